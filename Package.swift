@@ -1,0 +1,90 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// `make check` sets LADE_STRICT: a warning is then an error in every target of ours.
+let strict = Context.environment["LADE_STRICT"] == "1"
+
+let settings: [SwiftSetting] =
+  [.enableUpcomingFeature("InternalImportsByDefault")]
+  + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+/// A target of ours, with what it may import and nothing else.
+func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .testTarget(
+    name: name + "Tests", dependencies: [.init(stringLiteral: name), "TestSupport"] + dependencies,
+    resources: resources, swiftSettings: settings)
+}
+
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+
+let package = Package(
+  name: "lade",
+  products: [
+    .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
+    .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
+    .executable(name: "laded", targets: ["laded"]),
+    .executable(name: "ladectl", targets: ["ladectl"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+    .package(
+      url: "https://github.com/apple/swift-configuration", exact: "1.4.0",
+      traits: [.defaults, "YAML"]),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+  ],
+  targets: [
+    // From the ground up: each layer imports only what stands above it in this list.
+    .target(name: "CLinux"),
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    layer("ManagedObjects", ["CLinux"]),
+    layer("SQLiteStore", ["ManagedObjects", grdb, sqlite]),
+    layer("Importing", ["ManagedObjects"]),
+    layer("Spool", ["CLinux", logging, yams]),
+    layer("Jobs", ["ManagedObjects", "Importing", logging]),
+    layer("Systemd", ["CSystemd"]),
+    layer("ControlAPI", []),
+    layer("ControlServer", ["ControlAPI", "Jobs", "CLinux", hummingbird, nioCore, logging]),
+    layer(
+      "LadeDaemon",
+      [
+        "ManagedObjects", "SQLiteStore", "Importing", "Spool", "Jobs", "Systemd", "ControlAPI", "ControlServer",
+        "CLinux", logging, lifecycle, configuration,
+      ]),
+    program("laded", ["LadeDaemon", arguments]),
+    program("ladectl", ["ControlAPI", "ManagedObjects", arguments, nioCore, nioPosix, nioHTTP]),
+
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    tests(of: "ManagedObjects", []),
+    tests(of: "SQLiteStore", ["ManagedObjects", grdb]),
+    tests(of: "Importing", ["ManagedObjects"]),
+    tests(of: "Spool", ["CLinux"]),
+    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing"]),
+    tests(of: "Systemd", []),
+    tests(of: "ControlServer", ["ControlAPI", "Jobs"]),
+    tests(of: "LadeDaemon", ["ControlAPI", "laded", "ladectl"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
