@@ -59,7 +59,7 @@ let package = Package(
     // From the ground up: each layer imports only what stands above it in this list.
     .target(name: "CLinux"),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-    layer("ManagedObjects", ["CLinux"]),
+    layer("ManagedObjects", []),
     layer("SQLiteStore", ["ManagedObjects", grdb, sqlite]),
     layer("Importing", ["ManagedObjects"]),
     layer("Spool", ["CLinux", logging, yams]),

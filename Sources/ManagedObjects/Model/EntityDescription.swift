@@ -1,0 +1,76 @@
+/// An entity, in place in its model: its properties with the slots that number them. Immutable.
+///
+/// Slots are numbered so that a subclass can name them as constants: inherited properties first, then the entity's own
+/// attributes, then its own relationships, each in the order in which they were defined. A superentity's slots are
+/// therefore a prefix of its subentities'.
+///
+/// Source: Core Data's `NSEntityDescription`.
+public final class EntityDescription: @unchecked Sendable, Hashable {
+  // Sendable: every stored property is written while the model is made, on one thread, and never after. An entity is
+  // kept alive by its model; the model and its entities live as long as any object ID or context that refers to them,
+  // because ``ManagedObjectModel`` is never freed (see there).
+
+  /// What the model says of it.
+  public let definition: EntityDefinition
+  /// The entity's name, unique in its model.
+  public var name: String { definition.name }
+  /// Whether it has no objects of its own.
+  public var isAbstract: Bool { definition.isAbstract }
+  /// Whatever the model's author noted.
+  public var userInfo: [String: String] { definition.userInfo }
+  /// The entity it inherits from.
+  public internal(set) var superentity: EntityDescription?
+  /// The entities that inherit from it directly.
+  public internal(set) var subentities: [EntityDescription] = []
+  /// The top of its hierarchy: itself, when it inherits from none.
+  public internal(set) unowned(unsafe) var rootEntity: EntityDescription!
+  /// Every property, inherited ones included, at the index of its slot.
+  public internal(set) var properties: [PropertyDescription] = []
+  public internal(set) var propertiesByName: [String: PropertyDescription] = [:]
+  /// Every attribute, by slot.
+  public internal(set) var attributes: [AttributeDescription] = []
+  /// Every relationship, by slot.
+  public internal(set) var relationships: [RelationshipDescription] = []
+  /// Groups of attributes whose values together are unique, inherited ones included.
+  public internal(set) var uniquenessConstraints: [[AttributeDescription]] = []
+  /// Indexes, inherited ones included.
+  public internal(set) var indexes: [FetchIndexDefinition] = []
+  /// The attribute that the model makes the primary key of the table, by `primaryKey` in the entity's `userInfo`.
+  ///
+  /// Not in Core Data: an attribute of an integer type that isn't optional can itself number the objects. Its value is
+  /// then the object ID's number, can't be changed once the object is saved, and stands in the table as
+  /// `INTEGER PRIMARY KEY`, without a second column or index.
+  public internal(set) var primaryKey: AttributeDescription?
+  /// The row a new object starts with: defaults, and empty sets.
+  package internal(set) var initialValues: ContiguousArray<Value> = []
+  /// The class of its objects.
+  package internal(set) var objectClass: ManagedObject.Type = ManagedObject.self
+  /// A number for each entity of the model.
+  package internal(set) var index: Int = 0
+  /// Bit per entity of the model: itself and all that inherit from it.
+  package internal(set) var family: Set<Int> = []
+
+  init(_ definition: EntityDefinition) { self.definition = definition }
+
+  /// Attributes by name, inherited ones included.
+  public var attributesByName: [String: AttributeDescription] {
+    Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
+  }
+
+  /// Relationships by name, inherited ones included.
+  public var relationshipsByName: [String: RelationshipDescription] {
+    Dictionary(uniqueKeysWithValues: relationships.map { ($0.name, $0) })
+  }
+
+  /// The property's slot, nil when the entity has none of that name.
+  public func slot(of name: String) -> Int? { propertiesByName[name]?.slot }
+
+  /// Whether it is `other` or inherits from it.
+  public func isKindOf(_ other: EntityDescription) -> Bool { other.family.contains(index) && other.rootEntity === rootEntity }
+
+  /// Itself and every entity that inherits from it, in the model's order.
+  public var selfAndDescendants: [EntityDescription] { [self] + subentities.flatMap(\.selfAndDescendants) }
+
+  public static func == (a: EntityDescription, b: EntityDescription) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

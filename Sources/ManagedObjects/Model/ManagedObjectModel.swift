@@ -1,0 +1,75 @@
+/// Entities and how they relate: what a coordinator, its stores and its contexts agree on. Immutable.
+///
+/// Read from Xcode's own files (see ``init(contentsOf:classes:)``) or made in code:
+///
+/// ```swift
+/// let model = try ManagedObjectModel(entities: [
+///   EntityDefinition("Person", attributes: [AttributeDefinition("name", .string)]),
+/// ])
+/// ```
+///
+/// A model is never freed: its descriptions refer to each other without counting, and object IDs refer to them. A
+/// process makes a handful of models in its life.
+///
+/// Source: Core Data's `NSManagedObjectModel`.
+public final class ManagedObjectModel: Sendable {
+  /// The entities, in the order of their definition.
+  public let entities: [EntityDescription]
+  public let entitiesByName: [String: EntityDescription]
+  /// Names of entities by configuration.
+  public let configurations: [String: [String]]
+  public let fetchRequestTemplates: [String: FetchRequestTemplateDefinition]
+  /// The version identifiers the author gave.
+  public let versionIdentifier: String?
+  /// What the model's file said that this library doesn't know.
+  public let warnings: [ModelWarning]
+
+  /// Checks the definitions and makes a model of them.
+  ///
+  /// - Parameter classes: the class of each entity's objects, by the entity's name or its `className`.
+  /// - Throws: ``ModelError/inconsistent(_:)`` with every problem found.
+  public init(
+    entities definitions: [EntityDefinition], configurations: [String: [String]] = [:],
+    fetchRequestTemplates: [FetchRequestTemplateDefinition] = [], versionIdentifier: String? = nil,
+    classes: [String: ManagedObject.Type] = [:], warnings: [ModelWarning] = []
+  ) throws {
+    var assembly = ModelAssembly(definitions, classes: classes)
+    self.entities = try assembly.assemble()
+    self.entitiesByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
+    self.configurations = configurations
+    self.fetchRequestTemplates = Dictionary(
+      fetchRequestTemplates.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    self.versionIdentifier = versionIdentifier
+    self.warnings = warnings
+    _ = Unmanaged.passRetained(self)
+  }
+
+  /// Makes one model of several.
+  /// - Throws: ``ModelError/conflictingEntities(_:)`` when two of them define the same entity differently.
+  public static func merging(
+    _ models: [ManagedObjectModel], classes: [String: ManagedObject.Type] = [:]
+  ) throws -> ManagedObjectModel {
+    var definitions: [EntityDefinition] = []
+    var seen: [String: EntityDefinition] = [:]
+    var conflicts: [String] = []
+    var all: [String: ManagedObject.Type] = [:]
+    for model in models {
+      for entity in model.entities {
+        if let other = seen[entity.name] {
+          if other != entity.definition { conflicts.append(entity.name) }
+          continue
+        }
+        seen[entity.name] = entity.definition
+        definitions.append(entity.definition)
+        if entity.objectClass != ManagedObject.self { all[entity.name] = entity.objectClass }
+      }
+    }
+    guard conflicts.isEmpty else { throw ModelError.conflictingEntities(conflicts) }
+    return try ManagedObjectModel(
+      entities: definitions,
+      configurations: models.reduce(into: [:]) { $0.merge($1.configurations) { $0 + $1 } },
+      fetchRequestTemplates: models.flatMap { $0.fetchRequestTemplates.values },
+      versionIdentifier: models.first?.versionIdentifier, classes: all.merging(classes) { $1 },
+      warnings: models.flatMap(\.warnings))
+  }
+}

@@ -1,0 +1,2 @@
+/// Placeholder until the object layer's next commit.
+open class ManagedObject {}

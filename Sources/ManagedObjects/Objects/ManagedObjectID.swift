@@ -1,0 +1,59 @@
+public import Foundation
+
+/// What identifies an object: its entity, its store and a number. Temporary until the object is first saved.
+///
+/// An ID is a value of 16 bytes, `Sendable` and cheap to hash: IDs are what crosses from one context to another.
+/// Source: Core Data's `NSManagedObjectID`.
+public struct ManagedObjectID: Sendable, Hashable {
+  /// The entity and store that many IDs share.
+  package let scope: IDScope
+  /// The row's number in its table, from 1. Negative for temporary IDs, which are numbered over the whole process.
+  package let number: Int64
+
+  package init(scope: IDScope, number: Int64) {
+    self.scope = scope
+    self.number = number
+  }
+
+  /// The entity of the object.
+  public var entity: EntityDescription { scope.entity }
+  /// Whether the object hasn't been saved yet.
+  public var isTemporaryID: Bool { number < 0 }
+  /// The identifier of the store that holds the object, nil while the ID is temporary.
+  public var storeIdentifier: String? { isTemporaryID ? nil : scope.storeIdentifier }
+
+  /// The ID as a URI: `x-coredata://STORE/Entity/p12`, or `x-coredata:///Entity/t12` while it is temporary.
+  public var uriRepresentation: URL {
+    let path = isTemporaryID ? "/\(entity.name)/t\(-number)" : "\(scope.storeIdentifier)/\(entity.name)/p\(number)"
+    // Entity names are identifiers and store identifiers UUIDs, so that this is a URL whatever the model says.
+    return URL(string: "x-coredata://\(path)") ?? URL(fileURLWithPath: path)
+  }
+
+  public static func == (a: ManagedObjectID, b: ManagedObjectID) -> Bool {
+    guard a.number == b.number else { return false }
+    return a.scope === b.scope || a.number < 0 || a.scope.sharesNumbering(with: b.scope)
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(number) }
+}
+
+extension ManagedObjectID: CustomStringConvertible {
+  public var description: String { uriRepresentation.absoluteString }
+}
+
+/// What the IDs of one entity in one store share. The coordinator makes one for each pair.
+package final class IDScope: Sendable {
+  package let entity: EntityDescription
+  package let storeIdentifier: String
+
+  package init(entity: EntityDescription, storeIdentifier: String) {
+    self.entity = entity
+    self.storeIdentifier = storeIdentifier
+  }
+
+  /// Entities of one hierarchy in one store number their objects together, so that an ID known by the superentity
+  /// equals the ID known by the object's own entity.
+  func sharesNumbering(with other: IDScope) -> Bool {
+    entity.rootEntity === other.entity.rootEntity && storeIdentifier == other.storeIdentifier
+  }
+}
