@@ -1,12 +1,31 @@
 #ifndef LADE_CLINUX_H
 #define LADE_CLINUX_H
 
+// What Linux offers and Swift's Glibc module doesn't show, because glibc declares it under _GNU_SOURCE only.
+// Functions answer 0 (or a descriptor, or a truth value), or a negative errno: errno itself is never read from Swift.
+
 #include <stdint.h>
+#include <sys/types.h>
 
 /// A number that no two living threads share: the address of a thread-local. Costs about a nanosecond.
 static inline uintptr_t lade_thread_token(void) {
   static _Thread_local char here;
   return (uintptr_t)&here;
 }
+
+/// Who is at the other end of a connected Unix socket: SO_PEERCRED of unix(7).
+int lade_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid);
+
+/// openat2(2) that neither leaves `directory` nor follows any link on the way, magic links included.
+/// `flags` are open(2)'s; O_CLOEXEC is added. -ENOSYS where the kernel or a system call filter has no openat2.
+int lade_open_beneath(int directory, const char *path, int flags);
+
+/// renameat2(2) with RENAME_NOREPLACE: -EEXIST when the new name is taken, -EINVAL where the file system can't say.
+int lade_rename_noreplace(int from_directory, const char *from, int to_directory, const char *to);
+
+/// Whether anybody has the file of this read-only descriptor open for writing: 1 yes, 0 no.
+/// Asked by taking a read lease and giving it back at once. A negative errno (-EACCES: another user's file and
+/// no CAP_LEASE; -EINVAL: a file system without leases) means that it can't be known.
+int lade_is_open_for_writing(int fd);
 
 #endif

@@ -25,6 +25,10 @@ public struct AttributeDefinition: Sendable, Hashable {
   public var attributeValueClassName: String?
   /// For composites: the name of the composite type.
   public var compositeName: String?
+  /// For composites: the attributes that the composite type consists of.
+  public var compositeElements: [AttributeDefinition] = []
+  /// Whether a class that is generated has a plain number and not an optional one.
+  public var usesScalarValueType: Bool = false
   public var allowsExternalBinaryDataStorage: Bool
   public var preservesValueInHistoryOnDeletion: Bool
   public var renamingIdentifier: String?
@@ -193,6 +197,10 @@ public struct FetchRequestTemplateDefinition: Sendable, Hashable {
   public var entityName: String
   public var predicateFormat: String?
   public var fetchLimit: Int
+  /// Objects read at a time; 0 for all.
+  public var fetchBatchSize: Int = 0
+  public var includesSubentities: Bool = true
+  public var returnsDistinctResults: Bool = false
 
   /// A template that fetches `entityName`.
   public init(_ name: String, entityName: String, predicateFormat: String?, fetchLimit: Int = 0) {

@@ -47,7 +47,9 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   package internal(set) var objectClass: ManagedObject.Type = ManagedObject.self
   /// A number for each entity of the model.
   package internal(set) var index: Int = 0
-  /// Bit per entity of the model: itself and all that inherit from it.
+  /// What the model demands of a row.
+  package internal(set) var validationRules: ValidationRules!
+  /// The numbers of itself and of all that inherit from it.
   package internal(set) var family: Set<Int> = []
 
   init(_ definition: EntityDefinition) { self.definition = definition }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Turns definitions into descriptions: hierarchy first, then slots, then relationships and their inverses, then what is
 /// derived from all of these. Every problem is noted, so that the author learns of all of them at once.
 struct ModelAssembly {
@@ -21,6 +23,7 @@ struct ModelAssembly {
     for entity in ordered { numberProperties(of: entity) }
     for entity in ordered { linkRelationships(of: entity) }
     for entity in ordered { deriveConstraints(of: entity) }
+    for entity in ordered { entity.validationRules = ValidationRules(entity) }
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
     return definitions.compactMap { entities[$0.name] }
   }
@@ -115,6 +118,14 @@ struct ModelAssembly {
     entity.uniquenessConstraints = entity.superentity?.uniquenessConstraints ?? []
     entity.indexes = (entity.superentity?.indexes ?? []) + entity.definition.indexes
     entity.primaryKey = entity.superentity?.primaryKey
+    for attribute in entity.definition.attributes {
+      guard let pattern = attribute.regularExpression else { continue }
+      do {
+        _ = try NSRegularExpression(pattern: pattern)
+      } catch {
+        problems.append("\(entity.name).\(attribute.name)'s pattern \(pattern) isn't a regular expression")
+      }
+    }
     if let name = entity.definition.userInfo["primaryKey"], entity.superentity == nil {
       if let key = entity.propertiesByName[name] as? AttributeDescription, key.type.isInteger, !key.isOptional {
         entity.primaryKey = key

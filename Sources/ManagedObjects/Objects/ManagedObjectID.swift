@@ -7,7 +7,7 @@ public import Foundation
 public struct ManagedObjectID: Sendable, Hashable {
   /// The entity and store that many IDs share.
   package let scope: IDScope
-  /// The row's number in its table, from 1. Negative for temporary IDs, which are numbered over the whole process.
+  /// The row's number in its table. Temporary IDs are numbered over the whole process.
   package let number: Int64
 
   package init(scope: IDScope, number: Int64) {
@@ -18,20 +18,20 @@ public struct ManagedObjectID: Sendable, Hashable {
   /// The entity of the object.
   public var entity: EntityDescription { scope.entity }
   /// Whether the object hasn't been saved yet.
-  public var isTemporaryID: Bool { number < 0 }
+  public var isTemporaryID: Bool { scope.isTemporary }
   /// The identifier of the store that holds the object, nil while the ID is temporary.
   public var storeIdentifier: String? { isTemporaryID ? nil : scope.storeIdentifier }
 
   /// The ID as a URI: `x-coredata://STORE/Entity/p12`, or `x-coredata:///Entity/t12` while it is temporary.
   public var uriRepresentation: URL {
-    let path = isTemporaryID ? "/\(entity.name)/t\(-number)" : "\(scope.storeIdentifier)/\(entity.name)/p\(number)"
+    let path = isTemporaryID ? "/\(entity.name)/t\(number)" : "\(scope.storeIdentifier)/\(entity.name)/p\(number)"
     // Entity names are identifiers and store identifiers UUIDs, so that this is a URL whatever the model says.
     return URL(string: "x-coredata://\(path)") ?? URL(fileURLWithPath: path)
   }
 
   public static func == (a: ManagedObjectID, b: ManagedObjectID) -> Bool {
     guard a.number == b.number else { return false }
-    return a.scope === b.scope || a.number < 0 || a.scope.sharesNumbering(with: b.scope)
+    return a.scope === b.scope || a.scope.sharesNumbering(with: b.scope)
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(number) }
@@ -45,10 +45,14 @@ extension ManagedObjectID: CustomStringConvertible {
 package final class IDScope: Sendable {
   package let entity: EntityDescription
   package let storeIdentifier: String
+  /// Whether the IDs are those of objects that were never saved.
+  package let isTemporary: Bool
 
+  /// The scope of an entity's objects in a store; in none, while they are temporary.
   package init(entity: EntityDescription, storeIdentifier: String) {
     self.entity = entity
     self.storeIdentifier = storeIdentifier
+    isTemporary = storeIdentifier.isEmpty
   }
 
   /// Entities of one hierarchy in one store number their objects together, so that an ID known by the superentity

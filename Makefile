@@ -1,0 +1,49 @@
+# Every target works without a terminal and may be run at any time. `make` alone lists them.
+
+SWIFT ?= swift
+SCRIPTS = .ci/deps .ci/demo .ci/run
+FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+
+# `check` builds and tests in one and the same configuration, so that nothing is compiled twice.
+STRICT = LADE_STRICT=1
+BUILD_CHECKS = --explicit-target-dependency-import-check error
+TEST_FLAGS = --parallel --disable-xctest
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test check lint format bench-import clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## find out what is missing and install just that (Debian, Ubuntu)
+	@.ci/deps
+
+build: deps ## laded and ladectl, optimised, in .build/release
+	@$(SWIFT) build -c release --product laded
+	@$(SWIFT) build -c release --product ladectl
+
+demo: build ## a private laded takes in real files; then a query of what came in
+	@.ci/demo
+
+test: deps ## the test suite
+	@$(SWIFT) build --build-tests
+	@$(SWIFT) test --skip-build $(TEST_FLAGS)
+
+check: deps lint ## what a change has to pass: lint, a build with warnings as errors, the test suite
+	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
+	@$(STRICT) $(SWIFT) test --skip-build $(TEST_FLAGS)
+
+lint: ## the format of the sources, the syntax of the scripts
+	@for script in $(SCRIPTS); do bash -n $$script || exit 1; done
+	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
+	@echo "lint: clean"
+
+format: ## bring the sources into that format
+	@$(SWIFT) format --in-place --parallel --recursive $(FORMATTED)
+
+bench-import: deps ## the standard load, against sqlite3's own .import (ARGS=--help: its options)
+	@$(SWIFT) build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench import $(ARGS)
+
+clean: ## remove what was built and measured
+	@rm -rf .build Benchmarks/.build Benchmarks/results

@@ -1,0 +1,134 @@
+// The flat memory of a batch: bytes, cells and records, each one block that grows by doubling and is kept.
+// Reached through a pointer, so that the scanning loops pay for no reference count and no exclusivity check.
+//
+// For every record: its source bytes stand in the arena without a gap, decoded texts (doubled quotes, JSON escapes)
+// after them; its cells stand without a gap in column order. A record that isn't finished has its cells at the end,
+// and only `finish` makes it count.
+
+@usableFromInline
+struct BatchStorage {
+  /// A record's place in the source and in this memory.
+  @usableFromInline
+  struct Record {
+    @usableFromInline var line: Int64
+    @usableFromInline var byteOffset: Int64
+    @usableFromInline var byteLength: Int64
+    @usableFromInline var arenaOffset: UInt32
+    @usableFromInline var arenaLength: UInt32
+    @usableFromInline var firstCell: UInt32
+    @usableFromInline var cellCount: UInt32
+  }
+
+  @usableFromInline var arena: UnsafeMutablePointer<UInt8>
+  @usableFromInline var arenaCount = 0
+  @usableFromInline var cells: UnsafeMutablePointer<Cell>
+  @usableFromInline var records: UnsafeMutablePointer<Record>
+  @usableFromInline var count = 0
+  var cellCount = 0
+  private(set) var cellCapacity: Int
+  private var arenaCapacity: Int
+  private var recordCapacity: Int
+
+  /// A batch with more than this takes no further record.
+  static let arenaLimit = 4 << 20
+  static let cellLimit = 1 << 19
+
+  init() {
+    arenaCapacity = 1 << 16
+    cellCapacity = 1 << 10
+    recordCapacity = 1 << 8
+    arena = .allocate(capacity: arenaCapacity)
+    cells = .allocate(capacity: cellCapacity)
+    records = .allocate(capacity: recordCapacity)
+  }
+
+  func deallocate() {
+    arena.deallocate()
+    cells.deallocate()
+    records.deallocate()
+  }
+
+  /// Forgets everything; keeps the memory, unless a record of unusual length had made it large.
+  mutating func removeAll() {
+    arenaCount = 0
+    cellCount = 0
+    count = 0
+    if arenaCapacity > 2 * Self.arenaLimit {
+      arena.deallocate()
+      arenaCapacity = Self.arenaLimit
+      arena = .allocate(capacity: arenaCapacity)
+    }
+  }
+
+  /// Whether another record may be begun.
+  var isFull: Bool { arenaCount >= Self.arenaLimit || cellCount >= Self.cellLimit }
+
+  @inline(__always)
+  mutating func append(_ cell: Cell) {
+    if cellCount == cellCapacity { growCells(to: cellCount + 1) }
+    cells[cellCount] = cell
+    cellCount &+= 1
+  }
+
+  mutating func appendMissing(_ number: Int) {
+    growCells(to: cellCount + number)
+    (cells + cellCount).initialize(repeating: .missing, count: number)
+    cellCount += number
+  }
+
+  /// Puts the record in: its source bytes, and the cells from `firstCell` on.
+  mutating func finish(
+    bytes: BytePointer, kept: Int, line: Int64, byteOffset: Int64, byteLength: Int, firstCell: Int
+  ) {
+    if arenaCapacity - arenaCount < kept { growArena(to: arenaCount + kept) }
+    (arena + arenaCount).update(from: bytes, count: kept)
+    if count == recordCapacity { growRecords() }
+    records[count] = Record(
+      line: line, byteOffset: byteOffset, byteLength: Int64(byteLength),
+      arenaOffset: UInt32(truncatingIfNeeded: arenaCount), arenaLength: UInt32(truncatingIfNeeded: kept),
+      firstCell: UInt32(truncatingIfNeeded: firstCell), cellCount: UInt32(truncatingIfNeeded: cellCount - firstCell))
+    count &+= 1
+    arenaCount &+= kept
+  }
+
+  /// Replaces the text of a cell by what `decode` makes of it. It is given the text and where to write, and returns
+  /// how many bytes it wrote: never more than the text had.
+  mutating func decode(cell index: Int, _ decode: (UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<UInt8>) -> Int) {
+    let cell = cells[index]
+    let length = Int(cell.length)
+    if arenaCapacity - arenaCount < length { growArena(to: arenaCount + length) }
+    let text = UnsafeBufferPointer(start: BytePointer(arena) + Int(cell.offset), count: length)
+    let written = decode(text, arena + arenaCount)
+    cells[index].offset = UInt32(truncatingIfNeeded: arenaCount)
+    cells[index].length = UInt32(truncatingIfNeeded: written)
+    arenaCount += written
+  }
+
+  @inline(never)
+  mutating func growCells(to wanted: Int) {
+    guard wanted > cellCapacity else { return }
+    let capacity = max(wanted, cellCapacity * 2)
+    cells = Self.moved(cells, count: cellCount, capacity: capacity)
+    cellCapacity = capacity
+  }
+
+  @inline(never)
+  private mutating func growArena(to wanted: Int) {
+    let capacity = max(wanted, arenaCapacity * 2)
+    arena = Self.moved(arena, count: arenaCount, capacity: capacity)
+    arenaCapacity = capacity
+  }
+
+  @inline(never)
+  private mutating func growRecords() {
+    records = Self.moved(records, count: count, capacity: recordCapacity * 2)
+    recordCapacity *= 2
+  }
+
+  private static func moved<T>(_ old: UnsafeMutablePointer<T>, count: Int, capacity: Int) -> UnsafeMutablePointer<T> {
+    let new = UnsafeMutablePointer<T>.allocate(capacity: capacity)
+    new.moveInitialize(from: old, count: count)
+    old.deallocate()
+    return new
+  }
+}

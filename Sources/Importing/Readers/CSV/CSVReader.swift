@@ -1,0 +1,100 @@
+/// Reads CSV and its relatives, by RFC 4180, strictly but losing nothing: a row that breaks the rules is delivered
+/// as a record with a problem, and reading goes on.
+///
+/// Lines end with LF, CRLF, or CR if the file has nothing else; lines of no bytes are skipped; the last line needs
+/// no end. A quote inside a field that doesn't begin with one is text.
+final class CSVReader: RecordReader {
+  private(set) var columns: [String] = []
+  let window: SourceWindow
+  let dialect: CSVDialect
+  let maximumRecordBytes: Int
+  /// Line of the window's first byte.
+  var line: Int64 = 1
+  var audit = TextAudit()
+  /// Fields that a row must have; nil while the header is read.
+  var expectedFields: Int?
+  private var record: Int64 = 0
+  private var failure: ReaderError?
+
+  /// Reads the header, and goes to the position. The window stands at the beginning of the file.
+  init(window: SourceWindow, options: ReaderOptions, format: SourceFormat, from position: ReaderPosition?)
+    throws(ReaderError)
+  {
+    self.window = window
+    maximumRecordBytes = options.maximumRecordBytes
+    let delimiter = try ReaderOptions.byte(options.delimiter, of: "delimiter")
+    dialect = CSVDialect(
+      sample: window.bytes, delimiter: delimiter ?? (format == .tsv ? UInt8(ascii: "\t") : nil),
+      quote: try ReaderOptions.byte(options.quote, of: "quote"))
+    window.skipByteOrderMark()
+    if options.header {
+      columns = try readHeader()
+      if let given = options.columns {
+        guard given.count == columns.count else {
+          throw .columnCountDiffers(given: given.count, header: columns.count)
+        }
+        columns = given
+      }
+    } else if let given = options.columns, !given.isEmpty {
+      columns = given
+    } else {
+      throw .noHeader
+    }
+    try ReaderOptions.check(names: columns)
+    expectedFields = columns.count
+    if let position, position.byteOffset > window.offset {
+      guard position.byteOffset <= window.total, position.line > 0 else {
+        throw .positionInvalid(position, fileSize: window.total)
+      }
+      window.seek(to: position.byteOffset)
+      line = position.line
+      record = position.record
+      audit = TextAudit()
+    }
+  }
+
+  var bytesTotal: Int64 { window.total }
+  var bytesRead: Int64 { window.offset }
+
+  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
+    batch.removeAll()
+    batch.columns = columns
+    do throws(ReaderError) {
+      try fill(batch, limit: max(1, limit))
+    } catch {
+      failure = error
+    }
+    record += Int64(batch.count)
+    batch.end = ReaderPosition(byteOffset: window.offset, line: line, record: record)
+    if batch.count == 0, let failure { throw failure }
+    return batch.count > 0
+  }
+
+  private func fill(_ batch: RecordBatch, limit: Int) throws(ReaderError) {
+    if let failure { throw failure }
+    while true {
+      switch scan(into: batch, limit: limit) {
+      case .full, .finished: return
+      case .more: _ = try window.fill()
+      case .tooLong:
+        try window.skipLine(endingWith: dialect.newline, into: batch, line: line, limit: maximumRecordBytes)
+        line += 1
+      }
+    }
+  }
+
+  private func readHeader() throws(ReaderError) -> [String] {
+    let batch = RecordBatch()
+    try fill(batch, limit: 1)
+    guard batch.count == 1 else { throw .emptyFile }
+    switch batch.problem(0) {
+    case nil: break
+    case .invalidUTF8: throw .notUTF8(line: batch.line(0), looksLike: "an 8-bit encoding such as Latin-1")
+    case .some(let problem): throw .malformed(line: batch.line(0), column: 1, what: "in the header, \(problem)")
+    }
+    guard batch.cellCount(0) <= ReaderOptions.maximumColumns else {
+      throw .tooManyColumns(limit: ReaderOptions.maximumColumns)
+    }
+    return (0..<batch.cellCount(0)).map { batch.string(batch.cell(0, $0)) }
+  }
+}

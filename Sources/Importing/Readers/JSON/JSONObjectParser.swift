@@ -1,0 +1,96 @@
+/// Parses one object in memory into the cells of a record.
+///
+/// From `{"id":7,"note":"a\nb","tags":["x"]}` come three cells: a number and a nested value that lie in the record's
+/// own bytes, and a text that is decoded behind them once those are in the batch.
+struct JSONObjectParser {
+  private(set) var keys: KeyTable
+  /// Cells whose text has escapes.
+  private var escapedCells: [Int] = []
+  private var scratch: [UInt8] = []
+
+  init(columns: [String]) { keys = KeyTable(names: columns) }
+
+  /// Parses the object that begins at `start`, which is `depth` levels deep, and appends its cells. When the end
+  /// isn't reached, the cells must be taken back.
+  mutating func parse(
+    from start: BytePointer, to end: BytePointer, final: Bool, depth: Int,
+    into storage: UnsafeMutablePointer<BatchStorage>
+  ) -> JSONScan {
+    let firstCell = storage.pointee.cellCount
+    storage.pointee.appendMissing(keys.names.count)
+    escapedCells.removeAll(keepingCapacity: true)
+    let arenaStart = storage.pointee.arenaCount
+    var expected = 0
+    var place = JSONToken.skipSpace(start + 1, end)
+    guard place < end else { return .more(place) }
+    if place.pointee == UInt8(ascii: "}") { return .end(place + 1) }
+    while true {
+      guard place.pointee == JSONToken.quote else {
+        return .mistake(place.pointee == UInt8(ascii: "}") ? .trailingComma : .expectedKey, at: place)
+      }
+      let key = place
+      var escaped = false
+      switch JSONToken.string(place + 1, end, escaped: &escaped) {
+      case .end(let next): place = next
+      case let other: return other
+      }
+      guard let column = column(of: key + 1, length: place - key - 2, escaped: escaped, expected: expected) else {
+        return .mistake(.tooManyKeys, at: key)
+      }
+      expected = column + 1
+      let cell = firstCell + column
+      if cell >= storage.pointee.cellCount {
+        storage.pointee.appendMissing(cell + 1 - storage.pointee.cellCount)
+      }
+      place = JSONToken.skipSpace(place, end)
+      guard place < end else { return .more(place) }
+      guard place.pointee == UInt8(ascii: ":") else { return .mistake(.expectedColon, at: place) }
+      place = JSONToken.skipSpace(place + 1, end)
+      guard place < end else { return .more(place) }
+
+      let value = place
+      let byte = value.pointee
+      var kind = Cell.Kind.nested
+      var scan: JSONScan
+      escaped = false
+      if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+        var walker = JSONWalker(depth: depth + 1)
+        scan = walker.walk(from: value, to: end, final: final)
+      } else {
+        (kind, scan) = JSONToken.scalar(value, end, final: final, escaped: &escaped)
+      }
+      guard case .end(let next) = scan else { return scan }
+      place = next
+      // The last of two equal keys wins.
+      if storage.pointee.cells[cell].kind != .missing { escapedCells.removeAll { $0 == cell } }
+      let quotes = kind == .text ? 1 : 0
+      storage.pointee.cells[cell] = Cell(
+        kind: kind, offset: UInt32(truncatingIfNeeded: arenaStart + (value - start) + quotes),
+        length: UInt32(truncatingIfNeeded: place - value - 2 * quotes))
+      if escaped, kind == .text { escapedCells.append(cell) }
+
+      place = JSONToken.skipSpace(place, end)
+      guard place < end else { return .more(place) }
+      if place.pointee == UInt8(ascii: "}") { return .end(place + 1) }
+      guard place.pointee == UInt8(ascii: ",") else { return .mistake(.expectedComma, at: place) }
+      place = JSONToken.skipSpace(place + 1, end)
+      guard place < end else { return .more(place) }
+    }
+  }
+
+  /// Decodes the texts with escapes, once the record's bytes are in the batch.
+  func decodeTexts(in storage: UnsafeMutablePointer<BatchStorage>) {
+    for cell in escapedCells { storage.pointee.decode(cell: cell, JSONToken.unescape) }
+  }
+
+  private mutating func column(of key: BytePointer, length: Int, escaped: Bool, expected: Int) -> Int? {
+    guard escaped else {
+      return keys.column(of: UnsafeBufferPointer(start: key, count: length), expected: expected)
+    }
+    let text = UnsafeBufferPointer(start: key, count: length)
+    scratch = Array(unsafeUninitializedCapacity: length) { buffer, count in
+      count = buffer.baseAddress.map { JSONToken.unescape(text, to: $0) } ?? 0
+    }
+    return scratch.withUnsafeBufferPointer { keys.column(of: $0, expected: expected) }
+  }
+}

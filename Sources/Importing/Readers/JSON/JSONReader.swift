@@ -1,0 +1,157 @@
+/// Reads an array of objects out of a JSON document, RFC 8259, strictly: the array is the document or stands under a
+/// key; the rest of the document is passed over. Memory is that of one record, whatever the document's length.
+///
+/// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
+final class JSONReader: RecordReader {
+  private enum Place {
+    /// Behind the opening bracket.
+    case beforeFirst
+    /// Behind an element, before its comma.
+    case afterElement
+    /// Behind the whole document.
+    case end
+  }
+
+  private let cursor: JSONCursor
+  private var parser: JSONObjectParser
+  private let maximumRecordBytes: Int
+  /// Objects around the array.
+  private var depth = 0
+  private var place = Place.beforeFirst
+  private var audit = TextAudit()
+  private var failure: ReaderError?
+  /// Behind the last record delivered.
+  private var position: ReaderPosition
+
+  /// Goes to the array, or to the position. The window stands at the beginning of the file.
+  init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
+    cursor = JSONCursor(window: window, maximumTokenBytes: options.maximumRecordBytes)
+    parser = JSONObjectParser(columns: options.columns ?? [])
+    maximumRecordBytes = options.maximumRecordBytes
+    self.position = position ?? .start
+    window.skipByteOrderMark()
+    if let position, !position.state.isEmpty {
+      try resume(at: position)
+    } else {
+      let start = window.offset
+      let path = if let given = options.rootPath { given } else { try cursor.findArray() }
+      cursor.seek(to: start, line: 1, column: 1)
+      try cursor.enterArray(at: path)
+      depth = path.count
+      note(records: 0)
+    }
+  }
+
+  var columns: [String] { parser.keys.names }
+  var bytesTotal: Int64 { cursor.window.total }
+  var bytesRead: Int64 { cursor.window.offset }
+
+  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
+    batch.removeAll()
+    do throws(ReaderError) {
+      if let failure { throw failure }
+      while batch.count < max(1, limit), !batch.storage.pointee.isFull, try nextElement() {
+        try readElement(into: batch)
+        place = .afterElement
+        note(records: 1)
+      }
+    } catch {
+      failure = error
+    }
+    batch.columns = columns
+    batch.end = position
+    if batch.count == 0, let failure { throw failure }
+    return batch.count > 0
+  }
+
+  /// Remembers this place as the one to resume at.
+  private func note(records: Int64) {
+    position.byteOffset = cursor.window.offset
+    position.line = cursor.line
+    position.record += records
+    switch place {
+    case .beforeFirst: position.state = "first \(depth) \(cursor.column)"
+    case .afterElement: position.state = "after \(depth) \(cursor.column)"
+    case .end: position.state = "end 0 \(cursor.column)"
+    }
+  }
+
+  private func resume(at position: ReaderPosition) throws(ReaderError) {
+    let parts = position.state.split(separator: " ")
+    guard parts.count == 3, let depth = Int(parts[1]), (0...100).contains(depth), let column = Int64(parts[2]),
+      column > 0, position.line > 0, (0...bytesTotal).contains(position.byteOffset)
+    else { throw .positionInvalid(position, fileSize: bytesTotal) }
+    switch parts[0] {
+    case "first": place = .beforeFirst
+    case "after": place = .afterElement
+    case "end": place = .end
+    default: throw .positionInvalid(position, fileSize: bytesTotal)
+    }
+    self.depth = depth
+    cursor.seek(to: position.byteOffset, line: position.line, column: column)
+  }
+
+  /// Goes to the next element; false if there is none, and then the rest of the document was passed over.
+  private func nextElement() throws(ReaderError) -> Bool {
+    guard place != .end else { return false }
+    let byte = try cursor.next()
+    if byte == UInt8(ascii: "]") {
+      cursor.advance(1)
+      if depth > 0 { try cursor.skip(JSONWalker(restOfObjects: depth)) }
+      if try cursor.peek() != nil { throw cursor.fault(.textAfterEnd, after: 0) }
+      place = .end
+      note(records: 0)
+      return false
+    }
+    if place == .beforeFirst { return true }
+    guard byte == UInt8(ascii: ",") else { throw cursor.fault(.expectedComma, after: 0) }
+    cursor.advance(1)
+    if try cursor.next() == UInt8(ascii: "]") { throw cursor.fault(.trailingComma, after: 0) }
+    return true
+  }
+
+  private func readElement(into batch: RecordBatch) throws(ReaderError) {
+    let storage = batch.storage
+    let firstCell = storage.pointee.cellCount
+    let first = try cursor.next()
+    while true {
+      let (start, end) = cursor.waiting
+      let scan: JSONScan
+      if first == UInt8(ascii: "{") {
+        scan = parser.parse(from: start, to: end, final: false, depth: depth + 1, into: storage)
+      } else {
+        var walker = JSONWalker(depth: depth + 1)
+        scan = walker.walk(from: start, to: end, final: false)
+      }
+      if case .end(let place) = scan, place - start <= maximumRecordBytes {
+        storage.pointee.finish(
+          bytes: start, kept: place - start, line: cursor.line, byteOffset: cursor.window.offset,
+          byteLength: place - start, firstCell: firstCell)
+        if first == UInt8(ascii: "{") {
+          parser.decodeTexts(in: storage)
+        } else {
+          batch.setProblem(.notAnObject(found: JSONToken.kind(of: first)))
+        }
+        if let problem = audit.check(from: start, to: place, horizon: end, offset: cursor.window.offset) {
+          batch.setProblem(problem)
+        }
+        cursor.advance(place - start)
+        return
+      }
+      storage.pointee.cellCount = firstCell
+      if case .mistake(let mistake, let place) = scan { throw cursor.fault(mistake, after: place - start) }
+      if end - start > maximumRecordBytes { return try skipElement(into: batch) }
+      try cursor.more(after: end - start)
+    }
+  }
+
+  /// Keeps the beginning of a record that is too long, and passes over it.
+  private func skipElement(into batch: RecordBatch) throws(ReaderError) {
+    let beginning = Array(cursor.window.bytes.prefix(RecordBatch.keptBytes))
+    let (line, offset) = (cursor.line, cursor.window.offset)
+    try cursor.skip(JSONWalker(depth: depth + 1))
+    let length = Int(cursor.window.offset - offset)
+    batch.finishTooLong(
+      beginning: beginning, line: line, byteOffset: offset, byteLength: length, limit: maximumRecordBytes)
+  }
+}

@@ -1,0 +1,124 @@
+// Passes over JSON values, checking every rule, without recursion and without keeping anything: nesting is a bit a
+// level, so a hostile file can make it neither crash nor grow. It stops where the memory ends and goes on from there
+// when there is more; a value of any length can so be skipped.
+
+struct JSONWalker {
+  /// What may come next.
+  private enum Expected: UInt8 {
+    case value, valueOrClose, key, keyOrClose, colon, commaOrClose
+    /// The memory ended inside a string.
+    case restOfText, restOfKey
+  }
+
+  private var expected: Expected
+  private(set) var depth: Int
+  private let floor: Int
+  /// Bit n: whether level n is an object.
+  private var objects = SIMD8<UInt64>.zero
+
+  /// For one value that stands `depth` levels deep in the document.
+  init(depth: Int) {
+    self.depth = depth
+    floor = depth
+    expected = .value
+  }
+
+  /// For the rest of an array that stands `depth` levels deep, of which the bracket was read.
+  init(restOfArrayAt depth: Int) {
+    self.depth = depth + 1
+    floor = depth
+    expected = .valueOrClose
+  }
+
+  /// For the rest of so many objects around a value that has ended.
+  init(restOfObjects count: Int) {
+    depth = count
+    floor = 0
+    expected = .commaOrClose
+    for level in 0..<count { objects[level >> 6] |= 1 << UInt64(level & 63) }
+  }
+
+  private var isInObject: Bool { objects[(depth - 1) >> 6] >> UInt64((depth - 1) & 63) & 1 == 1 }
+
+  private mutating func open(object: Bool) -> Bool {
+    guard depth < JSONMistake.maximumDepth else { return false }
+    let bit: UInt64 = 1 << UInt64(depth & 63)
+    if object { objects[depth >> 6] |= bit } else { objects[depth >> 6] &= ~bit }
+    depth += 1
+    expected = object ? .keyOrClose : .valueOrClose
+    return true
+  }
+
+  /// Goes on from a place: to the end of what it was made for, to where the memory ends, or to a mistake.
+  mutating func walk(from start: BytePointer, to end: BytePointer, final: Bool) -> JSONScan {
+    var place = start
+    while true {
+      if expected != .restOfText, expected != .restOfKey { place = JSONToken.skipSpace(place, end) }
+      guard place < end else { return .more(place) }
+      let byte = place.pointee
+      switch expected {
+      case .value, .valueOrClose:
+        if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+          guard open(object: byte == UInt8(ascii: "{")) else { return .mistake(.tooDeep, at: place) }
+          place += 1
+          continue
+        }
+        if byte == UInt8(ascii: "]"), depth > floor {
+          guard expected == .valueOrClose else { return .mistake(.trailingComma, at: place) }
+          depth -= 1
+          place += 1
+        } else if byte == JSONToken.quote {
+          place += 1
+          expected = .restOfText
+          continue
+        } else {
+          var escaped = false
+          switch JSONToken.scalar(place, end, final: final, escaped: &escaped).1 {
+          case .end(let next): place = next
+          case .more: return .more(place)
+          case let mistake: return mistake
+          }
+        }
+      case .key, .keyOrClose:
+        if byte == UInt8(ascii: "}") {
+          guard expected == .keyOrClose else { return .mistake(.trailingComma, at: place) }
+          depth -= 1
+          place += 1
+          break
+        }
+        guard byte == JSONToken.quote else { return .mistake(.expectedKey, at: place) }
+        place += 1
+        expected = .restOfKey
+        continue
+      case .restOfText, .restOfKey:
+        var escaped = false
+        let scan = JSONToken.string(place, end, escaped: &escaped)
+        guard case .end(let next) = scan else { return scan }
+        place = next
+        if expected == .restOfKey {
+          expected = .colon
+          continue
+        }
+      case .colon:
+        guard byte == UInt8(ascii: ":") else { return .mistake(.expectedColon, at: place) }
+        place += 1
+        expected = .value
+        continue
+      case .commaOrClose:
+        if byte == UInt8(ascii: ",") {
+          expected = isInObject ? .key : .value
+          place += 1
+          continue
+        }
+        guard byte == (isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+          return .mistake(.expectedComma, at: place)
+        }
+        depth -= 1
+        place += 1
+      }
+      // A value has ended.
+      if depth == floor { return .end(place) }
+      expected = .commaOrClose
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/// How to read a source. The defaults suit most files.
+package struct ReaderOptions: Codable, Sendable, Hashable {
+  /// The format; nil: by the file name's ending (`.csv`, `.txt`, `.tsv`, `.tab`, `.json`, `.ndjson`, `.jsonl`),
+  /// otherwise by the first bytes. A `.json` file with an object a line is read as NDJSON.
+  package var format: SourceFormat?
+  /// CSV: what stands between two fields, one byte; nil: whichever of `,` `;` tab `|` the first line has most of.
+  package var delimiter: String?
+  /// CSV: what stands around a field, one byte; nil: nothing does, quotes are ordinary text.
+  package var quote: String?
+  /// CSV: whether the first line names the columns.
+  package var header: Bool
+  /// Names of the columns. CSV: needed when there is no header line; with one, they replace its names.
+  /// JSON: known from the start, in this order, before the keys that are met.
+  package var columns: [String]?
+  /// JSON: keys that lead to the array, with dots between them; nil: the document is the array, or an object with
+  /// just one array of objects among its values.
+  package var root: String?
+  /// A record of more bytes is a `RecordProblem.recordTooLong`. It bounds the reader's memory. At most 1 GiB.
+  package var maximumRecordBytes: Int
+
+  /// Options of these parts.
+  package init(
+    format: SourceFormat? = nil, delimiter: String? = nil, quote: String? = "\"", header: Bool = true,
+    columns: [String]? = nil, root: String? = nil, maximumRecordBytes: Int = 16 << 20
+  ) {
+    self.format = format
+    self.delimiter = delimiter
+    self.quote = quote
+    self.header = header
+    self.columns = columns
+    self.root = root
+    self.maximumRecordBytes = maximumRecordBytes
+  }
+
+  /// Refuses what no reader could work with.
+  func validate() throws(ReaderError) {
+    guard (1...(1 << 30)).contains(maximumRecordBytes) else {
+      throw .invalidOption(name: "maximumRecordBytes", reason: "it must be between 1 and 1 GiB")
+    }
+    let delimiter = try Self.byte(delimiter, of: "delimiter")
+    let quote = try Self.byte(quote, of: "quote")
+    if let delimiter, delimiter == quote {
+      throw .invalidOption(name: "delimiter", reason: "it is the same as the quote")
+    }
+    if let rootPath {
+      if rootPath.contains("") { throw .invalidOption(name: "root", reason: "“\(root ?? "")” has an empty key") }
+      if rootPath.count > 100 { throw .invalidOption(name: "root", reason: "it has more than 100 keys") }
+    }
+    if let columns { try Self.check(names: columns) }
+  }
+
+  /// The keys that lead to the array.
+  var rootPath: [String]? {
+    root?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+  }
+
+  /// Refuses names that are empty or given twice.
+  static func check(names: [String]) throws(ReaderError) {
+    guard names.count <= maximumColumns else { throw .tooManyColumns(limit: maximumColumns) }
+    var seen = Set<String>()
+    for (index, name) in names.enumerated() {
+      if name.isEmpty { throw .emptyColumnName(index: index + 1) }
+      if !seen.insert(name).inserted { throw .duplicateColumn(name: name) }
+    }
+  }
+
+  /// The byte that an option names.
+  static func byte(_ text: String?, of option: String) throws(ReaderError) -> UInt8? {
+    guard let text else { return nil }
+    guard text.utf8.count == 1, let byte = text.utf8.first, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r"),
+      byte != 0
+    else {
+      throw .invalidOption(name: option, reason: "“\(text)” isn't one byte, or it ends a line")
+    }
+    return byte
+  }
+
+  /// A wider table is taken for a mistake: a record costs memory by the column.
+  static let maximumColumns = 16_384
+}
+
+extension ReaderOptions {
+  private enum CodingKeys: String, CodingKey {
+    case format, delimiter, quote, header, columns, root, maximumRecordBytes
+  }
+
+  /// Reads options in which any part may be left out; what isn't there has its default.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    format = try values.decodeIfPresent(SourceFormat.self, forKey: .format)
+    delimiter = try values.decodeIfPresent(String.self, forKey: .delimiter)
+    if values.contains(.quote) { quote = try values.decodeIfPresent(String.self, forKey: .quote) }
+    header = try values.decodeIfPresent(Bool.self, forKey: .header) ?? header
+    columns = try values.decodeIfPresent([String].self, forKey: .columns)
+    root = try values.decodeIfPresent(String.self, forKey: .root)
+    maximumRecordBytes = try values.decodeIfPresent(Int.self, forKey: .maximumRecordBytes) ?? maximumRecordBytes
+  }
+
+  /// Writes every part, a missing quote as null: left out, it would come back as the default.
+  package func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encodeIfPresent(format, forKey: .format)
+    try values.encodeIfPresent(delimiter, forKey: .delimiter)
+    try values.encode(quote, forKey: .quote)
+    try values.encode(header, forKey: .header)
+    try values.encodeIfPresent(columns, forKey: .columns)
+    try values.encodeIfPresent(root, forKey: .root)
+    try values.encode(maximumRecordBytes, forKey: .maximumRecordBytes)
+  }
+}

@@ -1,0 +1,104 @@
+/// Records in flat memory: a reader fills it, mapping reads it. Made once and used for batch after batch, since
+/// filling it again costs no allocation.
+///
+/// A row `7,"a ""b""",` under the columns `id,name,note` is one record of three cells. Its source bytes lie in the
+/// arena, and `7` is a cell into them; `a "b"` had to be decoded, so that cell points behind them; the third is
+/// `.empty`. Cells hold until the batch is filled again.
+///
+/// `@unchecked Sendable`: nothing in it is locked. A batch has one owner at a time: the thread that reads hands it to
+/// the one that maps, and doesn't touch it until it is given back.
+package final class RecordBatch: @unchecked Sendable {
+  /// Column names. For JSON there are more as new keys are met; an index never changes in a reader's life.
+  package internal(set) var columns: [String] = []
+  /// Where the reader stands after this batch.
+  package internal(set) var end = ReaderPosition.start
+  /// The flat memory.
+  @usableFromInline let storage: UnsafeMutablePointer<BatchStorage>
+  private var problems: [Int: RecordProblem] = [:]
+
+  /// An empty batch.
+  package init() {
+    storage = .allocate(capacity: 1)
+    storage.initialize(to: BatchStorage())
+  }
+
+  deinit {
+    storage.pointee.deallocate()
+    storage.deinitialize(count: 1)
+    storage.deallocate()
+  }
+
+  /// Number of records.
+  @inlinable package var count: Int { storage.pointee.count }
+
+  /// The cell of a record in a column; `.missing` where the record has none.
+  @inlinable
+  package func cell(_ record: Int, _ column: Int) -> Cell {
+    let place = entry(record)
+    guard column >= 0, column < Int(place.cellCount) else { return .missing }
+    return storage.pointee.cells[Int(place.firstCell) &+ column]
+  }
+
+  /// How many cells a record has. A row that is too short or too long has other than `columns.count`; of a far too
+  /// long one, the first thousand cells beyond the columns are kept.
+  @inlinable package func cellCount(_ record: Int) -> Int { Int(entry(record).cellCount) }
+
+  /// Line of a record's first byte in the source, counted from 1.
+  @inlinable package func line(_ record: Int) -> Int64 { entry(record).line }
+
+  /// Offset in the source, in bytes, of a record's first byte.
+  @inlinable package func byteOffset(_ record: Int) -> Int64 { entry(record).byteOffset }
+
+  /// Length of a record in the source, in bytes, without its line end.
+  @inlinable package func byteLength(_ record: Int) -> Int64 { entry(record).byteLength }
+
+  /// Why a record can't be used; nil if it can.
+  package func problem(_ record: Int) -> RecordProblem? { problems.isEmpty ? nil : problems[record] }
+
+  /// Whether any record of the batch has a problem.
+  package var hasProblems: Bool { !problems.isEmpty }
+
+  /// Lends the bytes of a cell, UTF-8 unless the record's problem says otherwise. They are gone after `body`.
+  @inlinable
+  package func withBytes<R>(of cell: Cell, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    try body(
+      UnsafeRawBufferPointer(start: storage.pointee.arena + Int(cell.offset), count: Int(cell.length)))
+  }
+
+  /// The text of a cell; bytes that aren't UTF-8 are replaced.
+  package func string(_ cell: Cell) -> String {
+    withBytes(of: cell) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// A copy of the source bytes of a record, without its line end, to be written to a reject file. Of a record that
+  /// is too long, its first 64 KiB.
+  package func rawBytes(_ record: Int) -> [UInt8] {
+    withRawBytes(of: record) { Array($0) }
+  }
+
+  /// Lends the same bytes without a copy. They are gone after `body`.
+  @inlinable
+  package func withRawBytes<R>(of record: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    let place = entry(record)
+    return try body(
+      UnsafeRawBufferPointer(
+        start: storage.pointee.arena + Int(place.arenaOffset), count: Int(place.arenaLength)))
+  }
+
+  @inlinable
+  func entry(_ record: Int) -> BatchStorage.Record {
+    precondition(record >= 0 && record < storage.pointee.count, "The batch has no such record")
+    return storage.pointee.records[record]
+  }
+
+  /// Forgets all records; keeps the memory.
+  func removeAll() {
+    storage.pointee.removeAll()
+    problems.removeAll(keepingCapacity: true)
+  }
+
+  /// Notes what is wrong with the last record.
+  func setProblem(_ problem: RecordProblem) {
+    problems[storage.pointee.count - 1] = problem
+  }
+}

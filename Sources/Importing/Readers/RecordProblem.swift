@@ -1,0 +1,61 @@
+/// Why a record can't be used. The record is delivered all the same, so that it can be written to a reject file.
+package enum RecordProblem: Error, Sendable, Hashable {
+  /// The row has fewer fields than the header.
+  case tooFewFields(expected: Int, found: Int)
+  /// The row has more fields than the header.
+  case tooManyFields(expected: Int, found: Int)
+  /// A quote was opened that nothing closes; the record holds the line with that quote, and no more.
+  case unterminatedQuote
+  /// Something stands between a closing quote and the next delimiter.
+  case textAfterQuote
+  /// The bytes aren't UTF-8.
+  case invalidUTF8
+  /// There is a zero byte in the text.
+  case nulByte
+  /// The JSON of this record is wrong: what is wrong, and at which byte of its line, counted from 1.
+  case malformedJSON(String, column: Int)
+  /// The record is JSON, but no object.
+  case notAnObject(found: String)
+  /// The record is longer than the reader's limit, in bytes; only its beginning was kept.
+  case recordTooLong(limit: Int)
+
+  /// A short name that never changes, for reject files and scripts.
+  package var code: String {
+    switch self {
+    case .tooFewFields: "too_few_fields"
+    case .tooManyFields: "too_many_fields"
+    case .unterminatedQuote: "unterminated_quote"
+    case .textAfterQuote: "text_after_quote"
+    case .invalidUTF8: "invalid_utf8"
+    case .nulByte: "nul_byte"
+    case .malformedJSON: "malformed_json"
+    case .notAnObject: "not_an_object"
+    case .recordTooLong: "record_too_long"
+    }
+  }
+}
+
+extension RecordProblem: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .tooFewFields(let expected, let found):
+      "the row has \(found) \(found == 1 ? "field" : "fields"), but the header has \(expected)"
+    case .tooManyFields(let expected, let found):
+      "the row has \(found) fields, but the header has \(expected)"
+    case .unterminatedQuote:
+      "a quote opened in this line is never closed; reading went on at the next line"
+    case .textAfterQuote:
+      "there is text between a closing quote and the next delimiter; a quote inside quotes is written twice"
+    case .invalidUTF8:
+      "the record isn't valid UTF-8; convert the file to UTF-8"
+    case .nulByte:
+      "the record contains a zero byte, which text can't have"
+    case .malformedJSON(let what, let column):
+      "malformed JSON at column \(column): \(what)"
+    case .notAnObject(let found):
+      "the record is \(found), not a JSON object"
+    case .recordTooLong(let limit):
+      "the record is longer than the limit of \(limit) bytes; only its beginning was kept"
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/// How a source is written.
+package enum SourceFormat: String, Codable, Sendable, CaseIterable {
+  /// Comma-separated values, RFC 4180; the delimiter may be another.
+  case csv
+  /// The same with tabs.
+  case tsv
+  /// One JSON document, RFC 8259, with an array of objects in it.
+  case json
+  /// A JSON object a line.
+  case ndjson
+
+  /// The format that a file name ends in, whatever the case; nil if the ending says nothing.
+  package init?(fileName: String) {
+    guard let dot = fileName.lastIndex(of: ".") else { return nil }
+    switch fileName[fileName.index(after: dot)...].lowercased() {
+    case "csv", "txt": self = .csv
+    case "tsv", "tab": self = .tsv
+    case "json": self = .json
+    case "ndjson", "jsonl": self = .ndjson
+    default: return nil
+    }
+  }
+}

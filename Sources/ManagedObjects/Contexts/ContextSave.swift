@@ -1,0 +1,50 @@
+public import Foundation
+
+/// What one save wrote: the typed form of the did-save notification, which can cross to other contexts' queues.
+///
+/// ```swift
+/// NotificationCenter.default.addObserver(
+///   forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
+/// ) { note in
+///   guard let save = ContextSave(note) else { return }
+///   main.perform { main.mergeChanges(fromContextDidSave: save) }
+/// }
+/// ```
+public struct ContextSave: Sendable {
+  /// The name and author of the context that saved.
+  public let contextName: String?
+  public let transactionAuthor: String?
+  let contextID: ObjectIdentifier
+  let coordinator: PersistentStoreCoordinator
+  let isToStore: Bool
+  package let inserted: [StoreRow]
+  package let updated: [StoreChanges.Update]
+  package let deleted: [StoreRow]
+
+  init(
+    context: ManagedObjectContext, inserted: some Sequence<StoreRow>, updated: some Sequence<StoreChanges.Update>,
+    deleted: some Sequence<StoreRow>
+  ) {
+    contextName = context.name
+    transactionAuthor = context.transactionAuthor
+    contextID = ObjectIdentifier(context)
+    coordinator = context.persistentStoreCoordinator
+    isToStore = context.parent == nil
+    self.inserted = Array(inserted)
+    self.updated = Array(updated)
+    self.deleted = Array(deleted)
+  }
+
+  /// What a did-save notification tells; nil for any other notification.
+  public init?(_ notification: Notification) {
+    guard let save = notification.userInfo?[ManagedObjectContext.saveKey] as? ContextSave else { return nil }
+    self = save
+  }
+
+  /// The IDs of the objects that were inserted, in the order of their insertion.
+  public var insertedObjectIDs: [ManagedObjectID] { inserted.map(\.id) }
+  /// The IDs of the objects that were changed.
+  public var updatedObjectIDs: [ManagedObjectID] { updated.map(\.id) }
+  /// The IDs of the objects that were deleted.
+  public var deletedObjectIDs: [ManagedObjectID] { deleted.map(\.id) }
+}

@@ -1,0 +1,145 @@
+import Synchronization
+
+extension ManagedObjectContext {
+  /// Numbers temporary IDs, over the whole process so that contexts can share them.
+  private static let lastTemporary = Atomic<Int64>(0)
+
+  /// Inserts a new object of the entity of that name, with the model's defaults.
+  /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)``, ``ManagedObjectError/abstractEntity(name:)``.
+  @discardableResult
+  public func insert(_ entityName: String) throws -> ManagedObject { try insert(entity(entityName)) }
+
+  /// Inserts a new object of the entity whose objects are of that class.
+  @discardableResult
+  public func insert<T: ManagedObject>(_ type: T.Type) throws -> T {
+    guard let entity = model.entities.first(where: { $0.objectClass == type }) else {
+      throw ManagedObjectError.unknownEntity(name: "\(type)", known: model.entities.map(\.name))
+    }
+    let object = try insert(entity)
+    guard let typed = object as? T else {
+      throw ManagedObjectError.unknownEntity(name: "\(type)", known: model.entities.map(\.name))
+    }
+    return typed
+  }
+
+  /// Inserts a new object of an entity of this context's model.
+  package func insert(_ entity: EntityDescription) throws -> ManagedObject {
+    home.check()
+    guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
+    let number = Self.lastTemporary.add(1, ordering: .relaxed).newValue
+    let id = ManagedObjectID(scope: persistentStoreCoordinator.temporaryScope(of: entity), number: number)
+    return adopt(StoreRow(id: id, values: entity.initialValues))
+  }
+
+  /// Makes a new object with the ID and values given.
+  func adopt(_ row: StoreRow) -> ManagedObject {
+    let object = make(row, state: .inserted, isFault: false)
+    insertions.append(object)
+    pending.noteInserted(object)
+    return object
+  }
+
+  /// Marks an object for deletion by the next save; the model's delete rules are applied then.
+  ///
+  /// An object that was never saved is forgotten at once.
+  public func delete(_ object: ManagedObject) {
+    home.check()
+    guard object.home === home else { return }
+    switch object.state {
+    case .deleted, .detached: return
+    case .inserted:
+      detachInverses(of: object)
+      object.state = .detached
+      registry.remove(object)
+    case .updated, .clean:
+      if object.state == .clean, !object.isUnfilled { object.committed = object.slots }
+      object.state = .deleted
+      deletions.append(object)
+    }
+    pending.noteDeleted(object)
+  }
+
+  /// Whether there is anything to save.
+  public var hasChanges: Bool {
+    home.check()
+    return !deletions.isEmpty || insertions.contains { $0.state == .inserted } || updates.contains { $0.state == .updated }
+  }
+
+  /// The objects that the next save inserts, in the order of their insertion.
+  public var insertedObjects: [ManagedObject] {
+    home.check()
+    return insertions.filter { $0.state == .inserted }
+  }
+
+  /// The objects changed since the last save, in the order of their first change.
+  public var updatedObjects: [ManagedObject] {
+    home.check()
+    return updates.filter { $0.state == .updated }
+  }
+
+  /// The objects that the next save deletes.
+  public var deletedObjects: [ManagedObject] {
+    home.check()
+    return Array(deletions)
+  }
+
+  /// The objects the context knows.
+  public var registeredObjects: [ManagedObject] {
+    home.check()
+    return registry.objects
+  }
+
+  /// Forgets every change: new objects are gone, changed and deleted ones are as they were read.
+  /// Source: `rollback()` of Core Data.
+  public func rollback() {
+    home.check()
+    for object in insertions where object.state == .inserted {
+      object.state = .detached
+      registry.remove(object)
+      pending.noteDeleted(object)
+    }
+    for object in updates + deletions where object.state != .detached && object.state != .inserted {
+      if !object.committed.isEmpty { object.slots = object.committed }
+      object.committed = []
+      object.state = .clean
+      pending.noteRefreshed(object)
+    }
+    insertions.removeAll()
+    updates.removeAll()
+    deletions.removeAll()
+    processPendingChanges()
+  }
+
+  /// Forgets everything, changes and objects. Objects still held elsewhere keep their values and have no context.
+  /// Source: `reset()` of Core Data.
+  public func reset() {
+    home.check()
+    for object in registry.objects { object.state = .detached }
+    for object in deletions { object.state = .detached }
+    registry.removeAll()
+    insertions.removeAll(keepingCapacity: true)
+    updates.removeAll(keepingCapacity: true)
+    deletions.removeAll(keepingCapacity: true)
+    pending = PendingChanges()
+    permanentIDs.removeAll()
+    deferredError = nil
+  }
+
+  func noteUpdated(_ object: ManagedObject) {
+    updates.append(object)
+    noteChanged(object)
+  }
+
+  func noteChanged(_ object: ManagedObject) {
+    object.isChangePending = true
+    pending.noteUpdated(object)
+  }
+
+  /// Makes an object and registers it.
+  func make(_ row: StoreRow, state: ManagedObject.State, isFault: Bool) -> ManagedObject {
+    let place = ObjectPlace(home: home, id: row.id, values: row.values, state: state, isFault: isFault)
+    let object = row.id.scope.entity.objectClass.init(place)
+    registry.add(object)
+    return object
+  }
+}

@@ -1,0 +1,114 @@
+extension ManagedObjectContext {
+  /// The objects that a request finds, with unsaved changes of this context taken into account unless the request says
+  /// otherwise.
+  ///
+  /// Objects that the context holds already keep their values; the others take those of the store.
+  /// Source: `fetch(_:)` of Core Data.
+  /// - Throws: an unknown entity, a predicate or sort key that doesn't fit the entity, or the store's error.
+  public func fetch<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [T] {
+    home.check()
+    try throwDeferredError()
+    let fetch = try bind(request)
+    guard request.includesPendingChanges, hasPendingChanges(of: fetch.entity) else {
+      return try materialize(source.rows(fetch)).compactMap { $0 as? T }
+    }
+    return try fetchWithPendingChanges(fetch).compactMap { $0 as? T }
+  }
+
+  /// How many objects a request finds.
+  public func count<T: ManagedObject>(for request: FetchRequest<T>) throws -> Int {
+    home.check()
+    try throwDeferredError()
+    let fetch = try bind(request)
+    guard request.includesPendingChanges, hasPendingChanges(of: fetch.entity) else { return try source.count(fetch) }
+    return try fetchWithPendingChanges(fetch).count
+  }
+
+  /// Binds a request's names to the model's properties.
+  func bind<T: ManagedObject>(_ request: FetchRequest<T>) throws -> StoreFetch {
+    let entity = try entity(request.entityName)
+    return StoreFetch(
+      entity: entity, includesSubentities: request.includesSubentities,
+      predicate: try request.predicate?.resolved(in: entity),
+      sort: try request.sortDescriptors.map { try $0.resolved(in: entity) },
+      limit: request.fetchLimit, offset: request.fetchOffset)
+  }
+
+  /// What `fetch` finds here, changes included, as rows: what a child context asks for.
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
+    guard hasPendingChanges(of: fetch.entity) else { return try materialize(source.rows(fetch)).map(\.row) }
+    return try fetchWithPendingChanges(fetch).map(\.row)
+  }
+
+  private func hasPendingChanges(of entity: EntityDescription) -> Bool {
+    let concerns = { (object: ManagedObject) in object.entity.rootEntity === entity.rootEntity }
+    return insertions.contains(where: concerns) || updates.contains(where: concerns)
+      || deletions.contains(where: concerns)
+  }
+
+  /// Fetches everything that matches in the store, leaves out what no longer matches here, adds what matches only
+  /// here, and sorts and cuts the result in memory.
+  private func fetchWithPendingChanges(_ fetch: StoreFetch) throws -> [ManagedObject] {
+    var whole = fetch
+    whole.limit = 0
+    whole.offset = 0
+    let stored = try materialize(source.rows(whole))
+    let belongs = { (object: ManagedObject) in
+      fetch.includesSubentities ? object.entity.isKindOf(fetch.entity) : object.entity === fetch.entity
+    }
+    let matches = { (object: ManagedObject) in fetch.predicate?.evaluate(on: object) ?? true }
+    var found = stored.filter { object in
+      switch object.state {
+      case .clean: return true
+      case .inserted, .updated: return matches(object)
+      case .deleted, .detached: return false
+      }
+    }
+    var known = Set(found.map(ObjectIdentifier.init))
+    for object in insertions + updates where object.state == .inserted || object.state == .updated {
+      guard belongs(object), matches(object), known.insert(ObjectIdentifier(object)).inserted else { continue }
+      found.append(object)
+    }
+    if !fetch.sort.isEmpty {
+      // Equal keys keep the store's order, then the order of insertion, as a stable sort leaves them.
+      found = found.enumerated().sorted { a, b in
+        switch fetch.sort.order(a.element, b.element) {
+        case .orderedAscending: return true
+        case .orderedDescending: return false
+        case .orderedSame: return a.offset < b.offset
+        }
+      }.map(\.element)
+    }
+    let tail = found.dropFirst(fetch.offset)
+    return Array(fetch.limit > 0 ? tail.prefix(fetch.limit) : tail)
+  }
+
+  /// Turns rows into this context's objects.
+  private func materialize(_ rows: [StoreRow]) -> [ManagedObject] {
+    rows.map { row in
+      guard let (object, isAlone) = registry.objectAlone(with: row.id) else {
+        return make(row, state: .clean, isFault: false)
+      }
+      // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
+      if object.isUnfilled || (isAlone && object.state == .clean) {
+        object.slots = row.values
+        object.isUnfilled = false
+      }
+      return object
+    }
+  }
+}
+
+extension ManagedObject {
+  /// The object as a row for a child context.
+  var row: StoreRow {
+    if isUnfilled { home.context?.fulfill(self) }
+    return StoreRow(id: id, values: slots)
+  }
+}
+
+extension ManagedObject: PredicateSubject {
+  package final var subjectID: ManagedObjectID { id }
+  package final func value(inSlot slot: Int) -> Value { value(at: slot) }
+  package final func subject(inSlot slot: Int) -> (any PredicateSubject)? { object(slot) as ManagedObject? }
+}

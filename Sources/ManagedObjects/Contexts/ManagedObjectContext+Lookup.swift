@@ -1,0 +1,85 @@
+extension ManagedObjectContext {
+  /// The object with that ID: the one the context knows, or else a fault for it, without asking the store whether it
+  /// exists. Source: `object(with:)` of Core Data.
+  ///
+  /// A fault of an entity that others inherit from is read at once, to learn its class.
+  public func object(with id: ManagedObjectID) -> ManagedObject {
+    home.check()
+    if let known = registeredObject(for: id) { return known }
+    let id = permanentIDs[id] ?? id
+    if !id.entity.subentities.isEmpty, let row = reading({ try source.rows(with: [id]) })?.first {
+      return make(row, state: .clean, isFault: false)
+    }
+    return make(StoreRow(id: id, values: id.entity.initialValues), state: .clean, isFault: true)
+  }
+
+  /// The object with that ID if the context knows it already.
+  public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
+    home.check()
+    if let object = registry.object(with: id) { return object }
+    guard let permanent = permanentIDs[id] else { return nil }
+    return registry.object(with: permanent)
+  }
+
+  /// The object with that ID, with its values.
+  /// - Throws: ``ManagedObjectError/objectNotFound(_:)`` when the store hasn't got it, or the store's error.
+  public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
+    let object = object(with: id)
+    if object.isUnfilled { fulfill(object) }
+    try throwDeferredError()
+    guard object.state != .detached else { throw ManagedObjectError.objectNotFound(id) }
+    return object
+  }
+
+  /// Gives new objects their permanent IDs before they are saved.
+  public func obtainPermanentIDs(for objects: [ManagedObject]) throws {
+    home.check()
+    let temporary = objects.filter { $0.id.isTemporaryID && $0.home === home }
+    let ids = try source.permanentIDs(for: temporary.map(\.entity))
+    for (object, id) in zip(temporary, ids) where !id.isTemporaryID {
+      permanentIDs[object.id] = id
+      registry.rename(object, to: id)
+    }
+    replaceTemporaryIDs()
+  }
+
+  /// Throws what a read couldn't throw where it happened.
+  func throwDeferredError() throws {
+    guard let error = deferredError else { return }
+    deferredError = nil
+    throw error
+  }
+
+  /// Runs a read whose caller can't throw, and keeps its error for the next call that can.
+  func reading<T>(_ body: () throws -> T) -> T? {
+    do {
+      return try body()
+    } catch {
+      deferredError = error
+      return nil
+    }
+  }
+
+  /// Reads a fault's row. An object that the store hasn't got any more reads as nil throughout and leaves the context.
+  func fulfill(_ object: ManagedObject) {
+    guard object.isUnfilled else { return }
+    object.isUnfilled = false
+    guard object.state != .detached else { return }
+    let rows: [StoreRow]
+    do {
+      rows = try source.rows(with: [object.id])
+    } catch {
+      deferredError = error
+      object.isUnfilled = true
+      return
+    }
+    if let row = rows.first {
+      object.slots = row.values
+      if object.state == .deleted { object.committed = row.values }
+    } else {
+      for property in object.entity.properties { object.slots[property.slot] = .null }
+      object.state = .detached
+      registry.remove(object)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import Dispatch
+
+/// A scratch pad of objects over a coordinator or a parent context: it fetches, tracks changes, and saves them.
+///
+/// A context belongs to a queue (see ``ConcurrencyType``); it and its objects are touched there only, which every access
+/// checks. The context itself may be passed around: ``perform(_:)-(()->Void)`` and
+/// ``performAndWait(_:)`` bring work to it from anywhere.
+///
+/// Source: Core Data's `NSManagedObjectContext`.
+public final class ManagedObjectContext: @unchecked Sendable {
+  // Sendable: everything mutable is touched on the context's queue only, which `home.check()` enforces; the rest is
+  // constant. `name` is written before the context is shared.
+
+  /// Where a context's work runs: Core Data's `NSManagedObjectContextConcurrencyType`.
+  public enum ConcurrencyType: Sendable {
+    /// On the main queue.
+    case mainQueue
+    /// On a serial queue of its own.
+    case privateQueue
+    /// On the thread that made it, which uses it directly.
+    case confinement
+  }
+
+  // Constant, and read from anywhere.
+
+  /// Where the context's work runs.
+  public let concurrencyType: ConcurrencyType
+  /// The coordinator at the root of the context's parents.
+  public let persistentStoreCoordinator: PersistentStoreCoordinator
+  /// The context that this one saves into, nil when it saves to the coordinator.
+  public let parent: ManagedObjectContext?
+  /// The context's name, for messages.
+  public let name: String?
+  /// Who changes things, for whoever is told of a save.
+  public let transactionAuthor: String?
+  let home: ContextHome
+  let queue: DispatchQueue?
+  let source: any ObjectSource
+
+  // Touched on the context's queue.
+
+  var registry = ObjectRegistry()
+  /// New objects in the order of their insertion, those deleted since included.
+  var insertions: ContiguousArray<ManagedObject> = []
+  /// Changed objects in the order of their first change.
+  var updates: ContiguousArray<ManagedObject> = []
+  /// Objects to delete.
+  var deletions: ContiguousArray<ManagedObject> = []
+  /// What the next did-change notification tells.
+  var pending = PendingChanges()
+  /// Permanent IDs of objects that were inserted here by a child under a temporary one.
+  var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  /// A read that failed where it couldn't be thrown, to be thrown by the next call that can.
+  var deferredError: (any Error)?
+
+  /// A context that fetches from and saves to a coordinator.
+  public convenience init(
+    _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, name: String? = nil,
+    transactionAuthor: String? = nil
+  ) {
+    self.init(
+      concurrencyType, coordinator: coordinator, parent: nil, source: coordinator, name: name,
+      transactionAuthor: transactionAuthor)
+  }
+
+  /// A context that fetches from and saves into `parent`, one level up.
+  public convenience init(
+    _ concurrencyType: ConcurrencyType, parent: ManagedObjectContext, name: String? = nil,
+    transactionAuthor: String? = nil
+  ) {
+    self.init(
+      concurrencyType, coordinator: parent.persistentStoreCoordinator, parent: parent,
+      source: ParentSource(parent: parent), name: name, transactionAuthor: transactionAuthor)
+  }
+
+  private init(
+    _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?,
+    source: any ObjectSource, name: String?, transactionAuthor: String?
+  ) {
+    self.concurrencyType = concurrencyType
+    self.persistentStoreCoordinator = coordinator
+    self.parent = parent
+    self.source = source
+    self.name = name
+    self.transactionAuthor = transactionAuthor
+    home = ContextHome(concurrencyType)
+    switch concurrencyType {
+    case .mainQueue: queue = .main
+    case .privateQueue: queue = DispatchQueue(label: "context" + (name.map { "." + $0 } ?? ""))
+    case .confinement: queue = nil
+    }
+    home.context = self
+  }
+
+  deinit {
+    for object in insertions { object.state = .detached }
+    for object in updates { object.state = .detached }
+    for object in deletions { object.state = .detached }
+    for object in registry.objects { object.state = .detached }
+    home.context = nil
+  }
+
+  /// The model of the coordinator.
+  public var model: ManagedObjectModel { persistentStoreCoordinator.model }
+
+  /// The entity of that name.
+  /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)``.
+  func entity(_ name: String) throws -> EntityDescription {
+    guard let entity = model.entitiesByName[name] else {
+      throw ManagedObjectError.unknownEntity(name: name, known: model.entities.map(\.name))
+    }
+    return entity
+  }
+}
+
+extension ManagedObjectContext: Hashable {
+  public static func == (a: ManagedObjectContext, b: ManagedObjectContext) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

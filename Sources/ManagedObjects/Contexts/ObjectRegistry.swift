@@ -1,0 +1,81 @@
+/// The objects that a context knows, each by its ID: one object for one row.
+///
+/// Objects are kept while somebody else holds them too; the others are let go when their number has doubled, so that a
+/// context which only ever fetches doesn't grow. The latest ones wait in a list and are hashed at the first look-up
+/// only: an import that inserts and resets never pays for a table it doesn't read.
+struct ObjectRegistry {
+  private var byID: [ManagedObjectID: ManagedObject] = [:]
+  private var latest: ContiguousArray<ManagedObject> = []
+  private var limit = 2048
+  /// Whether objects that nobody else holds are kept all the same.
+  var retainsObjects = false
+
+  /// The number of objects known.
+  var count: Int { byID.count + latest.count }
+
+  /// Every object known.
+  var objects: [ManagedObject] { Array(byID.values) + Array(latest) }
+
+  /// Takes in an object whose ID isn't known yet.
+  mutating func add(_ object: ManagedObject) {
+    if count >= limit, !retainsObjects { letGo() }
+    latest.append(object)
+  }
+
+  /// The object with that ID.
+  mutating func object(with id: ManagedObjectID) -> ManagedObject? {
+    if !latest.isEmpty { index() }
+    return byID[id]
+  }
+
+  /// The object with that ID, and whether only this registry holds it.
+  mutating func objectAlone(with id: ManagedObjectID) -> (object: ManagedObject, isAlone: Bool)? {
+    if !latest.isEmpty { index() }
+    guard let index = byID.index(forKey: id) else { return nil }
+    let isAlone = isKnownUniquelyReferenced(&byID.values[index])
+    return (byID.values[index], isAlone)
+  }
+
+  /// Gives an object its new ID.
+  mutating func rename(_ object: ManagedObject, to id: ManagedObjectID) {
+    if object.isIndexed {
+      byID[object.id] = nil
+      object.id = id
+      object.isIndexed = false
+      latest.append(object)
+    } else {
+      object.id = id
+    }
+  }
+
+  mutating func remove(_ object: ManagedObject) {
+    if !latest.isEmpty { index() }
+    byID[object.id] = nil
+    object.isIndexed = false
+  }
+
+  mutating func removeAll() {
+    byID.removeAll()
+    latest.removeAll(keepingCapacity: true)
+    limit = 2048
+  }
+
+  private mutating func index() {
+    byID.reserveCapacity(byID.count + latest.count)
+    for object in latest {
+      object.isIndexed = true
+      byID[object.id] = object
+    }
+    latest.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func letGo() {
+    index()
+    var alone: [ManagedObjectID] = []
+    for index in byID.values.indices where byID.values[index].state == .clean {
+      if isKnownUniquelyReferenced(&byID.values[index]) { alone.append(byID.keys[index]) }
+    }
+    for id in alone { byID[id] = nil }
+    limit = max(2048, byID.count * 2)
+  }
+}

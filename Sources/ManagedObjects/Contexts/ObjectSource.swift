@@ -1,0 +1,68 @@
+/// Where a context's objects come from and its changes go: the coordinator, or a parent context.
+protocol ObjectSource: Sendable {
+  /// The rows that match, in order.
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow]
+  /// How many match.
+  func count(_ fetch: StoreFetch) throws -> Int
+  /// The rows that exist of those asked for, in any order.
+  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
+  /// The objects at the other end of a to-many relationship.
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID>
+  /// Writes changes, all or none. Returns the IDs of the inserted objects, in their order.
+  func write(_ changes: StoreChanges) throws -> [ManagedObjectID]
+  /// IDs for new objects of an entity, before they are saved.
+  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
+}
+
+/// One object's row: the values a store holds, in the entity's slots. To-many relationships are `unresolved`.
+package struct StoreRow: Sendable {
+  package var id: ManagedObjectID
+  package var values: ContiguousArray<Value>
+
+  package init(id: ManagedObjectID, values: ContiguousArray<Value>) {
+    self.id = id
+    self.values = values
+  }
+}
+
+/// A fetch as a store sees it: names bound to the model's properties.
+package struct StoreFetch: Sendable {
+  package var entity: EntityDescription
+  package var includesSubentities: Bool
+  package var predicate: ResolvedPredicate?
+  package var sort: [ResolvedSort]
+  /// Greatest number of rows, 0 for all.
+  package var limit: Int
+  package var offset: Int
+
+  package init(
+    entity: EntityDescription, includesSubentities: Bool = true, predicate: ResolvedPredicate? = nil,
+    sort: [ResolvedSort] = [], limit: Int = 0, offset: Int = 0
+  ) {
+    self.entity = entity
+    self.includesSubentities = includesSubentities
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
+  }
+}
+
+/// What one save writes to one store.
+package struct StoreChanges: Sendable {
+  /// A row as it is and as it was.
+  package struct Update: Sendable {
+    package var id: ManagedObjectID
+    package var values: ContiguousArray<Value>
+    package var committed: ContiguousArray<Value>
+  }
+
+  /// New rows in the order of their insertion, under temporary IDs (or permanent ones obtained before).
+  package var inserted: [StoreRow] = []
+  package var updated: [Update] = []
+  /// Rows to delete, with the values that they are expected to have.
+  package var deleted: [StoreRow] = []
+
+  package init() {}
+  package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}

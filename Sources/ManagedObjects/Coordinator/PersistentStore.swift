@@ -1,0 +1,45 @@
+package import Foundation
+
+/// A store: holds rows of some of the model's entities. Safe from any thread.
+package protocol PersistentStore: AnyObject, Sendable {
+  /// A UUID that stays with the store's content.
+  var identifier: String { get }
+  /// Where it is, nil for a store in memory.
+  var url: URL? { get }
+  /// The rows that match, in order.
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow]
+  /// How many match.
+  func count(_ fetch: StoreFetch) throws -> Int
+  /// The rows that exist of those asked for, in any order.
+  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
+  /// The objects at the other end of a to-many relationship.
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID>
+  /// Writes changes in one transaction. Returns the IDs of the inserted objects, in their order.
+  func write(_ changes: StoreChanges) throws -> [ManagedObjectID]
+  /// IDs for new objects, never given again.
+  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
+  /// Makes everything written so far survive a loss of power.
+  func synchronize() throws
+}
+
+/// What a store is to be: its kind, its place, and which entities it holds.
+///
+/// Source: Core Data's `NSPersistentStoreDescription`.
+public struct PersistentStoreDescription: Sendable {
+  /// The configuration whose entities the store holds; nil for all that no other store holds.
+  public var configuration: String?
+  package var open: @Sendable (ManagedObjectModel, [EntityDescription]) throws -> any PersistentStore
+
+  package init(
+    configuration: String? = nil,
+    open: @escaping @Sendable (ManagedObjectModel, [EntityDescription]) throws -> any PersistentStore
+  ) {
+    self.configuration = configuration
+    self.open = open
+  }
+
+  /// A store in memory, gone with its coordinator.
+  public static func inMemory(configuration: String? = nil) -> PersistentStoreDescription {
+    PersistentStoreDescription(configuration: configuration) { _, entities in InMemoryStore(entities: entities) }
+  }
+}

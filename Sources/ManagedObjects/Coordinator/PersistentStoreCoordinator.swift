@@ -1,0 +1,152 @@
+import Synchronization
+
+/// Brings contexts and stores together: every fetch and save of a context goes to the store that holds the entity.
+///
+/// Safe from any thread. Two contexts may fetch and save at the same time; a store in SQLite lets readers go on while
+/// it writes.
+///
+/// Source: Core Data's `NSPersistentStoreCoordinator`.
+public final class PersistentStoreCoordinator: Sendable {
+  /// The model that all its contexts share.
+  public let model: ManagedObjectModel
+  private let temporaryScopes: [IDScope]
+  private let state = Mutex(State())
+
+  private struct State {
+    var stores: [any PersistentStore] = []
+    /// The store of each entity, by the entity's index.
+    var storeOfEntity: [Int: any PersistentStore] = [:]
+  }
+
+  /// A coordinator without stores.
+  public init(model: ManagedObjectModel) {
+    self.model = model
+    temporaryScopes = model.entities.map { IDScope(entity: $0, storeIdentifier: "") }
+  }
+
+  /// Opens a store and adds it. It gets the entities of its configuration, or those that no store holds yet.
+  /// - Returns: the store's identifier.
+  /// - Throws: ``ManagedObjectError/classMismatch(_:)`` when classes written by hand don't fit the model, or the
+  ///   store's error.
+  @discardableResult
+  public func addPersistentStore(_ description: PersistentStoreDescription) throws -> String {
+    try checkClasses()
+    let taken = state.withLock { Set($0.storeOfEntity.keys) }
+    let entities: [EntityDescription]
+    if let configuration = description.configuration {
+      guard let names = model.configurations[configuration] else {
+        throw ManagedObjectError.noStore(entity: "configuration \(configuration)")
+      }
+      entities = model.entities.filter { names.contains($0.name) && !taken.contains($0.index) }
+    } else {
+      entities = model.entities.filter { !taken.contains($0.index) }
+    }
+    let store = try description.open(model, entities)
+    state.withLock {
+      $0.stores.append(store)
+      for entity in entities { $0.storeOfEntity[entity.index] = store }
+    }
+    return store.identifier
+  }
+
+  /// The stores, in the order of their addition.
+  package var persistentStores: [any PersistentStore] { state.withLock { $0.stores } }
+
+  /// The store that holds an entity's objects.
+  package func store(of entity: EntityDescription) throws -> any PersistentStore {
+    guard let store = state.withLock({ $0.storeOfEntity[entity.index] }) else {
+      throw ManagedObjectError.noStore(entity: entity.name)
+    }
+    return store
+  }
+
+  /// The ID that a URI stands for.
+  /// - Returns: nil when the URI isn't of a store of this coordinator.
+  public func managedObjectID(forURIRepresentation uri: String) -> ManagedObjectID? {
+    let parts = uri.split(separator: "/", omittingEmptySubsequences: true)
+    guard parts.count == 4, parts[0] == "x-coredata:", parts[3].first == "p", let number = Int64(parts[3].dropFirst()),
+      let entity = model.entitiesByName[String(parts[2])],
+      persistentStores.contains(where: { $0.identifier == parts[1] })
+    else { return nil }
+    return ManagedObjectID(scope: IDScope(entity: entity, storeIdentifier: String(parts[1])), number: number)
+  }
+
+  /// The ID of the row with that number, whether or not it exists.
+  /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)`` or ``ManagedObjectError/noStore(entity:)``.
+  package func managedObjectID(entity name: String, number: Int64) throws -> ManagedObjectID {
+    guard let entity = model.entitiesByName[name] else {
+      throw ManagedObjectError.unknownEntity(name: name, known: model.entities.map(\.name))
+    }
+    return ManagedObjectID(
+      scope: IDScope(entity: entity, storeIdentifier: try store(of: entity).identifier), number: number)
+  }
+
+  func temporaryScope(of entity: EntityDescription) -> IDScope { temporaryScopes[entity.index] }
+
+  private func checkClasses() throws {
+    var mismatches: [String] = []
+    for entity in model.entities {
+      guard let names = entity.objectClass.propertyNames else { continue }
+      let expected = entity.properties.map(\.name)
+      if names != expected {
+        mismatches.append("\(entity.objectClass) numbers \(names), the model's \(entity.name) has \(expected)")
+      }
+    }
+    guard mismatches.isEmpty else { throw ManagedObjectError.classMismatch(mismatches) }
+  }
+}
+
+extension PersistentStoreCoordinator: ObjectSource {
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store(of: fetch.entity).rows(fetch) }
+  func count(_ fetch: StoreFetch) throws -> Int { try store(of: fetch.entity).count(fetch) }
+
+  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
+    if let only = ids.first, ids.count == 1 {
+      return only.isTemporaryID ? [] : try store(of: only.entity).rows(with: ids)
+    }
+    return try Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.entity).flatMap { entity, ids in
+      try store(of: entity).rows(with: ids)
+    }
+  }
+
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
+    if id.isTemporaryID { return [] }
+    return try store(of: id.entity).relatedIDs(of: id, relationship)
+  }
+
+  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
+    try entities.map { entity in
+      // A row numbered by its own attribute has its ID once that is known, on saving.
+      if entity.primaryKey != nil { return ManagedObjectID(scope: temporaryScope(of: entity), number: 0) }
+      return try store(of: entity).permanentIDs(for: [entity])[0]
+    }
+  }
+
+  /// Each store's part is one transaction. With several stores a failure in a later one leaves the earlier ones
+  /// written, as in Core Data.
+  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+    let stores = persistentStores
+    if stores.count == 1 { return try stores[0].write(changes) }
+    var parts: [ObjectIdentifier: (store: any PersistentStore, changes: StoreChanges, positions: [Int])] = [:]
+    func withPart(of entity: EntityDescription, _ body: (inout StoreChanges, inout [Int]) -> Void) throws {
+      let store = try store(of: entity)
+      body(
+        &parts[ObjectIdentifier(store), default: (store, StoreChanges(), [])].changes,
+        &parts[ObjectIdentifier(store), default: (store, StoreChanges(), [])].positions)
+    }
+    for (position, row) in changes.inserted.enumerated() {
+      try withPart(of: row.id.entity) { part, positions in
+        part.inserted.append(row)
+        positions.append(position)
+      }
+    }
+    for update in changes.updated { try withPart(of: update.id.entity) { part, _ in part.updated.append(update) } }
+    for row in changes.deleted { try withPart(of: row.id.entity) { part, _ in part.deleted.append(row) } }
+    var ids = changes.inserted.map(\.id)
+    for store in stores {
+      guard let part = parts[ObjectIdentifier(store)] else { continue }
+      for (position, id) in zip(part.positions, try store.write(part.changes)) { ids[position] = id }
+    }
+    return ids
+  }
+}

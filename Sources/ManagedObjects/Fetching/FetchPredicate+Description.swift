@@ -1,0 +1,89 @@
+import Foundation
+
+extension FetchPredicate: CustomStringConvertible {
+  /// The predicate in the format language; read again it is the same tree, if its object IDs are left aside: these
+  /// have no literal.
+  public var description: String { format(within: .none) }
+
+  private enum Surroundings { case none, conjunction, disjunction, negation }
+
+  private func format(within outer: Surroundings) -> String {
+    switch self {
+    case .constant(let holds): return holds ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .comparison(let comparison):
+      let options =
+        comparison.options.isEmpty
+        ? ""
+        : "[" + (comparison.options.contains(.caseInsensitive) ? "c" : "")
+          + (comparison.options.contains(.diacriticInsensitive) ? "d" : "") + "]"
+      return "\(comparison.left) \(comparison.operator.rawValue)\(options) \(comparison.right)"
+    case .not(let inner): return "NOT " + inner.format(within: .negation)
+    case .and(let parts):
+      // A group of none or one can't be written; what it means can.
+      if parts.isEmpty { return "TRUEPREDICATE" }
+      if parts.count == 1 { return parts[0].format(within: outer) }
+      let text = parts.map { $0.format(within: .conjunction) }.joined(separator: " AND ")
+      return outer == .none || outer == .disjunction ? text : "(\(text))"
+    case .or(let parts):
+      if parts.isEmpty { return "FALSEPREDICATE" }
+      if parts.count == 1 { return parts[0].format(within: outer) }
+      let text = parts.map { $0.format(within: .disjunction) }.joined(separator: " OR ")
+      return outer == .none ? text : "(\(text))"
+    }
+  }
+}
+
+extension FetchPredicate.Expression: CustomStringConvertible {
+  /// The expression in the format language.
+  public var description: String {
+    switch self {
+    case .evaluatedObject: return "SELF"
+    case .keyPath(let names):
+      if names.isEmpty { return "SELF" }
+      return names.enumerated().map { index, name in
+        Self.keywords.contains(name.uppercased()) ? "#" + name : name
+      }.joined(separator: ".")
+    case .constants(let values): return "{" + values.map(Self.literal).joined(separator: ", ") + "}"
+    case .constant(let value): return Self.literal(value)
+    }
+  }
+
+  private static let keywords: Set<String> = [
+    "AND", "OR", "NOT", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES", "ANY", "SOME", "ALL",
+    "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "TRUE", "YES", "FALSE", "NO", "NIL", "NULL", "SELF", "CAST", "SUBQUERY",
+    "TERNARY", "FUNCTION", "FIRST", "LAST", "SIZE",
+  ]
+
+  private static func literal(_ value: Value) -> String {
+    switch value {
+    case .null, .unresolved: return "NIL"
+    case .bool(let bool): return bool ? "TRUE" : "FALSE"
+    case .int(let integer): return "\(integer)"
+    case .double(let double): return double.isFinite ? "\(double)" : "CAST(\"\(double)\", \"NSNumber\")"
+    case .decimal(let decimal): return "CAST(\"\(decimal)\", \"NSDecimalNumber\")"
+    case .string(let string): return quoted(string)
+    case .date(let date): return "CAST(\(date.timeIntervalSinceReferenceDate), \"NSDate\")"
+    case .data(let data): return "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
+    case .uuid(let uuid): return "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
+    case .uri(let url): return "CAST(\(quoted(url.absoluteString)), \"NSURL\")"
+    case .object(let id): return "CAST(\(quoted(id.description)), \"NSManagedObjectID\")"
+    case .objects(let ids): return "{" + ids.map { literal(.object($0)) }.sorted().joined(separator: ", ") + "}"
+    }
+  }
+
+  private static func quoted(_ string: String) -> String {
+    var text = "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case "\0": text += "\\0"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "\""
+  }
+}

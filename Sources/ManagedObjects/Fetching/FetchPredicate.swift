@@ -1,0 +1,103 @@
+/// A condition on objects, as a tree: what a fetch request asks for.
+///
+/// Written in Core Data's format language, or put together from values:
+///
+/// ```swift
+/// try FetchPredicate(format: "country.code == %@ AND population > %d", "CH", 10_000)
+/// FetchPredicate.and([.equal("country.code", .string("CH")), .comparison(.path("population"), .greater, .constant(.int(10_000)))])
+/// ```
+///
+/// One tree is answered by two evaluators, SQL and memory, and both give the same answer:
+/// - A condition is true or false, never unknown. `nil == nil` is true and `nil != x` is true for every `x` that isn't
+///   nil; every other comparison with nil (`<`, `BETWEEN`, `BEGINSWITH`, …) is false, and `NOT` of it true.
+/// - A key path through a relationship that points nowhere is nil.
+/// - Numbers compare by value, whatever their types; a boolean is 0 or 1. NaN counts as nil.
+/// - Strings compare by their UTF-8 bytes, `[c]` and `[d]` by the bytes of the folded strings. The empty string is the
+///   beginning, the end and a part of every string.
+/// - Dates compare by the microsecond.
+///
+/// Source: Core Data's `NSPredicate`; named apart from Foundation's `Predicate`.
+public indirect enum FetchPredicate: Sendable, Hashable {
+  /// Holds for every object, or for none.
+  case constant(Bool)
+  /// Compares two expressions.
+  case comparison(Comparison)
+  /// Holds when all of them do; holds when there are none.
+  case and([FetchPredicate])
+  /// Holds when one of them does; doesn't hold when there are none.
+  case or([FetchPredicate])
+  /// Holds when the other doesn't.
+  case not(FetchPredicate)
+
+  /// Two expressions and how they compare.
+  public struct Comparison: Sendable, Hashable {
+    /// What stands left of the operator.
+    public var left: Expression
+    /// The operator.
+    public var `operator`: Operator
+    /// What stands right of it.
+    public var right: Expression
+    /// How strings are compared.
+    public var options: Options
+
+    /// A comparison of `left` with `right`.
+    public init(_ left: Expression, _ operator: Operator, _ right: Expression, options: Options = []) {
+      self.left = left
+      self.operator = `operator`
+      self.right = right
+      self.options = options
+    }
+  }
+
+  /// What is compared.
+  public enum Expression: Sendable, Hashable {
+    /// One value.
+    case constant(Value)
+    /// Several values, for `IN` and `BETWEEN`.
+    case constants([Value])
+    /// Names of properties that lead from the object over to-one relationships to a value.
+    case keyPath([String])
+    /// The object itself: `SELF`.
+    case evaluatedObject
+
+    /// The key path that `path` writes with dots. `SELF` is the object itself.
+    public static func path(_ path: String) -> Expression {
+      var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      if names.first?.uppercased() == "SELF" { names.removeFirst() }
+      return names.isEmpty ? .evaluatedObject : .keyPath(names)
+    }
+  }
+
+  /// How two expressions compare.
+  public enum Operator: String, Sendable, Hashable, CaseIterable {
+    case equal = "=="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+    /// Equal to one of a list.
+    case isIn = "IN"
+    /// Not less than the first of two and not greater than the second.
+    case between = "BETWEEN"
+    case beginsWith = "BEGINSWITH"
+    case endsWith = "ENDSWITH"
+    case contains = "CONTAINS"
+    /// Like a pattern in which `*` stands for any characters and `?` for one; a backslash takes their meaning away.
+    case like = "LIKE"
+    /// Matched as a whole by a regular expression of `NSRegularExpression`.
+    case matches = "MATCHES"
+  }
+
+  /// How strings are compared. Ignored where no strings are.
+  public struct Options: OptionSet, Sendable, Hashable {
+    /// Bit 0 for `[c]`, bit 1 for `[d]`.
+    public let rawValue: Int
+    /// Options with the bits of `rawValue`.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    /// Upper and lower case are the same: `[c]`.
+    public static let caseInsensitive = Options(rawValue: 1)
+    /// Letters with and without marks are the same: `[d]`.
+    public static let diacriticInsensitive = Options(rawValue: 2)
+  }
+}

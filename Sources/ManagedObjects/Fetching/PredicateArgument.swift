@@ -1,0 +1,70 @@
+public import Foundation
+
+/// What a placeholder of a predicate format stands for.
+public enum PredicateArgument: Sendable, Hashable {
+  /// One value; for `%K` a string with a key path.
+  case value(Value)
+  /// Several values, for `IN` and `BETWEEN`.
+  case list([Value])
+
+  /// The argument that `any` makes: a ``Value``, String, Substring, integer, Double, Float, Bool, Decimal, Date, UUID,
+  /// Data, URL, ``ManagedObjectID``, nil, or an array or set of these. Nil for every other type.
+  public init?(_ any: (any Sendable)?) {
+    guard let any else {
+      self = .value(.null)
+      return
+    }
+    if let argument = any as? PredicateArgument {
+      self = argument
+    } else if let value = Self.value(any) {
+      self = .value(value)
+    } else if let list = (any as? [(any Sendable)?]) ?? Self.elements(any) {
+      var values: [Value] = []
+      values.reserveCapacity(list.count)
+      for element in list {
+        guard case .value(let value)? = PredicateArgument(element) else { return nil }
+        values.append(value)
+      }
+      self = .list(values)
+    } else {
+      return nil
+    }
+  }
+
+  private static func value(_ any: any Sendable) -> Value? {
+    switch any {
+    case let value as Value:
+      if case .objects = value { return nil }
+      return value
+    case let string as String: return .string(string)
+    case let string as Substring: return .string(String(string))
+    case let bool as Bool: return .bool(bool)
+    case let double as Double: return .double(double)
+    case let float as Float: return .double(Double(float))
+    case let decimal as Decimal: return .decimal(decimal)
+    case let integer as any BinaryInteger:
+      if let small = Int64(exactly: integer) { return .int(small) }
+      return Decimal(string: String(integer)).map(Value.decimal)
+    case let date as Date: return .date(date)
+    case let uuid as UUID: return .uuid(uuid)
+    case let data as Data: return .data(data)
+    case let url as URL: return .uri(url)
+    case let id as ManagedObjectID: return .object(id)
+    default: return nil
+    }
+  }
+
+  /// Sets can't be cast to a set of anything: the types that are worth having are named. `.objects` is a set too.
+  private static func elements(_ any: any Sendable) -> [(any Sendable)?]? {
+    switch any {
+    case let set as Set<ManagedObjectID>: return Array(set)
+    case let set as Set<String>: return Array(set)
+    case let set as Set<Int>: return Array(set)
+    case let set as Set<Int64>: return Array(set)
+    case let set as Set<UUID>: return Array(set)
+    case let set as Set<Value>: return Array(set)
+    case .objects(let ids) as Value: return Array(ids)
+    default: return nil
+    }
+  }
+}

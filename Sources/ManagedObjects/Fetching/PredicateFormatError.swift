@@ -1,0 +1,46 @@
+/// Why a predicate format can't be read: what is wrong, and where.
+public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public enum Problem: Sendable, Hashable {
+    /// Something else was expected there.
+    case expected(String, found: String)
+    /// A part of Core Data's language that isn't supported.
+    case unsupported(String)
+    /// A token that is malformed.
+    case malformed(String)
+    /// An argument that is missing, left over or of a type its placeholder doesn't take.
+    case argument(String)
+  }
+
+  /// What is wrong.
+  public let problem: Problem
+  /// The format as it was given.
+  public let format: String
+  /// Characters of the format before the place that is wrong.
+  public let offset: Int
+
+  /// An error at `offset` characters into `format`.
+  public init(_ problem: Problem, format: String, offset: Int) {
+    self.problem = problem
+    self.format = format
+    self.offset = offset
+  }
+
+  /// The place that is wrong, from 1, in characters.
+  public var column: Int { offset + 1 }
+
+  /// What is wrong, in one line without the place.
+  public var reason: String {
+    switch problem {
+    case .expected(let what, let found): return "expected \(what), found \(found)"
+    case .unsupported(let part): return "\(part) isn't supported"
+    case .malformed(let what), .argument(let what): return what
+    }
+  }
+
+  /// Three lines: the reason with its column, the format, and a caret below the place.
+  public var description: String {
+    let line = format.map { $0.isNewline || $0 == "\t" ? " " : String($0) }.joined()
+    return "predicate, column \(column): \(reason)\n  \(line)\n  \(String(repeating: " ", count: offset))^"
+  }
+}

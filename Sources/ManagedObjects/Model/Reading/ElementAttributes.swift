@@ -1,0 +1,69 @@
+/// The XML attributes of one element while they are read. Whatever nobody asked for is unknown, and `unread` says so:
+/// there is no second list of known names that could fall behind.
+struct ElementAttributes {
+  let element: ModelElement
+  let file: String
+  private var asked: Set<String> = []
+
+  init(_ element: ModelElement, file: String) {
+    self.element = element
+    self.file = file
+  }
+
+  /// Names of attributes that weren't asked for, in alphabetical order.
+  var unread: [String] { element.attributes.keys.filter { !asked.contains($0) }.sorted() }
+
+  /// The attribute's text, nil when it isn't there.
+  mutating func text(_ name: String) -> String? {
+    asked.insert(name)
+    return element.attributes[name]
+  }
+
+  /// The attribute's text, nil when it isn't there or is empty.
+  mutating func nonEmpty(_ name: String) -> String? {
+    guard let text = text(name), !text.isEmpty else { return nil }
+    return text
+  }
+
+  /// The attribute's text, which has to be there.
+  mutating func required(_ name: String) throws -> String {
+    guard let text = nonEmpty(name) else { throw malformed("<\(element.name)> has no \(name)") }
+    return text
+  }
+
+  /// A flag: `YES` or `NO`, false when it isn't there.
+  mutating func flag(_ name: String) throws -> Bool { try flag(name, default: false) }
+
+  /// A flag: `YES` or `NO`.
+  mutating func flag(_ name: String, default value: Bool) throws -> Bool {
+    guard let text = text(name) else { return value }
+    switch text {
+    case "YES": return true
+    case "NO": return false
+    default: throw malformed("\(describe(name)) is “\(text)”; it can be YES or NO")
+    }
+  }
+
+  /// A count: a whole number from 0.
+  mutating func count(_ name: String) throws -> Int? {
+    guard let text = text(name) else { return nil }
+    guard let count = Int(text), count >= 0 else {
+      throw malformed("\(describe(name)) is “\(text)”; it has to be a whole number from 0")
+    }
+    return count
+  }
+
+  /// Takes note of attributes that are known and have no meaning outside Xcode or Apple's systems.
+  mutating func ignore(_ names: String...) { asked.formUnion(names) }
+
+  /// An error on this element's line.
+  func malformed(_ reason: String) -> ModelError {
+    .malformed(file: file, line: element.line, reason: reason)
+  }
+
+  /// The element by its name, and which of its attributes, for messages.
+  func describe(_ name: String) -> String {
+    guard let own = element.attributes["name"] else { return "<\(element.name)>'s \(name)" }
+    return "\(own)'s \(name)"
+  }
+}

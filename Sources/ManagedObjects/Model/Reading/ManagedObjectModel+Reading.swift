@@ -1,0 +1,30 @@
+public import Foundation
+
+extension ManagedObjectModel {
+  /// Reads a model that Xcode wrote.
+  ///
+  /// What the file says and this library doesn't know is in ``warnings``. An entity, attribute or relationship without
+  /// `optional` isn't optional: that is the file format's default, and the opposite of the default in code.
+  ///
+  /// Source: the format of Xcode 4 and later; `NSManagedObjectModel.init(contentsOf:)`, which reads its compiled form.
+  ///
+  /// - Parameters:
+  ///   - url: an `.xcdatamodeld` (its current version is read), an `.xcdatamodel`, or the `contents` file in one.
+  ///   - classes: the class of each entity's objects, by the entity's name or its `representedClassName`. A leading
+  ///     dot of the latter, which stands for the current module, is left out.
+  /// - Throws: ``ModelError``: unreadable, malformed with file and line, or inconsistent.
+  public convenience init(contentsOf url: URL, classes: [String: ManagedObject.Type] = [:]) throws {
+    let file = try ModelLocation.contentsFile(of: url)
+    let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
+    let contents = try ModelReader.read(try ModelXML.parse(data, file: file.path), file: file.path)
+    try self.init(
+      entities: contents.entities, configurations: contents.configurations,
+      fetchRequestTemplates: contents.templates, versionIdentifier: contents.versionIdentifier, classes: classes,
+      warnings: contents.warnings)
+  }
+
+  /// The versions of a model, by name: the `.xcdatamodel` folders of an `.xcdatamodeld`, or the one model that `url` is.
+  ///
+  /// - Throws: ``ModelError/unreadable(path:reason:)`` when there is nothing there.
+  public static func versions(of url: URL) throws -> [String: URL] { try ModelLocation.versions(of: url) }
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+/// Where the `contents` file of a model is, given any of the forms in which Xcode keeps one.
+///
+/// - `X.xcdatamodeld`: a folder of versions, each an `.xcdatamodel`; `.xccurrentversion` names the current one.
+/// - `X.xcdatamodel`: a folder with the file `contents`.
+/// - the `contents` file itself.
+enum ModelLocation {
+  /// The `contents` file that `url` means: of the current version, when there are several.
+  /// - Throws: ``ModelError``.
+  static func contentsFile(of url: URL) throws -> URL {
+    if ["mom", "momd", "omo"].contains(url.pathExtension.lowercased()) {
+      throw ModelError.unreadable(
+        path: url.path, reason: "it is a compiled model; give the .xcdatamodeld or .xcdatamodel that it was made from")
+    }
+    guard try isFolder(url) else { return url }
+    let contents = url.appendingPathComponent("contents")
+    if FileManager.default.fileExists(atPath: contents.path) { return contents }
+    if url.pathExtension == "xcdatamodel" {
+      throw ModelError.unreadable(
+        path: url.path,
+        reason: "there is no file “contents” in it; a model of Xcode 3 has to be saved by a later Xcode first")
+    }
+    return try contentsFile(ofVersion: try currentVersion(of: url))
+  }
+
+  /// The versions in a folder of versions, by name without the extension.
+  static func versions(of url: URL) throws -> [String: URL] {
+    guard try isFolder(url), url.pathExtension != "xcdatamodel" else {
+      return [url.deletingPathExtension().lastPathComponent: url]
+    }
+    let entries: [URL]
+    do {
+      entries = try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
+    } catch {
+      throw ModelError.unreadable(path: url.path, reason: error.localizedDescription)
+    }
+    let models = entries.filter { $0.pathExtension == "xcdatamodel" }
+    guard !models.isEmpty else {
+      throw ModelError.unreadable(path: url.path, reason: "there is no model in this folder")
+    }
+    return Dictionary(
+      models.map { ($0.deletingPathExtension().lastPathComponent, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The version that `.xccurrentversion` names, or the only one.
+  private static func currentVersion(of url: URL) throws -> URL {
+    let versions = try versions(of: url)
+    let marker = url.appendingPathComponent(".xccurrentversion")
+    guard FileManager.default.fileExists(atPath: marker.path) else {
+      if versions.count == 1, let only = versions.values.first { return only }
+      throw ModelError.unreadable(
+        path: url.path,
+        reason: "none of its versions is marked as current: give the path of one of \(list(versions))")
+    }
+    let name = try currentVersionName(in: marker)
+    // The name is looked up among those found, so that it can't lead out of the folder.
+    guard let version = versions.values.first(where: { $0.lastPathComponent == name }) else {
+      throw ModelError.unreadable(
+        path: url.path, reason: "the current version is “\(name)”, which isn't there; there is \(list(versions))")
+    }
+    return version
+  }
+
+  private static func currentVersionName(in marker: URL) throws -> String {
+    let data = try ModelFile.read(marker, limit: 1 << 20)
+    let list: Any
+    do {
+      list = try PropertyListSerialization.propertyList(from: data, format: nil)
+    } catch {
+      throw ModelError.malformed(file: marker.path, line: 1, reason: "not a property list: \(error.localizedDescription)")
+    }
+    guard let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String else {
+      throw ModelError.malformed(
+        file: marker.path, line: 1, reason: "the property list has no string _XCCurrentVersionName")
+    }
+    return name
+  }
+
+  private static func contentsFile(ofVersion version: URL) throws -> URL {
+    let contents = version.appendingPathComponent("contents")
+    guard FileManager.default.fileExists(atPath: contents.path) else {
+      throw ModelError.unreadable(path: version.path, reason: "there is no file “contents” in it")
+    }
+    return contents
+  }
+
+  private static func isFolder(_ url: URL) throws -> Bool {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+      throw ModelError.unreadable(path: url.path, reason: "there is no such file or folder")
+    }
+    return isFolder.boolValue
+  }
+
+  private static func list(_ versions: [String: URL]) -> String {
+    versions.keys.sorted { $0.compare($1, options: .numeric) == .orderedAscending }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import FoundationXML
+
+/// The XML of a model file, as a tree of elements.
+///
+/// What keeps a hostile file harmless:
+/// - it is no larger than `sizeLimit`, and UTF-8 without zero bytes, so that its bytes are what they seem;
+/// - a document type declaration is refused before parsing, and with it every entity, internal or external;
+/// - nesting is limited by libxml2 to 256 elements.
+enum ModelXML {
+  /// The largest model that is read, in bytes.
+  static let sizeLimit = 64 << 20
+
+  /// Parses `data`, naming `file` in errors.
+  /// - Throws: ``ModelError/malformed(file:line:reason:)``.
+  static func parse(_ data: Data, file: String) throws -> ModelElement {
+    try refuseDisguises(data, file: file)
+    let parser = XMLParser(data: data)
+    let builder = ModelTreeBuilder()
+    parser.delegate = builder
+    // The result is true for malformed XML too: the error that was reported decides.
+    _ = parser.parse()
+    if let error = builder.firstError {
+      throw ModelError.malformed(file: file, line: max(1, error.line), reason: words(for: error.code))
+    }
+    guard parser.parserError == nil, builder.isClosed, let root = builder.root else {
+      throw ModelError.malformed(file: file, line: max(1, parser.lineNumber), reason: "the file holds no XML document")
+    }
+    return root
+  }
+
+  private static func refuseDisguises(_ data: Data, file: String) throws {
+    func refuse(at offset: Int, _ reason: String) -> ModelError {
+      let line = data.prefix(offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+      return .malformed(file: file, line: line, reason: reason)
+    }
+    if let zero = data.firstIndex(of: 0) {
+      throw refuse(at: zero - data.startIndex, "the file isn't UTF-8 text: it contains a zero byte")
+    }
+    // Within UTF-8, a document type can only be written as these bytes.
+    if let range = data.range(of: Data("<!DOCTYPE".utf8)) {
+      throw refuse(
+        at: range.lowerBound - data.startIndex,
+        "the file declares a document type, which a model has no use for; it is refused because it can define entities")
+    }
+    let head = data.prefix(1024)
+    guard let opening = head.range(of: Data("<?xml".utf8)), let closing = head.range(of: Data("?>".utf8)),
+      opening.lowerBound < closing.lowerBound
+    else { return }
+    let declaration = String(decoding: head[opening.upperBound..<closing.lowerBound], as: UTF8.self)
+    guard let encoding = declaration.firstMatch(of: /encoding\s*=\s*["']([^"']*)["']/)?.1 else { return }
+    guard ["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding.lowercased()) else {
+      throw refuse(at: 0, "the file's encoding is \(encoding); a model is UTF-8")
+    }
+  }
+
+  /// What libxml2's error code means; the numbers are those of `xmlParserErrors`.
+  private static func words(for code: Int) -> String {
+    switch code {
+    case 4: return "the file doesn't begin with an XML element"
+    case 5: return "the XML ends too early, or goes on after its end, or is nested too deeply"
+    case 9, 81: return "a character that XML doesn't allow, or that isn't UTF-8"
+    case 23...28: return "a reference to an entity that isn't defined"
+    case 38: return "a < in an attribute's value"
+    case 39, 40, 41: return "an attribute without a quoted value"
+    case 42: return "the same attribute twice"
+    case 65: return "a space is missing between attributes"
+    case 68: return "a name is missing"
+    case 73: return "a tag isn't closed with >"
+    case 76: return "a closing tag that doesn't match the tag it closes"
+    case 77: return "an element is never closed"
+    default: return "the XML isn't well-formed (libxml2's error \(code))"
+    }
+  }
+}
+
+/// Collects the parser's events into a tree.
+private final class ModelTreeBuilder: NSObject, XMLParserDelegate {
+  private(set) var root: ModelElement?
+  private(set) var firstError: (code: Int, line: Int)?
+  private var open: [ModelElement] = []
+
+  var isClosed: Bool { open.isEmpty }
+
+  func parser(
+    _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+    attributes: [String: String]
+  ) {
+    let element = ModelElement(name: name, attributes: attributes, line: parser.lineNumber)
+    if let parent = open.last { parent.children.append(element) } else if root == nil { root = element }
+    open.append(element)
+  }
+
+  func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
+    _ = open.popLast()
+  }
+
+  func parser(_ parser: XMLParser, foundCharacters text: String) { noteText(text, line: parser.lineNumber) }
+
+  func parser(_ parser: XMLParser, foundCDATA block: Data) {
+    noteText(String(decoding: block, as: UTF8.self), line: parser.lineNumber)
+  }
+
+  func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+    if firstError == nil { firstError = ((error as NSError).code, parser.lineNumber) }
+  }
+
+  private func noteText(_ text: String, line: Int) {
+    guard let element = open.last, element.strayTextLine == nil, text.contains(where: { !$0.isWhitespace }) else {
+      return
+    }
+    element.strayTextLine = line
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+/// What the model demands of an entity's values, worked out once so that checking a row touches only the slots that
+/// can fail.
+package final class ValidationRules: @unchecked Sendable {
+  // Sendable: constant after init; NSRegularExpression is immutable and safe from any thread.
+
+  private struct Bounds {
+    let attribute: AttributeDescription
+    let pattern: NSRegularExpression?
+  }
+
+  package let entity: EntityDescription
+  private let attributes: [AttributeDescription]
+  private let required: [PropertyDescription]
+  private let bounded: [Bounds]
+  private let sets: [RelationshipDescription]
+
+  package init(_ entity: EntityDescription) {
+    self.entity = entity
+    attributes = entity.attributes.filter { !$0.isTransient && $0.type != .undefined }
+    required =
+      entity.attributes.filter { !$0.isOptional && $0.definition.derivationExpression == nil && !$0.isTransient }
+      + entity.relationships.filter { !$0.isOptional && !$0.isToMany }
+    bounded = entity.attributes.compactMap { attribute in
+      let definition = attribute.definition
+      let pattern = definition.regularExpression.flatMap { try? NSRegularExpression(pattern: "^(?:\($0))$") }
+      if definition.minimumValue.isNull, definition.maximumValue.isNull, pattern == nil { return nil }
+      return Bounds(attribute: attribute, pattern: pattern)
+    }
+    sets = entity.relationships.filter {
+      $0.isToMany && ($0.definition.minimumCount > 0 || $0.definition.maximumCount > 0 || !$0.isOptional)
+    }
+  }
+
+  /// The rules of an entity.
+  static func of(_ entity: EntityDescription) -> ValidationRules { entity.validationRules }
+
+  /// Appends each failure of a row.
+  package func check(
+    _ values: ContiguousArray<Value>, of id: @autoclosure () -> ManagedObjectID,
+    into failures: inout [ValidationFailure]
+  ) {
+    for attribute in attributes where !values[attribute.slot].fits(attribute.type) {
+      failures.append(
+        .init(objectID: id(), property: attribute.name, reason: .wrongType(values[attribute.slot].typeName)))
+    }
+    for property in required where values[property.slot].isNull {
+      failures.append(.init(objectID: id(), property: property.name, reason: .missing))
+    }
+    for rule in bounded {
+      guard let reason = failure(of: values[rule.attribute.slot], rule) else { continue }
+      failures.append(.init(objectID: id(), property: rule.attribute.name, reason: reason))
+    }
+    for relationship in sets {
+      guard case .objects(let ids) = values[relationship.slot] else { continue }
+      let least = max(relationship.definition.minimumCount, relationship.isOptional ? 0 : 1)
+      if ids.count < least, !(relationship.isOptional && ids.isEmpty) {
+        failures.append(.init(objectID: id(), property: relationship.name, reason: .tooFewObjects(least)))
+      }
+      let most = relationship.definition.maximumCount
+      if most > 0, ids.count > most {
+        failures.append(.init(objectID: id(), property: relationship.name, reason: .tooManyObjects(most)))
+      }
+    }
+  }
+
+  private func failure(of value: Value, _ rule: Bounds) -> ValidationFailure.Reason? {
+    if value.isNull { return nil }
+    let definition = rule.attribute.definition
+    if case .string(let text) = value {
+      if case .int(let least) = definition.minimumValue, text.count < least { return .tooShort(Int(least)) }
+      if case .int(let most) = definition.maximumValue, text.count > most { return .tooLong(Int(most)) }
+      if let pattern = rule.pattern {
+        let whole = NSRange(text.startIndex..., in: text)
+        if pattern.firstMatch(in: text, range: whole) == nil { return .doesNotMatch(definition.regularExpression ?? "") }
+      }
+      return nil
+    }
+    if value.isLess(than: definition.minimumValue) { return .belowMinimum(definition.minimumValue) }
+    if definition.maximumValue.isLess(than: value) { return .aboveMaximum(definition.maximumValue) }
+    return nil
+  }
+}
+
+extension Value {
+  /// Whether both are values of an ordered kind, and this one comes first.
+  func isLess(than other: Value) -> Bool {
+    switch (self, other) {
+    case (.int(let a), .int(let b)): return a < b
+    case (.double(let a), .double(let b)): return a < b
+    case (.decimal(let a), .decimal(let b)): return a < b
+    case (.date(let a), .date(let b)): return a < b
+    case (.int(let a), .double(let b)): return Double(a) < b
+    case (.double(let a), .int(let b)): return a < Double(b)
+    case (.int(let a), .decimal(let b)): return Decimal(a) < b
+    case (.decimal(let a), .int(let b)): return a < Decimal(b)
+    default: return false
+    }
+  }
+}

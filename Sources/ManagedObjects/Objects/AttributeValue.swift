@@ -1,0 +1,102 @@
+public import Foundation
+
+/// A Swift type that a slot can hold: what typed accessors read and write.
+public protocol AttributeValue {
+  /// The value of a slot; nil when the slot holds nothing, or something of another type.
+  init?(slotValue: Value)
+  /// The value as a slot holds it.
+  var slotValue: Value { get }
+}
+
+extension String: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .string(let text) = slotValue else { return nil }
+    self = text
+  }
+  public var slotValue: Value { .string(self) }
+}
+
+extension Bool: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .bool(let value) = slotValue else { return nil }
+    self = value
+  }
+  public var slotValue: Value { .bool(self) }
+}
+
+extension AttributeValue where Self: FixedWidthInteger {
+  public init?(slotValue: Value) {
+    guard case .int(let value) = slotValue else { return nil }
+    self.init(exactly: value)
+  }
+  public var slotValue: Value { .int(Int64(truncatingIfNeeded: self)) }
+}
+
+extension Int: AttributeValue {}
+extension Int16: AttributeValue {}
+extension Int32: AttributeValue {}
+extension Int64: AttributeValue {}
+
+extension Double: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .double(let value) = slotValue else { return nil }
+    self = value
+  }
+  public var slotValue: Value { .double(self) }
+}
+
+extension Float: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .double(let value) = slotValue else { return nil }
+    self = Float(value)
+  }
+  public var slotValue: Value { .double(Double(self)) }
+}
+
+extension Decimal: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .decimal(let value) = slotValue else { return nil }
+    self = value
+  }
+  public var slotValue: Value { .decimal(self) }
+}
+
+extension Date: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .date(let value) = slotValue else { return nil }
+    self = value
+  }
+  public var slotValue: Value { .date(self) }
+}
+
+extension Data: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .data(let value) = slotValue else { return nil }
+    self = value
+  }
+  public var slotValue: Value { .data(self) }
+}
+
+extension UUID: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .uuid(let value) = slotValue else { return nil }
+    self = value
+  }
+  public var slotValue: Value { .uuid(self) }
+}
+
+extension URL: AttributeValue {
+  public init?(slotValue: Value) {
+    guard case .uri(let value) = slotValue else { return nil }
+    self = value
+  }
+  public var slotValue: Value { .uri(self) }
+}
+
+extension Value: AttributeValue {
+  public init?(slotValue: Value) {
+    if slotValue.isNull { return nil }
+    self = slotValue
+  }
+  public var slotValue: Value { self }
+}

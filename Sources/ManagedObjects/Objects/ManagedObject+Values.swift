@@ -1,0 +1,138 @@
+extension ManagedObject {
+  /// The attribute in a slot: what a typed class's accessors stand on.
+  ///
+  /// Reading fills a fault. Writing what is there already changes nothing. An attribute whose type isn't `T` reads as
+  /// nil; ``propertyNames`` and validation on save keep that from going unnoticed.
+  public final subscript<T: AttributeValue>(slot: Int) -> T? {
+    get { T(slotValue: value(at: slot)) }
+    set { setValue(newValue?.slotValue ?? .null, at: slot) }
+  }
+
+  /// The value in a slot. Fills a fault.
+  public final func value(at slot: Int) -> Value {
+    home.check()
+    if isUnfilled { fill() }
+    return slots[slot]
+  }
+
+  /// Changes the attribute in a slot, and tells the context unless the value was there already.
+  ///
+  /// Relationships are set by ``setObject(_:_:)`` and ``setObjects(_:_:)``, which keep the inverse.
+  public final func setValue(_ value: Value, at slot: Int) {
+    home.check()
+    if isUnfilled { fill() }
+    if slots[slot] == value { return }
+    willChange()
+    slots[slot] = value
+  }
+
+  /// Sets many attributes of an object that was just inserted, without comparing: what an import does for each record.
+  package final func initializeValues(_ body: (inout ContiguousArray<Value>) throws -> Void) rethrows {
+    home.check()
+    try body(&slots)
+  }
+
+  /// The value of the property called `key`: an attribute's, or the object or objects of a relationship as IDs. nil
+  /// when the entity has no such property.
+  ///
+  /// Source: `value(forKey:)` of Core Data, which raises for an unknown key where this returns nil.
+  public final func value(forKey key: String) -> Value? {
+    guard let property = entity.propertiesByName[key] else { return nil }
+    if let relationship = property as? RelationshipDescription, relationship.isToMany {
+      return .objects(resolvedIDs(relationship))
+    }
+    return value(at: property.slot)
+  }
+
+  /// Sets the property called `key`.
+  /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)``, or
+  ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)`` when the value doesn't fit.
+  public final func setValue(_ value: Value, forKey key: String) throws {
+    guard let property = entity.propertiesByName[key] else {
+      throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
+    }
+    if let relationship = property as? RelationshipDescription {
+      try setRelationship(relationship, to: value)
+    } else if let attribute = property as? AttributeDescription {
+      guard value.fits(attribute.type) else {
+        throw ManagedObjectError.wrongType(
+          entity: entity.name, property: key, expected: attribute.type.rawValue, found: value.typeName)
+      }
+      setValue(value, at: property.slot)
+    }
+  }
+
+  /// The properties changed since the object was read or saved, with their new values.
+  /// Source: `changedValues()` of Core Data.
+  public final func changedValues() -> [String: Value] {
+    home.check()
+    guard state == .updated, !committed.isEmpty else { return [:] }
+    var changes: [String: Value] = [:]
+    for property in entity.properties where slots[property.slot] != committed[property.slot] {
+      changes[property.name] = slots[property.slot]
+    }
+    return changes
+  }
+
+  /// Whether a save would write something of it: false when the values were changed and changed back.
+  final var hasPersistentChanges: Bool {
+    if committed.isEmpty { return false }
+    for property in entity.properties where slots[property.slot] != committed[property.slot] {
+      if property.isTransient { continue }
+      if let relationship = property as? RelationshipDescription, relationship.isToMany, !relationship.isManyToMany {
+        continue
+      }
+      return true
+    }
+    return false
+  }
+
+  /// Keeps the values as they were and tells the context, before the first change since the last save.
+  final func willChange() {
+    if state == .clean {
+      committed = slots
+      state = .updated
+      home.context?.noteUpdated(self)
+    } else if !isChangePending, state == .updated {
+      home.context?.noteChanged(self)
+    }
+  }
+
+  private final func fill() { home.context?.fulfill(self) }
+}
+
+extension Value {
+  /// Whether an attribute of `type` can hold it.
+  package func fits(_ type: AttributeType) -> Bool {
+    switch (self, type) {
+    case (.null, _): return true
+    case (.int(let value), _): return type.integerRange?.contains(value) ?? (type == .undefined)
+    case (.double, .double), (.double, .float), (.decimal, .decimal), (.string, .string), (.bool, .boolean),
+      (.date, .date), (.data, .binaryData), (.data, .transformable), (.data, .composite), (.uuid, .uuid),
+      (.uri, .uri), (.object, .objectID):
+      return true
+    case (_, .undefined): return true
+    case (.bool, _), (.double, _), (.decimal, _), (.string, _), (.date, _), (.data, _), (.uuid, _), (.uri, _),
+      (.object, _), (.objects, _), (.unresolved, _):
+      return false
+    }
+  }
+
+  /// The kind of value, for messages.
+  package var typeName: String {
+    switch self {
+    case .null: return "nil"
+    case .bool: return "Boolean"
+    case .int: return "Integer"
+    case .double: return "Double"
+    case .decimal: return "Decimal"
+    case .string: return "String"
+    case .date: return "Date"
+    case .data: return "Binary"
+    case .uuid: return "UUID"
+    case .uri: return "URI"
+    case .object: return "object"
+    case .objects, .unresolved: return "set of objects"
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/// What a context, coordinator or store refuses or fails to do.
+public enum ManagedObjectError: Error, Sendable, Equatable {
+  /// The model has no entity of that name.
+  case unknownEntity(name: String, known: [String])
+  /// Abstract entities have no objects.
+  case abstractEntity(name: String)
+  case unknownProperty(entity: String, name: String)
+  case wrongType(entity: String, property: String, expected: String, found: String)
+  /// The row isn't in the store (any more).
+  case objectNotFound(ManagedObjectID)
+  /// No store of the coordinator holds the entity.
+  case noStore(entity: String)
+  /// Objects don't pass validation; every failure.
+  case validation([ValidationFailure])
+  /// Rows with the same values in a uniqueness constraint are in the store already; every conflict.
+  case constraintConflicts([ConstraintConflict])
+  /// Rows were changed or deleted in the store since they were read.
+  case mergeConflicts([MergeConflict])
+  /// The store failed: its own words and code.
+  case store(path: String, code: Int32, message: String)
+  /// A class's slots aren't the model's; every mismatch.
+  case classMismatch([String])
+  /// The context has neither coordinator nor parent any more.
+  case noCoordinator
+  /// An object of another context, or of none any more, was handed in.
+  case foreignObject(ManagedObjectID)
+  /// The store's tables aren't those of the model.
+  case incompatibleStore(path: String, reason: String)
+}
+
+/// One object that doesn't pass validation.
+public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvertible {
+  /// What was wrong.
+  public enum Reason: Sendable, Equatable {
+    case missing
+    case belowMinimum(Value)
+    case aboveMaximum(Value)
+    case tooShort(Int)
+    case tooLong(Int)
+    case doesNotMatch(String)
+    case tooFewObjects(Int)
+    case tooManyObjects(Int)
+    case deleteDenied
+    case wrongType(String)
+    case primaryKeyChanged
+  }
+
+  /// The object.
+  public let objectID: ManagedObjectID
+  /// The property that failed.
+  public let property: String
+  public let reason: Reason
+
+  /// A failure of one property.
+  public init(objectID: ManagedObjectID, property: String, reason: Reason) {
+    self.objectID = objectID
+    self.property = property
+    self.reason = reason
+  }
+
+  /// A short name of the reason that doesn't change between versions.
+  public var code: String {
+    switch reason {
+    case .missing: return "missing_value"
+    case .belowMinimum: return "below_minimum"
+    case .aboveMaximum: return "above_maximum"
+    case .tooShort: return "too_short"
+    case .tooLong: return "too_long"
+    case .doesNotMatch: return "no_match"
+    case .tooFewObjects: return "too_few_objects"
+    case .tooManyObjects: return "too_many_objects"
+    case .deleteDenied: return "delete_denied"
+    case .wrongType: return "wrong_type"
+    case .primaryKeyChanged: return "primary_key_changed"
+    }
+  }
+
+  public var description: String {
+    let name = "\(objectID.entity.name).\(property)"
+    switch reason {
+    case .missing: return "\(name) is required and has no value"
+    case .belowMinimum(let bound): return "\(name) is less than \(bound.plainText)"
+    case .aboveMaximum(let bound): return "\(name) is more than \(bound.plainText)"
+    case .tooShort(let length): return "\(name) has fewer than \(length) characters"
+    case .tooLong(let length): return "\(name) has more than \(length) characters"
+    case .doesNotMatch(let pattern): return "\(name) doesn't match \(pattern)"
+    case .tooFewObjects(let count): return "\(name) has fewer than \(count) objects"
+    case .tooManyObjects(let count): return "\(name) has more than \(count) objects"
+    case .deleteDenied: return "it can't be deleted while \(name) holds objects"
+    case .wrongType(let found): return "\(name) was given a \(found)"
+    case .primaryKeyChanged: return "\(name) is the primary key, which can't change once the object is saved"
+    }
+  }
+}
+
+/// A row that clashes with another one in a uniqueness constraint.
+public struct ConstraintConflict: Sendable, Equatable {
+  /// The object that couldn't be written.
+  public let objectID: ManagedObjectID
+  /// The constraint's attributes.
+  public let constraint: [String]
+
+  /// A conflict of one object.
+  public init(objectID: ManagedObjectID, constraint: [String]) {
+    self.objectID = objectID
+    self.constraint = constraint
+  }
+}
+
+/// A row that isn't in the store as it was when the object was read.
+public struct MergeConflict: Sendable, Equatable {
+  /// The object that couldn't be written.
+  public let objectID: ManagedObjectID
+  /// Whether the row is gone, rather than changed.
+  public let isDeleted: Bool
+
+  /// A conflict of one object.
+  public init(objectID: ManagedObjectID, isDeleted: Bool) {
+    self.objectID = objectID
+    self.isDeleted = isDeleted
+  }
+}
+
+extension ManagedObjectError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .unknownEntity(let name, let known):
+      return "the model has no entity \(name); it has \(known.sorted().joined(separator: ", "))"
+    case .abstractEntity(let name): return "\(name) is abstract: insert an object of an entity that inherits from it"
+    case .unknownProperty(let entity, let name): return "\(entity) has no property \(name)"
+    case .wrongType(let entity, let property, let expected, let found):
+      return "\(entity).\(property) is of type \(expected) and was given a \(found)"
+    case .objectNotFound(let id): return "\(id) isn't in the store"
+    case .noStore(let entity): return "no store of the coordinator holds \(entity)"
+    case .validation(let failures): return failures.map(\.description).joined(separator: "; ")
+    case .constraintConflicts(let conflicts):
+      let names = conflicts.prefix(3).map { "\($0.objectID.entity.name) by \($0.constraint.joined(separator: ", "))" }
+      return "\(conflicts.count) object(s) are in the store already: " + names.joined(separator: "; ")
+    case .mergeConflicts(let conflicts):
+      let names = conflicts.prefix(3).map { "\($0.objectID) was \($0.isDeleted ? "deleted" : "changed")" }
+      return "\(conflicts.count) object(s) changed in the store since they were read: " + names.joined(separator: "; ")
+    case .store(let path, let code, let message): return "\(path): \(message) (SQLite code \(code))"
+    case .classMismatch(let mismatches): return "classes don't fit the model: " + mismatches.joined(separator: "; ")
+    case .noCoordinator: return "the context has no coordinator or parent any more"
+    case .foreignObject(let id): return "\(id) belongs to another context: fetch it here by its objectID"
+    case .incompatibleStore(let path, let reason): return "\(path) doesn't fit the model: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+extension Value {
+  /// The value in words, for messages and tables: no type, no quotes.
+  public var plainText: String {
+    switch self {
+    case .null: return ""
+    case .bool(let value): return value ? "true" : "false"
+    case .int(let value): return String(value)
+    case .double(let value): return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
+    case .decimal(let value): return value.description
+    case .string(let value): return value
+    case .date(let value): return ISODate.text(of: value)
+    case .data(let value): return value.base64EncodedString()
+    case .uuid(let value): return value.uuidString.lowercased()
+    case .uri(let value): return value.absoluteString
+    case .object(let id): return id.description
+    case .objects(let ids): return "\(ids.count) object(s)"
+    case .unresolved: return "(not read)"
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Glibc
+
+/// How a job's file leaves `active/`.
+package enum SpoolOutcome: Sendable, Equatable {
+  /// The job was done: to `done/`.
+  case done
+  /// The job can't be done with this file: to `corrupt/`, with the reason beside it. The reason says what happened
+  /// and what to do.
+  case corrupt(reason: String)
+}
+
+extension SpoolDirectories {
+  /// Moves a job's file from `active/` to `done/` or `corrupt/`, and its ticket, if it has one, with it.
+  /// On return the move is on disk. Returns the name in the new directory, which has a number appended if the name
+  /// was taken. A file that isn't in `active/` (an earlier call moved it, and the daemon was then killed) is no error:
+  /// the answer is nil. Blocks; on a task, use the `async` form.
+  package func finish(activeName: String, as outcome: SpoolOutcome) throws -> String? {
+    guard let job = SpoolDirectories.job(ofActiveName: activeName) else {
+      throw SpoolError.notAnActiveName(activeName)
+    }
+    let active = try handle(.active)
+    // The ticket first: alone in `active/`, it means a hand-over that isn't complete (see `SpoolIntake+HandOver`).
+    let ticket = SpoolDirectories.ticketName(job: job)
+    if ticket != activeName { _ = try leave(active, FileName(ticket), to: outcome.folder, reason: nil) }
+    let moved = try leave(active, FileName(activeName), to: outcome.folder, reason: outcome.reason)
+    try handle(outcome.folder).synchronise()
+    try active.synchronise()
+    return moved
+  }
+
+  /// Moves a job's file from `active/` to `done/` or `corrupt/`, and its ticket with it, on the spool's own queue.
+  package func finish(activeName: String, as outcome: SpoolOutcome) async throws -> String? {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(with: Result { try self.finish(activeName: activeName, as: outcome) })
+      }
+    }
+  }
+
+  private func leave(
+    _ active: DirectoryHandle, _ name: FileName, to folder: Folder, reason: String?
+  ) throws -> String? {
+    guard let status = try active.status(of: name) else { return nil }
+    let text = reason.map {
+      SpoolReason(place: "active/" + name.shown, status: status, code: "corrupt", reason: $0).text
+    }
+    return try put(try handle(folder), like: name.sanitised, withReason: text) { directory, free in
+      try active.rename(name, to: directory, free)
+    }
+  }
+
+  /// Finds a free name in `directory`, writes the reason beside it first (so that nothing is ever there without one),
+  /// and lets `move` bring the entry. Returns the name.
+  func put(
+    _ directory: DirectoryHandle, like name: String, withReason reason: String?,
+    move: (DirectoryHandle, FileName) throws -> Void
+  ) throws -> String {
+    var number = 1
+    while true {
+      let free = number == 1 ? name : "\(name).\(number)"
+      number += 1
+      let reasonName = FileName(free + ".reason")
+      if try directory.status(of: FileName(free)) != nil || directory.status(of: reasonName) != nil { continue }
+      do {
+        if let reason { try write(reason, to: directory, reasonName) }
+      } catch let error as SpoolError where error.code == EEXIST {
+        continue
+      }
+      do {
+        try move(directory, FileName(free))
+        return free
+      } catch {
+        if reason != nil { try directory.remove(reasonName) }
+        guard let error = error as? SpoolError, error.code == EEXIST else { throw error }
+      }
+    }
+  }
+
+  private func write(_ text: String, to directory: DirectoryHandle, _ name: FileName) throws {
+    let file = try directory.create(name, mode: 0o640)
+    do {
+      try OpenFile.write(Array(text.utf8), to: file, path: directory.place(name))
+    } catch {
+      try directory.remove(name)
+      throw error
+    }
+  }
+}
+
+extension SpoolOutcome {
+  var folder: SpoolDirectories.Folder {
+    switch self {
+    case .done: .done
+    case .corrupt: .corrupt
+    }
+  }
+
+  var reason: String? {
+    switch self {
+    case .done: nil
+    case .corrupt(let reason): reason
+    }
+  }
+}
+
+/// What stands in a `.reason` file.
+struct SpoolReason {
+  let place: String
+  let status: FileStatus
+  let code: String
+  let reason: String
+
+  var text: String {
+    """
+    time: \(Date.now.formatted(.iso8601))
+    entry: \(place)
+    size: \(status.size)
+    owner: \(status.owner)
+    group: \(status.group)
+    code: \(code)
+    reason: \(reason)
+
+    """
+  }
+}

@@ -1,0 +1,115 @@
+import CLinux
+import Glibc
+
+extension EntryExaminer {
+  /// Reads a ticket and looks for its source.
+  func ticket(_ file: OpenFile, name: FileName, in place: SpoolPlace) throws -> Verdict {
+    guard file.status.size <= Ticket.longest else {
+      return .refuse(.ticket(.tooLarge(bytes: file.status.size, limit: Ticket.longest)))
+    }
+    let ticket: Ticket
+    do {
+      let path = place.directory.place(name)
+      ticket = try Ticket(parsing: try file.read(atMost: Ticket.longest + 1, path: path))
+    } catch let error as TicketError {
+      return .refuse(.ticket(error))
+    }
+    switch try source(of: ticket, ticketStatus: file.status, in: place.directory) {
+    case .stop(let verdict): return verdict
+    case .opened(let source): return try .take(SpoolCandidate(ticket, file, name: name, source: source, in: place))
+    case .none: return try .take(SpoolCandidate(ticket, file, name: name, source: nil, in: place))
+    }
+  }
+
+  /// Opens what a ticket names as its source, or nil if it names nothing.
+  func source(of ticket: Ticket, ticketStatus: FileStatus?, in incoming: DirectoryHandle) throws -> Opening? {
+    let opening: Opening
+    switch ticket.source {
+    case nil:
+      return nil
+    case .beside(let name):
+      if FileName(name).isTicket { return .stop(.refuse(.source(name: name, .ticket(.notText)))) }
+      opening = try open(
+        FileName(name), in: incoming, trigger: .found, spoolGroup: try incoming.status().group)
+    case .absolute(let path):
+      opening = try openAllowed(path)
+    }
+    guard case .stop(let verdict) = opening, let source = ticket.source else { return opening }
+    switch verdict {
+    case .ignore: return .stop(missing(source, ticketStatus: ticketStatus, in: incoming))
+    case .wait(let time, _): return .stop(.wait(for: time ?? settle, source: source.fileName))
+    case .refuse(.sourceOutsideAllowedFolders): return opening
+    case .refuse(let refusal): return .stop(.refuse(.source(name: source.fileName, refusal)))
+    case .take: return opening
+    }
+  }
+
+  /// Files that are uploaded together come in any order, so that a ticket may wait a while for its source.
+  private func missing(
+    _ source: Ticket.Source, ticketStatus: FileStatus?, in incoming: DirectoryHandle
+  ) -> Verdict {
+    let age = ticketStatus.map { FileStatus.now() - $0.changed } ?? .max
+    if age >= 0, age < sourceGrace { return .wait(for: sourceGrace - age, source: source.fileName) }
+    return .refuse(.sourceMissing(name: source.fileName))
+  }
+
+  /// Opens a file under one of the allowed folders. Those are the administrator's, links in their paths included;
+  /// from there on no link is followed and nothing leads out again. Who owns the file doesn't matter: that the folder
+  /// is allowed says that its files may be imported.
+  private func openAllowed(_ path: String) throws -> Opening {
+    guard let folder = allowedFolders.first(where: { path.hasPrefix($0 == "/" ? $0 : $0 + "/") }) else {
+      return .stop(.refuse(.sourceOutsideAllowedFolders(path: path, allowed: allowedFolders.sorted())))
+    }
+    let rest = path.dropFirst(folder.count).drop { $0 == "/" }
+    let number: Int32
+    do {
+      number = try AllowedFolder.open(String(rest), beneath: DirectoryHandle(trustedPath: folder))
+    } catch let error as SpoolError {
+      switch error.code {
+      case ENOENT: return .stop(.ignore)
+      case ELOOP, ENOTDIR, EXDEV: return .stop(.refuse(.symbolicLink))
+      case EACCES, EPERM: return .stop(.refuse(.unreadable(code: error.code ?? EACCES)))
+      case ENXIO, ENODEV: return .stop(.refuse(.device))
+      default: throw error
+      }
+    }
+    let descriptor = OwnedDescriptor(number)
+    let status = try DirectoryHandle.status(of: descriptor, path: path)
+    if let refusal = EntryExaminer.refusal(of: status.kind) { return .stop(.refuse(refusal)) }
+    if status.links > 1 { return .stop(.refuse(.hardLink(links: status.links))) }
+    return .opened(OpenFile(descriptor: descriptor, status: status))
+  }
+}
+
+/// Opening a file some way under a directory without following any link.
+enum AllowedFolder {
+  /// A descriptor of the file. Throws ELOOP (or ENOTDIR) where there is a link on the way.
+  static func open(_ path: String, beneath folder: DirectoryHandle) throws -> Int32 {
+    let answer = lade_open_beneath(folder.descriptor.number, path, DirectoryHandle.reading)
+    if answer >= 0 { return answer }
+    guard answer == -ENOSYS else {
+      throw SpoolError.system(call: "openat2", path: folder.path + "/" + path, code: -answer)
+    }
+    return try openByComponent(path, beneath: folder)
+  }
+
+  /// The same where the kernel or a system call filter has no openat2: one component at a time, `..` refused.
+  static func openByComponent(_ path: String, beneath folder: DirectoryHandle) throws -> Int32 {
+    var directory = folder.descriptor
+    let components = path.split(separator: "/").map(String.init)
+    for (index, component) in components.enumerated() {
+      if component == ".." || component == "." {
+        throw SpoolError.system(call: "open", path: folder.path + "/" + path, code: EXDEV)
+      }
+      let isLast = index == components.count - 1
+      let number = openat(
+        directory.number, component, DirectoryHandle.reading | (isLast ? 0 : O_DIRECTORY))
+      guard number >= 0 else {
+        throw SpoolError.system(call: "open", path: folder.path + "/" + path, code: errno)
+      }
+      if isLast { return number }
+      directory = OwnedDescriptor(number)
+    }
+    throw SpoolError.system(call: "open", path: folder.path, code: EISDIR)
+  }
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// An entry that was looked at and is to be taken, with what it consists of held open: its names may come to mean
+/// something else while the daemon makes the job, its descriptors may not.
+struct SpoolCandidate: Sendable {
+  let entry: SpoolEntry
+  let place: SpoolPlace
+  /// The entry's own name: the ticket's, or the hot folder's file's.
+  let name: FileName
+  let ticket: OpenFile?
+  let file: OpenFile?
+  /// The file's name in the place's directory; nil if it is elsewhere, and stays there.
+  let fileName: FileName?
+
+  /// A file in a hot folder. What is handed over is on disk before its job can be. Blocks.
+  init(hotFile: OpenFile, name: FileName, recipe: String, in place: SpoolPlace) throws {
+    try hotFile.synchronise(path: place.directory.place(name))
+    let status = hotFile.status
+    entry = SpoolEntry(
+      identity: SpoolEntry.identity(name: "\(recipe)/\(name.shown)", status: status),
+      kind: .hotFolder(recipe: recipe), ticketName: nil, originalName: name.shown, hasFile: true, size: status.size,
+      modified: SpoolEntry.date(status.modified), ownerUID: status.owner, ownerGID: status.group)
+    self.place = place
+    self.name = name
+    ticket = nil
+    file = hotFile
+    fileName = name
+  }
+
+  /// A ticket with the source it names.
+  init(_ ticket: Ticket, _ file: OpenFile, name: FileName, source: OpenFile?, in place: SpoolPlace) throws {
+    try file.synchronise(path: place.directory.place(name))
+    if let source, case .beside(let sourceName) = ticket.source {
+      try source.synchronise(path: place.directory.place(FileName(sourceName)))
+      fileName = FileName(sourceName)
+    } else {
+      fileName = nil
+    }
+    entry = SpoolEntry(
+      identity: SpoolEntry.identity(name: name.shown, status: file.status), kind: .ticket(ticket),
+      ticketName: name.shown, originalName: source == nil ? name.shown : ticket.source?.fileName ?? name.shown,
+      hasFile: source != nil, size: source?.status.size ?? 0,
+      modified: SpoolEntry.date((source ?? file).status.modified), ownerUID: file.status.owner,
+      ownerGID: file.status.group)
+    self.place = place
+    self.name = name
+    self.ticket = file
+    self.file = source
+  }
+}

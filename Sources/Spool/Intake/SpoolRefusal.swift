@@ -1,0 +1,100 @@
+/// Why an entry of `incoming/` is not taken. It goes to `corrupt/`, with this text in a `.reason` file beside it.
+package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+  case symbolicLink
+  case hardLink(links: UInt64)
+  case fifo
+  case socket
+  case device
+  /// A directory in a hot folder: only files are taken.
+  case directory
+  /// A directory in `incoming/` (and what is in it) that no recipe is named for.
+  case unknownFolder(name: String, known: [String])
+  case nameNotUTF8
+  case controlCharacters
+  case nameTooLong(bytes: Int, limit: Int)
+  case foreignOwner(owner: UInt32, group: UInt32, spoolGroup: UInt32)
+  case unreadable(code: Int32)
+  case ticket(TicketError)
+  case sourceMissing(name: String)
+  /// The ticket's source is there and isn't taken, for a reason of its own.
+  indirect case source(name: String, SpoolRefusal)
+  case sourceOutsideAllowedFolders(path: String, allowed: [String])
+  /// The daemon knows better: no such store, no such entity, and the like. Thrown by `SpoolIntake`'s `accept`.
+  case unacceptable(what: String, advice: String)
+
+  /// A short word that stays the same, for scripts.
+  package var code: String {
+    switch self {
+    case .symbolicLink: "symbolic-link"
+    case .hardLink: "hard-link"
+    case .fifo: "fifo"
+    case .socket: "socket"
+    case .device: "device"
+    case .directory: "directory"
+    case .unknownFolder: "unknown-folder"
+    case .nameNotUTF8: "name-not-utf8"
+    case .controlCharacters: "name-control-characters"
+    case .nameTooLong: "name-too-long"
+    case .foreignOwner: "foreign-owner"
+    case .unreadable: "unreadable"
+    case .ticket: "ticket"
+    case .sourceMissing: "source-missing"
+    case .source(_, let refusal): "source-" + refusal.code
+    case .sourceOutsideAllowedFolders: "source-outside"
+    case .unacceptable: "unacceptable"
+    }
+  }
+
+  /// What happened, and what to do.
+  package var description: String {
+    advice.isEmpty ? "\(what)." : "\(what). \(advice)"
+  }
+
+  /// What happened: a sentence without its full stop.
+  package var what: String {
+    switch self {
+    case .symbolicLink: "it is a symbolic link, and links are never followed"
+    case .hardLink(let links): "the file has \(links) names (hard links), so somebody else may own or change it"
+    case .fifo: "it is a FIFO, not a file"
+    case .socket: "it is a socket, not a file"
+    case .device: "it is a device, not a file"
+    case .directory: "it is a directory, and a hot folder takes files only"
+    case .unknownFolder(let name, let known):
+      "there is no recipe “\(name)”; "
+        + (known.isEmpty ? "none is configured" : "there are: \(known.joined(separator: ", "))")
+    case .nameNotUTF8: "the name is not UTF-8"
+    case .controlCharacters: "the name holds control characters"
+    case .nameTooLong(let bytes, let limit): "the name has \(bytes) bytes, and at most \(limit) will do"
+    case .foreignOwner(let owner, let group, let spoolGroup):
+      "the file belongs to user \(owner) and group \(group), "
+        + "neither to root, to the daemon nor to the spool's group (\(spoolGroup))"
+    case .unreadable(let code): "the daemon can't read it (errno \(code))"
+    case .ticket(let error): error.description
+    case .sourceMissing(let name): "its source “\(name)” is not there"
+    case .source(let name, let refusal): "its source “\(name)” is not taken: \(refusal.what)"
+    case .sourceOutsideAllowedFolders(let path, let allowed):
+      "its source “\(path)” is under none of the allowed folders"
+        + (allowed.isEmpty ? "; there are none" : " (\(allowed.joined(separator: ", ")))")
+    case .unacceptable(let what, _): what
+    }
+  }
+
+  /// What to do: whole sentences, or nothing where `what` says it.
+  package var advice: String {
+    switch self {
+    case .symbolicLink: "Copy the file itself into tmp/ and rename it into incoming/."
+    case .hardLink: "Copy the file into tmp/ and rename the copy into incoming/, or remove its other names first."
+    case .fifo, .socket, .device: "Write what it yields into a file in tmp/ and rename that into incoming/."
+    case .directory: "Put the files themselves into the hot folder."
+    case .unknownFolder: "Use a folder of a recipe's name, or add the recipe to the configuration and reload."
+    case .nameNotUTF8, .controlCharacters, .nameTooLong: "Rename the file and submit it again."
+    case .foreignOwner: "Write it in tmp/, whose files belong to the spool's group, or chgrp it, and submit it again."
+    case .unreadable: "Let the spool's group read it (chmod g+r) and submit it again."
+    case .ticket: ""
+    case .sourceMissing: "Put the file into place first and the ticket after it."
+    case .source(_, let refusal): refusal.advice + " Then submit the ticket again."
+    case .sourceOutsideAllowedFolders: "Put the file beside the ticket, or have its folder allowed in the configuration."
+    case .unacceptable(_, let advice): advice
+    }
+  }
+}

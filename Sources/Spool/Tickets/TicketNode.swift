@@ -1,0 +1,111 @@
+import Foundation
+import Yams
+
+/// A value of a ticket with the key it stands under, so that whatever is wrong with it can be said with its place.
+struct TicketNode {
+  let key: String
+  let node: Node
+
+  /// Throws at the first anchor, and at the first tag of the writer's own, anywhere in the tree.
+  static func refuseAnchors(_ node: Node) throws(TicketError) {
+    let mark = node.mark ?? Mark(line: 1, column: 1)
+    if node.anchor != nil {
+      throw .notAllowed(what: "anchors and aliases (`&name`, `*name`)", line: mark.line, column: mark.column)
+    }
+    switch node {
+    case .scalar:
+      if node.tag != Tag(.str) { throw .notAllowed(what: "tags (`!name`)", line: mark.line, column: mark.column) }
+    case .mapping(let mapping):
+      for (key, value) in mapping {
+        try refuseAnchors(key)
+        try refuseAnchors(value)
+      }
+    case .sequence(let sequence):
+      for element in sequence { try refuseAnchors(element) }
+    case .alias:
+      throw .notAllowed(what: "aliases (`*name`)", line: mark.line, column: mark.column)
+    }
+  }
+
+  /// Text: quoted, or plain and neither a number nor true, false or null.
+  func text() throws(TicketError) -> String {
+    guard case .string(let text) = try scalar() else { throw wrongType("text") }
+    if text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }) {
+      throw wrong("it holds a control character")
+    }
+    if text.isEmpty { throw wrong("it is empty; leave `\(key)` out, or name something") }
+    return text
+  }
+
+  func integer(_ allowed: ClosedRange<Int>) throws(TicketError) -> Int {
+    guard case .int(let number) = try scalar() else { throw wrongType("a whole number") }
+    guard allowed.contains(number) else {
+      throw wrong("it must be from \(allowed.lowerBound) to \(allowed.upperBound)")
+    }
+    return number
+  }
+
+  /// A point in time of ISO 8601, with the offset from UTC: without one it would depend on where the daemon runs.
+  func date() throws(TicketError) -> Date {
+    let text = try self.text()
+    for style in [Date.ISO8601FormatStyle.iso8601, .iso8601.time(includingFractionalSeconds: true)] {
+      if let date = try? style.parse(text) { return date }
+    }
+    throw wrong("write it as 2026-03-01T04:00:00Z or 2026-03-01T04:00:00+01:00")
+  }
+
+  /// An option's value: a scalar or a list of texts. In a list, numbers and truth values are taken as written.
+  func option() throws(TicketError) -> TicketValue {
+    guard case .sequence(let sequence) = node else { return try scalar() }
+    var strings = [String]()
+    for element in sequence {
+      guard case .scalar(let scalar) = element else { throw TicketNode(key: key, node: element).wrongType("text") }
+      strings.append(scalar.string)
+    }
+    return .strings(strings)
+  }
+
+  private func scalar() throws(TicketError) -> TicketValue {
+    guard case .scalar(let scalar) = node else {
+      throw wrongType("a single value")
+    }
+    guard scalar.style == .plain else { return .string(scalar.string) }
+    switch scalar.string {
+    case "true", "True", "TRUE": return .bool(true)
+    case "false", "False", "FALSE": return .bool(false)
+    case "", "~", "null", "Null", "NULL":
+      throw wrongType("a value (for an empty text write \"\")")
+    default: return Int(scalar.string).map { .int($0) } ?? .string(scalar.string)
+    }
+  }
+
+  func wrongType(_ expected: String) -> TicketError {
+    .wrongType(key: key, expected: expected, found: found, line: mark.line, column: mark.column)
+  }
+
+  func wrong(_ problem: String) -> TicketError {
+    let value = (node.scalar?.string ?? "").prefix(80).unicodeScalars.map {
+      $0.value < 0x20 ? "\\u{\(String($0.value, radix: 16))}" : String($0)
+    }
+    return .wrongValue(
+      key: key, value: value.joined(), problem: problem, line: mark.line, column: mark.column)
+  }
+
+  var mark: Mark { node.mark ?? Mark(line: 1, column: 1) }
+
+  private var found: String {
+    switch node {
+    case .mapping: return "a mapping"
+    case .sequence: return "a list"
+    case .alias: return "an alias"
+    case .scalar(let scalar):
+      guard scalar.style == .plain else { return "the text “\(scalar.string.prefix(40))”" }
+      switch scalar.string {
+      case "", "~", "null", "Null", "NULL": return "nothing"
+      case "true", "True", "TRUE", "false", "False", "FALSE": return "true or false; as text, put it in quotes"
+      case let text where Int(text) != nil: return "the number \(text.prefix(40)); as text, put it in quotes"
+      case let text: return "the text “\(text.prefix(40))”"
+      }
+    }
+  }
+}
