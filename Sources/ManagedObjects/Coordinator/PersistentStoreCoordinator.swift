@@ -127,21 +127,18 @@ extension PersistentStoreCoordinator: ObjectSource {
   func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
     let stores = persistentStores
     if stores.count == 1 { return try stores[0].write(changes) }
-    var parts: [ObjectIdentifier: (store: any PersistentStore, changes: StoreChanges, positions: [Int])] = [:]
-    func withPart(of entity: EntityDescription, _ body: (inout StoreChanges, inout [Int]) -> Void) throws {
-      let store = try store(of: entity)
-      body(
-        &parts[ObjectIdentifier(store), default: (store, StoreChanges(), [])].changes,
-        &parts[ObjectIdentifier(store), default: (store, StoreChanges(), [])].positions)
+    var parts: [ObjectIdentifier: Part] = [:]
+    func withPart(of entity: EntityDescription, _ body: (inout Part) -> Void) throws {
+      body(&parts[ObjectIdentifier(try store(of: entity)), default: Part()])
     }
     for (position, row) in changes.inserted.enumerated() {
-      try withPart(of: row.id.entity) { part, positions in
-        part.inserted.append(row)
-        positions.append(position)
+      try withPart(of: row.id.entity) {
+        $0.changes.inserted.append(row)
+        $0.positions.append(position)
       }
     }
-    for update in changes.updated { try withPart(of: update.id.entity) { part, _ in part.updated.append(update) } }
-    for row in changes.deleted { try withPart(of: row.id.entity) { part, _ in part.deleted.append(row) } }
+    for update in changes.updated { try withPart(of: update.id.entity) { $0.changes.updated.append(update) } }
+    for row in changes.deleted { try withPart(of: row.id.entity) { $0.changes.deleted.append(row) } }
     var ids = changes.inserted.map(\.id)
     for store in stores {
       guard let part = parts[ObjectIdentifier(store)] else { continue }
@@ -149,4 +146,10 @@ extension PersistentStoreCoordinator: ObjectSource {
     }
     return ids
   }
+}
+
+/// One store's part of a save, with the places of its insertions among all.
+private struct Part {
+  var changes = StoreChanges()
+  var positions: [Int] = []
 }

@@ -51,7 +51,7 @@ extension FetchPredicate.Expression: CustomStringConvertible {
   private static let keywords: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES", "ANY", "SOME", "ALL",
     "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "TRUE", "YES", "FALSE", "NO", "NIL", "NULL", "SELF", "CAST", "SUBQUERY",
-    "TERNARY", "FUNCTION", "FIRST", "LAST", "SIZE",
+    "TERNARY", "FUNCTION",
   ]
 
   private static func literal(_ value: Value) -> String {

@@ -26,6 +26,11 @@ public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConve
     self.offset = offset
   }
 
+  init(_ problem: Problem, format: String, scalarOffset: Int) {
+    let before = String(String.UnicodeScalarView(format.unicodeScalars.prefix(scalarOffset)))
+    self.init(problem, format: format, offset: before.count)
+  }
+
   /// The place that is wrong, from 1, in characters.
   public var column: Int { offset + 1 }
 

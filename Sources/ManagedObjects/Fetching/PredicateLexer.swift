@@ -3,12 +3,13 @@ import Foundation
 /// Cuts a predicate format into tokens. `name ==[c] 'x'` becomes word, symbol, options, string, end.
 struct PredicateLexer {
   private let format: String
-  private let characters: [Character]
+  // Scalars, not characters: a quote followed by a combining mark still closes its string.
+  private let scalars: [Unicode.Scalar]
   private var position = 0
 
   init(_ format: String) {
     self.format = format
-    self.characters = Array(format)
+    self.scalars = Array(format.unicodeScalars)
   }
 
   static func tokens(of format: String) throws(PredicateFormatError) -> [PredicateToken] {
@@ -18,25 +19,29 @@ struct PredicateLexer {
     return tokens
   }
 
-  private func peek(_ ahead: Int = 0) -> Character? {
-    position + ahead < characters.count ? characters[position + ahead] : nil
+  private func peek(_ ahead: Int = 0) -> Unicode.Scalar? {
+    position + ahead < scalars.count ? scalars[position + ahead] : nil
   }
 
   private func error(_ problem: PredicateFormatError.Problem, at offset: Int) -> PredicateFormatError {
-    PredicateFormatError(problem, format: format, offset: offset)
+    PredicateFormatError(problem, format: format, scalarOffset: offset)
   }
 
-  private static func startsName(_ character: Character) -> Bool { character.isLetter || character == "_" }
-  private static func continuesName(_ character: Character) -> Bool { startsName(character) || character.isNumber }
+  private static func startsName(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isAlphabetic || scalar == "_" }
+  private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
+    startsName(scalar) || scalar.properties.isIDContinue
+  }
+  private static func isDigit(_ scalar: Unicode.Scalar?) -> Bool { scalar.map { ("0"..."9").contains($0) } ?? false }
+  private func text(_ range: Range<Int>) -> String { String(String.UnicodeScalarView(scalars[range])) }
 
   private mutating func name() -> String {
     let start = position
-    while let character = peek(), Self.continuesName(character) { position += 1 }
-    return String(characters[start..<position])
+    while let scalar = peek(), Self.continuesName(scalar) { position += 1 }
+    return text(start..<position)
   }
 
   private mutating func next() throws(PredicateFormatError) -> PredicateToken {
-    while let character = peek(), character.isWhitespace { position += 1 }
+    while let scalar = peek(), scalar.properties.isWhitespace { position += 1 }
     let start = position
     return PredicateToken(kind: try kind(from: start), offset: start)
   }
@@ -44,7 +49,7 @@ struct PredicateLexer {
   private mutating func kind(from start: Int) throws(PredicateFormatError) -> PredicateToken.Kind {
     guard let first = peek() else { return .end }
     if Self.startsName(first) { return .word(name()) }
-    if first.isASCII, first.isNumber || (first == "." && peek(1)?.isNumber == true) { return try number() }
+    if Self.isDigit(first) || (first == "." && Self.isDigit(peek(1))) { return try number() }
     switch first {
     case "'", "\"": return try string(closing: first)
     case "%": return try placeholder()
@@ -58,33 +63,33 @@ struct PredicateLexer {
     }
   }
 
-  private mutating func symbol(_ first: Character) throws(PredicateFormatError) -> PredicateToken.Kind {
+  private mutating func symbol(_ first: Unicode.Scalar) throws(PredicateFormatError) -> PredicateToken.Kind {
     if let second = peek(1) {
-      let pair = String([first, second])
+      let pair = "\(first)\(second)"
       if ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", ":=", "**"].contains(pair) {
         position += 2
         return .symbol(pair)
       }
     }
-    guard "=<>!(){},.+-*/:".contains(first) else { throw error(.malformed("\(first) has no meaning here"), at: position) }
+    guard "=<>!(){},.+-*/:".unicodeScalars.contains(first) else { throw error(.malformed("\(first) has no meaning here"), at: position) }
     position += 1
     return .symbol(String(first))
   }
 
-  private mutating func string(closing quote: Character) throws(PredicateFormatError) -> PredicateToken.Kind {
+  private mutating func string(closing quote: Unicode.Scalar) throws(PredicateFormatError) -> PredicateToken.Kind {
     let start = position
     position += 1
-    var text = ""
-    while let character = peek() {
+    var text = String.UnicodeScalarView()
+    while let scalar = peek() {
       position += 1
-      if character == quote { return .string(text) }
-      if character == "\\" { text.append(try escape()) } else { text.append(character) }
+      if scalar == quote { return .string(String(text)) }
+      text.append(scalar == "\\" ? try escape() : scalar)
     }
     throw error(.malformed("the string that starts here isn't closed by \(quote)"), at: start)
   }
 
   /// Reads what follows a backslash.
-  private mutating func escape() throws(PredicateFormatError) -> Character {
+  private mutating func escape() throws(PredicateFormatError) -> Unicode.Scalar {
     let start = position - 1
     guard let character = peek() else { throw error(.malformed("a backslash ends the format"), at: start) }
     position += 1
@@ -95,12 +100,12 @@ struct PredicateLexer {
     case "t": return "\t"
     case "0": return "\0"
     case "u":
-      let digits = String(characters[position..<min(position + 4, characters.count)])
+      let digits = text(position..<min(position + 4, scalars.count))
       guard digits.count == 4, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }), let code = UInt32(digits, radix: 16),
         let scalar = Unicode.Scalar(code)
       else { throw error(.malformed("\\u needs the four hexadecimal digits of a character"), at: start) }
       position += 4
-      return Character(scalar)
+      return scalar
     default:
       throw error(.malformed("\\\(character) isn't an escape; a backslash itself is written \\\\"), at: start)
     }
@@ -111,14 +116,14 @@ struct PredicateLexer {
     position += 1
     for letters in ["@", "K", "lld", "llu", "ld", "lu", "lf", "d", "i", "u", "f", "g", "s"] {
       let end = position + letters.count
-      guard end <= characters.count, String(characters[position..<end]) == letters else { continue }
+      guard end <= scalars.count, text(position..<end) == letters else { continue }
       position = end
       return .placeholder(letters)
     }
     if peek() == "%" {
       throw error(.malformed("a percent sign stands only in quoted strings, and is written once there"), at: start)
     }
-    throw error(.expected("a placeholder such as %@, %K, %d or %f", found: "%\(peek().map(String.init) ?? "")"), at: start)
+    throw error(.expected("a placeholder such as %@, %K, %d or %f", found: "%\(peek().map { String($0) } ?? "")"), at: start)
   }
 
   private mutating func options() throws(PredicateFormatError) -> PredicateToken.Kind {
@@ -135,7 +140,7 @@ struct PredicateLexer {
       position += 1
     }
     guard peek() == "]", position > start + 1 else {
-      throw error(.expected("c, d or cd and a closing ]", found: peek().map(String.init) ?? "the end"), at: position)
+      throw error(.expected("c, d or cd and a closing ]", found: peek().map { String($0) } ?? "the end"), at: position)
     }
     position += 1
     return .options(options)
@@ -150,7 +155,7 @@ struct PredicateLexer {
       guard Self.continuesName(character) || character == "." || signOfExponent else { break }
       position += 1
     }
-    let text = String(characters[start..<position])
+    let text = text(start..<position)
     guard let value = NumberLiteral.value(of: text) else {
       throw error(.malformed("\(text) isn't a number"), at: start)
     }
@@ -158,6 +163,6 @@ struct PredicateLexer {
   }
 
   private func isPrefixed(_ start: Int) -> Bool {
-    characters[start] == "0" && start + 1 < characters.count && "xXoObB".contains(characters[start + 1])
+    scalars[start] == "0" && start + 1 < scalars.count && "xXoObB".unicodeScalars.contains(scalars[start + 1])
   }
 }

@@ -7,10 +7,7 @@ extension PredicateParser {
     advance()
     let opening = token
     advance()
-    let operandToken = token
-    guard case .constant(let value) = try operand() else {
-      throw error(.unsupported("CAST of anything but a constant"), at: operandToken)
-    }
+    let value = try literal()
     guard accept(","), case .string(let type) = token.kind else { throw unexpected("a comma and the name of a type") }
     advance()
     try expect(")", closing: opening)

@@ -1,26 +1,27 @@
 import Foundation
 
 extension PredicateParser {
-  /// Reads a value, a key path, or a list that a placeholder stands for.
+  /// Reads a value, a key path, or a list that a placeholder stands for; parentheses may enclose it.
   mutating func operand() throws(PredicateFormatError) -> FetchPredicate.Expression {
+    var openings: [PredicateToken] = []
+    while token.kind == .symbol("(") {
+      openings.append(token)
+      guard openings.count < Self.deepest else { throw error(.unsupported("an operand in so many parentheses")) }
+      advance()
+    }
+    let inner = try bareOperand()
+    while let opening = openings.popLast() {
+      try refuseArithmetic()
+      try expect(")", closing: opening)
+    }
+    return inner
+  }
+
+  private mutating func bareOperand() throws(PredicateFormatError) -> FetchPredicate.Expression {
     let start = token
     switch token.kind {
-    case .string(let text):
-      advance()
-      return .constant(.string(text))
-    case .number(let value):
-      advance()
-      return .constant(value)
-    case .symbol("-"), .symbol("+"):
-      return .constant(try signedNumber())
-    case .symbol("("):
-      advance()
-      let inner = try operand()
-      try refuseArithmeticInside()
-      try expect(")", closing: start)
-      return inner
-    case .symbol("{"):
-      return try list("the operator")
+    case .string, .number, .symbol("-"), .symbol("+"):
+      return .constant(try literal())
     case .placeholder(let letters):
       advance()
       return try argument(letters, at: start)
@@ -35,9 +36,20 @@ extension PredicateParser {
     }
   }
 
-  private func refuseArithmeticInside() throws(PredicateFormatError) {
-    guard case .symbol(let symbol) = token.kind, "+-*/".contains(symbol) || symbol == "**" else { return }
-    throw error(.unsupported("arithmetic with \(symbol)"))
+  /// Reads a string or a number.
+  mutating func literal() throws(PredicateFormatError) -> Value {
+    switch token.kind {
+    case .string(let text):
+      advance()
+      return .string(text)
+    case .number(let value):
+      advance()
+      return value
+    case .symbol("-"), .symbol("+"):
+      return try signedNumber()
+    default:
+      throw unexpected("a string or a number")
+    }
   }
 
   private mutating func signedNumber() throws(PredicateFormatError) -> Value {
@@ -52,10 +64,8 @@ extension PredicateParser {
     guard negative else { return value }
     switch value {
     case .int(let integer): return .int(-integer)
-    case .double(let double):
-      // 9223372036854775808 is no Int64, but its negative is.
-      return double == 0x1p63 && format.dropFirst(start.offset + 1).hasPrefix("9223372036854775808")
-        ? .int(.min) : .double(-double)
+    case .double(let double): return .double(-double)
+    // 9223372036854775808 is no Int64, but its negative is.
     case .decimal(let decimal): return -decimal == Decimal(Int64.min) ? .int(.min) : .decimal(-decimal)
     default: return value
     }
@@ -77,7 +87,6 @@ extension PredicateParser {
       case "CAST" where next == .symbol("("): return .constant(try castConstant())
       case "SUBQUERY": throw error(.unsupported("SUBQUERY"))
       case "TERNARY", "FUNCTION": throw error(.unsupported(keyword))
-      case "FIRST", "LAST", "SIZE": break
       case "AND", "OR", "NOT", "IN", "BETWEEN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "MATCHES",
         "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE":
         throw unexpected("a value or a key path (a property of that name is written #\(token.name))")
@@ -85,19 +94,14 @@ extension PredicateParser {
       }
       if next == .symbol("(") || next == .symbol(":") { throw error(.unsupported("the function \(token.name)")) }
     }
-    return try keyPath(from: [])
+    return try keyPath()
   }
 
-  /// Reads names with dots between; `names` stand before them already.
-  private mutating func keyPath(from given: [String]) throws(PredicateFormatError) -> FetchPredicate.Expression {
-    var names = given
-    var startsWithSelf = false
-    if names.isEmpty {
-      startsWithSelf = token.keyword == "SELF"
-      if !startsWithSelf { names.append(try segment()) } else { advance() }
-    }
-    while accept(".") { names.append(try segment()) }
-    return names.isEmpty ? .evaluatedObject : .keyPath(names)
+  /// Reads names with dots between.
+  private mutating func keyPath() throws(PredicateFormatError) -> FetchPredicate.Expression {
+    guard token.keyword == "SELF" else { return try keyPath(after: [try segment()]) }
+    advance()
+    return try keyPath(after: [])
   }
 
   private mutating func segment() throws(PredicateFormatError) -> String {

@@ -5,8 +5,8 @@
 ///     factor     = NOT factor | "(" predicate ")" | TRUEPREDICATE | FALSEPREDICATE | comparison
 ///     comparison = operand operator [options] operand
 ///
-/// A parenthesis may open a predicate or an operand, `(a) == 1`; nothing but operands of one token can stand in
-/// parentheses, so that looking two tokens ahead tells which. Depth is bounded, for formats come from outside.
+/// A parenthesis may open a predicate or an operand, `(a) == 1`; which one is found out by trying. Depth is bounded,
+/// and nothing recurses without counting, for formats come from outside.
 struct PredicateParser {
   let format: String
   let arguments: [PredicateArgument]
@@ -15,7 +15,7 @@ struct PredicateParser {
   var usedArguments = 0
   private var depth = 0
 
-  private static let deepest = 200
+  static let deepest = 100
 
   init(_ format: String, arguments: [PredicateArgument]) throws(PredicateFormatError) {
     self.format = format
@@ -26,7 +26,7 @@ struct PredicateParser {
   var token: PredicateToken { tokens[position] }
 
   func error(_ problem: PredicateFormatError.Problem, at token: PredicateToken? = nil) -> PredicateFormatError {
-    PredicateFormatError(problem, format: format, offset: (token ?? self.token).offset)
+    PredicateFormatError(problem, format: format, scalarOffset: (token ?? self.token).offset)
   }
 
   func unexpected(_ expected: String) -> PredicateFormatError { error(.expected(expected, found: token.name)) }
@@ -114,18 +114,11 @@ struct PredicateParser {
     }
   }
 
-  /// Whether the parenthesis here encloses one operand, as in `(name) == 'x'`.
+  /// Whether the parenthesis here encloses one operand, as in `(name) == 'x'`: tried on a copy.
   private var opensOperand: Bool {
-    var ahead = position
-    while ahead < tokens.count, tokens[ahead].kind == .symbol("(") { ahead += 1 }
-    while ahead < tokens.count, tokens[ahead].kind != .symbol(")") {
-      if tokens[ahead].kind != .symbol("."), ahead - position > 0, operatorName(of: tokens[ahead]) != nil { return false }
-      if ["AND", "OR", "NOT"].contains(tokens[ahead].keyword) { return false }
-      if tokens[ahead].kind == .symbol("("), ahead > position { return false }
-      ahead += 1
-    }
-    while ahead < tokens.count, tokens[ahead].kind == .symbol(")") { ahead += 1 }
-    return ahead < tokens.count && operatorName(of: tokens[ahead]) != nil
+    var trial = self
+    guard (try? trial.operand()) != nil else { return false }
+    return trial.operatorName(of: trial.token) != nil
   }
 
   private mutating func comparison() throws(PredicateFormatError) -> FetchPredicate {
@@ -173,7 +166,7 @@ struct PredicateParser {
     }
   }
 
-  private func refuseArithmetic() throws(PredicateFormatError) {
+  func refuseArithmetic() throws(PredicateFormatError) {
     guard case .symbol(let symbol) = token.kind, ["+", "-", "*", "/", "**", ":="].contains(symbol) else { return }
     throw error(.unsupported("arithmetic with \(symbol)"))
   }

@@ -23,7 +23,7 @@ struct PredicateToken: Equatable {
   }
 
   var kind: Kind
-  /// Characters of the format before the token.
+  /// Unicode scalars of the format before the token.
   var offset: Int
 
   /// The token as an error message names it.
