@@ -22,7 +22,7 @@ final class SourceWindow {
 
   private let descriptor: Int32
   private let blockSize: Int
-  private var capacity: Int
+  private(set) var capacity: Int
   private var baseOffset: Int64 = 0
 
   init(descriptor: Int32, blockSize: Int) throws(ReaderError) {
@@ -104,14 +104,16 @@ final class SourceWindow {
   }
 
   /// Room for a block after `tail`: by moving what waits to the front, and by growing if that isn't enough.
+  /// When a long record has passed, its memory goes back.
   private func makeRoom() throws(ReaderError) {
-    guard capacity - tail < blockSize else { return }
     let waiting = unread
+    let isOversized = capacity > blockSize * 8 && waiting < blockSize
+    guard isOversized || capacity - tail < blockSize else { return }
     var wanted = capacity
-    if capacity - waiting < blockSize {
+    if isOversized {
+      wanted = blockSize * 2
+    } else if capacity - waiting < blockSize {
       wanted = max(capacity * 2, waiting + blockSize)
-    } else if capacity > blockSize * 8, waiting < blockSize {
-      wanted = blockSize * 2  // A long record has passed: its memory goes back.
     }
     if wanted == capacity {
       base.update(from: base + head, count: waiting)

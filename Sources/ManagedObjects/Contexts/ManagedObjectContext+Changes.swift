@@ -24,11 +24,20 @@ extension ManagedObjectContext {
 
   /// Inserts a new object of an entity of this context's model.
   package func insert(_ entity: EntityDescription) throws -> ManagedObject {
+    try insert(entity, values: entity.initialValues)
+  }
+
+  /// Inserts a new object with all its values: an import's way, which sets no attribute twice. References among the
+  /// values must not have inverses that the context knows; ``ManagedObject/point(_:to:)`` sets those.
+  package func insert(_ entity: EntityDescription, values: ContiguousArray<Value>) throws -> ManagedObject {
     home.check()
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
+    return adopt(StoreRow(id: temporaryID(of: entity), values: values))
+  }
+
+  private func temporaryID(of entity: EntityDescription) -> ManagedObjectID {
     let number = Self.lastTemporary.add(1, ordering: .relaxed).newValue
-    let id = ManagedObjectID(scope: persistentStoreCoordinator.temporaryScope(of: entity), number: number)
-    return adopt(StoreRow(id: id, values: entity.initialValues))
+    return ManagedObjectID(scope: persistentStoreCoordinator.temporaryScope(of: entity), number: number)
   }
 
   /// Makes a new object with the ID and values given.

@@ -34,6 +34,12 @@ extension ManagedObjectContext {
       limit: request.fetchLimit, offset: request.fetchOffset)
   }
 
+  /// The rows that a request finds in the store, without making objects of them.
+  package func rows<T: ManagedObject>(for request: FetchRequest<T>) throws -> [StoreRow] {
+    home.check()
+    return try source.rows(bind(request))
+  }
+
   /// What `fetch` finds here, changes included, as rows: what a child context asks for.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     guard hasPendingChanges(of: fetch.entity) else { return try materialize(source.rows(fetch)).map(\.row) }

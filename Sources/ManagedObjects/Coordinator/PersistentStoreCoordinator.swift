@@ -115,11 +115,14 @@ extension PersistentStoreCoordinator: ObjectSource {
   }
 
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
-    try entities.map { entity in
-      // A row numbered by its own attribute has its ID once that is known, on saving.
-      if entity.primaryKey != nil { return ManagedObjectID(scope: temporaryScope(of: entity), number: 0) }
-      return try store(of: entity).permanentIDs(for: [entity])[0]
+    // A row numbered by its own attribute has its ID once that is known, on saving.
+    var ids = entities.map { ManagedObjectID(scope: temporaryScope(of: $0), number: 0) }
+    let wanting = entities.indices.filter { entities[$0].primaryKey == nil }
+    for (_, places) in Dictionary(grouping: wanting, by: { entities[$0].rootEntity.index }) {
+      let new = try store(of: entities[places[0]]).permanentIDs(for: places.map { entities[$0] })
+      for (place, id) in zip(places, new) { ids[place] = id }
     }
+    return ids
   }
 
   /// Each store's part is one transaction. With several stores a failure in a later one leaves the earlier ones

@@ -14,7 +14,7 @@ extension FetchPredicate {
     var converted: [PredicateArgument] = []
     for (index, any) in arguments.enumerated() {
       guard let argument = PredicateArgument(any) else {
-        let type = any.map { String(describing: type(of: $0)) } ?? "nil"
+        let type = any.map { String(describing: Swift.type(of: $0)) } ?? "nil"
         throw PredicateFormatError(
           .argument("argument \(index + 1) is a \(type), which no placeholder takes"), format: format, offset: 0)
       }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// What a placeholder of a predicate format stands for.
 public enum PredicateArgument: Sendable, Hashable {

@@ -199,7 +199,9 @@ public struct FetchRequestTemplateDefinition: Sendable, Hashable {
   public var fetchLimit: Int
   /// Objects read at a time; 0 for all.
   public var fetchBatchSize: Int = 0
+  /// Whether objects of entities that inherit from the entity are found too.
   public var includesSubentities: Bool = true
+  /// Whether equal results are given once.
   public var returnsDistinctResults: Bool = false
 
   /// A template that fetches `entityName`.

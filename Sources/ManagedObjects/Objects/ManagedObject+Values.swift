@@ -75,7 +75,7 @@ extension ManagedObject {
   }
 
   /// Whether a save would write something of it: false when the values were changed and changed back.
-  final var hasPersistentChanges: Bool {
+  package final var hasPersistentChanges: Bool {
     if committed.isEmpty { return false }
     for property in entity.properties where slots[property.slot] != committed[property.slot] {
       if property.isTransient { continue }
@@ -85,6 +85,21 @@ extension ManagedObject {
       return true
     }
     return false
+  }
+
+  /// Appends what the model's validation finds wrong with it.
+  package final func validate(into failures: inout [ValidationFailure]) {
+    home.check()
+    entity.validationRules.check(slots, of: id, into: &failures)
+  }
+
+  /// Puts the values back as they were read or saved.
+  package final func revert() {
+    home.check()
+    guard state == .updated else { return }
+    slots = committed
+    committed = []
+    state = .clean
   }
 
   /// Keeps the values as they were and tells the context, before the first change since the last save.

@@ -10,7 +10,7 @@ extension Value {
     case .double(let value): return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     case .decimal(let value): return value.description
     case .string(let value): return value
-    case .date(let value): return ISODate.text(of: value)
+    case .date(let value): return ISODate.text(of: value) ?? value.description
     case .data(let value): return value.base64EncodedString()
     case .uuid(let value): return value.uuidString.lowercased()
     case .uri(let value): return value.absoluteString

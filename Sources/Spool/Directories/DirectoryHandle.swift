@@ -18,7 +18,7 @@ final class DirectoryHandle: Sendable {
 
   /// Opens a directory by a path that the configuration gave: links in it are followed.
   convenience init(trustedPath path: String) throws {
-    let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let number = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard number >= 0 else { throw SpoolError.system(call: "open", path: path, code: errno) }
     self.init(OwnedDescriptor(number), path: path)
   }

@@ -34,4 +34,10 @@ extension SpoolDirectories {
       if let text = name.text, let job = SpoolDirectories.job(ofActiveName: text) { try body(text, job) }
     }
   }
+
+  /// Whether a file is in `active/`: that is, whether its hand-over is complete. Blocks.
+  package func isActive(_ name: String) throws -> Bool {
+    guard SpoolDirectories.job(ofActiveName: name) != nil else { throw SpoolError.notAnActiveName(name) }
+    return try handle(.active).status(of: FileName(name)) != nil
+  }
 }

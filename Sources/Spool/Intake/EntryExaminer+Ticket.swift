@@ -28,7 +28,11 @@ extension EntryExaminer {
     case nil:
       return nil
     case .beside(let name):
-      if FileName(name).isTicket { return .stop(.refuse(.source(name: name, .ticket(.notText)))) }
+      if FileName(name).isTicket {
+        let refusal = SpoolRefusal.unacceptable(
+          what: "it is a ticket itself", advice: "Name the data file as `source`.")
+        return .stop(.refuse(.source(name: name, refusal)))
+      }
       opening = try open(
         FileName(name), in: incoming, trigger: .found, spoolGroup: try incoming.status().group)
     case .absolute(let path):
@@ -37,7 +41,10 @@ extension EntryExaminer {
     guard case .stop(let verdict) = opening, let source = ticket.source else { return opening }
     switch verdict {
     case .ignore: return .stop(missing(source, ticketStatus: ticketStatus, in: incoming))
-    case .wait(let time, _): return .stop(.wait(for: time ?? settle, source: source.fileName))
+    case .wait(let time, _):
+      // Of a file beside the ticket an event tells; elsewhere nobody does.
+      guard case .beside(let name) = source else { return .stop(.wait(for: time ?? settle, source: nil)) }
+      return .stop(.wait(for: time, source: name))
     case .refuse(.sourceOutsideAllowedFolders): return opening
     case .refuse(let refusal): return .stop(.refuse(.source(name: source.fileName, refusal)))
     case .take: return opening
@@ -77,7 +84,8 @@ extension EntryExaminer {
     let status = try DirectoryHandle.status(of: descriptor, path: path)
     if let refusal = EntryExaminer.refusal(of: status.kind) { return .stop(.refuse(refusal)) }
     if status.links > 1 { return .stop(.refuse(.hardLink(links: status.links))) }
-    return .opened(OpenFile(descriptor: descriptor, status: status))
+    let file = OpenFile(descriptor: descriptor, status: status)
+    return isBeingWritten(file, trigger: .found, now: FileStatus.now()).map { .stop($0) } ?? .opened(file)
   }
 }
 

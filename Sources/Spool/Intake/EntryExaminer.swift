@@ -56,7 +56,7 @@ struct EntryExaminer: Sendable {
     switch try open(name, in: place.directory, trigger: trigger, spoolGroup: try place.directory.status().group) {
     case .stop(let verdict): return verdict
     case .opened(let file):
-      guard file.status.isSameFile(as: status) else { return .wait(for: 0, source: nil) }
+      guard file.status.isSameFile(as: status) else { return .wait(for: nil, source: nil) }
       if let recipe = place.recipe {
         return try .take(SpoolCandidate(hotFile: file, name: name, recipe: recipe, in: place))
       }
@@ -122,7 +122,7 @@ struct EntryExaminer: Sendable {
     return isBeingWritten(file, trigger: trigger, now: now).map { .stop($0) } ?? .opened(file)
   }
 
-  private func isBeingWritten(_ file: OpenFile, trigger: SpoolTrigger, now: Int64) -> Verdict? {
+  func isBeingWritten(_ file: OpenFile, trigger: SpoolTrigger, now: Int64) -> Verdict? {
     switch lade_is_open_for_writing(file.descriptor.number) {
     case 1:
       return .wait(for: nil, source: nil)

@@ -93,7 +93,8 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .ticket: ""
     case .sourceMissing: "Put the file into place first and the ticket after it."
     case .source(_, let refusal): refusal.advice + " Then submit the ticket again."
-    case .sourceOutsideAllowedFolders: "Put the file beside the ticket, or have its folder allowed in the configuration."
+    case .sourceOutsideAllowedFolders:
+      "Put the file beside the ticket, or have its folder allowed in the configuration."
     case .unacceptable(_, let advice): advice
     }
   }

@@ -14,7 +14,6 @@ extension Ticket {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
     try Ticket.refuseAliases(in: bytes)
     let root = try Ticket.compose(text)
-    try TicketNode.refuseAnchors(root)
     try self.init(TicketMapping(root: root))
   }
 
@@ -50,17 +49,22 @@ extension Ticket {
   }
 
   private static func compose(_ text: String) throws(TicketError) -> Node {
-    let root: Node?
     do {
       // Without rules a plain scalar stays what was written: `NO` is a country, and 12:30 isn't 750.
-      root = try Yams.compose(yaml: text, .basic)
+      let parser = try Parser(yaml: text, resolver: .basic, encoding: .utf8)
+      // A node holds its anchor weakly: while the parser lives, it is there.
+      return try withExtendedLifetime(parser) {
+        guard let root = try parser.singleRoot() else { throw TicketError.empty }
+        try TicketNode.refuseAnchors(root)
+        return root
+      }
     } catch let error as YamlError {
       throw TicketError(error)
+    } catch let error as TicketError {
+      throw error
     } catch {
       throw .notYAML(line: nil, column: nil, problem: String(describing: error))
     }
-    guard let root else { throw .empty }
-    return root
   }
 }
 

@@ -12,13 +12,13 @@ struct TicketMapping {
   }
 
   init(root: Node) throws(TicketError) {
-    let mark = root.mark ?? Mark(line: 1, column: 1)
+    let mark = TicketMark(root)
     guard case .mapping(let mapping) = root else {
       if case .scalar(let scalar) = root, scalar.string.isEmpty { throw .empty }
       throw .notAMapping(line: mark.line, column: mark.column)
     }
     for (key, value) in mapping {
-      let line = key.mark?.line ?? mark.line
+      let line = TicketMark(key).line
       let word = try TicketMapping.word(key, line: line)
       guard let known = Key(rawValue: word) else {
         let words = Key.allCases.map(\.rawValue).sorted()
@@ -35,7 +35,7 @@ struct TicketMapping {
     guard case .mapping(let mapping) = node.node else { throw node.wrongType("a mapping of names to values") }
     var options: [String: TicketValue] = [:]
     for (key, value) in mapping {
-      let word = try TicketMapping.word(key, line: key.mark?.line ?? node.mark.line)
+      let word = try TicketMapping.word(key, line: TicketMark(key).line)
       options[word] = try TicketNode(key: "options.\(word)", node: value).option()
     }
     return options

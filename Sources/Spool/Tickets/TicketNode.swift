@@ -1,6 +1,17 @@
 import Foundation
 import Yams
 
+/// Where a node starts. Line and column count from 1.
+struct TicketMark {
+  let line: Int
+  let column: Int
+
+  init(_ node: Node) {
+    line = node.mark?.line ?? 1
+    column = node.mark?.column ?? 1
+  }
+}
+
 /// A value of a ticket with the key it stands under, so that whatever is wrong with it can be said with its place.
 struct TicketNode {
   let key: String
@@ -8,7 +19,7 @@ struct TicketNode {
 
   /// Throws at the first anchor, and at the first tag of the writer's own, anywhere in the tree.
   static func refuseAnchors(_ node: Node) throws(TicketError) {
-    let mark = node.mark ?? Mark(line: 1, column: 1)
+    let mark = TicketMark(node)
     if node.anchor != nil {
       throw .notAllowed(what: "anchors and aliases (`&name`, `*name`)", line: mark.line, column: mark.column)
     }
@@ -49,7 +60,7 @@ struct TicketNode {
   func date() throws(TicketError) -> Date {
     let text = try self.text()
     for style in [Date.ISO8601FormatStyle.iso8601, .iso8601.time(includingFractionalSeconds: true)] {
-      if let date = try? style.parse(text) { return date }
+      do { return try style.parse(text) } catch { continue }
     }
     throw wrong("write it as 2026-03-01T04:00:00Z or 2026-03-01T04:00:00+01:00")
   }
@@ -91,7 +102,7 @@ struct TicketNode {
       key: key, value: value.joined(), problem: problem, line: mark.line, column: mark.column)
   }
 
-  var mark: Mark { node.mark ?? Mark(line: 1, column: 1) }
+  var mark: TicketMark { TicketMark(node) }
 
   private var found: String {
     switch node {

@@ -57,7 +57,6 @@ struct MalformedModelTests {
       ("", 1), ("  \n ", 2), ("hello", 1), ("<model>\n<entity name='A'>\n</model>", 3), ("<model>\n<entity", 2),
       ("<model>\n<entity name='A' name='B'/></model>", 2), ("<model>\n&lol;</model>", 2), ("<model/>\n<model/>", 2),
       ("<plist/>", 1), ("<model>\n<entity name=A/></model>", 2),
-      ("<model>" + String(repeating: "<x>", count: 100_000), 1),
     ])
   func malformed(text: String, line: Int) throws {
     let fixture = try ModelFixture()
@@ -65,6 +64,14 @@ struct MalformedModelTests {
     let error = try #require(throws: ModelError.self) { try ManagedObjectModel(contentsOf: url) }
     #expect(error.place?.line == line, "\(error)")
     #expect(error.description.hasPrefix("\(url.path):\(line): "))
+  }
+
+  @Test("a hundred thousand elements inside each other are an error, not a stack overflow")
+  func depth() throws {
+    let nested = String(repeating: "<x>", count: 100_000) + String(repeating: "</x>", count: 100_000)
+    let error = try ModelFixture.error(nested)
+    #expect(error?.place?.reason.contains("nested more than 64 deep") == true)
+    #expect(error?.place?.line == 2)
   }
 
   @Test("a document type is refused before any entity of it can be read")

@@ -176,7 +176,8 @@ struct ModelReaderTests {
 
   @Test("entities that don't fit together are inconsistent, not malformed")
   func inconsistent() throws {
-    guard case .inconsistent(let problems)? = try ModelFixture.error("<entity name=\"A\" parentEntity=\"None\"/>") else {
+    guard case .inconsistent(let problems)? = try ModelFixture.error("<entity name=\"A\" parentEntity=\"None\"/>")
+    else {
       Issue.record("no error")
       return
     }

@@ -107,6 +107,8 @@ struct SharedModelTests {
     #expect(model.warnings == [])
     #expect(model.versionIdentifier == (name == "Moody" ? "1" : String(name.suffix(1))))
     #expect(model.entitiesByName["Mood"] != nil)
-    #expect(try self.model("MoodyMigrations.xcdatamodeld/\(name).xcdatamodel/contents").entities.count == model.entities.count)
+    #expect(
+      try self.model("MoodyMigrations.xcdatamodeld/\(name).xcdatamodel/contents").entities.count == model.entities.count
+    )
   }
 }

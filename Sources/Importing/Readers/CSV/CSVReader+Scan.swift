@@ -47,9 +47,9 @@ extension CSVReader {
       var linesInside = 0
       var problem: RecordProblem?
       while true {
-        var at: BytePointer
+        var at = field
         var content = field
-        var length: Int
+        var length = 0
         var kind = Cell.Kind.text
         var isRaw = true
         if UInt16(field.pointee) == quote, field < tail {
@@ -58,19 +58,12 @@ extension CSVReader {
             (at, content, length, isRaw) = (terminator, field + 1, close - field - 1, false)
             linesInside += Bytes.count(newline, from: content, to: close).count
             if doubled { decodings.append(storage.pointee.cellCount) }
-            chunk = at
-            mask = Bytes.mask(Bytes.load(chunk), of: delimiters, or: newlines)
-            mask &= mask &- 1
-          case .textAfter(let place):
+          case .textAfter(let rest):
             problem = .textAfterQuote
-            (at, length) = (place, 0)
-            chunk = place
-            mask = Bytes.mask(Bytes.load(chunk), of: delimiters, or: newlines)
+            at = rest
           case .unterminated(let lineEnd):
             problem = .unterminatedQuote
-            (at, length) = (lineEnd, 0)
-            chunk = lineEnd
-            mask = Bytes.mask(Bytes.load(chunk), of: delimiters, or: newlines)
+            at = lineEnd
           case .more:
             stop = .more
             storage.pointee.cellCount = firstCell
@@ -80,8 +73,9 @@ extension CSVReader {
             storage.pointee.cellCount = firstCell
             break records
           }
-        } else {
-          (at, length) = (field, 0)
+          chunk = at
+          mask = Bytes.mask(Bytes.load(chunk), of: delimiters, or: newlines)
+          if !isRaw { mask &= mask &- 1 }
         }
         if isRaw {
           while mask == 0 {

@@ -20,15 +20,17 @@ final class JSONReader: RecordReader {
   private var place = Place.beforeFirst
   private var audit = TextAudit()
   private var failure: ReaderError?
-  /// Behind the last record delivered.
-  private var position: ReaderPosition
+  /// Records delivered so far.
+  private var record: Int64
+  /// Behind the last of them: where a reader resumes.
+  private var mark: (place: Place, offset: Int64, line: Int64, column: Int64) = (.beforeFirst, 0, 1, 1)
 
   /// Goes to the array, or to the position. The window stands at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     cursor = JSONCursor(window: window, maximumTokenBytes: options.maximumRecordBytes)
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
-    self.position = position ?? .start
+    record = position?.record ?? 0
     window.skipByteOrderMark()
     if let position, !position.state.isEmpty {
       try resume(at: position)
@@ -38,8 +40,8 @@ final class JSONReader: RecordReader {
       cursor.seek(to: start, line: 1, column: 1)
       try cursor.enterArray(at: path)
       depth = path.count
-      note(records: 0)
     }
+    setMark()
   }
 
   var columns: [String] { parser.keys.names }
@@ -53,7 +55,8 @@ final class JSONReader: RecordReader {
       while batch.count < max(1, limit), !batch.storage.pointee.isFull, try nextElement() {
         try readElement(into: batch)
         place = .afterElement
-        note(records: 1)
+        record += 1
+        setMark()
       }
     } catch {
       failure = error
@@ -64,16 +67,20 @@ final class JSONReader: RecordReader {
     return batch.count > 0
   }
 
-  /// Remembers this place as the one to resume at.
-  private func note(records: Int64) {
-    position.byteOffset = cursor.window.offset
-    position.line = cursor.line
-    position.record += records
-    switch place {
-    case .beforeFirst: position.state = "first \(depth) \(cursor.column)"
-    case .afterElement: position.state = "after \(depth) \(cursor.column)"
-    case .end: position.state = "end 0 \(cursor.column)"
-    }
+  private func setMark() {
+    mark = (place, cursor.window.offset, cursor.line, cursor.column)
+  }
+
+  /// The mark, as something that can be kept: `after 1 18` is behind an element of an array in one object, column 18.
+  private var position: ReaderPosition {
+    let name =
+      switch mark.place {
+      case .beforeFirst: "first"
+      case .afterElement: "after"
+      case .end: "end"
+      }
+    return ReaderPosition(
+      byteOffset: mark.offset, line: mark.line, record: record, state: "\(name) \(depth) \(mark.column)")
   }
 
   private func resume(at position: ReaderPosition) throws(ReaderError) {
@@ -100,7 +107,7 @@ final class JSONReader: RecordReader {
       if depth > 0 { try cursor.skip(JSONWalker(restOfObjects: depth)) }
       if try cursor.peek() != nil { throw cursor.fault(.textAfterEnd, after: 0) }
       place = .end
-      note(records: 0)
+      setMark()
       return false
     }
     if place == .beforeFirst { return true }

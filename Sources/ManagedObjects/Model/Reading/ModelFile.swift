@@ -15,7 +15,8 @@ enum ModelFile {
       defer { handle.closeFile() }
       let data = try handle.read(upToCount: limit + 1) ?? Data()
       guard data.count <= limit else {
-        throw ModelError.unreadable(path: url.path, reason: "it is larger than \(limit >> 20) MiB, the most that is read")
+        throw ModelError.unreadable(
+          path: url.path, reason: "it is larger than \(limit >> 20) MiB, the most that is read")
       }
       return data
     } catch let error as ModelError {

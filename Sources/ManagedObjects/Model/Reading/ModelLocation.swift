@@ -68,7 +68,8 @@ enum ModelLocation {
     do {
       list = try PropertyListSerialization.propertyList(from: data, format: nil)
     } catch {
-      throw ModelError.malformed(file: marker.path, line: 1, reason: "not a property list: \(error.localizedDescription)")
+      throw ModelError.malformed(
+        file: marker.path, line: 1, reason: "not a property list: \(error.localizedDescription)")
     }
     guard let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String else {
       throw ModelError.malformed(

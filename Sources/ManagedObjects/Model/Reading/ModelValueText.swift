@@ -66,7 +66,8 @@ enum ModelValueText {
       return .value(.double(Double(Float(value))))
     default:
       // Xcode keeps "0.0" when an attribute's type is changed from Double to an integer.
-      guard let range = type.integerRange, let value = Int64(text) ?? finiteDouble(text).flatMap({ Int64(exactly: $0) }),
+      guard let range = type.integerRange,
+        let value = Int64(text) ?? finiteDouble(text).flatMap({ Int64(exactly: $0) }),
         range.contains(value)
       else { return .wrong("it has to be a whole number that fits \(type.rawValue)") }
       return .value(.int(value))

@@ -6,10 +6,12 @@ import FoundationXML
 /// What keeps a hostile file harmless:
 /// - it is no larger than `sizeLimit`, and UTF-8 without zero bytes, so that its bytes are what they seem;
 /// - a document type declaration is refused before parsing, and with it every entity, internal or external;
-/// - nesting is limited by libxml2 to 256 elements.
+/// - elements nest no deeper than `depthLimit`, so that neither parsing nor freeing the tree runs out of stack.
 enum ModelXML {
   /// The largest model that is read, in bytes.
   static let sizeLimit = 64 << 20
+  /// How deep elements may nest; those of a model do to about six.
+  static let depthLimit = 64
 
   /// Parses `data`, naming `file` in errors.
   /// - Throws: ``ModelError/malformed(file:line:reason:)``.
@@ -20,6 +22,10 @@ enum ModelXML {
     parser.delegate = builder
     // The result is true for malformed XML too: the error that was reported decides.
     _ = parser.parse()
+    if let line = builder.lineTooDeep {
+      throw ModelError.malformed(
+        file: file, line: line, reason: "elements are nested more than \(depthLimit) deep, which no model is")
+    }
     if let error = builder.firstError {
       throw ModelError.malformed(file: file, line: max(1, error.line), reason: words(for: error.code))
     }
@@ -58,7 +64,7 @@ enum ModelXML {
   private static func words(for code: Int) -> String {
     switch code {
     case 4: return "the file doesn't begin with an XML element"
-    case 5: return "the XML ends too early, or goes on after its end, or is nested too deeply"
+    case 5: return "the XML ends too early, or goes on after its end"
     case 9, 81: return "a character that XML doesn't allow, or that isn't UTF-8"
     case 23...28: return "a reference to an entity that isn't defined"
     case 38: return "a < in an attribute's value"
@@ -78,6 +84,7 @@ enum ModelXML {
 private final class ModelTreeBuilder: NSObject, XMLParserDelegate {
   private(set) var root: ModelElement?
   private(set) var firstError: (code: Int, line: Int)?
+  private(set) var lineTooDeep: Int?
   private var open: [ModelElement] = []
 
   var isClosed: Bool { open.isEmpty }
@@ -86,6 +93,12 @@ private final class ModelTreeBuilder: NSObject, XMLParserDelegate {
     _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
     attributes: [String: String]
   ) {
+    guard lineTooDeep == nil else { return }
+    guard open.count < ModelXML.depthLimit else {
+      lineTooDeep = parser.lineNumber
+      parser.abortParsing()
+      return
+    }
     let element = ModelElement(name: name, attributes: attributes, line: parser.lineNumber)
     if let parent = open.last { parent.children.append(element) } else if root == nil { root = element }
     open.append(element)

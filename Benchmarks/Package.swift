@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// As in the package above: `make check`'s setting turns warnings into errors.
+let strict = Context.environment["LADE_STRICT"] == "1"
+
+let settings: [SwiftSetting] =
+  [.enableUpcomingFeature("InternalImportsByDefault")]
+  + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+let package = Package(
+  name: "lade-benchmarks",
+  dependencies: [
+    .package(name: "lade", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+  ],
+  targets: [
+    // Starts one program and reports its seconds and its peak memory; in C, so that it has next to none itself.
+    .executableTarget(name: "measure"),
+    .target(name: "BenchSupport", swiftSettings: settings),
+    .executableTarget(
+      name: "bench",
+      dependencies: ["BenchSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: settings),
+    // What is measured runs as a process of its own.
+    .executableTarget(
+      name: "lade-import",
+      dependencies: [
+        .product(name: "ManagedObjects", package: "lade"),
+        .product(name: "SQLiteStore", package: "lade"),
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,84 @@
+package import FoundationEssentials
+
+/// How the daemon is: the answer of `GET /v1/status`.
+package struct Status: Codable, Sendable, Hashable {
+  /// The daemon's version.
+  package var version: String
+  package var pid: Int32
+  package var startedAt: Date
+  package var lanes: [LaneStatus]
+  /// How many jobs are in each state; a state without jobs may be missing.
+  package var counts: [String: Int]
+  package var stores: [StoreStatus]
+  /// The spool's path.
+  package var spool: String
+
+  /// The daemon's state at one moment.
+  package init(
+    version: String, pid: Int32, startedAt: Date, lanes: [LaneStatus], counts: [JobState: Int],
+    stores: [StoreStatus], spool: String
+  ) {
+    self.version = version
+    self.pid = pid
+    self.startedAt = startedAt
+    self.lanes = lanes
+    self.counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.rawValue, $1) })
+    self.stores = stores
+    self.spool = spool
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case version, pid
+    case startedAt = "started_at"
+    case lanes, counts, stores, spool
+  }
+}
+
+/// One lane: how many jobs may run in it at once, and how many there are.
+package struct LaneStatus: Codable, Sendable, Hashable {
+  package var name: String
+  package var concurrency: Int
+  package var running: Int
+  package var available: Int
+  package var scheduled: Int
+  package var retryable: Int
+
+  /// A lane at one moment.
+  package init(
+    name: String, concurrency: Int, running: Int = 0, available: Int = 0, scheduled: Int = 0, retryable: Int = 0
+  ) {
+    self.name = name
+    self.concurrency = concurrency
+    self.running = running
+    self.available = available
+    self.scheduled = scheduled
+    self.retryable = retryable
+  }
+}
+
+/// One data store.
+package struct StoreStatus: Codable, Sendable, Hashable {
+  package var name: String
+  package var path: String
+  package var entities: [EntityStatus]
+
+  /// A store and what it holds.
+  package init(name: String, path: String, entities: [EntityStatus]) {
+    self.name = name
+    self.path = path
+    self.entities = entities
+  }
+}
+
+/// One entity of a store.
+package struct EntityStatus: Codable, Sendable, Hashable {
+  package var name: String
+  /// How many objects, where that is cheap to find out.
+  package var count: Int?
+
+  /// An entity, and how many objects it has.
+  package init(name: String, count: Int? = nil) {
+    self.name = name
+    self.count = count
+  }
+}

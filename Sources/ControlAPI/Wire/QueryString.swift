@@ -1,0 +1,76 @@
+/// The part of a URL after the question mark. Both sides use it, so that what one writes the other reads.
+package struct QueryString: Sendable, Hashable {
+  private var items: [(name: String, value: String)] = []
+
+  /// An empty one.
+  package init() {}
+
+  /// Reads `a=b&c=d`, percent-encoded; a plus sign is a space, as HTML forms and most clients write it.
+  /// - Throws: ``QueryError`` for a name that is there twice, or escapes that aren't UTF-8.
+  package init(parsing text: String) throws {
+    for item in text.split(separator: "&") {
+      let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = try Self.decoded(parts[0])
+      guard self[name] == nil else { throw QueryError.repeated(name: name) }
+      items.append((name, parts.count > 1 ? try Self.decoded(parts[1]) : ""))
+    }
+  }
+
+  /// The value of a parameter; nil when it isn't there.
+  package subscript(name: String) -> String? {
+    get { items.first { $0.name == name }?.value }
+    set {
+      items.removeAll { $0.name == name }
+      if let newValue { items.append((name, newValue)) }
+    }
+  }
+
+  /// The names of the parameters that are there.
+  package var names: [String] { items.map(\.name) }
+
+  /// The form for a URL, without the question mark.
+  package var text: String {
+    items.map { Self.percentEncoded($0.name) + "=" + Self.percentEncoded($0.value) }.joined(separator: "&")
+  }
+
+  package static func == (a: Self, b: Self) -> Bool { a.text == b.text }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+  /// Everything but RFC 3986's unreserved characters as `%XX`.
+  package static func percentEncoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        bytes.append(byte)
+      default:
+        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func decoded(_ text: Substring) throws -> String {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        let digits = rest.prefix(2)
+        guard digits.count == 2, !digits.contains(UInt8(ascii: "+")), !digits.contains(UInt8(ascii: "-")),
+          let value = UInt8(Substring(digits), radix: 16)
+        else { throw QueryError.malformed(String(text)) }
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      default: bytes.append(byte)
+      }
+    }
+    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw QueryError.malformed(String(text)) }
+    return decoded
+  }
+}

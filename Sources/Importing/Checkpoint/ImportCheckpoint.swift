@@ -1,0 +1,92 @@
+// Rules 3 and 4 of the design, kept here and in BatchWriter: how far a job has come is a managed object of the data
+// store, saved by the same save as the rows. A job that is killed at any instruction finds the last commit's
+// checkpoint, and goes on from there as if it had never been further.
+
+package import ManagedObjects
+
+/// How far an import has come, as its last commit says.
+package struct ImportCheckpoint: Sendable, Hashable {
+  /// Where the reader goes on.
+  package var position = ReaderPosition.start
+  /// What has been done so far.
+  package var counts = ImportCounts()
+  /// The length of the reject file, in bytes.
+  package var rejectsLength: Int64 = 0
+  /// What the source looked like when the import began.
+  package var identity = ""
+  /// Whether the import was finished.
+  package var isFinished = false
+
+  static let texts = ["readerState", "identity"]
+  static let numbers = [
+    "byteOffset", "line", "record", "inserted", "updated", "unchanged", "rejected", "unresolved", "rejectsLength",
+    "finished",
+  ]
+
+  /// A checkpoint at the beginning.
+  package init() {}
+
+  /// The checkpoint of a job, nil when it hasn't begun.
+  package static func read(_ job: String, in context: ManagedObjectContext) throws -> ImportCheckpoint? {
+    try object(job, in: context).map(ImportCheckpoint.init)
+  }
+
+  /// Removes a job's checkpoint, once the queue knows that the job has ended.
+  package static func remove(_ job: String, in context: ManagedObjectContext) throws {
+    guard let object = try object(job, in: context) else { return }
+    context.delete(object)
+    try context.save()
+  }
+
+  /// Puts the checkpoint into the context, for its next save.
+  func write(_ job: String, in context: ManagedObjectContext) throws {
+    let object = try Self.object(job, in: context) ?? context.insert(ImportModel.checkpointEntity)
+    try object.setValue(.string(job), forKey: "job")
+    try object.setValue(.string(position.state), forKey: "readerState")
+    try object.setValue(.string(identity), forKey: "identity")
+    let numbers: [(String, Int64)] = [
+      ("byteOffset", position.byteOffset), ("line", position.line), ("record", position.record),
+      ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
+      ("rejected", counts.rejected), ("unresolved", counts.unresolved), ("rejectsLength", rejectsLength),
+      ("finished", isFinished ? 1 : 0),
+    ]
+    for (name, number) in numbers { try object.setValue(.int(number), forKey: name) }
+  }
+
+  private init(_ object: ManagedObject) {
+    func number(_ key: String) -> Int64 { object.value(forKey: key).flatMap(Int64.init(slotValue:)) ?? 0 }
+    func text(_ key: String) -> String { object.value(forKey: key).flatMap(String.init(slotValue:)) ?? "" }
+    position = ReaderPosition(
+      byteOffset: number("byteOffset"), line: number("line"), record: number("record"), state: text("readerState"))
+    counts.records = position.record
+    counts.inserted = number("inserted")
+    counts.updated = number("updated")
+    counts.unchanged = number("unchanged")
+    counts.rejected = number("rejected")
+    counts.unresolved = number("unresolved")
+    rejectsLength = number("rejectsLength")
+    identity = text("identity")
+    isFinished = number("finished") != 0
+  }
+
+  private static func object(_ job: String, in context: ManagedObjectContext) throws -> ManagedObject? {
+    var request = FetchRequest<ManagedObject>(entityName: ImportModel.checkpointEntity)
+    request.predicate = .equal("job", .string(job))
+    request.fetchLimit = 1
+    return try context.fetch(request).first
+  }
+}
+
+/// What an import has done.
+package struct ImportCounts: Sendable, Hashable {
+  /// Records read, rejected ones included.
+  package var records: Int64 = 0
+  package var inserted: Int64 = 0
+  package var updated: Int64 = 0
+  package var unchanged: Int64 = 0
+  package var rejected: Int64 = 0
+  /// References that led nowhere at the end of the file and were left empty.
+  package var unresolved: Int64 = 0
+
+  package init() {}
+}

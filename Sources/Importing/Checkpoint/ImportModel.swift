@@ -1,0 +1,38 @@
+package import ManagedObjects
+
+/// The entities that an import keeps beside the rows it writes: in the same store, so that both commit together.
+package enum ImportModel {
+  /// How far each job has come.
+  package static let checkpointEntity = "lade_checkpoint"
+  /// References to rows that the job hasn't met yet.
+  package static let referenceEntity = "lade_unresolved"
+
+  /// The model, to be merged with that of the data.
+  package static func make() throws -> ManagedObjectModel {
+    try ManagedObjectModel(entities: [
+      EntityDefinition(
+        checkpointEntity,
+        attributes: [AttributeDefinition("job", .string, isOptional: false)]
+          + ImportCheckpoint.texts.map { AttributeDefinition($0, .string, isOptional: false, defaultValue: .string("")) }
+          + ImportCheckpoint.numbers.map {
+            AttributeDefinition($0, .integer64, isOptional: false, defaultValue: .int(0))
+          },
+        uniquenessConstraints: [["job"]]),
+      EntityDefinition(
+        referenceEntity,
+        attributes: [
+          AttributeDefinition("job", .string, isOptional: false),
+          AttributeDefinition("entity", .string, isOptional: false),
+          AttributeDefinition("row", .integer64, isOptional: false),
+          AttributeDefinition("relationship", .string, isOptional: false),
+          AttributeDefinition("key", .string, isOptional: false),
+        ],
+        indexes: [FetchIndexDefinition("byJob", elements: [.init(property: "job")])]),
+    ])
+  }
+
+  /// The data's model with these entities added.
+  package static func adding(to model: ManagedObjectModel) throws -> ManagedObjectModel {
+    try ManagedObjectModel.merging([model, make()])
+  }
+}

@@ -1,0 +1,70 @@
+package import ManagedObjects
+
+/// Why a cell has no value of its attribute's type: what a conversion throws. One byte, so that refusing a cell costs
+/// nothing; `ValueConverter.problem(_:text:)` makes words of it.
+package enum ConversionCode: String, Error, Sendable, Hashable, Codable {
+  case notAnInteger = "not_an_integer"
+  case notANumber = "not_a_number"
+  case notABoolean = "not_a_boolean"
+  case notADate = "not_a_date"
+  case notAUUID = "not_a_uuid"
+  case notAURI = "not_a_uri"
+  case notBase64 = "not_base64"
+  /// A number that the type can't hold.
+  case outOfRange = "out_of_range"
+  /// A decimal number of more than 38 significant digits.
+  case tooPrecise = "too_precise"
+  /// A JSON number or boolean where the type takes text only.
+  case wrongKind = "wrong_kind"
+}
+
+/// A cell that couldn't be converted, in full.
+package struct ConversionProblem: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A short name that never changes, for reject files and scripts.
+  package let code: ConversionCode
+  /// The attribute that the cell was meant for.
+  package let attribute: String
+  /// The attribute's type, and the format that a date was to have.
+  package let expected: String
+  /// What stood in the source, its first 60 characters.
+  package let text: String
+
+  package var description: String { "\(attribute): “\(text)” \(reason)" }
+
+  private var reason: String {
+    switch code {
+    case .notAnInteger: return "isn't a whole number; expected \(expected)"
+    case .notANumber: return "isn't a number; expected \(expected)"
+    case .notABoolean: return "isn't true or false, yes or no, t or f, y or n, 1 or 0; expected \(expected)"
+    case .notADate: return "isn't a date; expected \(expected)"
+    case .notAUUID: return "isn't a UUID"
+    case .notAURI: return "isn't a URI"
+    case .notBase64: return "isn't base64; expected \(expected)"
+    case .outOfRange: return "is out of range for \(expected)"
+    case .tooPrecise: return "has more than the 38 digits that \(expected) can hold"
+    case .wrongKind: return "is no text; expected \(expected)"
+    }
+  }
+}
+
+/// Why no converter can be made for an attribute.
+package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Values of this type can't be read from text.
+  case unsupportedType(attribute: String, type: AttributeType)
+  /// The date format has a letter that isn't supported, or that often.
+  case unsupportedLetter(attribute: String, format: String, letter: String)
+  /// A quotation in the date format isn't closed.
+  case unclosedQuote(attribute: String, format: String)
+
+  package var description: String {
+    switch self {
+    case .unsupportedType(let attribute, let type):
+      return "\(attribute) is of type \(type.rawValue), which can't be imported from text: leave it out of the mapping"
+    case .unsupportedLetter(let attribute, let format, let letter):
+      return "\(attribute)'s dateFormat “\(format)” has “\(letter)”, which isn't supported; "
+        + "put letters that stand for themselves between single quotes"
+    case .unclosedQuote(let attribute, let format):
+      return "\(attribute)'s dateFormat “\(format)” has a single quote that nothing closes"
+    }
+  }
+}

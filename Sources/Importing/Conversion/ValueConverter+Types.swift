@@ -1,0 +1,153 @@
+import Foundation
+import ManagedObjects
+
+// One function a type. Each is given text that isn't empty and has no space around it.
+extension ValueConverter {
+  /// A sign and digits, and nothing else.
+  func integer(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
+    var index = 0
+    let isNegative = text[0] == UInt8(ascii: "-")
+    if isNegative || text[0] == UInt8(ascii: "+") { index = 1 }
+    guard index < text.count else { throw .notAnInteger }
+    var magnitude: UInt64 = 0
+    var overflows = false
+    while index < text.count {
+      let digit = text[index] &- 0x30
+      guard digit < 10 else { throw .notAnInteger }
+      // 19 digits after the sign can't overflow 64 bits without a sign.
+      if index < 19 {
+        magnitude = magnitude &* 10 &+ UInt64(digit)
+      } else {
+        let (product, first) = magnitude.multipliedReportingOverflow(by: 10)
+        let (sum, second) = product.addingReportingOverflow(UInt64(digit))
+        overflows = overflows || first || second
+        magnitude = sum
+      }
+      index &+= 1
+    }
+    if overflows { throw .outOfRange }
+    return try fitting(magnitude, isNegative: isNegative)
+  }
+
+  /// A number whose value is whole, however it is written.
+  func wholeNumber(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
+    var number = try DecimalNotation(text)
+    if number.mantissa == 0 { return 0 }
+    if number.isTruncated { throw .outOfRange }
+    while number.exponent < 0 {
+      guard number.mantissa.isMultiple(of: 10) else { throw .notAnInteger }
+      number.mantissa /= 10
+      number.exponent += 1
+    }
+    while number.exponent > 0 {
+      let (product, overflows) = number.mantissa.multipliedReportingOverflow(by: 10)
+      if overflows { throw .outOfRange }
+      number.mantissa = product
+      number.exponent -= 1
+    }
+    return try fitting(number.mantissa, isNegative: number.isNegative)
+  }
+
+  @inline(__always)
+  private func fitting(_ magnitude: UInt64, isNegative: Bool) throws(ConversionCode) -> Int64 {
+    let limit = isNegative ? least.magnitude : UInt64(greatest)
+    guard magnitude <= limit else { throw .outOfRange }
+    return isNegative ? Int64(truncatingIfNeeded: 0 &- magnitude) : Int64(magnitude)
+  }
+
+  /// Rounded to what a Float holds, so that the value in the store is the one that the object's accessor gives.
+  func float(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Double {
+    let value = Float(try DecimalNotation(text).double(text))
+    guard value.isFinite else { throw .outOfRange }
+    return Double(value)
+  }
+
+  func boolean(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Bool {
+    // Bit 5 makes an ASCII letter small and leaves a digit as it is.
+    func word(_ count: Int) -> UInt64 {
+      var word: UInt64 = 0
+      for index in 0..<count { word = word << 8 | UInt64(text[index] | 0x20) }
+      return word
+    }
+    switch text.count {
+    case 1:
+      switch text[0] {
+      case UInt8(ascii: "1"), UInt8(ascii: "t"), UInt8(ascii: "T"), UInt8(ascii: "y"), UInt8(ascii: "Y"): return true
+      case UInt8(ascii: "0"), UInt8(ascii: "f"), UInt8(ascii: "F"), UInt8(ascii: "n"), UInt8(ascii: "N"): return false
+      default: throw .notABoolean
+      }
+    case 2 where word(2) == 0x6e6f: return false  // no
+    case 3 where word(3) == 0x79_6573: return true  // yes
+    case 4 where word(4) == 0x7472_7565: return true  // true
+    case 5 where word(5) == 0x66_616c_7365: return false  // false
+    default: throw .notABoolean
+    }
+  }
+
+  func date(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Date {
+    switch kind {
+    case .unixTime: return try unixTime(text)
+    case .datePattern:
+      guard let microseconds = pattern?.microsecondsSince1970(text) else { throw .notADate }
+      return ISODate.date(microseconds: microseconds)
+    default:
+      guard let date = ISODate.date(parsing: text.assumingMemoryBound(to: UInt8.self)) else { throw .notADate }
+      return date
+    }
+  }
+
+  /// Seconds since 1970, or milliseconds when they are 100,000,000,000 or more, which as seconds would be in the year
+  /// 5138: MagicalRecord's `UnixTime` means milliseconds by it, others seconds.
+  private func unixTime(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Date {
+    let number: Double
+    do {
+      number = try DecimalNotation(text).double(text)
+    } catch {
+      throw error == .notANumber ? .notADate : error
+    }
+    return try instant(abs(number) >= 1e11 ? number / 1000 : number)
+  }
+
+  /// To the microsecond, as stores keep it, so that a date read back equals the one imported; of the years 0 to 9999.
+  func instant(_ secondsSince1970: Double) throws(ConversionCode) -> Date {
+    guard secondsSince1970 >= -62_167_219_200, secondsSince1970 < 253_402_300_799.999_9,
+      let microseconds = ISODate.microseconds(of: Date(timeIntervalSince1970: secondsSince1970))
+    else { throw .outOfRange }
+    return ISODate.date(microseconds: microseconds)
+  }
+
+  /// 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens between.
+  func uuid(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> UUID {
+    guard text.count == 36 else { throw .notAUUID }
+    var wrong = (text[8] ^ 0x2D) | (text[13] ^ 0x2D) | (text[18] ^ 0x2D) | (text[23] ^ 0x2D)
+    // Without a branch a digit: which of them are letters can't be predicted.
+    func digits(_ range: Range<Int>, after start: UInt64 = 0) -> UInt64 {
+      var number = start
+      for index in range {
+        let byte = text[index]
+        let isDigit: UInt8 = byte &- 0x30 < 10 ? 1 : 0
+        let isLetter: UInt8 = (byte | 0x20) &- 0x61 < 6 ? 1 : 0
+        wrong |= (isDigit | isLetter) ^ 1
+        number = number << 4 | UInt64((byte & 0x0F) &+ 9 &* isLetter)
+      }
+      return number
+    }
+    let high = digits(14..<18, after: digits(9..<13, after: digits(0..<8)))
+    let low = digits(24..<36, after: digits(19..<23))
+    if wrong != 0 { throw .notAUUID }
+    let bytes = (high.bigEndian, low.bigEndian)
+    return withUnsafeBytes(of: bytes) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+
+  func uri(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> URL {
+    guard let url = URL(string: String(decoding: text, as: UTF8.self), encodingInvalidCharacters: false) else {
+      throw .notAURI
+    }
+    return url
+  }
+
+  func data(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Data {
+    guard let data = Data(base64Encoded: Data(text)) else { throw .notBase64 }
+    return data
+  }
+}

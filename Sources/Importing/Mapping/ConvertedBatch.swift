@@ -1,0 +1,145 @@
+import ManagedObjects
+
+/// A batch of records turned into rows: what the reading thread hands to the one that writes.
+///
+/// Handed over whole, from one thread to the other; the record batch behind it goes back to the reader afterwards.
+final class ConvertedBatch: @unchecked Sendable {
+  // Sendable: written by the reading thread before it is handed over, and read by the writing thread alone after.
+
+  /// A record's row.
+  struct Row {
+    let record: Int
+    var values: ContiguousArray<Value>
+    /// The key of each reference of the mapping, `.null` where the record has none.
+    let keys: [Value]
+  }
+
+  let source: RecordBatch
+  let mapping: RecordMapping
+  var rows: ContiguousArray<Row> = []
+  var rejections: [Rejection] = []
+  /// Bytes of the source read so far.
+  let bytesRead: Int64
+
+  init(source: RecordBatch, mapping: RecordMapping, bytesRead: Int64) {
+    self.source = source
+    self.mapping = mapping
+    self.bytesRead = bytesRead
+  }
+
+  /// Converts every record: into a row, or into a rejection.
+  func convert() {
+    rows.reserveCapacity(source.count)
+    for record in 0..<source.count {
+      if source.hasProblems, let problem = source.problem(record) {
+        rejections.append(source.rejection(record, code: problem.code, message: problem.description))
+        continue
+      }
+      convert(record)
+    }
+  }
+
+  private func convert(_ record: Int) {
+    var values = mapping.entity.initialValues
+    var failure: Rejection?
+    for target in mapping.attributes {
+      let cell = source.cell(record, target.column)
+      if cell.kind == .missing { continue }
+      switch convert(cell, target.converter) {
+      case .success(.null) where !target.converter.attribute.isOptional: break  // keeps the model's default
+      case .success(let value): values[target.slot] = value
+      case .failure(let code):
+        failure = rejection(record, cell, target.converter, code)
+      }
+      if failure != nil { break }
+    }
+    var keys: [Value] = []
+    if failure == nil, !mapping.references.isEmpty {
+      keys.reserveCapacity(mapping.references.count)
+      for reference in mapping.references {
+        switch key(reference, record) {
+        case .success(let key): keys.append(key)
+        case .failure(let problem):
+          failure = source.rejection(record, column: reference.relationship.name, code: problem.code, message: problem.message)
+        }
+        if failure != nil { break }
+      }
+    }
+    if let failure {
+      rejections.append(failure)
+    } else {
+      rows.append(Row(record: record, values: values, keys: keys))
+    }
+  }
+
+  private func convert(_ cell: Cell, _ converter: ValueConverter) -> Result<Value, ConversionCode> {
+    do throws(ConversionCode) {
+      switch cell.kind {
+      case .text:
+        return .success(
+          try source.withBytes(of: cell) { bytes throws(ConversionCode) in try converter.convert(text: bytes) })
+      case .empty, .null, .missing: return .success(.null)
+      case .number:
+        return .success(
+          try source.withBytes(of: cell) { bytes throws(ConversionCode) in try converter.convert(number: bytes) })
+      case .yes: return .success(try converter.convert(bool: true))
+      case .no: return .success(try converter.convert(bool: false))
+      case .nested: return .failure(.wrongKind)
+      }
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private struct KeyProblem: Error {
+    let code: String
+    let message: String
+  }
+
+  private func key(_ reference: RecordMapping.Reference, _ record: Int) -> Result<Value, KeyProblem> {
+    let converted: Result<Value, ConversionCode>
+    let text: String
+    if let cell = mapping.keyCell(reference, record, in: source) {
+      converted = convert(cell, reference.converter)
+      text = source.string(cell)
+    } else if var rendered = mapping.renderedKey(reference, record, in: source) {
+      text = rendered
+      do throws(ConversionCode) {
+        converted = .success(try rendered.withUTF8Bytes { bytes throws(ConversionCode) in
+          try reference.converter.convert(text: bytes)
+        })
+      } catch {
+        converted = .failure(error)
+      }
+    } else {
+      return .success(.null)
+    }
+    return converted.mapError { code in
+      var text = text
+      let message = text.withUTF8Bytes { reference.converter.problem(code, text: $0).description }
+      return KeyProblem(code: code.rawValue, message: message)
+    }
+  }
+
+  private func rejection(_ record: Int, _ cell: Cell, _ converter: ValueConverter, _ code: ConversionCode) -> Rejection {
+    let problem = source.withBytes(of: cell) { converter.problem(code, text: $0) }
+    return source.rejection(
+      record, column: problem.attribute, code: problem.code.rawValue, message: problem.description)
+  }
+}
+
+extension String {
+  /// Lends the text's bytes.
+  fileprivate mutating func withUTF8Bytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    var result: Result<R, E>?
+    withUTF8 { buffer in
+      do throws(E) {
+        result = .success(try body(UnsafeRawBufferPointer(buffer)))
+      } catch {
+        result = .failure(error)
+      }
+    }
+    guard let result else { preconditionFailure("withUTF8 always calls its body") }
+    return try result.get()
+  }
+}

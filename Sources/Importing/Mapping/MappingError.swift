@@ -1,0 +1,49 @@
+/// Why records of a source can't become objects of an entity, whatever they hold.
+package enum MappingError: Error, Sendable, Equatable {
+  case unknownEntity(name: String, known: [String])
+  case abstractEntity(String)
+  /// None of the columns is one of the entity's.
+  case nothingToMap(entity: String, columns: [String], expected: [String])
+  /// Upsert needs a uniqueness constraint, and the source a column for each of its attributes.
+  case noKey(entity: String, constraints: [[String]], columns: [String])
+  case badRelationship(entity: String, relationship: String, reason: String)
+  case badAttribute(entity: String, reason: String)
+  /// The source isn't the file that the import began with.
+  case sourceChanged(was: String, is: String)
+  /// Rejects went past the limit.
+  case tooManyRejects(count: Int64, limit: Int, first: String)
+  case fileFailed(path: String, operation: String, reason: String)
+}
+
+extension MappingError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .unknownEntity(let name, let known):
+      return "the model has no entity \(name); it has \(known.sorted().joined(separator: ", "))"
+    case .abstractEntity(let name): return "\(name) is abstract: import into an entity that inherits from it"
+    case .nothingToMap(let entity, let columns, let expected):
+      return
+        "none of the columns \(list(columns)) is one of \(entity)'s; expected some of \(list(expected)). "
+        + "Name the source's columns by mappedKeyName in the model"
+    case .noKey(let entity, let constraints, let columns):
+      if constraints.isEmpty {
+        return "\(entity) has no uniqueness constraint, which upsert needs: add one to the model, or use mode insert"
+      }
+      return
+        "upsert needs a column for each attribute of a uniqueness constraint of \(entity) "
+        + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns))"
+    case .badRelationship(let entity, let relationship, let reason): return "\(entity).\(relationship): \(reason)"
+    case .badAttribute(let entity, let reason): return "\(entity): \(reason)"
+    case .sourceChanged(let was, let now):
+      return "the file changed since the import began (it was \(was), it is \(now)): submit it again as a new job"
+    case .tooManyRejects(let count, let limit, let first):
+      return
+        "\(count) records were rejected, more than the limit of \(limit); what was committed stays. The first: \(first)"
+    case .fileFailed(let path, let operation, let reason): return "can't \(operation) \(path): \(reason)"
+    }
+  }
+
+  private func list(_ names: [String]) -> String {
+    names.count > 12 ? names.prefix(12).joined(separator: ", ") + ", …" : names.joined(separator: ", ")
+  }
+}

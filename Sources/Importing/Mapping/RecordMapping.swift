@@ -1,0 +1,144 @@
+package import ManagedObjects
+
+/// How the columns of a source become the properties of an entity: worked out once, and again when a JSON source shows
+/// a key that it hadn't shown before.
+///
+/// An attribute takes the column called as its `mappedKeyName` in the model's user info, or as the attribute itself. A
+/// to-one relationship takes the key of the object it points to from the column `mappedKeyName`, or from several by
+/// `mappedKeyTemplate` (see ``KeyTemplate``), and finds that object by the attribute `relatedByAttribute`.
+package struct RecordMapping {
+  /// An attribute and the column it comes from.
+  struct AttributeColumn {
+    let column: Int
+    let slot: Int
+    let converter: ValueConverter
+  }
+
+  /// A to-one relationship and what its key is made of.
+  struct Reference {
+    let relationship: RelationshipDescription
+    /// The attribute of the destination that holds the key.
+    let key: AttributeDescription
+    let converter: ValueConverter
+    /// The column that holds the key, when it is one column as it stands.
+    let column: Int?
+    let template: KeyTemplate?
+  }
+
+  package let entity: EntityDescription
+  /// The columns that were known when this was worked out.
+  let columns: [String]
+  let attributes: [AttributeColumn]
+  let references: [Reference]
+  /// Columns that nothing takes.
+  package let ignored: [String]
+  private let columnIndex: [String: Int]
+
+  package init(_ entity: EntityDescription, columns: [String]) throws {
+    self.entity = entity
+    self.columns = columns
+    let columnIndex = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
+    self.columnIndex = columnIndex
+    var taken: Set<Int> = []
+    var attributes: [AttributeColumn] = []
+    for attribute in entity.attributes where !attribute.isTransient && attribute.definition.derivationExpression == nil {
+      guard let column = columnIndex[attribute.userInfo["mappedKeyName"] ?? attribute.name] else { continue }
+      do {
+        let converter = try ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"])
+        attributes.append(AttributeColumn(column: column, slot: attribute.slot, converter: converter))
+      } catch {
+        throw MappingError.badAttribute(entity: entity.name, reason: "\(error)")
+      }
+      taken.insert(column)
+    }
+    var references: [Reference] = []
+    for relationship in entity.relationships where !relationship.isToMany {
+      guard let reference = try Self.reference(relationship, of: entity, columnIndex) else { continue }
+      references.append(reference)
+      if let column = reference.column { taken.insert(column) }
+      for name in reference.template?.columns ?? [] { columnIndex[name].map { _ = taken.insert($0) } }
+    }
+    self.attributes = attributes
+    self.references = references
+    ignored = columns.enumerated().filter { !taken.contains($0.offset) }.map(\.element)
+  }
+
+  /// Refuses a source of which nothing could be taken.
+  func checkNotEmpty() throws {
+    guard attributes.isEmpty && references.isEmpty else { return }
+    throw MappingError.nothingToMap(entity: entity.name, columns: columns, expected: expectedColumns)
+  }
+
+  /// The columns that the entity would take.
+  private var expectedColumns: [String] {
+    entity.attributes.map { $0.userInfo["mappedKeyName"] ?? $0.name }
+      + entity.relationships.compactMap { $0.userInfo["mappedKeyName"] }
+  }
+
+  /// The uniqueness constraint by which a record finds its object: the first whose attributes all have a column.
+  func key() throws -> [AttributeDescription] {
+    let mapped = Set(attributes.map(\.slot))
+    if let constraint = entity.uniquenessConstraints.first(where: { $0.allSatisfy { mapped.contains($0.slot) } }) {
+      return constraint
+    }
+    throw MappingError.noKey(
+      entity: entity.name, constraints: entity.uniquenessConstraints.map { $0.map(\.name) }, columns: columns)
+  }
+
+  /// The text of a reference's key in a record; nil when the record has none.
+  func keyCell(_ reference: Reference, _ record: Int, in batch: RecordBatch) -> Cell? {
+    guard let column = reference.column else { return nil }
+    return batch.cell(record, column)
+  }
+
+  /// The key made by a reference's template from a record; nil when a part is missing.
+  func renderedKey(_ reference: Reference, _ record: Int, in batch: RecordBatch) -> String? {
+    reference.template?.render { name in
+      guard let column = columnIndex[name] else { return nil }
+      let cell = batch.cell(record, column)
+      switch cell.kind {
+      case .text, .number: return batch.string(cell)
+      case .yes: return "true"
+      case .no: return "false"
+      case .missing, .null, .empty, .nested: return nil
+      }
+    }
+  }
+
+  private static func reference(
+    _ relationship: RelationshipDescription, of entity: EntityDescription, _ columns: [String: Int]
+  ) throws -> Reference? {
+    let info = relationship.userInfo
+    func failure(_ reason: String) -> MappingError {
+      .badRelationship(entity: entity.name, relationship: relationship.name, reason: reason)
+    }
+    let template: KeyTemplate?
+    do {
+      template = try info["mappedKeyTemplate"].map(KeyTemplate.init)
+    } catch {
+      throw failure("\(error)")
+    }
+    let column = columns[info["mappedKeyName"] ?? relationship.name]
+    if let template {
+      guard template.columns.allSatisfy({ columns[$0] != nil }) else { return nil }
+    } else if column == nil {
+      return nil
+    }
+    let destination = relationship.destinationEntity
+    let single = destination.uniquenessConstraints.first { $0.count == 1 }?.first
+    guard let name = info["relatedByAttribute"] ?? single?.name else {
+      throw failure("the source has its key, but the model doesn't say by which attribute: set relatedByAttribute")
+    }
+    guard let key = destination.propertiesByName[name] as? AttributeDescription else {
+      throw failure("relatedByAttribute names \(name), which isn't an attribute of \(destination.name)")
+    }
+    do {
+      let converter = try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
+      return Reference(
+        relationship: relationship, key: key, converter: converter, column: template == nil ? column : nil,
+        template: template)
+    } catch {
+      throw failure("\(error)")
+    }
+  }
+}

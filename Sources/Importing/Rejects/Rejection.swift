@@ -1,0 +1,23 @@
+/// A record that couldn't be imported, with where it stands and why.
+package struct Rejection: Sendable {
+  /// The record's place in its batch, for the order in the reject file.
+  package let record: Int
+  /// The line in the source, from 1.
+  package let line: Int64
+  /// The column or attribute at fault, empty when it is the whole record.
+  package let column: String
+  /// A short name of the reason that doesn't change between versions.
+  package let code: String
+  /// The reason in words.
+  package let message: String
+  /// The record as it stood in the source.
+  package let raw: [UInt8]
+}
+
+extension RecordBatch {
+  /// The rejection of one of its records.
+  func rejection(_ record: Int, column: String = "", code: String, message: String) -> Rejection {
+    Rejection(
+      record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record))
+  }
+}

@@ -1,0 +1,85 @@
+import Dispatch
+import Synchronization
+
+/// Reads and converts batches on a thread of its own, one or two ahead of the thread that writes.
+///
+/// Batches are handed over whole, so that the two threads meet once in thousands of records. Three record batches go
+/// round: one being filled, one waiting, one being written.
+final class BatchPipeline: @unchecked Sendable {
+  // Sendable: `state` is behind its lock; `reader` and `mapping` are touched by the reading thread only, between
+  // `start` and the end of the pipeline.
+
+  private struct State {
+    var ready: [Result<ConvertedBatch, any Error>] = []
+    var spare: [RecordBatch] = [RecordBatch(), RecordBatch(), RecordBatch()]
+    var isStopped = false
+  }
+
+  private let reader: any RecordReader
+  private let batchSize: Int
+  private var mapping: RecordMapping
+  private let state = Mutex(State())
+  private let filled = DispatchSemaphore(value: 0)
+  private let emptied = DispatchSemaphore(value: 3)
+  private let ended = DispatchSemaphore(value: 0)
+
+  init(reader: any RecordReader, mapping: RecordMapping, batchSize: Int) {
+    self.reader = reader
+    self.mapping = mapping
+    self.batchSize = batchSize
+    DispatchQueue(label: "import.reader").async { self.readAll() }
+  }
+
+  /// The next batch, nil after the last.
+  /// - Throws: what ended the reading; every batch before it has been handed over.
+  func next() throws -> ConvertedBatch? {
+    filled.wait()
+    let result = state.withLock { $0.ready.isEmpty ? nil : $0.ready.removeFirst() }
+    guard let result else {
+      // The end is found by every later call too.
+      filled.signal()
+      return nil
+    }
+    return try result.get()
+  }
+
+  /// Gives a batch's memory back to the reader.
+  func recycle(_ batch: RecordBatch) {
+    state.withLock { $0.spare.append(batch) }
+    emptied.signal()
+  }
+
+  /// Ends the reading, and waits until the source isn't touched any more.
+  func stop() {
+    state.withLock { $0.isStopped = true }
+    emptied.signal()
+    ended.wait()
+    ended.signal()
+  }
+
+  private func readAll() {
+    defer { ended.signal() }
+    while true {
+      emptied.wait()
+      guard let batch = state.withLock({ $0.isStopped ? nil : $0.spare.popLast() }) else { break }
+      do {
+        guard try reader.read(into: batch, limit: batchSize) else { break }
+        if batch.columns.count != mapping.columns.count {
+          mapping = try RecordMapping(mapping.entity, columns: batch.columns)
+        }
+        let converted = ConvertedBatch(source: batch, mapping: mapping, bytesRead: reader.bytesRead)
+        converted.convert()
+        hand(.success(converted))
+      } catch {
+        hand(.failure(error))
+        break
+      }
+    }
+    filled.signal()
+  }
+
+  private func hand(_ result: Result<ConvertedBatch, any Error>) {
+    state.withLock { $0.ready.append(result) }
+    filled.signal()
+  }
+}

@@ -1,0 +1,158 @@
+// One import, from an open file to objects in a store:
+//
+//   reader ─▶ RecordBatch ─▶ ConvertedBatch ─▶ objects ─▶ save: rows + checkpoint, one transaction
+//   (a thread of its own)                      (the caller's thread)
+//                    └ rejected records ─▶ reject file, on the disk before the checkpoint that counts them
+
+package import Foundation
+import Glibc
+package import ManagedObjects
+
+/// What an import is to do.
+package struct ImportRequest: Sendable {
+  /// What names the job in its checkpoint: never the same for two jobs.
+  package var job: String
+  /// The file, which nobody changes meanwhile.
+  package var source: URL
+  /// The file's name as it was submitted, whose ending may tell the format.
+  package var name: String
+  package var entity: String
+  package var options: ImportOptions
+  /// Where rejected records go.
+  package var rejects: URL
+
+  package init(
+    job: String, source: URL, name: String, entity: String, options: ImportOptions, rejects: URL
+  ) {
+    self.job = job
+    self.source = source
+    self.name = name
+    self.entity = entity
+    self.options = options
+    self.rejects = rejects
+  }
+}
+
+/// How an import stands, after a batch or at its end.
+package struct ImportProgress: Sendable, Hashable {
+  package var counts: ImportCounts
+  package var bytesDone: Int64
+  package var bytesTotal: Int64
+}
+
+/// How an import ended.
+package enum ImportEnd: Sendable, Hashable {
+  /// Everything is in the store, and safe from a loss of power. The notes are for a person.
+  case finished(ImportProgress, notes: [String])
+  /// Stopped between two batches because the caller said so; to be gone on with by another run.
+  case stopped(ImportProgress)
+}
+
+/// Runs imports. Blocks its thread; to be called from an operation's `main()`.
+package struct Importer {
+  private let coordinator: PersistentStoreCoordinator
+  private let request: ImportRequest
+
+  package init(coordinator: PersistentStoreCoordinator, request: ImportRequest) {
+    self.coordinator = coordinator
+    self.request = request
+  }
+
+  /// Imports the source, from where an earlier run of the same job was stopped or killed.
+  ///
+  /// - Parameters:
+  ///   - context: a context of the calling thread, used for nothing else.
+  ///   - shouldStop: asked before each batch.
+  ///   - report: told after each batch.
+  /// - Throws: ``MappingError``, ``ReaderError``, or the store's error. What was committed stays.
+  package func run(
+    in context: ManagedObjectContext, shouldStop: () -> Bool, report: (ImportProgress) -> Void
+  ) throws -> ImportEnd {
+    let path = request.source.path
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      throw MappingError.fileFailed(path: path, operation: "open", reason: String(cString: strerror(errno)))
+    }
+    defer { close(descriptor) }
+    var checkpoint = try ImportCheckpoint.read(request.job, in: context) ?? ImportCheckpoint()
+    context.reset()
+    let entity = try targetEntity()
+    let identity = try InputIdentity.of(descriptor, path: path)
+    if checkpoint.identity.isEmpty { checkpoint.identity = identity }
+    guard checkpoint.identity == identity else {
+      throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
+    }
+    let reader = try openReader(
+      fileDescriptor: descriptor, name: request.name, options: request.options.reader,
+      from: checkpoint.position == .start ? nil : checkpoint.position)
+    let total = reader.bytesTotal
+    if checkpoint.isFinished {
+      let done = ImportProgress(counts: checkpoint.counts, bytesDone: total, bytesTotal: total)
+      return .finished(done, notes: [])
+    }
+    return try load(reader, entity, checkpoint, context, shouldStop, report)
+  }
+
+  private func load(
+    _ reader: any RecordReader, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
+    _ context: ManagedObjectContext, _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
+  ) throws -> ImportEnd {
+    let isTabular = (reader as? CSVReader)
+    var mapping = try RecordMapping(entity, columns: reader.columns)
+    if isTabular != nil { try mapping.checkNotEmpty() }
+    let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
+    if mode == .upsert, isTabular != nil { _ = try mapping.key() }
+    let rejects = try RejectFile(
+      path: request.rejects.path, delimiter: isTabular?.delimiterText, header: isTabular?.columns,
+      length: checkpoint.rejectsLength)
+    let writer = BatchWriter(
+      context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint)
+    let pipeline = BatchPipeline(reader: reader, mapping: mapping, batchSize: request.options.batchSize)
+    defer { pipeline.stop() }
+    var done = checkpoint.position.byteOffset
+    let total = reader.bytesTotal
+    func progress() -> ImportProgress {
+      ImportProgress(counts: writer.checkpoint.counts, bytesDone: done, bytesTotal: total)
+    }
+    report(progress())
+    while true {
+      if shouldStop() { return .stopped(progress()) }
+      guard let batch = try pipeline.next() else { break }
+      mapping = batch.mapping
+      if batch.rows.count > 0 { try mapping.checkNotEmpty() }
+      try writer.write(batch)
+      done = batch.bytesRead
+      pipeline.recycle(batch.source)
+      report(progress())
+      try checkRejects(writer)
+    }
+    if shouldStop() { return .stopped(progress()) }
+    var notes = try writer.finish(mapping: mapping)
+    try coordinator.store(of: entity).synchronize()
+    done = total
+    if !mapping.ignored.isEmpty {
+      notes.append("ignored column(s) that \(entity.name) doesn't have: \(mapping.ignored.joined(separator: ", "))")
+    }
+    if writer.checkpoint.counts.records == 0 { notes.append("the file has no records") }
+    return .finished(progress(), notes: notes)
+  }
+
+  private func targetEntity() throws -> EntityDescription {
+    guard let entity = coordinator.model.entitiesByName[request.entity],
+      entity.name != ImportModel.checkpointEntity, entity.name != ImportModel.referenceEntity
+    else {
+      let known = coordinator.model.entities.map(\.name).filter {
+        $0 != ImportModel.checkpointEntity && $0 != ImportModel.referenceEntity
+      }
+      throw MappingError.unknownEntity(name: request.entity, known: known)
+    }
+    guard !entity.isAbstract else { throw MappingError.abstractEntity(entity.name) }
+    return entity
+  }
+
+  private func checkRejects(_ writer: BatchWriter) throws {
+    guard let limit = request.options.rejectLimit, writer.checkpoint.counts.rejected > limit else { return }
+    throw MappingError.tooManyRejects(
+      count: writer.checkpoint.counts.rejected, limit: limit, first: writer.firstRejection)
+  }
+}

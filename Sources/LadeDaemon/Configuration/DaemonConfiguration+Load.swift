@@ -1,0 +1,118 @@
+import Foundation
+import Logging
+
+extension DaemonConfiguration {
+  /// The most bytes that are read of a configuration file.
+  static let longest = 1 << 20
+
+  enum Key: String, CaseIterable {
+    case stores, lanes, recipes, spool, state, socket
+    case allowedFolders = "allowed_folders"
+    case logLevel = "log_level"
+    case drainTimeout = "drain_timeout"
+    case rescanInterval = "rescan_interval"
+  }
+
+  /// Reads a configuration file: YAML, every key known, every value checked. Relative paths in it begin in the file's
+  /// own folder. Blocks. Throws everything that is wrong with the file at once; whether stores, models and folders
+  /// can be opened is found out by who opens them.
+  package static func load(path: String) throws(ConfigurationProblems) -> DaemonConfiguration {
+    let reader = YAMLReader(file: path)
+    var configuration = DaemonConfiguration()
+    if let text = text(ofFile: path, reader), let root = reader.compose(text) {
+      configuration.read(YAMLValue(key: "", node: root, reader: reader), in: ConfigurationFolder(of: path))
+    }
+    guard reader.problems.isEmpty else { throw ConfigurationProblems(reader.problems) }
+    return configuration
+  }
+
+  private static func text(ofFile path: String, _ reader: YAMLReader) -> String? {
+    let data: Data
+    do {
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      defer { file.closeFile() }
+      data = try file.read(upToCount: longest + 1) ?? Data()
+    } catch {
+      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+      reader.report(.unreadable((cause ?? error).localizedDescription), at: nil)
+      return nil
+    }
+    guard data.count <= longest else {
+      reader.report(.tooLarge(limit: longest), at: nil)
+      return nil
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      reader.report(.notText, at: nil)
+      return nil
+    }
+    return text
+  }
+
+  private mutating func read(_ root: YAMLValue, in folder: ConfigurationFolder) {
+    if root.node.scalar?.string.isEmpty == true {
+      root.reader.report(.empty, at: nil)
+      return
+    }
+    guard let section = YAMLSection<Key>(root) else { return }
+    var paths = DistinctPaths()
+    spool = section[.spool]?.path(in: folder) ?? spool
+    paths.add(spool, key: "spool", section[.spool])
+    state = section[.state]?.path(in: folder) ?? state
+    paths.add(state, key: "state", section[.state])
+    paths.add(queueStore, key: "the queue's own store in `state`", section[.state])
+    socket = section[.socket]?.socketPath(in: folder) ?? socket
+    paths.add(socket, key: "socket", section[.socket])
+    allowedFolders = section[.allowedFolders]?.folders(in: folder) ?? allowedFolders
+    logLevel = section[.logLevel]?.word(of: Logger.Level.self) ?? logLevel
+    drainTimeout = section[.drainTimeout]?.duration(.zero ... .seconds(86_400)) ?? drainTimeout
+    rescanInterval = section[.rescanInterval]?.duration(.seconds(1) ... .seconds(86_400)) ?? rescanInterval
+
+    var names = RecipeConfiguration.Names()
+    let example = "where rows go, such as `main: {path: main.sqlite, model: Main.xcdatamodeld}`"
+    if let value = section.required(.stores, example),
+      let entries = value.entries(of: "a mapping of names to stores")
+    {
+      if entries.isEmpty { value.wrongType("a mapping with at least one store in it") }
+      names.stores = entries.map(\.name)
+      for entry in entries {
+        if let store = StoreConfiguration(entry, in: folder, &paths) { stores.append(store) }
+      }
+    }
+    names.lanes = readLanes(section[.lanes])
+    for entry in section[.recipes]?.entries(of: "a mapping of names to recipes") ?? [] {
+      if let recipe = RecipeConfiguration(entry, names: names) { recipes.append(recipe) }
+    }
+  }
+
+  /// The names of all lanes, of those too that something is wrong with; nil if they can't be known.
+  private mutating func readLanes(_ value: YAMLValue?) -> [String]? {
+    guard let value else { return lanes.map(\.name) }
+    guard let entries = value.entries(of: "a mapping of names to lanes") else { return nil }
+    let given = entries.compactMap(LaneConfiguration.init)
+    lanes.removeAll { lane in given.contains { $0.name == lane.name } }
+    lanes += given
+    return entries.map(\.name) + lanes.map(\.name).filter { name in !entries.contains { $0.name == name } }
+  }
+}
+
+extension YAMLValue {
+  /// The path of a Unix socket, for which the system has room for 107 bytes.
+  fileprivate func socketPath(in folder: ConfigurationFolder) -> String? {
+    guard let path = path(in: folder) else { return nil }
+    guard path.utf8.count <= 107 else {
+      wrong("a socket's path has at most 107 bytes, and “\(path)” has \(path.utf8.count)")
+      return nil
+    }
+    return path
+  }
+
+  fileprivate func folders(in folder: ConfigurationFolder) -> [String]? {
+    guard let elements = elements(of: "folders") else { return nil }
+    var seen = Set<String>()
+    return elements.compactMap { element in
+      guard let path = element.path(in: folder) else { return nil }
+      if !seen.insert(path).inserted { element.wrong("the folder is in the list twice") }
+      return path
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package import Logging
+
+/// What a daemon is told in its configuration file, checked: see `load(path:)`.
+///
+/// Paths are absolute and without `.` and `..`. Stores, lanes and recipes stand in the order of the file, and their
+/// names are made of letters, digits, `_` and `-`.
+package struct DaemonConfiguration: Sendable, Equatable {
+  /// The spool's root.
+  package var spool = "/var/spool/lade"
+  /// Where the daemon keeps what is its own: the queue store and the reject files.
+  package var state = "/var/lib/lade"
+  /// The control socket: at most 107 bytes.
+  package var socket = "/run/lade/control.sock"
+  /// Folders, besides the spool, in which the source of a ticket may be.
+  package var allowedFolders: [String] = []
+  package var logLevel = Logger.Level.info
+  /// How long a daemon that is to stop waits for running jobs.
+  package var drainTimeout = Duration.seconds(30)
+  /// How often the spool is looked through for what no event told of.
+  package var rescanInterval = Duration.seconds(60)
+  package var stores: [StoreConfiguration] = []
+  /// At least the lane `import`.
+  package var lanes: [LaneConfiguration] = [LaneConfiguration()]
+  package var recipes: [RecipeConfiguration] = []
+
+  /// The defaults: a daemon without stores.
+  package init() {}
+}
+
+extension DaemonConfiguration {
+  /// The queue store's file.
+  package var queueStore: String { state + "/queue.sqlite" }
+  /// The folder of the reject files.
+  package var rejects: String { state + "/rejects" }
+
+  package func store(named name: String) -> StoreConfiguration? { stores.first { $0.name == name } }
+  package func lane(named name: String) -> LaneConfiguration? { lanes.first { $0.name == name } }
+  package func recipe(named name: String) -> RecipeConfiguration? { recipes.first { $0.name == name } }
+}

@@ -1,0 +1,94 @@
+import Yams
+
+extension YAMLValue {
+  /// Text: quoted, or plain and neither a number nor true or false.
+  func text() -> String? {
+    guard let scalar = scalar("text") else { return nil }
+    if scalar.style == .plain, Int(scalar.string) != nil || YAMLValue.truth[scalar.string] != nil {
+      wrongType("text; put it in quotes")
+      return nil
+    }
+    return checked(scalar.string)
+  }
+
+  /// Text that may look like something else: the names of columns are taken as written.
+  func anyText() -> String? {
+    scalar("text").flatMap { checked($0.string) }
+  }
+
+  func integer(_ allowed: ClosedRange<Int>) -> Int? {
+    guard let scalar = scalar("a whole number") else { return nil }
+    guard scalar.style == .plain, let number = Int(scalar.string) else {
+      wrongType("a whole number")
+      return nil
+    }
+    guard allowed.contains(number) else {
+      wrong("it must be from \(allowed.lowerBound) to \(allowed.upperBound)")
+      return nil
+    }
+    return number
+  }
+
+  func flag() -> Bool? {
+    guard let scalar = scalar("true or false") else { return nil }
+    if scalar.style == .plain, let flag = YAMLValue.truth[scalar.string] { return flag }
+    let meant = ["yes": "true", "on": "true", "no": "false", "off": "false"][scalar.string.lowercased()]
+    let words = ["false", "true"]
+    let nearest = meant ?? NearestWord.to(scalar.string, among: words)
+    report(.unknownWord(key: key, value: shown, nearest: nearest, known: words))
+    return nil
+  }
+
+  /// One of an enumeration's words.
+  func word<Word: CaseIterable & RawRepresentable<String>>(of type: Word.Type) -> Word? {
+    let words = Word.allCases.map(\.rawValue)
+    return name(among: words).flatMap { Word(rawValue: $0) }
+  }
+
+  /// One of these names.
+  func name(among names: [String]) -> String? {
+    guard let text = anyText() else { return nil }
+    if names.contains(text) { return text }
+    report(.unknownWord(key: key, value: shown, nearest: NearestWord.to(text, among: names), known: names))
+    return nil
+  }
+
+  /// A number with its unit: `500ms`, `30s`, `5m`, `2h`, `1d`.
+  func duration(_ allowed: ClosedRange<Duration>) -> Duration? {
+    guard let text = scalar("a duration such as 30s or 5m")?.string else { return nil }
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    let units: [String: Duration] = [
+      "ms": .milliseconds(1), "s": .seconds(1), "m": .seconds(60), "h": .seconds(3600), "d": .seconds(86_400),
+    ]
+    guard let number = Int(digits), digits.count <= 9, let unit = units[String(text.dropFirst(digits.count))] else {
+      wrong("write a number and its unit (ms, s, m, h, d), such as 30s or 5m")
+      return nil
+    }
+    let duration = unit * number
+    guard allowed.contains(duration) else {
+      wrong("it must be from \(allowed.lowerBound.formatted) to \(allowed.upperBound.formatted)")
+      return nil
+    }
+    return duration
+  }
+
+  private func checked(_ text: String) -> String? {
+    if text.isEmpty {
+      wrong("it is empty; name something, or remove the key")
+      return nil
+    }
+    if text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }) {
+      wrong("it holds a control character")
+      return nil
+    }
+    return text
+  }
+}
+
+extension Duration {
+  fileprivate var formatted: String {
+    let seconds = components.seconds
+    if seconds >= 3600, seconds.isMultiple(of: 3600) { return "\(seconds / 3600)h" }
+    return seconds >= 60 && seconds.isMultiple(of: 60) ? "\(seconds / 60)m" : "\(seconds)s"
+  }
+}

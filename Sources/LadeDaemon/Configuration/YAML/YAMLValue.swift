@@ -1,0 +1,118 @@
+import Yams
+
+/// A value with the keys that lead to it. What is asked of it is there, or its absence has been reported.
+struct YAMLValue {
+  /// The keys, with dots between them; empty for the file itself.
+  let key: String
+  let node: Node
+  let reader: YAMLReader
+
+  var place: Place? { node.mark.map(Place.init) }
+
+  /// An entry of a mapping: its name, where that stands, and its value.
+  struct Entry {
+    let name: String
+    let place: Place?
+    let value: YAMLValue
+  }
+
+  /// The entries of a mapping in the order of the file.
+  func entries(of meaning: String) -> [Entry]? {
+    guard isWithoutTag() else { return nil }
+    guard case .mapping(let mapping) = node else {
+      report(.wrongType(key: key.isEmpty ? "the file" : key, expected: meaning, found: found))
+      return nil
+    }
+    var entries: [Entry] = []
+    var lines: [String: Int] = [:]
+    for (keyNode, value) in mapping {
+      let place = keyNode.mark.map(Place.init)
+      if let name = reader.keySetAside(at: place) {
+        if lines[name] == nil { lines[name] = place?.line }
+        continue
+      }
+      guard case .scalar(let scalar) = keyNode else {
+        reader.report(.wrongType(key: path("?"), expected: "a word", found: "a list or a mapping"), at: place)
+        continue
+      }
+      entries.append(Entry(name: scalar.string, place: place, value: child(scalar.string, value)))
+    }
+    for entry in entries {
+      guard let first = lines[entry.name] else { continue }
+      reader.report(.duplicateKey(path(entry.name), firstLine: first), at: entry.place)
+    }
+    return entries
+  }
+
+  /// The values of a list.
+  func elements(of meaning: String) -> [YAMLValue]? {
+    guard isWithoutTag() else { return nil }
+    guard case .sequence(let sequence) = node else {
+      report(.wrongType(key: key, expected: "a list of \(meaning), such as [a, b]", found: found))
+      return nil
+    }
+    return sequence.enumerated().map { YAMLValue(key: "\(key)[\($0 + 1)]", node: $1, reader: reader) }
+  }
+
+  /// A single value, as it was written.
+  func scalar(_ expected: String) -> Node.Scalar? {
+    guard isWithoutTag() else { return nil }
+    guard case .scalar(let scalar) = node, !isNull(scalar) else {
+      report(.wrongType(key: key, expected: expected, found: found))
+      return nil
+    }
+    return scalar
+  }
+
+  func path(_ name: String) -> String { key.isEmpty ? name : "\(key).\(name)" }
+
+  func report(_ kind: ConfigurationProblem.Kind) { reader.report(kind, at: place) }
+
+  func wrong(_ problem: String) { report(.wrongValue(key: key, value: shown, problem: problem)) }
+
+  func wrongType(_ expected: String) { report(.wrongType(key: key, expected: expected, found: found)) }
+
+  /// The value for a message: short, and without control characters.
+  var shown: String {
+    String(
+      (node.scalar?.string ?? "").unicodeScalars.prefix(80).map {
+        $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "\\u{\(String($0.value, radix: 16))}" : String($0)
+      }.joined())
+  }
+
+  private func child(_ name: String, _ node: Node) -> YAMLValue {
+    YAMLValue(key: path(name), node: node, reader: reader)
+  }
+
+  private func isWithoutTag() -> Bool {
+    let plain: Tag.Name =
+      switch node {
+      case .mapping: .map
+      case .sequence: .seq
+      case .scalar, .alias: .str
+      }
+    if node.tag == Tag(plain) { return true }
+    report(.tag)
+    return false
+  }
+
+  private func isNull(_ scalar: Node.Scalar) -> Bool {
+    scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+  }
+
+  private var found: String {
+    switch node {
+    case .mapping: return "a mapping"
+    case .sequence: return "a list"
+    case .alias: return "an alias"
+    case .scalar(let scalar):
+      if isNull(scalar) { return "nothing; write a value, or remove the key" }
+      guard scalar.style == .plain else { return "the text “\(shown)”" }
+      if Int(scalar.string) != nil { return "the number \(shown)" }
+      return YAMLValue.truth[scalar.string] == nil ? "the text “\(shown)”" : shown
+    }
+  }
+
+  /// How YAML 1.2 writes truth.
+  static let truth = ["true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false]
+}

@@ -1,0 +1,44 @@
+/// What fetched objects are ordered by.
+///
+/// Nil comes before every value when ascending and after it when descending, strings are ordered by their UTF-8 bytes:
+/// the order of SQLite, in every store. Source: Core Data's `NSSortDescriptor`; named apart from Foundation's
+/// `SortDescriptor`.
+public struct FetchSortDescriptor: Sendable, Hashable {
+  /// How two values are compared.
+  public enum Comparison: Sendable, Hashable {
+    /// By value; strings by their bytes.
+    case natural
+    /// Strings without regard to upper and lower case.
+    case caseInsensitive
+  }
+
+  /// Names of properties with dots between, over to-one relationships to an attribute; `objectID` for the object itself.
+  public var keyPath: String
+  /// Whether small values come first.
+  public var ascending: Bool
+  /// How two values are compared.
+  public var comparison: Comparison
+
+  /// Orders by the values at `keyPath`.
+  public init(_ keyPath: String, ascending: Bool = true, comparison: Comparison = .natural) {
+    self.keyPath = keyPath
+    self.ascending = ascending
+    self.comparison = comparison
+  }
+
+  /// Binds the descriptor to `entity`.
+  /// - Throws: ``PredicateError`` when the key path isn't known, or leads to what has no order.
+  package func resolved(in entity: EntityDescription) throws(PredicateError) -> ResolvedSort {
+    var names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    if names.first?.uppercased() == "SELF", entity.propertiesByName[names[0]] == nil { names.removeFirst() }
+    let path = try ResolvedPath(names, in: entity)
+    let isSelf = if case .objectID = path.end { true } else { false }
+    guard path.kind.isOrdered || isSelf else {
+      throw .notComparable(property: path.name, type: path.typeName, operation: "sorting")
+    }
+    guard comparison == .natural || path.kind == .string else {
+      throw .notComparable(property: path.name, type: path.typeName, operation: "sorting without regard to case")
+    }
+    return ResolvedSort(path: path, ascending: ascending, options: comparison == .natural ? [] : .caseInsensitive)
+  }
+}

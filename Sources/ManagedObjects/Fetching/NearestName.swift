@@ -1,0 +1,29 @@
+/// The name a person probably meant.
+package enum NearestName {
+  /// The one of `names` that is nearest to `name`, if at most a third of it (and at least one letter) differs.
+  package static func of(_ name: String, among names: some Sequence<String>) -> String? {
+    let wanted = Array(name.lowercased())
+    // Names are short; what isn't has no neighbour worth the quadratic search.
+    guard wanted.count <= 100 else { return nil }
+    let candidates = names.filter { $0.count <= 100 }.map { (name: $0, distance: distance(wanted, Array($0.lowercased()))) }
+    guard let best = candidates.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }) else { return nil }
+    return best.distance <= max(1, (wanted.count + 1) / 3) ? best.name : nil
+  }
+
+  /// Letters to insert, drop, change or swap with their neighbour to get from one to the other.
+  private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    var beforeLast: [Int] = []
+    var last = Array(0...b.count)
+    for i in 0..<a.count {
+      var row = [i + 1]
+      for j in 0..<b.count {
+        var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, beforeLast[j - 1] + 1) }
+        row.append(best)
+      }
+      beforeLast = last
+      last = row
+    }
+    return last[b.count]
+  }
+}

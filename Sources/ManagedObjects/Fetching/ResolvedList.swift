@@ -1,0 +1,25 @@
+/// The values that `IN` looks among, in a form to search and in their order.
+package struct ResolvedList: Sendable {
+  /// The values without nil, each of the property's type.
+  package let values: [Value]
+  /// Whether nil is among them.
+  package let containsNull: Bool
+  private let keys: Set<Value>
+
+  init(_ all: [Value]) {
+    values = all.filter { !$0.comparisonKey.isNull }
+    containsNull = values.count < all.count
+    keys = Set(values.map(\.comparisonKey))
+  }
+
+  /// Whether `value` is one of them.
+  package func contains(_ value: Value) -> Bool {
+    let key = value.comparisonKey
+    if key.isNull { return containsNull }
+    guard let index = keys.firstIndex(of: key) else { return false }
+    guard case .string(let wanted) = key, case .string(let found) = keys[index] else { return true }
+    // Swift's strings are equal when they are canonically equivalent; here, only the same bytes are equal.
+    if UTF8Order.areEqual(wanted, found) { return true }
+    return values.contains { $0.isEqualForPredicates(to: value) }
+  }
+}

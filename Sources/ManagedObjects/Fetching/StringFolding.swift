@@ -1,0 +1,33 @@
+import Foundation
+
+/// `string` without the differences that `[c]` and `[d]` overlook. The one place where strings are folded: the memory
+/// evaluator, the SQL functions and the constants of both use it.
+package func folded(_ string: String, caseInsensitive: Bool, diacriticInsensitive: Bool) -> String {
+  guard caseInsensitive || diacriticInsensitive else { return string }
+  // ASCII has no marks, and its letters differ from their lower case in one bit.
+  if string.utf8.allSatisfy({ $0 < 0x80 }) {
+    guard caseInsensitive, string.utf8.contains(where: { $0 &- 0x41 < 26 }) else { return string }
+    return String(unsafeUninitializedCapacity: string.utf8.count) { buffer in
+      var count = 0
+      for byte in string.utf8 {
+        buffer[count] = byte &- 0x41 < 26 ? byte | 0x20 : byte
+        count += 1
+      }
+      return count
+    }
+  }
+  var options: String.CompareOptions = []
+  if caseInsensitive { options.insert(.caseInsensitive) }
+  if diacriticInsensitive { options.insert(.diacriticInsensitive) }
+  return string.folding(options: options, locale: nil)
+}
+
+extension FetchPredicate.Options {
+  /// `string` without the differences that the options overlook.
+  package func folded(_ string: String) -> String {
+    isEmpty
+      ? string
+      : ManagedObjects.folded(
+        string, caseInsensitive: contains(.caseInsensitive), diacriticInsensitive: contains(.diacriticInsensitive))
+  }
+}

@@ -1,0 +1,53 @@
+import ManagedObjects
+
+/// Where an entity's values stand in its table: worked out once for each entity of a store.
+final class RowLayout: Sendable {
+  /// One column beside the primary key.
+  struct Column: Sendable {
+    let slot: Int
+    let name: String
+    let kind: ColumnKind
+  }
+
+  let entity: EntityDescription
+  let scope: IDScope
+  let table: String
+  /// The column that numbers the rows.
+  let keyColumn: String
+  /// The slot of the attribute that is the primary key, when the model names one.
+  let keySlot: Int?
+  /// The column that says which entity a row is of, in a table of several.
+  let entityColumn: String?
+  let columns: [Column]
+  /// The row of an object before its columns are read.
+  let blank: ContiguousArray<Value>
+  /// Relationships whose pairs have a table of their own.
+  let pairings: [RelationshipDescription]
+
+  init(_ entity: EntityDescription, schema: SchemaMap, scopes: [Int: IDScope], scope: IDScope) {
+    self.entity = entity
+    self.scope = scope
+    table = schema.table(of: entity)
+    keyColumn = schema.primaryKeyColumn(of: entity)
+    keySlot = entity.primaryKey?.slot
+    entityColumn = schema.discriminatorColumn(of: entity)
+    var columns: [Column] = []
+    var blank = ContiguousArray(repeating: Value.null, count: entity.properties.count)
+    for attribute in entity.attributes where attribute !== entity.primaryKey {
+      guard let kind = ColumnKind(attribute) else { continue }
+      columns.append(Column(slot: attribute.slot, name: schema.column(of: attribute, in: entity), kind: kind))
+    }
+    for relationship in entity.relationships {
+      if relationship.isToMany {
+        blank[relationship.slot] = .unresolved
+      } else if let destination = scopes[relationship.destinationEntity.index] {
+        columns.append(
+          Column(
+            slot: relationship.slot, name: schema.column(of: relationship, in: entity), kind: .reference(destination)))
+      }
+    }
+    self.columns = columns
+    self.blank = blank
+    pairings = entity.relationships.filter(\.isManyToMany)
+  }
+}

@@ -1,0 +1,118 @@
+// A save is one transaction of SQLite in WAL mode, so readers never wait for the writer, and see a save whole or not at
+// all. Row numbers are never given twice, also after the highest row was deleted: `lade_metadata` keeps the last one.
+
+import Foundation
+import GRDB
+package import ManagedObjects
+import Synchronization
+
+/// A store in an SQLite file, whose tables people and their tools can read.
+///
+/// One table an entity hierarchy, named as its root entity; a column an attribute, named as the attribute; a to-one
+/// relationship `owner` is the column `owner_id`, a foreign key. See ``SchemaMap``.
+package final class SQLiteStore: PersistentStore {
+  package let identifier: String
+  package let url: URL?
+  let pool: DatabasePool
+  let schema: SchemaMap
+  let options: SQLiteStoreOptions
+  /// By the entities' indexes.
+  let layouts: [Int: RowLayout]
+
+  /// Opens or creates the file.
+  ///
+  /// - Throws: ``ManagedObjectError/incompatibleStore(path:reason:)`` when its tables aren't those of the model,
+  ///   ``ManagedObjectError/store(path:code:message:)`` when SQLite can't open it.
+  package init(
+    at url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init()
+  ) throws {
+    let schema = try SchemaMap(model: model, entities: entities)
+    self.url = url
+    self.options = options
+    self.schema = schema
+    let (pool, identifier) = try Self.translating(url) {
+      let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options))
+      let identifier = try pool.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA synchronous = \(options.durability == .everySave ? "FULL" : "NORMAL")")
+        try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024)")
+        let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? options.pageSize
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, options.checkpointSize / pageSize))")
+        return try SchemaSetup(schema: schema, path: url.path).prepare(db)
+      }
+      return (pool, identifier)
+    }
+    self.pool = pool
+    self.identifier = identifier
+    let scopes = Dictionary(
+      uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
+    var layouts: [Int: RowLayout] = [:]
+    for entity in entities {
+      guard let scope = scopes[entity.index] else { continue }
+      layouts[entity.index] = RowLayout(entity, schema: schema, scopes: scopes, scope: scope)
+    }
+    self.layouts = layouts
+  }
+
+  private static func configuration(_ options: SQLiteStoreOptions) -> Configuration {
+    var configuration = Configuration()
+    configuration.maximumReaderCount = options.readers
+    configuration.busyMode = .timeout(30)
+    configuration.label = "SQLiteStore"
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA page_size = \(options.pageSize)")
+      try db.execute(sql: "PRAGMA cache_size = -\(options.readerCache / 1024)")
+      PredicateFunctions.register(on: db)
+    }
+    return configuration
+  }
+
+  func layout(of entity: EntityDescription) throws -> RowLayout {
+    guard let layout = layouts[entity.index] else { throw ManagedObjectError.noStore(entity: entity.name) }
+    return layout
+  }
+
+  /// The layouts of the entities whose rows a fetch of `entity` may bring.
+  func layouts(of entity: EntityDescription, includesSubentities: Bool = true) throws -> [RowLayout] {
+    try (includesSubentities ? entity.selfAndDescendants : [entity]).map(layout(of:))
+  }
+
+  /// Runs `body`, turning SQLite's errors into this library's.
+  func translating<T>(_ body: () throws -> T) throws -> T { try Self.translating(url, body) }
+
+  private static func translating<T>(_ url: URL?, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as DatabaseError {
+      throw ManagedObjectError.store(
+        path: url?.path ?? "", code: error.extendedResultCode.rawValue, message: error.message ?? "\(error.resultCode)")
+    }
+  }
+
+  package func synchronize() throws {
+    // A commit under FULL syncs the log, and with it every commit before.
+    try translating {
+      try pool.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA synchronous = FULL")
+        defer {
+          if options.durability == .atCheckpoint { try? db.execute(sql: "PRAGMA synchronous = NORMAL") }
+        }
+        try db.inTransaction {
+          try db.execute(
+            sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES ('synchronized', strftime('%s', 'now'))")
+          return .commit
+        }
+      }
+    }
+  }
+}
+
+extension PersistentStoreDescription {
+  /// A store in the SQLite file at `url`, which is created when missing.
+  public static func sqlite(
+    at url: URL, configuration: String? = nil, options: SQLiteStoreOptions = .init()
+  ) -> PersistentStoreDescription {
+    PersistentStoreDescription(configuration: configuration) { model, entities in
+      try SQLiteStore(at: url, model: model, entities: entities, options: options)
+    }
+  }
+}

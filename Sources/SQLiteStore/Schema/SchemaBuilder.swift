@@ -1,0 +1,170 @@
+import ManagedObjects
+
+/// Makes a ``SchemaMap``: tables first, for foreign keys refer to their names, then columns, then join tables, then
+/// indexes.
+struct SchemaBuilder {
+  let model: ManagedObjectModel
+  /// The roots of the hierarchies that the store holds, in the model's order.
+  let roots: [EntityDescription]
+  var tables: [TableMap] = []
+  var joinTables: [JoinTable] = []
+  var pairings: [RelationshipDescription: Pairing] = [:]
+  var indexes: [IndexMap] = []
+  var warnings: [String] = []
+  /// Names of tables and indexes: SQLite keeps them in one space.
+  var names = SchemaNames()
+  private var headers: [EntityDescription: Header] = [:]
+
+  /// What other tables refer to.
+  private struct Header {
+    let table: String
+    let primaryKey: String
+    let discriminator: String?
+  }
+
+  init(model: ManagedObjectModel, entities: [EntityDescription]) {
+    self.model = model
+    let held = Set(entities.map(\.rootEntity))
+    roots = model.entities.filter { $0.rootEntity === $0 && held.contains($0) }
+  }
+
+  mutating func build() throws(SchemaError) {
+    for root in roots { headers[root] = header(of: root) }
+    for root in roots { tables.append(try table(of: root)) }
+    for root in roots {
+      for entity in root.selfAndDescendants {
+        for relationship in entity.relationships where relationship.entity === entity && relationship.isManyToMany {
+          addJoinTable(for: relationship)
+        }
+      }
+    }
+    for table in tables { addIndexes(to: table) }
+    for table in joinTables {
+      let columns = [table.destinationColumn, table.sourceColumn].map { IndexMap.Column(name: $0, isAscending: true) }
+      indexes.append(
+        IndexMap(
+          name: names.take("\(table.name)_\(table.destinationColumn)"), table: table.name, columns: columns,
+          isUnique: false, condition: nil))
+    }
+  }
+
+  private mutating func header(of root: EntityDescription) -> Header {
+    let family = root.selfAndDescendants
+    var taken = SchemaNames(family.flatMap { $0.attributes.filter { !$0.isTransient }.map(\.name) })
+    let table = names.take(root.name)
+    let primaryKey = root.primaryKey?.name ?? taken.take("id")
+    return Header(
+      table: table, primaryKey: primaryKey, discriminator: family.count > 1 ? taken.take("entity") : nil)
+  }
+
+  private mutating func table(of root: EntityDescription) throws(SchemaError) -> TableMap {
+    guard let header = headers[root] else { preconditionFailure("every root has a header before its table is made") }
+    var columns = TableColumns(header.primaryKey, discriminator: header.discriminator)
+    let family = root.selfAndDescendants
+    // Attributes take their names before relationships do: theirs are the plainer ones.
+    for entity in family {
+      for attribute in entity.attributes where attribute.entity === entity && !attribute.isTransient {
+        if attribute === root.primaryKey {
+          columns.assign(header.primaryKey, to: attribute)
+        } else {
+          let type = try ColumnType.declared(attribute)
+          let isRequired = entity === root && !attribute.isOptional
+          columns.add(attribute, as: attribute.name, sharedBy: "\(type)/\(attribute.type)", isRequired ? "\(type) NOT NULL" : type)
+        }
+      }
+    }
+    for entity in family {
+      for relationship in entity.relationships where relationship.entity === entity && !relationship.isToMany {
+        let declaration = reference(relationship)
+        columns.add(relationship, as: relationship.name + "_id", sharedBy: declaration, declaration)
+      }
+      for relationship in entity.relationships
+      where relationship.entity === entity && relationship.isToMany && relationship.isOrdered {
+        warnings.append("\(entity.name).\(relationship.name) is ordered; its order isn't stored")
+      }
+    }
+    return TableMap(
+      name: header.table, rootEntity: root, primaryKeyColumn: header.primaryKey,
+      discriminatorColumn: header.discriminator, columns: columns.definitions,
+      columnsByProperty: columns.namesByProperty)
+  }
+
+  private mutating func reference(_ relationship: RelationshipDescription) -> String {
+    guard let destination = headers[relationship.destinationEntity.rootEntity] else {
+      warnings.append(
+        "\(relationship.entity.name).\(relationship.name) leads to \(relationship.destinationEntity.name), which another "
+          + "store holds: its column has no foreign key")
+      return "INTEGER"
+    }
+    return "INTEGER " + ForeignKey.clause(to: destination.table, destination.primaryKey)
+  }
+
+  // MARK: Many-to-many
+
+  private mutating func addJoinTable(for relationship: RelationshipDescription) {
+    guard pairings[relationship] == nil else { return }
+    let inverse = relationship.inverseRelationship
+    func key(_ side: RelationshipDescription) -> String { side.entity.name + side.name }
+    let owner = inverse.map { key($0) < key(relationship) ? $0 : relationship } ?? relationship
+    guard let source = headers[owner.entity.rootEntity], let destination = headers[owner.destinationEntity.rootEntity]
+    else {
+      warnings.append(
+        "\(owner.entity.name).\(owner.name) leads to \(owner.destinationEntity.name), which another store holds: it isn't stored"
+      )
+      return
+    }
+    var taken = SchemaNames()
+    let sourceColumn = taken.take(owner.entity.name + "_id")
+    let ownName = owner.destinationEntity.name + "_id"
+    let destinationColumn = taken.take(taken.contains(ownName) ? owner.name + "_id" : ownName)
+    let table = JoinTable(
+      name: names.take("\(owner.entity.name)_\(owner.name)"), relationship: owner, sourceColumn: sourceColumn,
+      destinationColumn: destinationColumn, sourceTable: source.table, sourceKey: source.primaryKey,
+      destinationTable: destination.table, destinationKey: destination.primaryKey)
+    joinTables.append(table)
+    if let inverse = owner.inverseRelationship {
+      pairings[inverse] = Pairing(table: table.name, sourceColumn: destinationColumn, destinationColumn: sourceColumn)
+    }
+    // Last, so that a relationship that is its own inverse keeps the forward direction.
+    pairings[owner] = Pairing(table: table.name, sourceColumn: sourceColumn, destinationColumn: destinationColumn)
+  }
+}
+
+/// The columns of one table while it is made.
+private struct TableColumns {
+  private(set) var definitions: [ColumnDefinition] = []
+  private(set) var namesByProperty: [PropertyDescription: String] = [:]
+  private var taken: SchemaNames
+  /// Columns that properties of siblings can share: by the name they ask for, with what they must agree on.
+  private var shareable: [String: (column: String, agreement: String)] = [:]
+
+  init(_ primaryKey: String, discriminator: String?) {
+    definitions.append(ColumnDefinition(name: primaryKey, declaration: "INTEGER PRIMARY KEY"))
+    if let discriminator { definitions.append(ColumnDefinition(name: discriminator, declaration: "TEXT NOT NULL")) }
+    taken = SchemaNames([primaryKey] + (discriminator.map { [$0] } ?? []))
+  }
+
+  mutating func assign(_ column: String, to property: PropertyDescription) { namesByProperty[property] = column }
+
+  mutating func add(
+    _ property: PropertyDescription, as wanted: String, sharedBy agreement: String, _ declaration: String
+  ) {
+    let kind = property is RelationshipDescription ? "relationship" : "attribute"
+    if let other = shareable["\(kind) \(property.name)"] {
+      if other.agreement == agreement {
+        namesByProperty[property] = other.column
+      } else {
+        define(property, taken.take("\(property.entity.name)_\(wanted)"), declaration)
+      }
+      return
+    }
+    let column = taken.take(wanted)
+    shareable["\(kind) \(property.name)"] = (column, agreement)
+    define(property, column, declaration)
+  }
+
+  private mutating func define(_ property: PropertyDescription, _ column: String, _ declaration: String) {
+    definitions.append(ColumnDefinition(name: column, declaration: declaration))
+    namesByProperty[property] = column
+  }
+}

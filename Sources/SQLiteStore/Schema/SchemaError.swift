@@ -1,0 +1,13 @@
+/// Why a model can't be kept in SQLite's tables.
+public enum SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Attributes of a type that has no column: composites, and undefined ones that aren't transient.
+  case unsupportedAttribute(entity: String, attribute: String, type: String)
+
+  /// What can't be kept, and what to do.
+  public var description: String {
+    switch self {
+    case .unsupportedAttribute(let entity, let attribute, let type):
+      return "\(entity).\(attribute) is \(type), which has no column in SQLite: give it another type or make it transient"
+    }
+  }
+}

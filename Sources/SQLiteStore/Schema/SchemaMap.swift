@@ -1,0 +1,95 @@
+package import ManagedObjects
+
+/// Which tables, columns and indexes stand for a model: the one place that gives names in the file.
+///
+/// The names are a function of the model alone, so that two programs with the same model use the same file:
+/// 1. An entity hierarchy is one table, named as its root entity.
+/// 2. The primary key is the attribute that the model names, otherwise `id` (`_id` beside an attribute of that name).
+/// 3. A hierarchy of several entities has a column `entity` with the name of each row's entity.
+/// 4. An attribute's column has its name; a to-one relationship's is `<relationship>_id`, a foreign key.
+/// 5. Properties of the same name and type in sibling entities share a column; with different types the later ones are
+///    `<Entity>_<name>`.
+/// 6. A many-to-many relationship is a table `<Entity>_<relationship>`, named for the side that sorts first, with the
+///    columns `<Entity>_id` of both sides.
+/// 7. A name that is taken, in any case of letters, gets an underscore in front.
+///
+/// Transient attributes and fetched properties have no column; the other side of a to-one relationship has none either.
+package struct SchemaMap: Sendable {
+  /// A table for each hierarchy, in the model's order.
+  package let tables: [TableMap]
+  /// A table for each many-to-many relationship.
+  package let joinTables: [JoinTable]
+  /// Every index, the unique ones first in each table.
+  package let indexes: [IndexMap]
+  /// What of the model has no equal in the file, for a person.
+  package let warnings: [String]
+
+  private let tablesByRoot: [EntityDescription: TableMap]
+  private let pairings: [RelationshipDescription: Pairing]
+
+  /// Gives names to what a store of `entities` holds.
+  /// - Throws: ``SchemaError``.
+  package init(model: ManagedObjectModel, entities: [EntityDescription]? = nil) throws(SchemaError) {
+    var builder = SchemaBuilder(model: model, entities: entities ?? model.entities)
+    try builder.build()
+    tables = builder.tables
+    joinTables = builder.joinTables
+    indexes = builder.indexes
+    warnings = builder.warnings
+    tablesByRoot = Dictionary(uniqueKeysWithValues: builder.tables.map { ($0.rootEntity, $0) })
+    pairings = builder.pairings
+  }
+
+  /// The table of `entity`'s hierarchy. The entity must be one that the map was made for.
+  package func map(of entity: EntityDescription) -> TableMap {
+    guard let table = tablesByRoot[entity.rootEntity] else {
+      preconditionFailure("\(entity.name) isn't an entity of this store: ask the coordinator which store holds it")
+    }
+    return table
+  }
+
+  /// Whether the store holds the entity's hierarchy.
+  package func holds(_ entity: EntityDescription) -> Bool { tablesByRoot[entity.rootEntity] != nil }
+
+  /// The name of the entity's table.
+  package func table(of entity: EntityDescription) -> String { map(of: entity).name }
+
+  /// The column that numbers the entity's rows.
+  package func primaryKeyColumn(of entity: EntityDescription) -> String { map(of: entity).primaryKeyColumn }
+
+  /// The column with the name of each row's entity, nil when the table holds one entity.
+  package func discriminatorColumn(of entity: EntityDescription) -> String? { map(of: entity).discriminatorColumn }
+
+  /// The column of an attribute or to-one relationship that is stored. `entity` is any that has the property.
+  package func column(of property: PropertyDescription, in entity: EntityDescription) -> String {
+    guard let name = columnIfStored(of: property, in: entity) else {
+      preconditionFailure("\(property.entity.name).\(property.name) has no column: it is transient or to-many")
+    }
+    return name
+  }
+
+  /// The column of `property`, nil when it has none: transient, or to-many.
+  package func columnIfStored(of property: PropertyDescription, in entity: EntityDescription) -> String? {
+    map(of: entity).columnsByProperty[property]
+  }
+
+  /// The way of a many-to-many relationship through its join table.
+  package func pairing(of relationship: RelationshipDescription) -> Pairing {
+    guard let pairing = pairings[relationship] else {
+      preconditionFailure("\(relationship.entity.name).\(relationship.name) isn't a many-to-many relationship of this store")
+    }
+    return pairing
+  }
+
+  /// Column names by table, join tables included.
+  package var columnsByTable: [String: [String]] {
+    var columns = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.columns.map(\.name)) })
+    for table in joinTables { columns[table.name] = [table.sourceColumn, table.destinationColumn] }
+    return columns
+  }
+
+  /// Statements that create whatever isn't there yet: tables, then join tables, then indexes.
+  package var createStatements: [String] {
+    tables.map(\.createStatement) + joinTables.map(\.createStatement) + indexes.map(\.createStatement)
+  }
+}

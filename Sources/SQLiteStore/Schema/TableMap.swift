@@ -1,0 +1,102 @@
+package import ManagedObjects
+
+/// One column of a table, as it is created.
+package struct ColumnDefinition: Sendable, Hashable {
+  /// The column's name, without quotes.
+  package let name: String
+  /// What follows the name in `CREATE TABLE`.
+  package let declaration: String
+}
+
+/// The table of one entity hierarchy.
+package struct TableMap: Sendable {
+  /// The table's name, without quotes.
+  package let name: String
+  /// The top of the hierarchy.
+  package let rootEntity: EntityDescription
+  /// The column that numbers the rows: an alias of SQLite's rowid.
+  package let primaryKeyColumn: String
+  /// The column with the name of the row's entity; nil when the hierarchy is one entity.
+  package let discriminatorColumn: String?
+  /// Every column, in the order of creation, primary key and discriminator first.
+  package let columns: [ColumnDefinition]
+  /// Column names by property. A property that siblings share has the same column in each.
+  let columnsByProperty: [PropertyDescription: String]
+
+  /// The text of `CREATE TABLE`, a column a line.
+  package var createStatement: String {
+    let lines = columns.map { "  \(SQLText.name($0.name)) \($0.declaration)" }
+    return "CREATE TABLE IF NOT EXISTS \(SQLText.name(name)) (\n\(lines.joined(separator: ",\n"))\n)"
+  }
+}
+
+/// The table of a many-to-many relationship's pairs.
+package struct JoinTable: Sendable {
+  /// The table's name, without quotes.
+  package let name: String
+  /// The side that the table is named for. Its inverse has the same table.
+  package let relationship: RelationshipDescription
+  /// The column with the object that `relationship` starts from.
+  package let sourceColumn: String
+  /// The column with the object that `relationship` leads to.
+  package let destinationColumn: String
+  let sourceTable: String
+  let sourceKey: String
+  let destinationTable: String
+  let destinationKey: String
+
+  /// The text of `CREATE TABLE`.
+  package var createStatement: String {
+    let (source, destination) = (SQLText.name(sourceColumn), SQLText.name(destinationColumn))
+    return """
+      CREATE TABLE IF NOT EXISTS \(SQLText.name(name)) (
+        \(source) INTEGER NOT NULL \(ForeignKey.clause(to: sourceTable, sourceKey)),
+        \(destination) INTEGER NOT NULL \(ForeignKey.clause(to: destinationTable, destinationKey)),
+        PRIMARY KEY (\(source), \(destination))
+      ) WITHOUT ROWID
+      """
+  }
+}
+
+/// A relationship's way through its join table.
+package struct Pairing: Sendable, Hashable {
+  /// The join table's name, without quotes.
+  package let table: String
+  /// The column with the object that the relationship starts from.
+  package let sourceColumn: String
+  /// The column with the object that it leads to.
+  package let destinationColumn: String
+}
+
+/// One index.
+package struct IndexMap: Sendable, Hashable {
+  /// A column of an index.
+  package struct Column: Sendable, Hashable {
+    package let name: String
+    package let isAscending: Bool
+  }
+
+  /// The index's name, without quotes.
+  package let name: String
+  /// The table's name, without quotes.
+  package let table: String
+  package let columns: [Column]
+  package let isUnique: Bool
+  /// The condition on the rows in it, as SQL; nil for all rows.
+  package let condition: String?
+
+  /// The text of `CREATE INDEX`.
+  package var createStatement: String {
+    let list = columns.map { SQLText.name($0.name) + ($0.isAscending ? "" : " DESC") }.joined(separator: ", ")
+    return "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list))"
+      + (condition.map { " WHERE \($0)" } ?? "")
+  }
+}
+
+/// How a column refers to another table's rows.
+enum ForeignKey {
+  /// Checked when a transaction commits, so that rows may come in any order within it.
+  static func clause(to table: String, _ column: String) -> String {
+    "REFERENCES \(SQLText.name(table))(\(SQLText.name(column))) DEFERRABLE INITIALLY DEFERRED"
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import GRDBSQLite
+import ManagedObjects
+
+/// Binds values to a statement's parameters with as little copying as SQLite allows: text goes into one buffer that
+/// stays as it is until the statement has run, so that SQLite needn't copy it.
+///
+/// Used on one thread, within one write.
+final class RowBinder {
+  private static let capacity = 64 * 1024
+  private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: RowBinder.capacity)
+  private var used = 0
+  /// The permanent ID's number for an object that the same write inserts.
+  var permanentNumber: (ManagedObjectID) -> Int64? = { _ in nil }
+
+  deinit { buffer.deallocate() }
+
+  /// Starts a row: what was bound before has run.
+  @inline(__always)
+  func begin() { used = 0 }
+
+  /// Binds a value to the parameter at `index`, from 1.
+  func bind(_ value: Value, _ kind: ColumnKind, to statement: OpaquePointer, at index: Int32) {
+    switch value {
+    case .null, .unresolved, .objects: sqlite3_bind_null(statement, index)
+    case .int(let number): sqlite3_bind_int64(statement, index, number)
+    case .double(let number): sqlite3_bind_double(statement, index, number)
+    case .bool(let flag): sqlite3_bind_int64(statement, index, flag ? 1 : 0)
+    case .string(var text): text.withUTF8 { bindText($0, to: statement, at: index) }
+    case .date(let date): bindDate(date, kind, to: statement, at: index)
+    case .object(let id):
+      if id.isTemporaryID {
+        if let number = permanentNumber(id) {
+          sqlite3_bind_int64(statement, index, number)
+        } else {
+          sqlite3_bind_null(statement, index)
+        }
+      } else {
+        sqlite3_bind_int64(statement, index, id.number)
+      }
+    case .data(let data): bindBlob(data, to: statement, at: index)
+    case .uuid(let uuid):
+      var text = uuid.uuidString.lowercased()
+      text.withUTF8 { bindText($0, to: statement, at: index) }
+    case .uri(let uri):
+      var text = uri.absoluteString
+      text.withUTF8 { bindText($0, to: statement, at: index) }
+    case .decimal(let number): bindDecimal(number, to: statement, at: index)
+    }
+  }
+
+  @inline(__always)
+  private func bindText(_ bytes: UnsafeBufferPointer<UInt8>, to statement: OpaquePointer, at index: Int32) {
+    let count = bytes.count
+    guard let source = bytes.baseAddress, count > 0 else {
+      sqlite3_bind_text(statement, index, "", 0, SQLITE_STATIC)
+      return
+    }
+    guard used + count <= Self.capacity else {
+      _ = source.withMemoryRebound(to: CChar.self, capacity: count) {
+        sqlite3_bind_text64(statement, index, $0, UInt64(count), SQLITE_TRANSIENT, UInt8(SQLITE_UTF8))
+      }
+      return
+    }
+    let place = buffer + used
+    place.update(from: source, count: count)
+    used += count
+    bindKept(place, count, to: statement, at: index)
+  }
+
+  @inline(__always)
+  private func bindKept(_ place: UnsafeMutablePointer<UInt8>, _ count: Int, to statement: OpaquePointer, at index: Int32) {
+    _ = place.withMemoryRebound(to: CChar.self, capacity: count) {
+      sqlite3_bind_text64(statement, index, $0, UInt64(count), SQLITE_STATIC, UInt8(SQLITE_UTF8))
+    }
+  }
+
+  private func bindDate(_ date: Date, _ kind: ColumnKind, to statement: OpaquePointer, at index: Int32) {
+    let seconds = date.timeIntervalSince1970
+    if kind == .isoDate {
+      if used + ISODate.longest <= Self.capacity, let microseconds = ISODate.microseconds(of: date),
+        let count = ISODate.write(microseconds: microseconds, to: buffer + used)
+      {
+        bindKept(buffer + used, count, to: statement, at: index)
+        used += count
+        return
+      }
+      // A year outside of 0 to 9999 has no ISO text: a number reads back as the same instant.
+      if var text = ISODate.text(of: date) {
+        text.withUTF8 { bindText($0, to: statement, at: index) }
+        return
+      }
+    }
+    if let whole = Int64(exactly: seconds) {
+      sqlite3_bind_int64(statement, index, whole)
+    } else {
+      sqlite3_bind_double(statement, index, seconds)
+    }
+  }
+
+  private func bindBlob(_ data: Data, to statement: OpaquePointer, at index: Int32) {
+    data.withUnsafeBytes { bytes in
+      if bytes.count == 0 {
+        sqlite3_bind_zeroblob(statement, index, 0)
+      } else {
+        sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), SQLITE_TRANSIENT)
+      }
+    }
+  }
+
+  private func bindDecimal(_ number: Decimal, to statement: OpaquePointer, at index: Int32) {
+    switch ValueCodec.storage(of: number) {
+    case .integer(let whole): sqlite3_bind_int64(statement, index, whole)
+    case .real(let double): sqlite3_bind_double(statement, index, double)
+    case .digits(let text): bindBlob(Data(text.utf8), to: statement, at: index)
+    }
+  }
+}
+
+/// SQLite's word for bytes that stay as they are until the statement has run.
+let SQLITE_STATIC = unsafeBitCast(0, to: sqlite3_destructor_type.self)
+/// SQLite's word for bytes that it must copy.
+let SQLITE_TRANSIENT = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

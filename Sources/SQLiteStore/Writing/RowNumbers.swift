@@ -1,0 +1,33 @@
+import GRDB
+import ManagedObjects
+
+/// Numbers new rows within one transaction. The last number of each table is kept beside it, so that no number is given
+/// twice, whoever deletes rows.
+struct RowNumbers {
+  private var last: [String: Int64] = [:]
+
+  /// The next number of an entity's table.
+  mutating func next(_ layout: RowLayout, _ db: Database) throws -> Int64 {
+    let number = try (last[layout.table] ?? lastNumber(layout, db)) + 1
+    last[layout.table] = number
+    return number
+  }
+
+  /// Notes the last numbers given.
+  func keep(_ db: Database) throws {
+    for (table, number) in last {
+      try db.cachedStatement(sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)")
+        .execute(arguments: ["last_number." + table, number])
+    }
+  }
+
+  private func lastNumber(_ layout: RowLayout, _ db: Database) throws -> Int64 {
+    let given = try Int64.fetchOne(
+      db.cachedStatement(sql: "SELECT value FROM lade_metadata WHERE key = ?"),
+      arguments: ["last_number." + layout.table])
+    // Another program may have added rows.
+    let present = try Int64.fetchOne(
+      db.cachedStatement(sql: "SELECT max(\(layout.keyColumn.quotedName)) FROM \(layout.table.quotedName)"))
+    return max(given ?? 0, present ?? 0)
+  }
+}

@@ -1,0 +1,39 @@
+import GRDB
+import ManagedObjects
+
+extension RowWrite {
+  /// Writes what changed in many-to-many relationships. Both sides may say the same; saying it twice does no harm.
+  func writePairs(_ changes: StoreChanges, _ ids: [ManagedObjectID]) throws {
+    for (row, id) in zip(changes.inserted, ids) {
+      for relationship in try store.layout(of: row.id.entity).pairings {
+        try writePairs(relationship, of: id.number, old: [], new: row.values[relationship.slot])
+      }
+    }
+    for update in changes.updated {
+      for relationship in try store.layout(of: update.id.entity).pairings {
+        guard update.values[relationship.slot] != update.committed[relationship.slot] else { continue }
+        var old: Set<ManagedObjectID> = []
+        if case .objects(let ids) = update.committed[relationship.slot] { old = ids }
+        try writePairs(relationship, of: update.id.number, old: old, new: update.values[relationship.slot])
+      }
+    }
+  }
+
+  private func writePairs(
+    _ relationship: RelationshipDescription, of owner: Int64, old: Set<ManagedObjectID>, new: Value
+  ) throws {
+    guard case .objects(let ids) = new else { return }
+    let pair = store.schema.pairing(of: relationship)
+    let columns = (pair.sourceColumn.quotedName, pair.destinationColumn.quotedName)
+    for id in old.subtracting(ids) {
+      try db.cachedStatement(
+        sql: "DELETE FROM \(pair.table.quotedName) WHERE \(columns.0) = ? AND \(columns.1) = ?"
+      ).execute(arguments: [owner, number(id)])
+    }
+    for id in ids.subtracting(old) {
+      try db.cachedStatement(
+        sql: "INSERT OR IGNORE INTO \(pair.table.quotedName) (\(columns.0), \(columns.1)) VALUES (?, ?)"
+      ).execute(arguments: [owner, number(id)])
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import GRDB
+import GRDBSQLite
+package import ManagedObjects
+
+extension SQLiteStore {
+  /// Writes a save in one transaction: deletions, then changes, then new rows, then pairs of many-to-many
+  /// relationships. Foreign keys are checked at the commit, so that the order among rows doesn't matter.
+  package func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+    try translating {
+      try pool.writeWithoutTransaction { db in
+        var ids: [ManagedObjectID] = []
+        try db.inTransaction(.immediate) {
+          let write = try RowWrite(db, store: self)
+          try write.delete(changes.deleted)
+          ids = try write.assignIDs(to: changes.inserted)
+          try write.update(changes.updated)
+          try write.insert(changes.inserted, ids)
+          try write.writePairs(changes, ids)
+          try write.finish()
+          return .commit
+        }
+        return ids
+      }
+    }
+  }
+
+  package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
+    try translating {
+      try pool.writeWithoutTransaction { db in
+        var ids: [ManagedObjectID] = []
+        try db.inTransaction(.immediate) {
+          var numbers = RowNumbers()
+          ids = try entities.map { entity in
+            let layout = try layout(of: entity)
+            return ManagedObjectID(scope: layout.scope, number: try numbers.next(layout, db))
+          }
+          try numbers.keep(db)
+          return .commit
+        }
+        return ids
+      }
+    }
+  }
+}

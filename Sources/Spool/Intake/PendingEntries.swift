@@ -1,0 +1,26 @@
+/// The entries that events named, in the order of the events, each once. It holds at most so many: what is more
+/// is for a rescan to find, so that a flood of events costs no memory.
+struct PendingEntries {
+  struct Key: Hashable {
+    let recipe: String?
+    let name: FileName
+  }
+
+  static let limit = 4096
+  private(set) var keys: [Key] = []
+  private(set) var triggers: [Key: SpoolTrigger] = [:]
+
+  /// Returns false if there was no room.
+  mutating func add(_ name: FileName, recipe: String?, _ trigger: SpoolTrigger) -> Bool {
+    let key = Key(recipe: recipe, name: name)
+    if let earlier = triggers[key] {
+      if case .finished = earlier { return true }
+      triggers[key] = trigger
+      return true
+    }
+    guard keys.count < PendingEntries.limit else { return false }
+    keys.append(key)
+    triggers[key] = trigger
+    return true
+  }
+}

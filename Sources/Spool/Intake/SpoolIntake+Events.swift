@@ -1,0 +1,124 @@
+import Dispatch
+import Glibc
+
+/// What a watch is on.
+enum WatchedDirectory: Hashable, Sendable {
+  /// The spool's root, for `incoming/` may be replaced.
+  case root
+  /// `incoming/`, or a recipe's hot folder in it.
+  case place(recipe: String?)
+}
+
+extension SpoolIntake {
+  func startWatching() {
+    let timer = DispatchSource.makeTimerSource(queue: executor.queue)
+    timer.setEventHandler { [weak self] in
+      self?.assumeIsolated { intake in
+        intake.nextRescan = .distantFuture
+        intake.rescanIsDue = true
+        intake.signal?.yield()
+      }
+    }
+    timer.activate()
+    self.timer = timer
+    do {
+      let watcher = try IncomingWatcher(queue: executor.queue) { [weak self] events in
+        self?.assumeIsolated { $0.note(events) }
+      }
+      self.watcher = watcher
+      watch(directories.root, .root)
+    } catch {
+      logger.warning("spool: no events, only a look every \(timing.rescanInterval): \(error)")
+    }
+  }
+
+  func stopWatching() {
+    timer?.cancel()
+    timer = nil
+    watcher = nil
+    watches = [:]
+    nextRescan = .distantFuture
+    // The next run opens and watches them anew.
+    incoming = nil
+    hotFolders = [:]
+  }
+
+  /// Watches a directory instead of the one that was watched in its place before.
+  func watch(_ directory: DirectoryHandle, _ what: WatchedDirectory) {
+    guard let watcher else { return }
+    do {
+      let watch = try watcher.watch(directory)
+      for (earlier, place) in watches where place == what && earlier != watch {
+        watches[earlier] = nil
+        watcher.unwatch(earlier)
+      }
+      watches[watch] = what
+    } catch {
+      logger.warning(
+        "spool: no events, only a look every \(timing.rescanInterval): \(error)",
+        metadata: ["directory": "\(directory.path)"])
+    }
+  }
+
+  /// Makes sure that there is a rescan no later than that.
+  func scheduleRescan(after nanoseconds: Int64) {
+    let time = DispatchTime.now() + .nanoseconds(Int(clamping: max(0, nanoseconds)))
+    guard let timer, time < nextRescan else { return }
+    nextRescan = time
+    timer.schedule(deadline: time, leeway: .milliseconds(100))
+  }
+
+  /// Sorts events into what is to be looked at. Runs between two steps of a pass, and does nothing that blocks.
+  func note(_ events: [IncomingEvent]) {
+    for event in events {
+      if event.says(Int32(bitPattern: UInt32(IN_Q_OVERFLOW))) {
+        logger.notice("spool: events were lost; looking at everything")
+        counts.overflows += 1
+        rescanIsDue = true
+      } else if let watched = watches[event.watch] {
+        note(event, on: watched)
+      }
+    }
+    signal?.yield()
+  }
+
+  private func note(_ event: IncomingEvent, on watched: WatchedDirectory) {
+    if event.says(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
+      // The directory is gone from its place. What comes in its stead is told by the directory above.
+      watches[event.watch] = nil
+      watcher?.unwatch(event.watch)
+      if watched == .place(recipe: nil) { incoming = nil }
+      rescanIsDue = true
+      return
+    }
+    guard let name = event.name, !name.isBeingWritten else { return }
+    switch watched {
+    case .root:
+      if name == FileName(SpoolDirectories.Folder.incoming.rawValue) { rescanIsDue = true }
+    case .place(let recipe):
+      if recipe == nil, let text = name.text, recipes.contains(text) {
+        rescanIsDue = true
+        return
+      }
+      let isFinished = event.says(IN_MOVED_TO | IN_CLOSE_WRITE)
+      if !pending.add(name, recipe: recipe, isFinished ? .finished : .created) { rescanIsDue = true }
+      if recipe == nil, isFinished, let ticket = awaited.removeValue(forKey: name),
+        !pending.add(ticket, recipe: nil, .found)
+      {
+        rescanIsDue = true
+      }
+    }
+  }
+
+  /// Looks at what the events named.
+  func drain() async {
+    let batch = pending
+    pending = PendingEntries()
+    for key in batch.keys {
+      if Task.isCancelled { break }
+      let place = key.recipe.map { hotFolders[$0] } ?? incoming
+      if let place, let trigger = batch.triggers[key] { await consider(key.name, in: place, trigger: trigger) }
+    }
+    await announce()
+  }
+}

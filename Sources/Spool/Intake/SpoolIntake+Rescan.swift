@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+
+/// An entry that a rescan found, in the order of taking: by time of its last change, then by name.
+struct FoundEntry: Comparable, Sendable {
+  let modified: Int64
+  let recipe: String?
+  let name: FileName
+
+  static func < (left: FoundEntry, right: FoundEntry) -> Bool {
+    if left.modified != right.modified { return left.modified < right.modified }
+    if left.name != right.name { return left.name < right.name }
+    return (left.recipe ?? "") < (right.recipe ?? "")
+  }
+
+  static func == (left: FoundEntry, right: FoundEntry) -> Bool {
+    left.modified == right.modified && left.name == right.name && left.recipe == right.recipe
+  }
+}
+
+extension SpoolIntake {
+  /// So many entries are listed at a time: memory doesn't grow with what lies in `incoming/`.
+  static let listed = 4096
+
+  /// One look at everything. Events that come meanwhile are looked at after it.
+  func pass() async throws {
+    rescanIsDue = false
+    pending = PendingEntries()
+    awaited = [:]
+    counts.waiting = 0
+    scheduleRescan(after: timing.rescanInterval.nanoseconds)
+    try refreshPlaces()
+    var last: FoundEntry?
+    while true {
+      let found = try list(after: last)
+      for entry in found {
+        if Task.isCancelled { return await announce() }
+        let place = entry.recipe.map { hotFolders[$0] } ?? incoming
+        if let place { await consider(entry.name, in: place, trigger: .found) }
+      }
+      last = found.last
+      if found.count < SpoolIntake.listed { break }
+    }
+    if handOversAreOpen { try resumeHandOvers() }
+    await announce()
+    counts.lastRescan = Date.now
+  }
+
+  /// Makes sure that the directories are the ones that are held open and watched, and creates those that are missing.
+  private func refreshPlaces() throws {
+    try directories.ensure()
+    let directory = try directories.handle(.incoming)
+    let incoming = SpoolPlace(directory: directory, recipe: nil)
+    if self.incoming?.directory !== directory {
+      self.incoming = incoming
+      hotFolders = [:]
+      watch(directory, .place(recipe: nil))
+    }
+    for recipe in recipes.sorted() {
+      if let held = hotFolders[recipe], watcher == nil || watches.values.contains(.place(recipe: recipe)),
+        let there = try directory.status(of: FileName(recipe)), there.isSameFile(as: try held.directory.status())
+      {
+        continue
+      }
+      do {
+        let opened = try openHotFolder(recipe, in: incoming)
+        hotFolders[recipe] = SpoolPlace(directory: opened, recipe: recipe)
+        watch(opened, .place(recipe: recipe))
+      } catch {
+        hotFolders[recipe] = nil
+        report(error, at: "incoming/\(recipe)")
+      }
+    }
+  }
+
+  private func openHotFolder(_ recipe: String, in incoming: SpoolPlace) throws -> DirectoryHandle {
+    let name = FileName(recipe)
+    let mode = SpoolDirectories.Folder.incoming.mode
+    do {
+      return try incoming.directory.directory(name, creatingWith: mode)
+    } catch SpoolError.notADirectory {
+      let status = try incoming.directory.status(of: name)
+      let file = SpoolRefusal.unacceptable(
+        what: "it is a file, and has the name of the hot folder of the recipe “\(recipe)”",
+        advice: "Put the file into that folder, which is there now.")
+      try refuse(name, in: incoming, status.flatMap { EntryExaminer.refusal(of: $0.kind) } ?? file)
+      return try incoming.directory.directory(name, creatingWith: mode)
+    }
+  }
+
+  /// The first `listed` entries after `last`, in order.
+  private func list(after last: FoundEntry?) throws -> [FoundEntry] {
+    var found = [FoundEntry]()
+    for place in [incoming].compactMap({ $0 }) + hotFolders.values {
+      try place.directory.forEach { name, kind in
+        if name.isBeingWritten { return }
+        // Data files that wait for a ticket may be many; they needn't even be looked at.
+        if place.recipe == nil, kind == .regular, !name.isTicket, name.refusal == nil { return }
+        if place.recipe == nil, kind == .directory, let text = name.text, recipes.contains(text) { return }
+        guard let status = try place.directory.status(of: name) else { return }
+        let entry = FoundEntry(modified: status.modified, recipe: place.recipe, name: name)
+        if let last, !(last < entry) { return }
+        found.append(entry)
+        if found.count >= 2 * SpoolIntake.listed {
+          found.sort()
+          found.removeLast(found.count - SpoolIntake.listed)
+        }
+      }
+    }
+    found.sort()
+    if found.count > SpoolIntake.listed { found.removeLast(found.count - SpoolIntake.listed) }
+    return found
+  }
+}

@@ -1,0 +1,28 @@
+import CSystemd
+import Glibc
+
+/// A socket that systemd opened and passed on.
+package struct ActivatedSocket: Sendable, Equatable {
+  /// The descriptor. It belongs to the caller, and isn't passed on to programs that the caller starts.
+  package let descriptor: Int32
+  /// `FileDescriptorName=` of the .socket unit, or `unknown`.
+  package let name: String
+}
+
+extension ServiceManager {
+  /// The sockets that systemd passed to this process, by sd_listen_fds_with_names(3); none if it wasn't activated so.
+  /// The environment is left as it is: ask once. Throws `SystemdError.listen`.
+  package static func listenFileDescriptors() throws -> [ActivatedSocket] {
+    var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    let count = sd_listen_fds_with_names(0, &names)
+    guard count >= 0 else { throw SystemdError.listen(code: -count) }
+    defer {
+      for index in 0..<Int(count) { free(names?[index]) }
+      free(names)
+    }
+    return (0..<count).map { index in
+      let name = names?[Int(index)].map { String(cString: $0) } ?? "unknown"
+      return ActivatedSocket(descriptor: SD_LISTEN_FDS_START + index, name: name)
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import Testing
+
+@testable import Importing
+
+/// Sources with everything in them that a block's end could fall into.
+enum BoundaryCase: String, CaseIterable {
+  case csv, csvWindows, csvOldMac, csvProblems, csvOpenQuote, csvLimit, csvScripts
+  case json, jsonRoot, jsonProblems, jsonBroken, jsonLimit, ndjson, ndjsonProblems
+
+  var name: String {
+    rawValue.hasPrefix("csv") ? "a.csv" : rawValue.hasPrefix("nd") ? "a.ndjson" : "a.json"
+  }
+
+  var options: ReaderOptions {
+    var options = ReaderOptions()
+    if self == .csvLimit || self == .jsonLimit { options.maximumRecordBytes = 24 }
+    if self == .jsonRoot { options.root = "data.rows" }
+    return options
+  }
+
+  var text: String {
+    switch self {
+    case .csv: "id,name,note\n1,Ann,\"x, \"\"y\"\"\nz\"\n\n2,,\"\"\n3,\"\"\"\",\"last\nline\""
+    case .csvWindows: "\u{FEFF}id,name\r\n1,\"a\r\nb\"\r\n\r\n2,x\ry\r\n3,\"q\"\"q\"\r\n4,\"\"\r"
+    case .csvOldMac: "id,name\r1,\"a\rb\"\r\r2,xyz\r3,"
+    case .csvProblems: "a,b\n1\n1,2,3\n\"x\"y,2\n3,\"x\n4,\"y\"\n5,\"z\" \r\n6,7\r\n\"8\nx\"y,2\n9,\"0"
+    case .csvOpenQuote: "a,b\n1,2\n3,\"never closed\n4,5\n6,7\n8,\"\"\n9,x\"y\n"
+    case .csvLimit:
+      "a,b\n1,\(String(repeating: "x", count: 22))\n2,\(String(repeating: "y", count: 23))\n3,\"open\n4,5\n6,7\n8,9\n"
+        + "10,\(String(repeating: "z\n", count: 3))\"a\nb\",1\n\"\n\n\n\n\n\n\n\",2\n1,2"
+    case .csvScripts: "a,b\né,日本語\n\"😀,\n\",ž\nx,👩‍🚀\n"
+    case .json:
+      #"[{"id":1,"n":"a\"\\\u00e9\ud83d\ude00"}, {"n":-1.5e+10,"t":true,"x":{"a":[1,{}]}} ,{"id":null}]"# + "\n"
+    case .jsonRoot:
+      #"{"x":"]\"","y":[{"rows":[{}]}],"data":{"n":12.5,"rows":[{"a":1},"# + "\n"
+        + #"{"a":"é"}],"z":[false]},"end":{"é":[]}}"#
+    case .jsonProblems: #"[1, {"a":"x"},"two",[3,[4]],{"a":false},nul"# + "]"
+    case .jsonBroken: #"{"rows":[{"a":1},{"a":12,"b":"tail"},{"a":"\ud83dx"}]}"#
+    case .jsonLimit:
+      #"[{"a":"12345678901234567"},{"a":"\n234567890123456789012\"3"},[1,2,3,4,5,6,7,8,9,10,11,12],{"a":1}]"#
+    case .ndjson: "{\"a\":1,\"b\":\"\\u00e9x\"}\r\n\n {\"b\":[1,{\"c\":\"}\"}]} \n{\"a\":\"é\"}"
+    case .ndjsonProblems: "{\"a\":1}\n{\"a\":}\n{\"a\":\"\\ud800\"}\n[]\n{\"a\":2} 3\n{\"a\"\n{\"a\":4}\n\"open"
+    }
+  }
+
+  var file: SourceFile { get throws { try SourceFile(Array(text.utf8), name: name) } }
+}
+
+@Suite("Block boundaries and resumption")
+struct BlockBoundaryTests {
+  @Test("where a block ends makes no difference", arguments: BoundaryCase.allCases)
+  func blocks(test: BoundaryCase) throws {
+    let file = try test.file
+    let whole = try file.read(test.options)
+    #expect(!whole.records.isEmpty)
+    for blockSize in 1...17 {
+      let result = try file.read(test.options, blockSize: blockSize)
+      #expect(result == whole, "block size \(blockSize)")
+    }
+  }
+
+  @Test("how many records a batch takes makes no difference", arguments: BoundaryCase.allCases)
+  func limits(test: BoundaryCase) throws {
+    let file = try test.file
+    let whole = try file.read(test.options)
+    for limit in 1...4 {
+      let result = try file.read(test.options, limit: limit, blockSize: 5)
+      #expect(result.records == whole.records)
+      #expect(result.error == whole.error)
+      #expect(result.ends.last?.record == Int64(whole.records.count))
+    }
+  }
+
+  @Test("a reader opened at any batch's end yields just the records after it", arguments: BoundaryCase.allCases)
+  func resumption(test: BoundaryCase) throws {
+    let file = try test.file
+    let whole = try file.read(test.options, limit: 1)
+    for (index, end) in whole.ends.enumerated() {
+      let rest = try file.read(test.options, from: end, limit: 2, blockSize: 7)
+      // Columns may be met in another order after a JSON position: compared by name.
+      var expected = Array(whole.records[(index + 1)...])
+      var found = rest.records
+      if !test.name.hasSuffix("csv") {
+        for record in expected.indices { expected[record].cells = [] }
+        for record in found.indices { found[record].cells = [] }
+      }
+      #expect(found == expected)
+      #expect(rest.error == whole.error)
+      if let last = rest.ends.last { #expect(last.record == Int64(whole.records.count)) }
+    }
+  }
+
+  @Test("whatever the bytes, every one of a CSV file is in a record or ends a line", arguments: 0..<60)
+  func lossless(seed: UInt64) throws {
+    var dice = Dice(seed: seed + 1_000)
+    let pieces = ["a", "b,", ",", "\"", "\"", "\"\"", ",\"", "\",", "\n", "\n", "\r\n", "\r", "é", "xyzxyzxyz"]
+    let body = (0..<200).map { _ in dice.pick(pieces) }.joined()
+    let bytes = Array("a,b\n".utf8) + Array(body.utf8)
+    let file = try SourceFile(bytes, name: "a.csv")
+    let options = ReaderOptions(maximumRecordBytes: dice.pick([20, 100, 1_000]))
+    let whole = try file.read(options, limit: 1)
+    #expect(whole.error == nil)
+    var next = 4
+    for record in whole.records {
+      #expect(bytes[next..<Int(record.byteOffset)].allSatisfy { $0 == 10 || $0 == 13 })
+      #expect(Array(bytes[Int(record.byteOffset)...].prefix(Int(record.byteLength))) == record.raw)
+      #expect(record.line == Int64(bytes[..<Int(record.byteOffset)].count { $0 == 10 } + 1))
+      next = Int(record.byteOffset + record.byteLength)
+    }
+    #expect(bytes[next...].allSatisfy { $0 == 10 || $0 == 13 })
+    for blockSize in [1, 2, 3, 7, 8, 9, 64] {
+      #expect(try file.read(options, blockSize: blockSize).records == whole.records)
+    }
+    for (index, end) in whole.ends.enumerated() {
+      #expect(try file.read(options, from: end, blockSize: 5).records == Array(whole.records[(index + 1)...]))
+    }
+  }
+
+  @Test("broken JSON is refused alike whatever the blocks are", arguments: 0..<40)
+  func mutations(seed: UInt64) throws {
+    var dice = Dice(seed: seed + 2_000)
+    let pieces = Array(#"{}[]",:\u0 1-.eEtrufalsn"#.utf8) + [0x0A, 0xC3, 0x1F]
+    for test in [BoundaryCase.json, .jsonRoot, .jsonLimit, .ndjson] {
+      var bytes = Array(test.text.utf8)
+      for _ in 0...dice.roll(3) { bytes[dice.roll(bytes.count)] = dice.pick(pieces) }
+      let file = try SourceFile(bytes, name: test.name)
+      let whole = try file.read(test.options)
+      for blockSize in [1, 2, 3, 7, 8, 9, 64] {
+        #expect(try file.read(test.options, blockSize: blockSize) == whole)
+      }
+    }
+  }
+
+  @Test("where a batch ends is in the file: line and byte of the next record's line")
+  func ends() throws {
+    let result = try read("a,b\n\"x\ny\",1\n2,3\n", limit: 1)
+    #expect(
+      result.ends == [
+        ReaderPosition(byteOffset: 12, line: 4, record: 1), ReaderPosition(byteOffset: 16, line: 5, record: 2),
+      ])
+  }
+
+  @Test("a source that was cut by a crash and grew again isn't resumed beyond its end")
+  func beyondEnd() throws {
+    let position = ReaderPosition(byteOffset: 100, line: 9, record: 8)
+    for name in ["a.csv", "a.ndjson"] {
+      let file = try SourceFile(Array("{\"a\":1}\n".utf8), name: name)
+      #expect(try file.read(from: position).error == .positionInvalid(position, fileSize: 8))
+    }
+    let odd = ReaderPosition(byteOffset: 3, line: 1, record: 1, state: "after x 1")
+    #expect(
+      try SourceFile(Array("[{}]".utf8), name: "a.json").read(from: odd).error == .positionInvalid(odd, fileSize: 4))
+  }
+
+  @Test("a window gives up what was consumed, and long records' memory")
+  func memory() throws {
+    let rows = (0..<20_000).map { "\($0),\($0 == 50 ? String(repeating: "x", count: 300_000) : "some text")\n" }
+    let file = try SourceFile(Array(("a,b\n" + rows.joined()).utf8), name: "a.csv")
+    let window = try SourceWindow(descriptor: file.descriptor, blockSize: 4_096)
+    let reader = try CSVReader(window: window, options: ReaderOptions(), format: .csv, from: nil)
+    let batch = RecordBatch()
+    var count = 0
+    while try reader.read(into: batch, limit: 500) { count += batch.count }
+    #expect(count == 20_000)
+    #expect(window.capacity <= 8 * 4_096)
+  }
+
+  @Test("a batch ends at four mebibytes whatever the limit")
+  func batchSize() throws {
+    let line = String(repeating: "x", count: 999) + "\n"
+    let file = try SourceFile(Array(("a\n" + String(repeating: line, count: 10_000)).utf8), name: "a.csv")
+    let reader = try openReader(fileDescriptor: file.descriptor, name: "a.csv", options: .init(), from: nil)
+    let batch = RecordBatch()
+    var counts: [Int] = []
+    while try reader.read(into: batch, limit: .max) { counts.append(batch.count) }
+    #expect(counts == [4_199, 4_199, 1_602])
+  }
+}

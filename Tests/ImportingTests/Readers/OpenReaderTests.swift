@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@testable import Importing
+
+@Suite("Opening a source")
+struct OpenReaderTests {
+  @Test(
+    "the format follows from the name, or else from the first bytes",
+    arguments: [
+      ("a.csv", "a,b\n1,2\n", "CSVReader"), ("a.TXT", "a,b\n1,2\n", "CSVReader"), ("a.tab", "a\tb\n", "CSVReader"),
+      ("a.json", "[]", "JSONReader"), ("a.jsonl", "{}\n", "NDJSONReader"), ("a.NDJSON", "{}\n", "NDJSONReader"),
+      ("export", "a,b\n1,2\n", "CSVReader"), ("export", " [\n{}]", "JSONReader"),
+      ("export.dat", "{\"a\":[{}]}", "JSONReader"), ("export.dat", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"),
+      ("a.json", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"), ("a.json", "{\n\"a\":[{}]}\n", "JSONReader"),
+    ])
+  func format(name: String, text: String, reader: String) throws {
+    let file = try SourceFile(Array(text.utf8), name: name)
+    let opened = try openReader(fileDescriptor: file.descriptor, name: file.path, options: .init(), from: nil)
+    #expect(String(describing: type(of: opened)) == reader)
+  }
+
+  @Test("a format that is given wins over the name")
+  func givenFormat() throws {
+    #expect(try read("{\"a\":1}\n", as: "a.csv", ReaderOptions(format: .ndjson)).named == [["a": "1"]])
+  }
+
+  @Test("a file of nothing, or of white space, is empty", arguments: ["", "\u{FEFF}", "\n\n", " \t\r\n"])
+  func empty(text: String) throws {
+    for name in ["a.csv", "a.json", "a.ndjson"] {
+      #expect(try read(text, as: name).error == .emptyFile)
+    }
+  }
+
+  @Test("a binary file is refused, and named where it can be")
+  func binary() throws {
+    func error(_ bytes: [UInt8]) throws -> ReaderError? { try SourceFile(bytes, name: "a.csv").read().error }
+    #expect(try error([0x1F, 0x8B, 8, 0]) == .binaryFile(offset: 0, looksLike: "a gzip file"))
+    #expect(
+      try error(Array("PK\u{3}\u{4}".utf8))
+        == .binaryFile(offset: 0, looksLike: "a zip archive (or an Office document)"))
+    #expect(try error([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A]) == .binaryFile(offset: 0, looksLike: "a PNG image"))
+    #expect(
+      try error(Array("SQLite format 3\0".utf8)) == .binaryFile(offset: 0, looksLike: "a SQLite database"))
+    #expect(try error(Array("a,b\n1,\u{0}\n".utf8)) == .binaryFile(offset: 6, looksLike: "binary data"))
+    #expect(try error(Array("a,b\nBZh,1\n".utf8)) == nil)
+    #expect(try error(Array("BZh,b\n1,2\n".utf8)) == nil)
+    #expect(try error([0xFF, 0xFE, 0x61, 0]) == .notUTF8(line: 1, looksLike: "UTF-16"))
+    #expect(
+      try error(Array("id,name\n".utf8).flatMap { [$0, 0] })
+        == .notUTF8(line: 1, looksLike: "UTF-16 without a byte order mark"))
+  }
+
+  @Test("options that make no sense are refused")
+  func options() throws {
+    func error(_ options: ReaderOptions) throws -> String? {
+      if case .invalidOption(let name, _) = try read("a,b\n", options).error { name } else { nil }
+    }
+    #expect(try error(ReaderOptions(delimiter: "::")) == "delimiter")
+    #expect(try error(ReaderOptions(delimiter: "\n")) == "delimiter")
+    #expect(try error(ReaderOptions(delimiter: "\"")) == "delimiter")
+    #expect(try error(ReaderOptions(quote: "“")) == "quote")
+    #expect(try error(ReaderOptions(root: "a..b")) == "root")
+    #expect(try error(ReaderOptions(maximumRecordBytes: 0)) == "maximumRecordBytes")
+    #expect(try read("1,2\n", ReaderOptions(header: false, columns: ["a", "a"])).error == .duplicateColumn(name: "a"))
+  }
+
+  @Test("options may leave out any part, and come back as they were")
+  func optionsCoding() throws {
+    let sparse = try JSONDecoder().decode(ReaderOptions.self, from: Data(#"{"delimiter":";"}"#.utf8))
+    #expect(sparse == ReaderOptions(delimiter: ";"))
+    for options in [
+      ReaderOptions(), ReaderOptions(quote: nil),
+      ReaderOptions(format: .json, header: false, columns: ["a"], root: "a.b", maximumRecordBytes: 7),
+    ] {
+      let data = try JSONEncoder().encode(options)
+      #expect(try JSONDecoder().decode(ReaderOptions.self, from: data) == options)
+    }
+    let position = ReaderPosition(byteOffset: 7, line: 2, record: 1, state: "after 0 3")
+    #expect(try JSONDecoder().decode(ReaderPosition.self, from: JSONEncoder().encode(position)) == position)
+  }
+
+  @Test("a descriptor that can't be read is an error of the system's")
+  func unreadable() throws {
+    #expect(throws: ReaderError.readFailed(errno: EBADF)) {
+      try openReader(fileDescriptor: -1, name: "a.csv", options: .init(), from: nil)
+    }
+    let directory = open("/", O_RDONLY)
+    defer { close(directory) }
+    #expect(throws: ReaderError.readFailed(errno: EISDIR)) {
+      try openReader(fileDescriptor: directory, name: "a.csv", options: .init(), from: nil)
+    }
+  }
+}

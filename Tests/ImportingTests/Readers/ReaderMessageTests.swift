@@ -1,0 +1,82 @@
+import Glibc
+import Testing
+
+@testable import Importing
+
+@Suite("What readers say")
+struct ReaderMessageTests {
+  static let problems: [(RecordProblem, String, String)] = [
+    (.tooFewFields(expected: 3, found: 1), "too_few_fields", "the row has 1 field, but the header has 3"),
+    (.tooManyFields(expected: 3, found: 5), "too_many_fields", "the row has 5 fields, but the header has 3"),
+    (
+      .unterminatedQuote, "unterminated_quote",
+      "a quote opened in this line is never closed; reading went on at the next line"
+    ),
+    (
+      .textAfterQuote, "text_after_quote",
+      "there is text between a closing quote and the next delimiter; a quote inside quotes is written twice"
+    ),
+    (.invalidUTF8, "invalid_utf8", "the record isn't valid UTF-8; convert the file to UTF-8"),
+    (.nulByte, "nul_byte", "the record contains a zero byte, which text can't have"),
+    (.malformedJSON("x", column: 4), "malformed_json", "malformed JSON at column 4: x"),
+    (.notAnObject(found: "an array"), "not_an_object", "the record is an array, not a JSON object"),
+    (
+      .recordTooLong(limit: 9), "record_too_long",
+      "the record is longer than the limit of 9 bytes; only its beginning was kept"
+    ),
+  ]
+
+  @Test("every problem has its code and its sentence", arguments: problems)
+  func problem(problem: RecordProblem, code: String, text: String) {
+    #expect(problem.code == code)
+    #expect(problem.description == text)
+  }
+
+  static let errors: [(ReaderError, String)] = [
+    (.emptyFile, "the file is empty"),
+    (
+      .binaryFile(offset: 0, looksLike: "a gzip file"),
+      "the file isn't text: it looks like a gzip file (byte 0); unpack or export it as CSV or JSON first"
+    ),
+    (
+      .notUTF8(line: 1, looksLike: "UTF-16"),
+      "line 1 isn't valid UTF-8, it looks like UTF-16; convert the file to UTF-8"
+    ),
+    (.noHeader, "the file is said to have no header line, so the columns must be named in the options"),
+    (.duplicateColumn(name: "id"), "two columns are named “id”; rename one"),
+    (.emptyColumnName(index: 2), "column 2 has no name; name it in the header line"),
+    (.columnCountDiffers(given: 1, header: 2), "the options name 1 columns, but the header line has 2"),
+    (.tooManyColumns(limit: 9), "there are more than 9 different column names (or their text is longer than 1 MiB)"),
+    (.rootNotFound(path: "a.b", found: ["x", "y"]), "there is no “a.b” in the document (keys: “x”, “y”)"),
+    (
+      .rootNotFound(path: "", found: []),
+      "no top-level value is an array of objects (it has no keys); "
+        + "name the key path as root, or say that the format is ndjson"
+    ),
+    (
+      .severalRoots(found: ["a", "b"]),
+      "several top-level values are arrays of objects (keys: “a”, “b”); name one as root"
+    ),
+    (.notAnArray(path: "a", found: "null"), "“a” is null, not an array of objects"),
+    (.notAnArray(path: "", found: "a number"), "the document is a number, not an array of objects"),
+    (.malformed(line: 2, column: 5, what: "x"), "line 2, column 5: x"),
+    (.invalidOption(name: "quote", reason: "x"), "the option quote is wrong: x"),
+    (
+      .positionInvalid(.init(byteOffset: 9, line: 1, record: 1), fileSize: 4),
+      "can't resume at byte 9 of a file of 4 bytes: it isn't the file it was"
+    ),
+    (.readFailed(errno: EIO), "the file couldn't be read: Input/output error"),
+  ]
+
+  @Test("every error has its sentence", arguments: errors)
+  func error(error: ReaderError, text: String) {
+    #expect(error.description == text)
+  }
+
+  @Test("every mistake in JSON is said in words of its own")
+  func mistakes() {
+    let texts = (0...UInt8.max).compactMap(JSONMistake.init(rawValue:)).map(\.description)
+    #expect(texts.count == 16)
+    #expect(Set(texts).count == texts.count)
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import Logging
+import Synchronization
+import Testing
+
+@testable import Spool
+
+/// A spool in a directory of its own, which goes with it.
+final class TemporarySpool: Sendable {
+  let path: String
+  let directories: SpoolDirectories
+
+  init() throws {
+    var template = Array((NSTemporaryDirectory() + "/lade-spool-XXXXXX").utf8CString)
+    path = try #require(mkdtemp(&template).map { String(cString: $0) })
+    directories = try SpoolDirectories(path: path + "/spool")
+  }
+
+  deinit {
+    // A test that made a directory read-only has only itself to blame for what it leaves in the temp directory.
+    do { try FileManager.default.removeItem(atPath: path) } catch { print("left behind: \(path): \(error)") }
+  }
+
+  func url(_ relative: String) -> String { path + "/spool/" + relative }
+
+  /// Writes a file in `tmp/` and renames it to its place, as a writer should.
+  func drop(_ relative: String, _ text: String = "id\n1\n") throws {
+    let tmp = url("tmp/" + UUID().uuidString)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: tmp))
+    try #require(rename(tmp, url(relative)) == 0, "rename to \(relative): errno \(errno)")
+  }
+
+  func text(_ relative: String) throws -> String {
+    try String(contentsOfFile: url(relative), encoding: .utf8)
+  }
+
+  func exists(_ relative: String) -> Bool {
+    var status = stat()
+    return lstat(url(relative), &status) == 0
+  }
+
+  func names(_ folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: url(folder)).sorted()
+  }
+
+  func intake(
+    recipes: Set<String> = ["gtfs", "people"], allowedFolders: [String] = [], settle: Duration = .zero,
+    grace: Duration = .zero, ledger: JobLedger
+  ) throws -> SpoolIntake {
+    var timing = SpoolTiming()
+    timing.rescanInterval = .seconds(3600)
+    timing.settle = settle
+    timing.sourceGrace = grace
+    return try SpoolIntake(
+      directories: directories, recipes: recipes, allowedFolders: allowedFolders, timing: timing,
+      logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() },
+      accept: { try await ledger.accept($0) }, taken: { ledger.announce($0) })
+  }
+}
+
+/// A job queue that is as durable as a test needs: one job an identity.
+final class JobLedger: Sendable {
+  struct State {
+    var jobs: [String: Int64] = [:]
+    var entries: [SpoolEntry] = []
+    var asked = 0
+    var beforeAnswering: (@Sendable (SpoolEntry, Int64) throws -> Void)?
+  }
+
+  private let state = Mutex(State())
+  let taken: AsyncStream<Int64>
+  private let takenContinuation: AsyncStream<Int64>.Continuation
+
+  init() {
+    (taken, takenContinuation) = AsyncStream.makeStream()
+  }
+
+  /// Called when the job is noted and before `accept` returns: what it throws is a crash after the commit.
+  func beforeAnswering(_ body: (@Sendable (SpoolEntry, Int64) throws -> Void)?) {
+    state.withLock { $0.beforeAnswering = body }
+  }
+
+  func accept(_ entry: SpoolEntry) async throws -> Int64 {
+    let (job, body) = state.withLock { state in
+      state.asked += 1
+      if let job = state.jobs[entry.identity] { return (job, state.beforeAnswering) }
+      let job = Int64(state.jobs.count + 1)
+      state.jobs[entry.identity] = job
+      state.entries.append(entry)
+      return (job, state.beforeAnswering)
+    }
+    try body?(entry, job)
+    return job
+  }
+
+  func announce(_ job: Int64) { takenContinuation.yield(job) }
+
+  var entries: [SpoolEntry] { state.withLock { $0.entries } }
+  /// How often `accept` was called.
+  var asked: Int { state.withLock { $0.asked } }
+}
+
+struct SimulatedCrash: Error {}

@@ -1,0 +1,209 @@
+import Foundation
+import Testing
+
+@testable import Spool
+
+@Suite("A ticket")
+struct TicketTests {
+  private func parse(_ text: String) throws -> Ticket { try Ticket(parsing: Array(text.utf8)) }
+
+  private func error(_ text: String) -> TicketError? {
+    do throws(TicketError) {
+      _ = try Ticket(parsing: Array(text.utf8))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("is read with every key it may have")
+  func everyKey() throws {
+    let ticket = try parse(
+      """
+      # a comment with an & and a *
+      kind: import
+      store: shop
+      entity: Customer
+      source: customers.csv
+      mode: upsert
+      lane: import
+      priority: -10
+      not_before: 2026-03-01T04:00:00+01:00
+      unique_key: "2026"
+      max_attempts: 3
+      options: {delimiter: ";", header: true, skip: 2, country: NO, at: 12:30, null_values: ["", NULL, 0]}
+      """)
+    #expect(ticket.kind == "import")
+    #expect(ticket.store == "shop")
+    #expect(ticket.entity == "Customer")
+    #expect(ticket.source == .beside("customers.csv"))
+    #expect(ticket.mode == .upsert)
+    #expect(ticket.lane == "import")
+    #expect(ticket.priority == -10)
+    #expect(ticket.notBefore == Date(timeIntervalSince1970: 1_772_334_000))
+    #expect(ticket.uniqueKey == "2026")
+    #expect(ticket.maxAttempts == 3)
+    #expect(
+      ticket.options == [
+        "delimiter": .string(";"), "header": .bool(true), "skip": .int(2), "country": .string("NO"),
+        "at": .string("12:30"), "null_values": .strings(["", "NULL", "0"]),
+      ])
+  }
+
+  @Test("may be JSON, and leaves unsaid what it doesn't say")
+  func json() throws {
+    let ticket = try parse(#"{"store": "shop", "entity": "Customer", "source": "a b.csv", "options": {}}"#)
+    #expect(ticket.kind == "import")
+    #expect(ticket.source == .beside("a b.csv"))
+    #expect(ticket.priority == 0)
+    #expect(ticket.mode == nil)
+    #expect(ticket.notBefore == nil)
+    #expect(ticket.options.isEmpty)
+  }
+
+  @Test("that isn't YAML is refused with line and column")
+  func notYAML() throws {
+    guard case .notYAML(let line, let column, _) = error("store: shop\nentity: [Customer\nsource: x\n") else {
+      Issue.record("it was read")
+      return
+    }
+    #expect(line == 3)
+    #expect(column != nil)
+    #expect(error("store: \u{1}\n")?.description.hasPrefix("Line 1, column 8:") == true)
+  }
+
+  @Test(
+    "that is no mapping, empty, two documents or not text is refused",
+    arguments: [
+      ("- a\n- b\n", "mapping"), ("just words", "mapping"), ("", "empty"), ("# nothing\n", "empty"),
+      ("a: 1\n---\nb: 2\n", "document"), ("store: a\nstore: b\n", "twice"),
+    ])
+  func shape(text: String, says: String) {
+    #expect(error(text)?.description.contains(says) == true, "\(String(describing: error(text)))")
+  }
+
+  @Test("of bytes that aren't UTF-8 is refused")
+  func notText() {
+    #expect(throws: TicketError.notText) { try Ticket(parsing: [0x73, 0xFF, 0xFE]) }
+  }
+
+  @Test(
+    "with an unknown key is refused with the nearest right word",
+    arguments: [
+      ("sorce: x.csv", "source"), ("Entity: X", "entity"), ("notbefore: x", "not_before"),
+      ("priorty: 1", "priority"), ("max_atempts: 1", "max_attempts"), ("option: {}", "options"),
+    ])
+  func unknownKey(text: String, nearest: String) {
+    let found = error("store: shop\n\(text)\n")
+    guard case .unknownKey(_, 2, let suggestion, _) = found else {
+      Issue.record("\(String(describing: found))")
+      return
+    }
+    #expect(suggestion == nearest)
+    #expect(found?.description.contains("Did you mean `\(nearest)`?") == true)
+  }
+
+  @Test("with a key like no other is told all that there are")
+  func farKey() {
+    let text = error("xyzzyxyzzy: 1\n")?.description ?? ""
+    #expect(text.contains("entity, kind, lane"))
+  }
+
+  @Test(
+    "with a value of a wrong type is refused with its line",
+    arguments: [
+      ("priority: high", "a whole number"), ("priority: 1.5", "a whole number"), ("priority: \"5\"", "a whole number"),
+      ("store: 5", "the number 5; as text, put it in quotes"), ("store: [a]", "a list"),
+      ("entity: {a: 1}", "a mapping"),
+      ("entity: true", "true or false"), ("lane:", "nothing"), ("options: 5", "a mapping of names to values"),
+      ("options: {a: {b: 1}}", "a single value"), ("options: {a: [[b]]}", "text"), ("unique_key: ~", "nothing"),
+    ])
+  func wrongType(text: String, says: String) {
+    let found = error("kind: import\n\n\(text)\n")
+    guard case .wrongType(_, _, _, 3, _) = found else {
+      Issue.record("\(String(describing: found))")
+      return
+    }
+    #expect(found?.description.contains(says) == true, "\(String(describing: found))")
+  }
+
+  @Test(
+    "with a value that can't be is refused with its line",
+    arguments: [
+      "mode: upsrt", "mode: replace", "not_before: tomorrow", "not_before: 2026-03-01T04:00:00", "max_attempts: 0",
+      "priority: 99999999999", "store: \"\"", "store: \"a\\nb\"", "source: a/b.csv", "source: ../b.csv",
+      "source: ..", "source: .hidden", "source: x.csv.part", "source: /srv/../etc/passwd", "source: /",
+      "source: /srv/", "source: /srv/./x", "source: \"a\\0b\"", "source: \"x\\ty\"",
+    ])
+  func wrongValue(text: String) {
+    let found = error("kind: import\n\(text)\n")
+    guard case .wrongValue(_, _, _, 2, _) = found else {
+      Issue.record("\(String(describing: found))")
+      return
+    }
+  }
+
+  @Test("suggests the mode that was meant")
+  func nearestMode() {
+    #expect(error("mode: upsrt")?.description.contains("did you mean `upsert`?") == true)
+  }
+
+  @Test(
+    "with an anchor, an alias or a tag is refused where it stands",
+    arguments: [
+      ("store: &a shop\n", 1), ("store: shop\noptions: {a: &x 1, b: *x}\n", 2), ("a: *nowhere\n", 1),
+      ("options: &o {a: 1}\n", 1), ("store: !!binary c2hvcA==\n", 1), ("store: shop\nentity: !ruby/object:X y\n", 2),
+    ])
+  func aliases(text: String, line: Int) {
+    switch error(text) {
+    case .notAllowed(_, line, _), .notYAML(line, _, _): break
+    case let found: Issue.record("\(String(describing: found))")
+    }
+  }
+
+  @Test("that would unfold to a billion nodes is refused at once", arguments: [false, true])
+  func bomb(asKeys: Bool) {
+    var text = "a0: &a0 [x, x]\n"
+    for level in 1..<60 {
+      let inner = "[*a\(level - 1), *a\(level - 1)]"
+      text += asKeys ? "a\(level): &a\(level) {? \(inner) : 1}\n" : "a\(level): &a\(level) \(inner)\n"
+    }
+    guard case .notAllowed = error(text) else {
+      Issue.record("it was read")
+      return
+    }
+  }
+
+  @Test("nested thousands deep is refused, and the daemon stands", arguments: ["[", "{a: ", "- ", "? "])
+  func depth(opening: String) {
+    #expect(error("options: \(String(repeating: opening, count: 60_000 / opening.count))") != nil)
+    #expect(error(String(repeating: opening, count: 60_000 / opening.count)) != nil)
+    #expect(error("options: \(String(repeating: opening, count: 990))") != nil)
+  }
+
+  @Test("may have asterisks and ampersands in its texts")
+  func asterisks() throws {
+    let ticket = try parse("store: a & b\nentity: \"*x\"\noptions: {like: '*a', and: R&D}\n")
+    #expect(ticket.store == "a & b")
+    #expect(ticket.entity == "*x")
+    #expect(ticket.options["like"] == .string("*a"))
+  }
+
+  @Test("has an absolute source without doubled slashes")
+  func absolute() throws {
+    #expect(try parse("source: /srv//exports/x.csv").source == .absolute("/srv/exports/x.csv"))
+    #expect(try parse("source: /srv/exports/x.csv").source?.fileName == "x.csv")
+  }
+
+  @Test("of more than 64 KiB is refused, of 64 KiB it isn't")
+  func size() throws {
+    let line = "store: shop\n#"
+    let largest = line + String(repeating: "x", count: Ticket.longest - line.utf8.count)
+    #expect(try parse(largest).store == "shop")
+    guard case .tooLarge(let bytes, Ticket.longest) = error(largest + "x") else {
+      Issue.record("it was read")
+      return
+    }
+    #expect(bytes == Int64(Ticket.longest + 1))
+  }
+}
