@@ -1,9 +1,9 @@
 // A save is one transaction of SQLite in WAL mode, so readers never wait for the writer, and see a save whole or not at
 // all. Row numbers are never given twice, also after the highest row was deleted: `lade_metadata` keeps the last one.
 
-import Foundation
+public import Foundation
 import GRDB
-package import ManagedObjects
+public import ManagedObjects
 import Synchronization
 
 /// A store in an SQLite file, whose tables people and their tools can read.

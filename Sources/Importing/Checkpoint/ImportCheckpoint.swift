@@ -28,20 +28,26 @@ package struct ImportCheckpoint: Sendable, Hashable {
 
   /// The checkpoint of a job, nil when it hasn't begun.
   package static func read(_ job: String, in context: ManagedObjectContext) throws -> ImportCheckpoint? {
-    try object(job, in: context).map(ImportCheckpoint.init)
+    try find(job, in: context).map { ImportCheckpoint($0) }
   }
 
   /// Removes a job's checkpoint, once the queue knows that the job has ended.
   package static func remove(_ job: String, in context: ManagedObjectContext) throws {
-    guard let object = try object(job, in: context) else { return }
+    guard let object = try find(job, in: context) else { return }
     context.delete(object)
     try context.save()
   }
 
-  /// Puts the checkpoint into the context, for its next save.
-  func write(_ job: String, in context: ManagedObjectContext) throws {
-    let object = try Self.object(job, in: context) ?? context.insert(ImportModel.checkpointEntity)
+  /// The object that holds a job's checkpoint; a new one the first time.
+  static func object(_ job: String, in context: ManagedObjectContext) throws -> ManagedObject {
+    if let known = try find(job, in: context) { return known }
+    let object = try context.insert(ImportModel.checkpointEntity)
     try object.setValue(.string(job), forKey: "job")
+    return object
+  }
+
+  /// Puts the checkpoint into its object, for the context's next save.
+  func write(to object: ManagedObject) throws {
     try object.setValue(.string(position.state), forKey: "readerState")
     try object.setValue(.string(identity), forKey: "identity")
     let numbers: [(String, Int64)] = [
@@ -69,7 +75,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     isFinished = number("finished") != 0
   }
 
-  private static func object(_ job: String, in context: ManagedObjectContext) throws -> ManagedObject? {
+  private static func find(_ job: String, in context: ManagedObjectContext) throws -> ManagedObject? {
     var request = FetchRequest<ManagedObject>(entityName: ImportModel.checkpointEntity)
     request.predicate = .equal("job", .string(job))
     request.fetchLimit = 1

@@ -20,8 +20,12 @@ final class ConvertedBatch: @unchecked Sendable {
   var rejections: [Rejection] = []
   /// Bytes of the source read so far.
   let bytesRead: Int64
+  /// Whether every row becomes a new object, and can be checked against the model before it is one.
+  let isChecked: Bool
+  private var failures: [ValidationFailure] = []
 
-  init(source: RecordBatch, mapping: RecordMapping, bytesRead: Int64) {
+  init(source: RecordBatch, mapping: RecordMapping, mode: ImportOptions.Mode, bytesRead: Int64) {
+    isChecked = mode == .insert && mapping.entity.validationRules.concernsAttributesOnly
     self.source = source
     self.mapping = mapping
     self.bytesRead = bytesRead
@@ -65,6 +69,13 @@ final class ConvertedBatch: @unchecked Sendable {
         if failure != nil { break }
       }
     }
+    if failure == nil, isChecked {
+      mapping.entity.validationRules.check(values, of: nil, into: &failures)
+      if let first = failures.first {
+        failure = source.rejection(record, column: first.property, code: first.code, message: first.description)
+        failures.removeAll(keepingCapacity: true)
+      }
+    }
     if let failure {
       rejections.append(failure)
     } else {
@@ -73,19 +84,20 @@ final class ConvertedBatch: @unchecked Sendable {
   }
 
   private func convert(_ cell: Cell, _ converter: ValueConverter) -> Result<Value, ConversionCode> {
+    switch cell.kind {
+    case .text: return source.withBytes(of: cell) { bytes in Self.attempt { () throws(ConversionCode) in try converter.convert(text: bytes) } }
+    case .number: return source.withBytes(of: cell) { bytes in Self.attempt { () throws(ConversionCode) in try converter.convert(number: bytes) } }
+    case .yes: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: true) }
+    case .no: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: false) }
+    case .empty, .null, .missing: return .success(.null)
+    case .nested: return .failure(.wrongKind)
+    }
+  }
+
+  @inline(__always)
+  private static func attempt(_ conversion: () throws(ConversionCode) -> Value) -> Result<Value, ConversionCode> {
     do throws(ConversionCode) {
-      switch cell.kind {
-      case .text:
-        return .success(
-          try source.withBytes(of: cell) { bytes throws(ConversionCode) in try converter.convert(text: bytes) })
-      case .empty, .null, .missing: return .success(.null)
-      case .number:
-        return .success(
-          try source.withBytes(of: cell) { bytes throws(ConversionCode) in try converter.convert(number: bytes) })
-      case .yes: return .success(try converter.convert(bool: true))
-      case .no: return .success(try converter.convert(bool: false))
-      case .nested: return .failure(.wrongKind)
-      }
+      return .success(try conversion())
     } catch {
       return .failure(error)
     }
@@ -104,19 +116,15 @@ final class ConvertedBatch: @unchecked Sendable {
       text = source.string(cell)
     } else if var rendered = mapping.renderedKey(reference, record, in: source) {
       text = rendered
-      do throws(ConversionCode) {
-        converted = .success(try rendered.withUTF8Bytes { bytes throws(ConversionCode) in
-          try reference.converter.convert(text: bytes)
-        })
-      } catch {
-        converted = .failure(error)
+      converted = rendered.withUTF8 { bytes in
+        Self.attempt { () throws(ConversionCode) in try reference.converter.convert(text: UnsafeRawBufferPointer(bytes)) }
       }
     } else {
       return .success(.null)
     }
     return converted.mapError { code in
       var text = text
-      let message = text.withUTF8Bytes { reference.converter.problem(code, text: $0).description }
+      let message = text.withUTF8 { reference.converter.problem(code, text: UnsafeRawBufferPointer($0)).description }
       return KeyProblem(code: code.rawValue, message: message)
     }
   }
@@ -125,21 +133,5 @@ final class ConvertedBatch: @unchecked Sendable {
     let problem = source.withBytes(of: cell) { converter.problem(code, text: $0) }
     return source.rejection(
       record, column: problem.attribute, code: problem.code.rawValue, message: problem.description)
-  }
-}
-
-extension String {
-  /// Lends the text's bytes.
-  fileprivate mutating func withUTF8Bytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    var result: Result<R, E>?
-    withUTF8 { buffer in
-      do throws(E) {
-        result = .success(try body(UnsafeRawBufferPointer(buffer)))
-      } catch {
-        result = .failure(error)
-      }
-    }
-    guard let result else { preconditionFailure("withUTF8 always calls its body") }
-    return try result.get()
   }
 }

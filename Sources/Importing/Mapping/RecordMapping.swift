@@ -8,10 +8,16 @@ package import ManagedObjects
 /// `mappedKeyTemplate` (see ``KeyTemplate``), and finds that object by the attribute `relatedByAttribute`.
 package struct RecordMapping {
   /// An attribute and the column it comes from.
-  struct AttributeColumn {
+  final class AttributeColumn: Sendable {
     let column: Int
     let slot: Int
     let converter: ValueConverter
+
+    init(column: Int, slot: Int, converter: ValueConverter) {
+      self.column = column
+      self.slot = slot
+      self.converter = converter
+    }
   }
 
   /// A to-one relationship and what its key is made of.

@@ -17,13 +17,15 @@ final class BatchPipeline: @unchecked Sendable {
 
   private let reader: any RecordReader
   private let batchSize: Int
+  private let mode: ImportOptions.Mode
   private var mapping: RecordMapping
   private let state = Mutex(State())
   private let filled = DispatchSemaphore(value: 0)
   private let emptied = DispatchSemaphore(value: 3)
   private let ended = DispatchSemaphore(value: 0)
 
-  init(reader: any RecordReader, mapping: RecordMapping, batchSize: Int) {
+  init(reader: any RecordReader, mapping: RecordMapping, mode: ImportOptions.Mode, batchSize: Int) {
+    self.mode = mode
     self.reader = reader
     self.mapping = mapping
     self.batchSize = batchSize
@@ -67,7 +69,7 @@ final class BatchPipeline: @unchecked Sendable {
         if batch.columns.count != mapping.columns.count {
           mapping = try RecordMapping(mapping.entity, columns: batch.columns)
         }
-        let converted = ConvertedBatch(source: batch, mapping: mapping, bytesRead: reader.bytesRead)
+        let converted = ConvertedBatch(source: batch, mapping: mapping, mode: mode, bytesRead: reader.bytesRead)
         converted.convert()
         hand(.success(converted))
       } catch {

@@ -43,10 +43,12 @@ final class BatchWriter {
       pendingReferences.removeAll()
       context.reset()
     }
+    // Asked for before there are new objects, so that the look-up needn't take them into account.
+    let record = try ImportCheckpoint.object(job, in: context)
     var rejections = batch.rejections
     var written = mode == .insert ? try insert(batch) : try upsert(batch)
     try resolveReferences(batch, &written, &rejections)
-    reject(invalid: &written, batch, &rejections)
+    if !batch.isChecked { reject(invalid: &written, batch, &rejections) }
     while true {
       rejections.sort { $0.record < $1.record }
       var next = checkpoint
@@ -66,9 +68,9 @@ final class BatchWriter {
       rejects.append(rejections)
       try rejects.flush()
       next.rejectsLength = rejects.length
-      try next.write(job, in: context)
+      try next.write(to: record)
       do {
-        try context.save()
+        try context.saveValidated()
         checkpoint = next
         if firstRejection.isEmpty, let first = rejections.first {
           firstRejection = "line \(first.line): \(first.message)"
@@ -87,7 +89,7 @@ final class BatchWriter {
     let pending = PendingReferences(context: context, job: job)
     let missing = try mapping.map { try pending.resolve($0, resolver, &checkpoint) } ?? []
     checkpoint.isFinished = true
-    try checkpoint.write(job, in: context)
+    try checkpoint.write(to: ImportCheckpoint.object(job, in: context))
     try context.save()
     return missing
   }
@@ -95,10 +97,11 @@ final class BatchWriter {
   // MARK: Objects
 
   private func insert(_ batch: ConvertedBatch) throws -> [Written] {
+    let rows = batch.rows
     var written: [Written] = []
-    written.reserveCapacity(batch.rows.count)
-    for index in batch.rows.indices {
-      let object = try context.insert(entity, values: batch.rows[index].values)
+    written.reserveCapacity(rows.count)
+    for index in rows.indices {
+      let object = try context.insert(entity, values: rows[index].values)
       written.append(Written(row: index, object: object, isNew: true))
     }
     return written

@@ -74,6 +74,7 @@ package struct Importer {
       throw MappingError.fileFailed(path: path, operation: "open", reason: String(cString: strerror(errno)))
     }
     defer { close(descriptor) }
+    context.announcesChanges = false
     var checkpoint = try ImportCheckpoint.read(request.job, in: context) ?? ImportCheckpoint()
     context.reset()
     let entity = try targetEntity()
@@ -97,17 +98,17 @@ package struct Importer {
     _ reader: any RecordReader, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
     _ context: ManagedObjectContext, _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
-    let isTabular = (reader as? CSVReader)
+    let tabular = reader as? CSVReader
     var mapping = try RecordMapping(entity, columns: reader.columns)
-    if isTabular != nil { try mapping.checkNotEmpty() }
+    if tabular != nil { try mapping.checkNotEmpty() }
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
-    if mode == .upsert, isTabular != nil { _ = try mapping.key() }
+    if mode == .upsert, tabular != nil { _ = try mapping.key() }
     let rejects = try RejectFile(
-      path: request.rejects.path, delimiter: isTabular?.delimiterText, header: isTabular?.columns,
+      path: request.rejects.path, delimiter: tabular?.delimiterText, header: tabular?.columns,
       length: checkpoint.rejectsLength)
     let writer = BatchWriter(
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint)
-    let pipeline = BatchPipeline(reader: reader, mapping: mapping, batchSize: request.options.batchSize)
+    let pipeline = BatchPipeline(reader: reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize)
     defer { pipeline.stop() }
     var done = checkpoint.position.byteOffset
     let total = reader.bytesTotal

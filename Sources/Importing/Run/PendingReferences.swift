@@ -53,7 +53,7 @@ struct PendingReferences {
         }
       }
       for item in pending { context.delete(item) }
-      try checkpoint.write(job, in: context)
+      try checkpoint.write(to: ImportCheckpoint.object(job, in: context))
       try context.save()
       context.reset()
     }

@@ -49,7 +49,8 @@ extension YAMLValue.Entry {
     let isName = name.utf8.allSatisfy { byte in
       switch UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 {
       case true: true
-      case false: UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+      case false:
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
       }
     }
     if isName, (1...64).contains(name.utf8.count), !name.hasPrefix("-") { return true }

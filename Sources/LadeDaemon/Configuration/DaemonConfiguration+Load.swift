@@ -59,7 +59,7 @@ extension DaemonConfiguration {
     paths.add(spool, key: "spool", section[.spool])
     state = section[.state]?.path(in: folder) ?? state
     paths.add(state, key: "state", section[.state])
-    paths.add(queueStore, key: "the queue's own store in `state`", section[.state])
+    paths.add(queueStore, key: "state (its queue.sqlite)", section[.state])
     socket = section[.socket]?.socketPath(in: folder) ?? socket
     paths.add(socket, key: "socket", section[.socket])
     allowedFolders = section[.allowedFolders]?.folders(in: folder) ?? allowedFolders

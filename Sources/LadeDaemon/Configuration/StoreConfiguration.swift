@@ -22,7 +22,8 @@ extension StoreConfiguration {
   init?(_ entry: YAMLValue.Entry, in folder: ConfigurationFolder, _ paths: inout DistinctPaths) {
     let isNamedWell = entry.isNamedWell
     guard let section = YAMLSection<Key>(entry.value) else { return nil }
-    let path = section.required(.path, "the SQLite file of the store, which is made if it isn't there")?.path(in: folder)
+    let path = section.required(.path, "the SQLite file of the store, which is made if it isn't there")?.path(
+      in: folder)
     let model = section.required(.model, "the store's model, an .xcdatamodeld or .xcdatamodel")?.path(in: folder)
     guard let path, let model else { return nil }
     paths.add(path, key: entry.value.path(Key.path.rawValue), section[.path])

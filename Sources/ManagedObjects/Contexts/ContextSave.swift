@@ -21,18 +21,15 @@ public struct ContextSave: Sendable {
   package let updated: [StoreChanges.Update]
   package let deleted: [StoreRow]
 
-  init(
-    context: ManagedObjectContext, inserted: some Sequence<StoreRow>, updated: some Sequence<StoreChanges.Update>,
-    deleted: some Sequence<StoreRow>
-  ) {
+  init(context: ManagedObjectContext, _ changes: StoreChanges) {
     contextName = context.name
     transactionAuthor = context.transactionAuthor
     contextID = ObjectIdentifier(context)
     coordinator = context.persistentStoreCoordinator
     isToStore = context.parent == nil
-    self.inserted = Array(inserted)
-    self.updated = Array(updated)
-    self.deleted = Array(deleted)
+    inserted = changes.inserted
+    updated = changes.updated
+    deleted = changes.deleted
   }
 
   /// What a did-save notification tells; nil for any other notification.

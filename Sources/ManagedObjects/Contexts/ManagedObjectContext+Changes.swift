@@ -44,7 +44,8 @@ extension ManagedObjectContext {
   func adopt(_ row: StoreRow) -> ManagedObject {
     let object = make(row, state: .inserted, isFault: false)
     insertions.append(object)
-    pending.noteInserted(object)
+    if !row.id.scope.entity.relationships.isEmpty { hasRelatedInsertions = true }
+    if announcesChanges { pending.noteInserted(object) }
     return object
   }
 
@@ -58,6 +59,7 @@ extension ManagedObjectContext {
     case .deleted, .detached: return
     case .inserted:
       detachInverses(of: object)
+      hasVoidInsertions = true
       object.state = .detached
       registry.remove(object)
     case .updated, .clean:
@@ -113,9 +115,7 @@ extension ManagedObjectContext {
       object.state = .clean
       pending.noteRefreshed(object)
     }
-    insertions.removeAll()
-    updates.removeAll()
-    deletions.removeAll()
+    forgetChanges()
     processPendingChanges()
   }
 
@@ -123,15 +123,20 @@ extension ManagedObjectContext {
   /// Source: `reset()` of Core Data.
   public func reset() {
     home.check()
-    for object in registry.objects { object.state = .detached }
     for object in deletions { object.state = .detached }
-    registry.removeAll()
-    insertions.removeAll(keepingCapacity: true)
-    updates.removeAll(keepingCapacity: true)
-    deletions.removeAll(keepingCapacity: true)
+    registry.detachAll()
+    forgetChanges()
     pending = PendingChanges()
     permanentIDs.removeAll()
     deferredError = nil
+  }
+
+  func forgetChanges() {
+    insertions.removeAll(keepingCapacity: true)
+    updates.removeAll(keepingCapacity: true)
+    deletions.removeAll(keepingCapacity: true)
+    hasVoidInsertions = false
+    hasRelatedInsertions = false
   }
 
   func noteUpdated(_ object: ManagedObject) {

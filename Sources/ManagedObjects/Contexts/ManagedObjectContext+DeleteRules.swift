@@ -18,7 +18,7 @@ extension ManagedObjectContext {
         case .nullify: for other in others { unlink(other, from: object, relationship) }
         case .deny:
           if others.contains(where: { $0.state != .deleted }) {
-            denied.append(.init(objectID: object.id, property: relationship.name, reason: .deleteDenied))
+            denied.append(.init(entity: object.entity, objectID: object.id, property: relationship.name, reason: .deleteDenied))
           }
         }
       }

@@ -75,16 +75,7 @@ extension ManagedObjectContext {
       guard belongs(object), matches(object), known.insert(ObjectIdentifier(object)).inserted else { continue }
       found.append(object)
     }
-    if !fetch.sort.isEmpty {
-      // Equal keys keep the store's order, then the order of insertion, as a stable sort leaves them.
-      found = found.enumerated().sorted { a, b in
-        switch fetch.sort.order(a.element, b.element) {
-        case .orderedAscending: return true
-        case .orderedDescending: return false
-        case .orderedSame: return a.offset < b.offset
-        }
-      }.map(\.element)
-    }
+    if !fetch.sort.isEmpty { found.sort { fetch.sort.areInIncreasingOrder($0, $1) } }
     let tail = found.dropFirst(fetch.offset)
     return Array(fetch.limit > 0 ? tail.prefix(fetch.limit) : tail)
   }

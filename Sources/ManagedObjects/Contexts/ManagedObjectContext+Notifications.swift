@@ -14,7 +14,7 @@ extension ManagedObjectContext {
 
   /// Keys of the notifications' user info, by Core Data's names.
   ///
-  /// The values are arrays, in the order of the changes, where Core Data has sets: announcing a large save costs no
+  /// The values are arrays (of a save, contiguous ones), in the order of the changes, where Core Data has sets: announcing a large save costs no
   /// hashing. Objects belong to the context that posts; IDs can be taken elsewhere.
   public enum NotificationKey: String, Sendable {
     case insertedObjects = "inserted"
@@ -52,7 +52,8 @@ extension ManagedObjectContext {
   }
 
   func postDidSave(
-    _ save: ContextSave, inserted: [ManagedObject], updated: [ManagedObject], deleted: [ManagedObject]
+    _ save: ContextSave, inserted: ContiguousArray<ManagedObject>, updated: [ManagedObject],
+    deleted: ContiguousArray<ManagedObject>
   ) {
     NotificationCenter.default.post(
       name: Self.didSaveObjectsNotification, object: self,

@@ -8,7 +8,12 @@ extension ManagedObjectContext {
   /// Source: `save()` of Core Data.
   /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/constraintConflicts(_:)``,
   ///   ``ManagedObjectError/mergeConflicts(_:)``, or the store's error.
-  public func save() throws {
+  public func save() throws { try save(validating: true) }
+
+  /// Saves objects that the caller has checked against the model already, as an import does record by record.
+  package func saveValidated() throws { try save(validating: false) }
+
+  private func save(validating: Bool) throws {
     home.check()
     try throwDeferredError()
     guard hasChanges else { return }
@@ -17,11 +22,11 @@ extension ManagedObjectContext {
     try throwDeferredError()
     processPendingChanges()
 
-    insertions.removeAll { $0.state != .inserted }
-    let inserted = Array(insertions)
+    if hasVoidInsertions { insertions.removeAll { $0.state != .inserted } }
+    let inserted = insertions
     let updated = updates.filter { $0.state == .updated && $0.hasPersistentChanges }
-    let deleted = Array(deletions)
-    try validate(inserted, updated)
+    let deleted = deletions
+    if validating { try validate(inserted, updated) }
 
     var changes = StoreChanges()
     changes.inserted.reserveCapacity(inserted.count)
@@ -33,44 +38,42 @@ extension ManagedObjectContext {
 
     let ids = changes.isEmpty ? [] : try source.write(changes)
 
-    var hasNewIDs = false
-    for (object, id) in zip(inserted, ids) where object.id != id {
+    let mayHoldTemporaryIDs = hasRelatedInsertions || !updates.isEmpty
+    var renamed: [ManagedObjectID: ManagedObjectID] = [:]
+    for (index, id) in ids.enumerated() {
+      let object = inserted[index]
       if object.isKnownToChildren { permanentIDs[object.id] = id }
+      if mayHoldTemporaryIDs, object.id != id { renamed[object.id] = id }
       registry.rename(object, to: id)
-      hasNewIDs = true
+      changes.inserted[index].id = id
     }
-    if hasNewIDs { replaceTemporaryIDs(saved: Dictionary(zip(changes.inserted, ids).map { ($0.id, $1) }) { $1 }) }
-    let save = ContextSave(
-      context: self, inserted: inserted.map { StoreRow(id: $0.id, values: $0.slots) },
-      updated: updated.map { .init(id: $0.id, values: $0.slots, committed: $0.committed) },
-      deleted: deleted.map { StoreRow(id: $0.id, values: $0.committed) })
-    settle(deleted)
-    postDidSave(save, inserted: inserted, updated: updated, deleted: deleted)
+    if !renamed.isEmpty {
+      replaceTemporaryIDs(renamed)
+      for (index, object) in inserted.enumerated() { changes.inserted[index].values = object.slots }
+      for (index, object) in updated.enumerated() { changes.updated[index].values = object.slots }
+    }
+    settle()
+    postDidSave(ContextSave(context: self, changes), inserted: inserted, updated: updated, deleted: deleted)
   }
 
   /// Nothing is changed any more.
-  private func settle(_ deleted: [ManagedObject]) {
+  private func settle() {
     for object in insertions { object.state = .clean }
     for object in updates where object.state == .updated {
       object.state = .clean
       object.committed = []
     }
-    for object in deleted {
+    for object in deletions {
       registry.remove(object)
       object.state = .detached
     }
-    insertions.removeAll(keepingCapacity: true)
-    updates.removeAll(keepingCapacity: true)
-    deletions.removeAll(keepingCapacity: true)
+    forgetChanges()
   }
 
   /// Puts permanent IDs where changed objects refer to others by temporary ones.
-  func replaceTemporaryIDs(saved: @autoclosure () -> [ManagedObjectID: ManagedObjectID] = [:]) {
-    var known: [ManagedObjectID: ManagedObjectID]?
+  func replaceTemporaryIDs(_ renamed: [ManagedObjectID: ManagedObjectID] = [:]) {
     func permanent(_ id: ManagedObjectID) -> ManagedObjectID? {
-      guard id.isTemporaryID else { return nil }
-      if known == nil { known = saved().merging(permanentIDs) { $1 } }
-      return known?[id]
+      id.isTemporaryID ? renamed[id] ?? permanentIDs[id] : nil
     }
     func replace(in values: inout ContiguousArray<Value>, _ relationships: [RelationshipDescription]) {
       for relationship in relationships {

@@ -1,7 +1,7 @@
 extension ManagedObjectContext {
   /// Checks what is about to be saved against the model.
   /// - Throws: ``ManagedObjectError/validation(_:)`` with every failure.
-  func validate(_ inserted: [ManagedObject], _ updated: [ManagedObject]) throws {
+  func validate(_ inserted: ContiguousArray<ManagedObject>, _ updated: [ManagedObject]) throws {
     var failures: [ValidationFailure] = []
     var rules: ValidationRules?
     for object in inserted {
@@ -12,7 +12,7 @@ extension ManagedObjectContext {
       if rules?.entity !== object.entity { rules = ValidationRules.of(object.entity) }
       rules?.check(object.slots, of: object.id, into: &failures)
       if let key = object.entity.primaryKey, object.slots[key.slot] != object.committed[key.slot] {
-        failures.append(.init(objectID: object.id, property: key.name, reason: .primaryKeyChanged))
+        failures.append(.init(entity: object.entity, objectID: object.id, property: key.name, reason: .primaryKeyChanged))
       }
     }
     guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }

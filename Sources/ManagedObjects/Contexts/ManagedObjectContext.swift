@@ -42,12 +42,19 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var registry = ObjectRegistry()
   /// New objects in the order of their insertion, those deleted since included.
   var insertions: ContiguousArray<ManagedObject> = []
+  /// Whether one of them has been deleted again.
+  var hasVoidInsertions = false
+  /// Whether one of them has relationships, in which temporary IDs may stand.
+  var hasRelatedInsertions = false
   /// Changed objects in the order of their first change.
   var updates: ContiguousArray<ManagedObject> = []
   /// Objects to delete.
   var deletions: ContiguousArray<ManagedObject> = []
   /// What the next did-change notification tells.
   var pending = PendingChanges()
+  /// Whether new objects are told by a did-change notification: an import, whose context nobody watches, says no. Its
+  /// saves are announced all the same.
+  package var announcesChanges = true
   /// Permanent IDs of objects that were inserted here by a child under a temporary one.
   var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
   /// A read that failed where it couldn't be thrown, to be thrown by the next call that can.
@@ -96,7 +103,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     for object in insertions { object.state = .detached }
     for object in updates { object.state = .detached }
     for object in deletions { object.state = .detached }
-    for object in registry.objects { object.state = .detached }
+    registry.detachAll()
     home.context = nil
   }
 

@@ -18,7 +18,8 @@ struct ObjectRegistry {
 
   /// Takes in an object whose ID isn't known yet.
   mutating func add(_ object: ManagedObject) {
-    if count >= limit, !retainsObjects { letGo() }
+    // Unsaved objects are held by the context's changes anyway: looking for some to let go is for those that were read.
+    if count >= limit, object.state == .clean, !retainsObjects { letGo() }
     latest.append(object)
   }
 
@@ -54,7 +55,10 @@ struct ObjectRegistry {
     object.isIndexed = false
   }
 
-  mutating func removeAll() {
+  /// Forgets every object, each of which then has no context any more.
+  mutating func detachAll() {
+    for object in latest { object.state = .detached }
+    for object in byID.values { object.state = .detached }
     byID.removeAll()
     latest.removeAll(keepingCapacity: true)
     limit = 2048

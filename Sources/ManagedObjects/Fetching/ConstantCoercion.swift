@@ -9,7 +9,7 @@ import Foundation
 struct ConstantCoercion {
   let path: ResolvedPath
 
-  func coerce(_ value: Value) throws(PredicateError) -> Value {
+  func coerce(_ value: Value) throws(FetchPredicateError) -> Value {
     if value.comparisonKey.isNull { return .null }
     switch path.end {
     case .relationship(let relationship): return try object(value, of: relationship.destinationEntity)
@@ -18,14 +18,14 @@ struct ConstantCoercion {
     }
   }
 
-  private func mismatch(_ value: Value, _ expected: String) -> PredicateError {
+  private func mismatch(_ value: Value, _ expected: String) -> FetchPredicateError {
     let kind = ValueKind(value).map { "\($0.rawValue), " } ?? ""
     return .mismatch(
       property: path.name, type: path.typeName,
       value: "\(kind)\(FetchPredicate.Expression.constant(value))", expected: expected)
   }
 
-  private func object(_ value: Value, of entity: EntityDescription) throws(PredicateError) -> Value {
+  private func object(_ value: Value, of entity: EntityDescription) throws(FetchPredicateError) -> Value {
     guard case .object(let id) = value else { throw mismatch(value, "an object ID or nil") }
     guard id.entity.isKindOf(entity) || entity.isKindOf(id.entity) else {
       throw mismatch(value, "an object ID of \(entity.name)")
@@ -33,7 +33,7 @@ struct ConstantCoercion {
     return value
   }
 
-  private func attributeValue(_ value: Value, _ type: AttributeType) throws(PredicateError) -> Value {
+  private func attributeValue(_ value: Value, _ type: AttributeType) throws(FetchPredicateError) -> Value {
     switch ValueKind(type) {
     case .number:
       guard ValueKind(value) == .number else { throw mismatch(value, "a number") }

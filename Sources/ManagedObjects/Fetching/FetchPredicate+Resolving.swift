@@ -1,8 +1,8 @@
 extension FetchPredicate {
   /// Binds the predicate to `entity`: finds its properties, gives constants their types, and checks that operators fit.
   ///
-  /// - Throws: ``PredicateError`` with what doesn't fit.
-  package func resolved(in entity: EntityDescription) throws(PredicateError) -> ResolvedPredicate {
+  /// - Throws: ``FetchPredicateError`` with what doesn't fit.
+  package func resolved(in entity: EntityDescription) throws(FetchPredicateError) -> ResolvedPredicate {
     switch self {
     case .constant(let holds): return .constant(holds)
     case .not(let inner): return .not(try inner.resolved(in: entity))
@@ -14,7 +14,7 @@ extension FetchPredicate {
 
   private static func resolve(
     _ parts: [FetchPredicate], in entity: EntityDescription
-  ) throws(PredicateError) -> [ResolvedPredicate] {
+  ) throws(FetchPredicateError) -> [ResolvedPredicate] {
     var resolved: [ResolvedPredicate] = []
     for part in parts { resolved.append(try part.resolved(in: entity)) }
     return resolved
@@ -33,7 +33,7 @@ private struct ComparisonResolver {
     self.entity = entity
   }
 
-  func resolve() throws(PredicateError) -> ResolvedPredicate {
+  func resolve() throws(FetchPredicateError) -> ResolvedPredicate {
     switch comparison.operator {
     case .equal: return try relation(.equal)
     case .notEqual: return try relation(.notEqual)
@@ -56,7 +56,7 @@ private struct ComparisonResolver {
 
   // MARK: Operands
 
-  private func operand(_ expression: FetchPredicate.Expression) throws(PredicateError) -> ResolvedOperand {
+  private func operand(_ expression: FetchPredicate.Expression) throws(FetchPredicateError) -> ResolvedOperand {
     switch expression {
     case .constant(let value): return .constant(value)
     case .constants(let values):
@@ -74,7 +74,7 @@ private struct ComparisonResolver {
 
   // MARK: Equal, less, greater
 
-  private func relation(_ relation: ResolvedPredicate.Relation) throws(PredicateError) -> ResolvedPredicate {
+  private func relation(_ relation: ResolvedPredicate.Relation) throws(FetchPredicateError) -> ResolvedPredicate {
     switch (try operand(comparison.left), try operand(comparison.right)) {
     case (.path(let path), .constant(let value)): return try compare(path, relation, value)
     case (.constant(let value), .path(let path)): return try compare(path, relation.flipped, value)
@@ -93,7 +93,7 @@ private struct ComparisonResolver {
     }
   }
 
-  private func check(_ relation: ResolvedPredicate.Relation, on path: ResolvedPath) throws(PredicateError) {
+  private func check(_ relation: ResolvedPredicate.Relation, on path: ResolvedPath) throws(FetchPredicateError) {
     guard relation != .equal, relation != .notEqual else {
       guard path.kind != .opaque else {
         throw .notComparable(property: path.name, type: path.typeName, operation: name)
@@ -107,7 +107,7 @@ private struct ComparisonResolver {
 
   private func compare(
     _ path: ResolvedPath, _ relation: ResolvedPredicate.Relation, _ value: Value
-  ) throws(PredicateError) -> ResolvedPredicate {
+  ) throws(FetchPredicateError) -> ResolvedPredicate {
     let options = path.kind == .string ? comparison.options : []
     let constant = folding(try ConstantCoercion(path: path).coerce(value), options)
     if constant.isNull {
@@ -123,14 +123,14 @@ private struct ComparisonResolver {
 
   // MARK: Lists
 
-  private func list() throws(PredicateError) -> [Value] {
+  private func list() throws(FetchPredicateError) -> [Value] {
     guard case .constants(let values) = comparison.right else {
       throw .badOperand(operation: name, expected: "a list on its right", found: "\(comparison.right)")
     }
     return values
   }
 
-  private func membership() throws(PredicateError) -> ResolvedPredicate {
+  private func membership() throws(FetchPredicateError) -> ResolvedPredicate {
     let values = try list()
     switch try operand(comparison.left) {
     case .constant(let value):
@@ -146,7 +146,7 @@ private struct ComparisonResolver {
     }
   }
 
-  private func between() throws(PredicateError) -> ResolvedPredicate {
+  private func between() throws(FetchPredicateError) -> ResolvedPredicate {
     let values = try list()
     guard values.count == 2 else {
       throw .badOperand(operation: name, expected: "two values", found: "\(values.count)")
@@ -163,7 +163,7 @@ private struct ComparisonResolver {
 
   // MARK: Strings
 
-  private func text(_ operation: ResolvedPredicate.TextOperator) throws(PredicateError) -> ResolvedPredicate {
+  private func text(_ operation: ResolvedPredicate.TextOperator) throws(FetchPredicateError) -> ResolvedPredicate {
     let left = try textOperand(comparison.left)
     let right = try textOperand(comparison.right)
     if case .constant(let a) = left, case .constant(let b) = right {
@@ -173,7 +173,7 @@ private struct ComparisonResolver {
     return .text(left, operation, right, comparison.options)
   }
 
-  private func textOperand(_ expression: FetchPredicate.Expression) throws(PredicateError) -> ResolvedOperand {
+  private func textOperand(_ expression: FetchPredicate.Expression) throws(FetchPredicateError) -> ResolvedOperand {
     switch try operand(expression) {
     case .constant(let value):
       guard value.isNull || ValueKind(value) == .string else {
@@ -189,7 +189,7 @@ private struct ComparisonResolver {
   }
 
   /// The two sides of `LIKE` and `MATCHES`; nil for a side that is nil.
-  private func pathAndPattern() throws(PredicateError) -> (ResolvedPath?, String?) {
+  private func pathAndPattern() throws(FetchPredicateError) -> (ResolvedPath?, String?) {
     guard case .path(let path) = try operand(comparison.left) else {
       throw .badOperand(operation: name, expected: "a key path on its left", found: "\(comparison.left)")
     }
@@ -203,7 +203,7 @@ private struct ComparisonResolver {
     }
   }
 
-  private func like() throws(PredicateError) -> ResolvedPredicate {
+  private func like() throws(FetchPredicateError) -> ResolvedPredicate {
     let (path, source) = try pathAndPattern()
     guard let path, let source else { return .constant(false) }
     let options = comparison.options

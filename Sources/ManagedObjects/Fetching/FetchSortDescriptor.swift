@@ -27,8 +27,8 @@ public struct FetchSortDescriptor: Sendable, Hashable {
   }
 
   /// Binds the descriptor to `entity`.
-  /// - Throws: ``PredicateError`` when the key path isn't known, or leads to what has no order.
-  package func resolved(in entity: EntityDescription) throws(PredicateError) -> ResolvedSort {
+  /// - Throws: ``FetchPredicateError`` when the key path isn't known, or leads to what has no order.
+  package func resolved(in entity: EntityDescription) throws(FetchPredicateError) -> ResolvedSort {
     var names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if names.first?.uppercased() == "SELF", entity.propertiesByName[names[0]] == nil { names.removeFirst() }
     let path = try ResolvedPath(names, in: entity)

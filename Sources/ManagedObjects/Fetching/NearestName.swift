@@ -5,7 +5,9 @@ package enum NearestName {
     let wanted = Array(name.lowercased())
     // Names are short; what isn't has no neighbour worth the quadratic search.
     guard wanted.count <= 100 else { return nil }
-    let candidates = names.filter { $0.count <= 100 }.map { (name: $0, distance: distance(wanted, Array($0.lowercased()))) }
+    let candidates = names.filter { $0.count <= 100 }.map {
+      (name: $0, distance: distance(wanted, Array($0.lowercased())))
+    }
     guard let best = candidates.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }) else { return nil }
     return best.distance <= max(1, (wanted.count + 1) / 3) ? best.name : nil
   }

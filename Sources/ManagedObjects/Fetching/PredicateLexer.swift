@@ -71,7 +71,9 @@ struct PredicateLexer {
         return .symbol(pair)
       }
     }
-    guard "=<>!(){},.+-*/:".unicodeScalars.contains(first) else { throw error(.malformed("\(first) has no meaning here"), at: position) }
+    guard "=<>!(){},.+-*/:".unicodeScalars.contains(first) else {
+      throw error(.malformed("\(first) has no meaning here"), at: position)
+    }
     position += 1
     return .symbol(String(first))
   }
@@ -123,7 +125,8 @@ struct PredicateLexer {
     if peek() == "%" {
       throw error(.malformed("a percent sign stands only in quoted strings, and is written once there"), at: start)
     }
-    throw error(.expected("a placeholder such as %@, %K, %d or %f", found: "%\(peek().map { String($0) } ?? "")"), at: start)
+    throw error(
+      .expected("a placeholder such as %@, %K, %d or %f", found: "%\(peek().map { String($0) } ?? "")"), at: start)
   }
 
   private mutating func options() throws(PredicateFormatError) -> PredicateToken.Kind {

@@ -146,7 +146,8 @@ struct PredicateParser {
       throw error(.expected("two values for BETWEEN", found: "\(bounds.count)"), at: tokens[position - 1])
     }
     if name != .isIn, name != .between, case .constants = right {
-      throw error(.expected("one value or a key path after \(name.rawValue)", found: "a list"), at: tokens[position - 1])
+      throw error(
+        .expected("one value or a key path after \(name.rawValue)", found: "a list"), at: tokens[position - 1])
     }
     try refuseArithmetic()
     return .comparison(left, name, right, options: options)

@@ -1,7 +1,7 @@
 extension ResolvedPath {
   /// Follows `names` from `entity`. `objectID` and `SELF` name the object itself where no property has that name.
-  /// - Throws: ``PredicateError`` when a name isn't known or can't be gone through.
-  package init(_ names: [String], in entity: EntityDescription) throws(PredicateError) {
+  /// - Throws: ``FetchPredicateError`` when a name isn't known or can't be gone through.
+  package init(_ names: [String], in entity: EntityDescription) throws(FetchPredicateError) {
     var steps: [RelationshipDescription] = []
     var entity = entity
     let path = names.joined(separator: ".")

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A sort descriptor bound to an entity.
 package struct ResolvedSort: Sendable, Hashable {
   /// The way to the values.
@@ -7,35 +9,9 @@ package struct ResolvedSort: Sendable, Hashable {
   /// How strings are folded first.
   package let options: FetchPredicate.Options
 
-  /// Whether `a` comes before `b` by `sorts`. Objects that these leave equal follow in the order of their numbers, the
-  /// newest last, or first when the last descriptor descends: as SQLite walks an index. Unsaved objects count as newer
-  /// than all that are saved.
-  package static func areInIncreasingOrder(
-    _ a: any PredicateSubject, _ b: any PredicateSubject, by sorts: [ResolvedSort]
-  ) -> Bool {
-    for sort in sorts {
-      let order = sort.order(a, b)
-      if order != 0 { return sort.ascending ? order < 0 : order > 0 }
-    }
-    let order = order(a.subjectID, b.subjectID)
-    return sorts.last?.ascending ?? true ? order < 0 : order > 0
-  }
-
-  /// The objects in order. Reads every key once, so that long lists cost no more than they must.
-  package static func sorted<Subject: PredicateSubject>(_ subjects: [Subject], by sorts: [ResolvedSort]) -> [Subject] {
-    let keyed = subjects.map { subject in (subject, sorts.map { $0.path.value(of: subject, $0.options) }) }
-    return keyed.sorted { a, b in
-      for (index, sort) in sorts.enumerated() {
-        let order = Self.order(a.1[index], b.1[index])
-        if order != 0 { return sort.ascending ? order < 0 : order > 0 }
-      }
-      let order = Self.order(a.0.subjectID, b.0.subjectID)
-      return sorts.last?.ascending ?? true ? order < 0 : order > 0
-    }.map(\.0)
-  }
-
-  private func order(_ a: any PredicateSubject, _ b: any PredicateSubject) -> Int {
-    Self.order(path.value(of: a, options), path.value(of: b, options))
+  fileprivate func order(_ a: any PredicateSubject, _ b: any PredicateSubject) -> Int {
+    let order = Self.order(path.value(of: a, options), path.value(of: b, options))
+    return ascending ? order : -order
   }
 
   private static func order(_ a: Value, _ b: Value) -> Int {
@@ -48,10 +24,30 @@ package struct ResolvedSort: Sendable, Hashable {
     }
   }
 
-  private static func order(_ a: ManagedObjectID, _ b: ManagedObjectID) -> Int {
-    // Temporary numbers count downwards from -1.
-    func rank(_ id: ManagedObjectID) -> (Int, Int64) { id.number < 0 ? (1, ~id.number) : (0, id.number) }
+  fileprivate static func order(_ a: ManagedObjectID, _ b: ManagedObjectID) -> Int {
+    // Temporary numbers count downwards from -1, and stand behind all that are saved.
+    func rank(_ id: ManagedObjectID) -> (Int, Int64) { id.isTemporaryID ? (1, ~id.number) : (0, id.number) }
     let (first, second) = (rank(a), rank(b))
     return first < second ? -1 : first == second ? 0 : 1
+  }
+}
+
+extension [ResolvedSort] {
+  /// How `a` and `b` are ordered. Objects that the descriptors leave equal follow in the order of their numbers, backwards
+  /// when the last descriptor descends, as SQLite walks an index; unsaved objects count as newer than all that are
+  /// saved. Called on the queue that the subjects belong to.
+  package func order(_ a: any PredicateSubject, _ b: any PredicateSubject) -> ComparisonResult {
+    var order = 0
+    for sort in self where order == 0 { order = sort.order(a, b) }
+    if order == 0 {
+      order = ResolvedSort.order(a.subjectID, b.subjectID)
+      if last?.ascending == false { order = -order }
+    }
+    return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
+  }
+
+  /// Whether `a` comes before `b`; see ``order(_:_:)``.
+  package func areInIncreasingOrder(_ a: any PredicateSubject, _ b: any PredicateSubject) -> Bool {
+    order(a, b) == .orderedAscending
   }
 }

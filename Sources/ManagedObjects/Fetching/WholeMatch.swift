@@ -10,14 +10,15 @@ package struct WholeMatch: Sendable {
   private let expression: NSRegularExpression
 
   /// Compiles `source`.
-  /// - Throws: ``PredicateError/badPattern(_:)``.
-  package init(_ source: String, options: FetchPredicate.Options) throws(PredicateError) {
+  /// - Throws: ``FetchPredicateError/badPattern(_:)``.
+  package init(_ source: String, options: FetchPredicate.Options) throws(FetchPredicateError) {
     self.source = source
     self.options = options
     let pattern = options.intersection(.diacriticInsensitive).folded(source)
     do {
       // Compiled alone first, so that an unbalanced parenthesis can't pair up with those that are put around it.
-      _ = try NSRegularExpression(pattern: pattern)
+      // The empty pattern matches the empty string, but not by itself.
+      if !pattern.isEmpty { _ = try NSRegularExpression(pattern: pattern) }
       expression = try NSRegularExpression(
         pattern: "\\A(?:\(pattern))\\z",
         options: options.contains(.caseInsensitive) ? .caseInsensitive : [])

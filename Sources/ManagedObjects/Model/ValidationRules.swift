@@ -15,6 +15,8 @@ package final class ValidationRules: @unchecked Sendable {
   private let required: [PropertyDescription]
   private let bounded: [Bounds]
   private let sets: [RelationshipDescription]
+  /// Whether attributes are all that can fail, so that a row can be checked before its relationships are set.
+  package let concernsAttributesOnly: Bool
 
   package init(_ entity: EntityDescription) {
     self.entity = entity
@@ -31,6 +33,7 @@ package final class ValidationRules: @unchecked Sendable {
     sets = entity.relationships.filter {
       $0.isToMany && ($0.definition.minimumCount > 0 || $0.definition.maximumCount > 0 || !$0.isOptional)
     }
+    concernsAttributesOnly = sets.isEmpty && entity.relationships.allSatisfy { $0.isOptional || $0.isToMany }
   }
 
   /// The rules of an entity.
@@ -38,29 +41,29 @@ package final class ValidationRules: @unchecked Sendable {
 
   /// Appends each failure of a row.
   package func check(
-    _ values: ContiguousArray<Value>, of id: @autoclosure () -> ManagedObjectID,
+    _ values: ContiguousArray<Value>, of id: @autoclosure () -> ManagedObjectID?,
     into failures: inout [ValidationFailure]
   ) {
     for attribute in attributes where !values[attribute.slot].fits(attribute.type) {
       failures.append(
-        .init(objectID: id(), property: attribute.name, reason: .wrongType(values[attribute.slot].typeName)))
+        .init(entity: entity, objectID: id(), property: attribute.name, reason: .wrongType(values[attribute.slot].typeName)))
     }
     for property in required where values[property.slot].isNull {
-      failures.append(.init(objectID: id(), property: property.name, reason: .missing))
+      failures.append(.init(entity: entity, objectID: id(), property: property.name, reason: .missing))
     }
     for rule in bounded {
       guard let reason = failure(of: values[rule.attribute.slot], rule) else { continue }
-      failures.append(.init(objectID: id(), property: rule.attribute.name, reason: reason))
+      failures.append(.init(entity: entity, objectID: id(), property: rule.attribute.name, reason: reason))
     }
     for relationship in sets {
       guard case .objects(let ids) = values[relationship.slot] else { continue }
       let least = max(relationship.definition.minimumCount, relationship.isOptional ? 0 : 1)
       if ids.count < least, !(relationship.isOptional && ids.isEmpty) {
-        failures.append(.init(objectID: id(), property: relationship.name, reason: .tooFewObjects(least)))
+        failures.append(.init(entity: entity, objectID: id(), property: relationship.name, reason: .tooFewObjects(least)))
       }
       let most = relationship.definition.maximumCount
       if most > 0, ids.count > most {
-        failures.append(.init(objectID: id(), property: relationship.name, reason: .tooManyObjects(most)))
+        failures.append(.init(entity: entity, objectID: id(), property: relationship.name, reason: .tooManyObjects(most)))
       }
     }
   }

@@ -26,12 +26,6 @@ extension ManagedObject {
     slots[slot] = value
   }
 
-  /// Sets many attributes of an object that was just inserted, without comparing: what an import does for each record.
-  package final func initializeValues(_ body: (inout ContiguousArray<Value>) throws -> Void) rethrows {
-    home.check()
-    try body(&slots)
-  }
-
   /// The value of the property called `key`: an attribute's, or the object or objects of a relationship as IDs. nil
   /// when the entity has no such property.
   ///

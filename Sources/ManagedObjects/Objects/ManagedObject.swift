@@ -41,10 +41,11 @@ open class ManagedObject {
 
   /// The queue rule of the context, with the context behind it.
   package final let home: ContextHome
-  package final var slots: ContiguousArray<Value>
-  package final var state: State
+  // One queue touches them, and no access to one lasts while another begins: the compiler needn't check at run time.
+  @exclusivity(unchecked) package final var slots: ContiguousArray<Value>
+  @exclusivity(unchecked) package final var state: State
   /// Whether the values haven't been read.
-  package final var isUnfilled: Bool
+  @exclusivity(unchecked) package final var isUnfilled: Bool
 
   // What changing it reads.
 
@@ -55,8 +56,8 @@ open class ManagedObject {
   /// Whether a child context inserted it, and may ask for it by its temporary ID later.
   final var isKnownToChildren = false
   /// The values as they were read or saved, while ``slots`` differ from them; empty otherwise.
-  package final var committed: ContiguousArray<Value> = []
-  package final var id: ManagedObjectID
+  @exclusivity(unchecked) package final var committed: ContiguousArray<Value> = []
+  @exclusivity(unchecked) package final var id: ManagedObjectID
 
   /// Called by the context, for a new object or for one of the store.
   ///

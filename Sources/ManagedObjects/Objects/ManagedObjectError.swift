@@ -45,14 +45,17 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case primaryKeyChanged
   }
 
-  /// The object.
-  public let objectID: ManagedObjectID
+  /// The name of the object's entity.
+  public let entityName: String
+  /// The object; nil when values were checked that aren't an object yet.
+  public let objectID: ManagedObjectID?
   /// The property that failed.
   public let property: String
+  /// What was wrong.
   public let reason: Reason
 
-  /// A failure of one property.
-  public init(objectID: ManagedObjectID, property: String, reason: Reason) {
+  init(entity: EntityDescription, objectID: ManagedObjectID?, property: String, reason: Reason) {
+    entityName = entity.name
     self.objectID = objectID
     self.property = property
     self.reason = reason
@@ -76,7 +79,7 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
   }
 
   public var description: String {
-    let name = "\(objectID.entity.name).\(property)"
+    let name = "\(entityName).\(property)"
     switch reason {
     case .missing: return "\(name) is required and has no value"
     case .belowMinimum(let bound): return "\(name) is less than \(bound.plainText)"

@@ -28,21 +28,10 @@ package final class InMemoryStore: PersistentStore {
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     let tables = content.withLock { $0.tables }
     let table = tables[fetch.entity.rootEntity.index] ?? [:]
-    var found = table.values.lazy.filter { row in
+    let found = table.values.lazy.filter { row in
       fetch.includesSubentities ? row.id.entity.isKindOf(fetch.entity) : row.id.entity === fetch.entity
-    }.filter { row in fetch.predicate?.evaluate(on: RowSubject(row: row, tables: tables)) ?? true }
-      .sorted { $0.id.number < $1.id.number }
-    if !fetch.sort.isEmpty {
-      found = found.enumerated().sorted { a, b in
-        let subjects = (RowSubject(row: a.element, tables: tables), RowSubject(row: b.element, tables: tables))
-        switch fetch.sort.order(subjects.0, subjects.1) {
-        case .orderedAscending: return true
-        case .orderedDescending: return false
-        case .orderedSame: return a.offset < b.offset
-        }
-      }.map(\.element)
-    }
-    let tail = found.dropFirst(fetch.offset)
+    }.map { RowSubject(row: $0, tables: tables) }.filter { fetch.predicate?.evaluate(on: $0) ?? true }
+    let tail = found.sorted { fetch.sort.areInIncreasingOrder($0, $1) }.map(\.row).dropFirst(fetch.offset)
     return Array(fetch.limit > 0 ? tail.prefix(fetch.limit) : tail)
   }
 

@@ -13,14 +13,19 @@ public enum ISODate {
   /// Bytes that ``write(microseconds:to:)`` writes at most.
   public static let longest = 26
 
-  /// Whole microseconds from the start of 1970 to `date`, rounded; nil if they are no number of 64 bits.
+  /// Whole microseconds from the start of 1970 to `date`, rounded; nil beyond some 285,000 years.
   @inlinable public static func microseconds(of date: Date) -> Int64? {
-    Int64(exactly: (date.timeIntervalSince1970 * 1_000_000).rounded())
+    let seconds = date.timeIntervalSince1970
+    guard abs(seconds) < 9_000_000_000_000 else { return nil }
+    // In two parts: the product of all of it and a million would be rounded before it is rounded.
+    let whole = seconds.rounded(.down)
+    return Int64(whole) &* 1_000_000 &+ Int64(((seconds - whole) * 1_000_000).rounded())
   }
 
   /// The date so many microseconds after the start of 1970.
   @inlinable public static func date(microseconds: Int64) -> Date {
-    Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    return Date(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000)
   }
 
   /// The date that `text` says, nil if it says none.

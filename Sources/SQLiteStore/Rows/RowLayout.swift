@@ -9,6 +9,12 @@ final class RowLayout: Sendable {
     let kind: ColumnKind
   }
 
+  /// Where a column's value stands, and how it is bound.
+  struct Binding: Sendable {
+    let slot: Int
+    let isISODate: Bool
+  }
+
   let entity: EntityDescription
   let scope: IDScope
   let table: String
@@ -19,6 +25,8 @@ final class RowLayout: Sendable {
   /// The column that says which entity a row is of, in a table of several.
   let entityColumn: String?
   let columns: [Column]
+  /// The same for binding a row's values one after the other: nothing in it is counted.
+  let bindings: ContiguousArray<Binding>
   /// The row of an object before its columns are read.
   let blank: ContiguousArray<Value>
   /// Relationships whose pairs have a table of their own.
@@ -47,6 +55,7 @@ final class RowLayout: Sendable {
       }
     }
     self.columns = columns
+    bindings = ContiguousArray(columns.map { Binding(slot: $0.slot, isISODate: $0.kind == .isoDate) })
     self.blank = blank
     pairings = entity.relationships.filter(\.isManyToMany)
   }

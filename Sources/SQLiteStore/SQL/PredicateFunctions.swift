@@ -1,0 +1,92 @@
+import Foundation
+package import GRDB
+import ManagedObjects
+import Synchronization
+
+/// The SQL functions that compiled predicates call. Every connection that runs one needs them.
+///
+/// - `lade_fold(text, options)`: the text folded as `[c]` (1) and `[d]` (2) say.
+/// - `lade_like(text, pattern, options)`: whether the text, folded, is like the pattern, which is folded already.
+/// - `lade_matches(text, pattern, options)`: whether the regular expression matches all of the text.
+/// - `lade_decimal_key(number)`: bytes in the order of decimals, of all of their stored forms.
+/// - `lade_microseconds(date)`: a date of either stored form as a number.
+/// - `lade_literal(text)`: a value of a long `IN` list; see ``ListLiteral``.
+///
+/// All of them are NULL for NULL.
+package enum PredicateFunctions {
+  /// Adds the functions to a connection.
+  package static func register(on db: Database) {
+    for function in all { db.add(function: function) }
+  }
+
+  private static let all: [DatabaseFunction] = [
+    DatabaseFunction("lade_fold", argumentCount: 2, pure: true) { arguments in
+      text(arguments[0]).map { options(arguments[1]).folded($0) }
+    },
+    DatabaseFunction("lade_like", argumentCount: 3, pure: true) { arguments in
+      guard let subject = text(arguments[0]), let pattern = text(arguments[1]) else { return nil }
+      return likePatterns.value(for: pattern) { LikePattern(pattern) }.matches(options(arguments[2]).folded(subject))
+    },
+    DatabaseFunction("lade_matches", argumentCount: 3, pure: true) { arguments in
+      guard let subject = text(arguments[0]), let pattern = text(arguments[1]) else { return nil }
+      let options = options(arguments[2])
+      return try expressions.value(for: "\(options.rawValue)\(pattern)") {
+        try WholeMatch(pattern, options: options)
+      }.matches(subject)
+    },
+    DatabaseFunction("lade_decimal_key", argumentCount: 1, pure: true) { arguments in
+      decimalKey(arguments[0])
+    },
+    DatabaseFunction("lade_microseconds", argumentCount: 1, pure: true) { arguments in
+      switch arguments[0].storage {
+      case .string(let text): return ISODate.date(parsing: text).flatMap(ISODate.microseconds(of:))
+      case .int64(let seconds): return ISODate.microseconds(of: Date(timeIntervalSince1970: Double(seconds)))
+      case .double(let seconds): return ISODate.microseconds(of: Date(timeIntervalSince1970: seconds))
+      case .blob, .null: return nil
+      }
+    },
+    DatabaseFunction("lade_literal", argumentCount: 1, pure: true) { arguments in
+      text(arguments[0]).flatMap(ListLiteral.value(of:))
+    },
+  ]
+
+  /// The bytes that a stored number sorts by, nil for what isn't a number.
+  static func decimalKey(_ value: DatabaseValue) -> Data? {
+    switch value.storage {
+    case .int64(let integer): return DecimalKey.bytes(of: String(integer))
+    case .double(let double): return DecimalKey.bytes(of: "\(double)")
+    case .blob(let digits): return DecimalKey.bytes(of: String(decoding: digits, as: UTF8.self))
+    case .string(let text): return DecimalKey.bytes(of: text)
+    case .null: return nil
+    }
+  }
+
+  private static func text(_ value: DatabaseValue) -> String? {
+    if case .string(let text) = value.storage { return text }
+    return nil
+  }
+
+  private static func options(_ value: DatabaseValue) -> FetchPredicate.Options {
+    if case .int64(let bits) = value.storage { return FetchPredicate.Options(rawValue: Int(bits)) }
+    return []
+  }
+
+  private static let likePatterns = PatternCache<LikePattern>()
+  private static let expressions = PatternCache<WholeMatch>()
+}
+
+/// Compiled patterns by their text: a query calls a function for each row with the same one.
+private final class PatternCache<Pattern: Sendable>: Sendable {
+  private static var capacity: Int { 64 }
+  private let patterns = Mutex<[String: Pattern]>([:])
+
+  func value(for text: String, _ compile: () throws -> Pattern) rethrows -> Pattern {
+    if let known = patterns.withLock({ $0[text] }) { return known }
+    let pattern = try compile()
+    patterns.withLock { patterns in
+      if patterns.count >= Self.capacity { patterns.removeAll() }
+      patterns[text] = pattern
+    }
+    return pattern
+  }
+}

@@ -1,4 +1,4 @@
-import ManagedObjects
+package import ManagedObjects
 
 /// The type that a column is declared with.
 enum ColumnType {

@@ -34,7 +34,9 @@ extension SchemaBuilder {
     return entity.uniquenessConstraints.filter { !inherited.contains($0) && $0 != entity.primaryKey.map { [$0] } }
   }
 
-  private mutating func addUnique(_ attributes: [AttributeDescription], of entity: EntityDescription, to table: TableMap) {
+  private mutating func addUnique(
+    _ attributes: [AttributeDescription], of entity: EntityDescription, to table: TableMap
+  ) {
     let columns = attributes.compactMap { table.columnsByProperty[$0] }
     guard columns.count == attributes.count else {
       warnings.append("\(entity.name)'s uniqueness constraint names a transient attribute, and isn't kept by the table")

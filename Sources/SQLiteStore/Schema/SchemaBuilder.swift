@@ -69,13 +69,16 @@ struct SchemaBuilder {
         } else {
           let type = try ColumnType.declared(attribute)
           let isRequired = entity === root && !attribute.isOptional
-          columns.add(attribute, as: attribute.name, sharedBy: "\(type)/\(attribute.type)", isRequired ? "\(type) NOT NULL" : type)
+          columns.add(
+            attribute, as: attribute.name, sharedBy: "\(type)/\(attribute.type)", isRequired ? "\(type) NOT NULL" : type
+          )
         }
       }
     }
     for entity in family {
-      for relationship in entity.relationships where relationship.entity === entity && !relationship.isToMany {
-        let declaration = reference(relationship)
+      for relationship in entity.relationships
+      where relationship.entity === entity && !relationship.isToMany && !relationship.isTransient {
+        let declaration = reference(from: relationship, to: relationship.destinationEntity)
         columns.add(relationship, as: relationship.name + "_id", sharedBy: declaration, declaration)
       }
       for relationship in entity.relationships
@@ -89,11 +92,12 @@ struct SchemaBuilder {
       columnsByProperty: columns.namesByProperty)
   }
 
-  private mutating func reference(_ relationship: RelationshipDescription) -> String {
-    guard let destination = headers[relationship.destinationEntity.rootEntity] else {
+  /// The type of a column with the numbers of `entity`'s rows, for `relationship`.
+  private mutating func reference(from relationship: RelationshipDescription, to entity: EntityDescription) -> String {
+    guard let destination = headers[entity.rootEntity] else {
       warnings.append(
-        "\(relationship.entity.name).\(relationship.name) leads to \(relationship.destinationEntity.name), which another "
-          + "store holds: its column has no foreign key")
+        "\(relationship.entity.name).\(relationship.name) joins \(entity.name), which another store holds: its column "
+          + "has no foreign key")
       return "INTEGER"
     }
     return "INTEGER " + ForeignKey.clause(to: destination.table, destination.primaryKey)
@@ -106,21 +110,14 @@ struct SchemaBuilder {
     let inverse = relationship.inverseRelationship
     func key(_ side: RelationshipDescription) -> String { side.entity.name + side.name }
     let owner = inverse.map { key($0) < key(relationship) ? $0 : relationship } ?? relationship
-    guard let source = headers[owner.entity.rootEntity], let destination = headers[owner.destinationEntity.rootEntity]
-    else {
-      warnings.append(
-        "\(owner.entity.name).\(owner.name) leads to \(owner.destinationEntity.name), which another store holds: it isn't stored"
-      )
-      return
-    }
     var taken = SchemaNames()
     let sourceColumn = taken.take(owner.entity.name + "_id")
     let ownName = owner.destinationEntity.name + "_id"
     let destinationColumn = taken.take(taken.contains(ownName) ? owner.name + "_id" : ownName)
     let table = JoinTable(
       name: names.take("\(owner.entity.name)_\(owner.name)"), relationship: owner, sourceColumn: sourceColumn,
-      destinationColumn: destinationColumn, sourceTable: source.table, sourceKey: source.primaryKey,
-      destinationTable: destination.table, destinationKey: destination.primaryKey)
+      destinationColumn: destinationColumn, sourceReference: reference(from: owner, to: owner.entity),
+      destinationReference: reference(from: owner, to: owner.destinationEntity))
     joinTables.append(table)
     if let inverse = owner.inverseRelationship {
       pairings[inverse] = Pairing(table: table.name, sourceColumn: destinationColumn, destinationColumn: sourceColumn)

@@ -7,7 +7,8 @@ public enum SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unsupportedAttribute(let entity, let attribute, let type):
-      return "\(entity).\(attribute) is \(type), which has no column in SQLite: give it another type or make it transient"
+      return
+        "\(entity).\(attribute) is \(type), which has no column in SQLite: give it another type or make it transient"
     }
   }
 }

@@ -76,7 +76,8 @@ package struct SchemaMap: Sendable {
   /// The way of a many-to-many relationship through its join table.
   package func pairing(of relationship: RelationshipDescription) -> Pairing {
     guard let pairing = pairings[relationship] else {
-      preconditionFailure("\(relationship.entity.name).\(relationship.name) isn't a many-to-many relationship of this store")
+      preconditionFailure(
+        "\(relationship.entity.name).\(relationship.name) isn't a many-to-many relationship of this store")
     }
     return pairing
   }

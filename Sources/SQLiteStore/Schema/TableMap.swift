@@ -40,18 +40,16 @@ package struct JoinTable: Sendable {
   package let sourceColumn: String
   /// The column with the object that `relationship` leads to.
   package let destinationColumn: String
-  let sourceTable: String
-  let sourceKey: String
-  let destinationTable: String
-  let destinationKey: String
+  let sourceReference: String
+  let destinationReference: String
 
   /// The text of `CREATE TABLE`.
   package var createStatement: String {
     let (source, destination) = (SQLText.name(sourceColumn), SQLText.name(destinationColumn))
     return """
       CREATE TABLE IF NOT EXISTS \(SQLText.name(name)) (
-        \(source) INTEGER NOT NULL \(ForeignKey.clause(to: sourceTable, sourceKey)),
-        \(destination) INTEGER NOT NULL \(ForeignKey.clause(to: destinationTable, destinationKey)),
+        \(source) \(sourceReference) NOT NULL,
+        \(destination) \(destinationReference) NOT NULL,
         PRIMARY KEY (\(source), \(destination))
       ) WITHOUT ROWID
       """
@@ -88,7 +86,8 @@ package struct IndexMap: Sendable, Hashable {
   /// The text of `CREATE INDEX`.
   package var createStatement: String {
     let list = columns.map { SQLText.name($0.name) + ($0.isAscending ? "" : " DESC") }.joined(separator: ", ")
-    return "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list))"
+    return
+      "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list))"
       + (condition.map { " WHERE \($0)" } ?? "")
   }
 }

@@ -20,14 +20,14 @@ final class RowBinder {
   func begin() { used = 0 }
 
   /// Binds a value to the parameter at `index`, from 1.
-  func bind(_ value: Value, _ kind: ColumnKind, to statement: OpaquePointer, at index: Int32) {
+  func bind(_ value: Value, isISODate: Bool, to statement: OpaquePointer, at index: Int32) {
     switch value {
     case .null, .unresolved, .objects: sqlite3_bind_null(statement, index)
     case .int(let number): sqlite3_bind_int64(statement, index, number)
     case .double(let number): sqlite3_bind_double(statement, index, number)
     case .bool(let flag): sqlite3_bind_int64(statement, index, flag ? 1 : 0)
     case .string(var text): text.withUTF8 { bindText($0, to: statement, at: index) }
-    case .date(let date): bindDate(date, kind, to: statement, at: index)
+    case .date(let date): bindDate(date, isISODate, to: statement, at: index)
     case .object(let id):
       if id.isTemporaryID {
         if let number = permanentNumber(id) {
@@ -75,9 +75,9 @@ final class RowBinder {
     }
   }
 
-  private func bindDate(_ date: Date, _ kind: ColumnKind, to statement: OpaquePointer, at index: Int32) {
+  private func bindDate(_ date: Date, _ isISODate: Bool, to statement: OpaquePointer, at index: Int32) {
     let seconds = date.timeIntervalSince1970
-    if kind == .isoDate {
+    if isISODate {
       if used + ISODate.longest <= Self.capacity, let microseconds = ISODate.microseconds(of: date),
         let count = ISODate.write(microseconds: microseconds, to: buffer + used)
       {
@@ -99,12 +99,10 @@ final class RowBinder {
   }
 
   private func bindBlob(_ data: Data, to statement: OpaquePointer, at index: Int32) {
-    data.withUnsafeBytes { bytes in
-      if bytes.count == 0 {
-        sqlite3_bind_zeroblob(statement, index, 0)
-      } else {
-        sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), SQLITE_TRANSIENT)
-      }
+    _ = data.withUnsafeBytes { bytes in
+      bytes.isEmpty
+        ? sqlite3_bind_zeroblob(statement, index, 0)
+        : sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), SQLITE_TRANSIENT)
     }
   }
 

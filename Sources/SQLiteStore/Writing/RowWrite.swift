@@ -75,10 +75,12 @@ final class RowWrite {
       guard let layout, let handle else { continue }
       binder.begin()
       sqlite3_bind_int64(handle, 1, id.number)
-      var index: Int32 = 2
-      for column in layout.columns {
-        binder.bind(row.values[column.slot], column.kind, to: handle, at: index)
-        index += 1
+      row.values.withUnsafeBufferPointer { values in
+        var index: Int32 = 2
+        for binding in layout.bindings {
+          binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: index)
+          index += 1
+        }
       }
       let code = sqlite3_step(handle)
       if code != SQLITE_DONE { try noteConflict(row.id, layout) }
@@ -100,7 +102,7 @@ final class RowWrite {
       binder.begin()
       var index: Int32 = 1
       for column in changed {
-        binder.bind(update.values[column.slot], column.kind, to: handle, at: index)
+        binder.bind(update.values[column.slot], isISODate: column.kind == .isoDate, to: handle, at: index)
         index += 1
       }
       sqlite3_bind_int64(handle, index, update.id.number)

@@ -60,6 +60,11 @@ extension SpoolIntake {
     }
   }
 
+  /// Whether a directory should be watched and isn't: nobody watched when it was opened, or there were no watches left.
+  func lacksWatch(_ what: WatchedDirectory) -> Bool {
+    watcher != nil && !watches.values.contains(what)
+  }
+
   /// Makes sure that there is a rescan no later than that.
   func scheduleRescan(after nanoseconds: Int64) {
     let time = DispatchTime.now() + .nanoseconds(Int(clamping: max(0, nanoseconds)))

@@ -55,9 +55,11 @@ extension SpoolIntake {
       self.incoming = incoming
       hotFolders = [:]
       watch(directory, .place(recipe: nil))
+    } else if lacksWatch(.place(recipe: nil)) {
+      watch(directory, .place(recipe: nil))
     }
     for recipe in recipes.sorted() {
-      if let held = hotFolders[recipe], watcher == nil || watches.values.contains(.place(recipe: recipe)),
+      if let held = hotFolders[recipe], !lacksWatch(.place(recipe: recipe)),
         let there = try directory.status(of: FileName(recipe)), there.isSameFile(as: try held.directory.status())
       {
         continue

@@ -13,6 +13,8 @@ final class CSVReader: RecordReader {
   var audit = TextAudit()
   /// Fields that a row must have; nil while the header is read.
   var expectedFields: Int?
+  /// What stands between two fields.
+  var delimiterText: String { String(UnicodeScalar(dialect.delimiter)) }
   private var record: Int64 = 0
   private var failure: ReaderError?
 

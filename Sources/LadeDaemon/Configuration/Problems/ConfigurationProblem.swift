@@ -58,7 +58,8 @@ extension ConfigurationProblem: CustomStringConvertible {
     case .wrongType(let key, let expected, let found): "`\(key)` must be \(expected), and is \(found)"
     case .wrongValue(let key, let value, let problem): "`\(key)` can't be “\(value)”: \(problem)"
     case .unknownWord(let key, let value, let nearest, let known):
-      "`\(key)` can't be “\(value)”; " + Self.suggestion(nearest, known.isEmpty ? "there is none yet" : "there are", known)
+      "`\(key)` can't be “\(value)”; "
+        + Self.suggestion(nearest, known.isEmpty ? "there is none yet" : "there are", known)
     case .conflict(let key, let problem): "`\(key)`: \(problem)"
     }
   }

@@ -2,12 +2,10 @@
 package struct ConfigurationProblems: Error, Sendable, Equatable {
   package let problems: [ConfigurationProblem]
 
-  /// Problems in any order; what is there twice (through an alias, say) is kept once.
+  /// Problems in any order.
   init(_ problems: [ConfigurationProblem]) {
-    var seen = Set<ConfigurationProblem>()
-    self.problems = problems.filter { seen.insert($0).inserted }.enumerated()
-      .sorted { ($0.element.line ?? 0, $0.element.column ?? 0, $0.offset) < ($1.element.line ?? 0, $1.element.column ?? 0, $1.offset) }
-      .map(\.element)
+    let places = problems.enumerated().map { (line: $1.line ?? 0, column: $1.column ?? 0, order: $0) }
+    self.problems = places.sorted(by: <).map { problems[$0.order] }
   }
 }
 

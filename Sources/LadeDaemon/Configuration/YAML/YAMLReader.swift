@@ -35,6 +35,7 @@ final class YAMLReader {
   /// The file's tree, or nil with a problem reported.
   func compose(_ text: String) -> Node? {
     var scalars = Array(text.unicodeScalars)
+    if scalars.first == "\u{FEFF}" { scalars.removeFirst() }
     // Private use: no file has so many keys twice, and one that has is read to there.
     for replacement in UInt32(0xE000)..<0xE100 {
       do throws(YamlError) {
@@ -49,7 +50,7 @@ final class YAMLReader {
         guard let index = YAMLReader.index(of: key, at: place, in: scalars),
           let replacement = Unicode.Scalar(replacement)
         else {
-          report(.duplicateKey(key, firstLine: place.line), at: place)
+          report(.notYAML("this key stands here and again further down; remove one"), at: place)
           return nil
         }
         setAside[place] = key

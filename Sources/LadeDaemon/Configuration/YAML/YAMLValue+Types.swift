@@ -5,7 +5,7 @@ extension YAMLValue {
   func text() -> String? {
     guard let scalar = scalar("text") else { return nil }
     if scalar.style == .plain, Int(scalar.string) != nil || YAMLValue.truth[scalar.string] != nil {
-      wrongType("text; put it in quotes")
+      report(.wrongType(key: key, expected: "text", found: "\(found); put it in quotes"))
       return nil
     }
     return checked(scalar.string)

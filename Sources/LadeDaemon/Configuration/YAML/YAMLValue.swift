@@ -100,10 +100,11 @@ struct YAMLValue {
     scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
   }
 
-  private var found: String {
+  /// What it is, for a message.
+  var found: String {
     switch node {
-    case .mapping: return "a mapping"
-    case .sequence: return "a list"
+    case .mapping(let mapping): return mapping.isEmpty ? "an empty mapping" : "a mapping"
+    case .sequence(let sequence): return sequence.isEmpty ? "an empty list" : "a list"
     case .alias: return "an alias"
     case .scalar(let scalar):
       if isNull(scalar) { return "nothing; write a value, or remove the key" }

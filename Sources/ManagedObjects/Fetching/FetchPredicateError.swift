@@ -1,5 +1,5 @@
 /// Why a predicate or sort descriptor doesn't fit the entity it is used with.
-public enum PredicateError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum FetchPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The entity has no property of that name; the one whose name is nearest, if one is near, and all it has.
   case unknownProperty(name: String, entity: String, nearest: String?, known: [String])
   /// The key path goes on behind something that isn't a to-one relationship.

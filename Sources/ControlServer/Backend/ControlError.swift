@@ -1,0 +1,51 @@
+package import ControlAPI
+
+/// Why a request is refused: what the client did, or what it can do about it.
+package enum ControlError: Error, Sendable, Hashable {
+  case noSuchJob(Int64)
+  case noSuchStore(String, known: [String])
+  case noSuchEntity(String, known: [String])
+  case noSuchRecipe(String, known: [String])
+  /// Something in the request isn't what it should be.
+  case invalid(field: String, reason: String, hint: String? = nil)
+  /// The peer may not do this.
+  case forbidden(reason: String, hint: String? = nil)
+  /// Not in this state, such as cancelling a job that has ended.
+  case conflict(reason: String, hint: String? = nil)
+  /// Not now: the daemon starts, stops or has no room.
+  case unavailable(reason: String, hint: String? = nil)
+
+  /// The error as the client sees it.
+  package var problem: Problem {
+    switch self {
+    case .noSuchJob(let id):
+      Problem(
+        status: 404, code: "no_such_job", title: "No such job", detail: "There is no job \(id).",
+        hint: "'ladectl list' shows the jobs; ended ones are pruned after a while.")
+    case .noSuchStore(let name, let known):
+      missing("store", name, known)
+    case .noSuchEntity(let name, let known):
+      missing("entity", name, known)
+    case .noSuchRecipe(let name, let known):
+      missing("recipe", name, known)
+    case .invalid(let field, let reason, let hint):
+      Problem(
+        status: 422, code: "invalid_request", title: "The request can't be carried out",
+        detail: "\(field): \(reason)", hint: hint)
+    case .forbidden(let reason, let hint):
+      Problem(status: 403, code: "forbidden", title: "Not allowed", detail: reason, hint: hint)
+    case .conflict(let reason, let hint):
+      Problem(status: 409, code: "conflict", title: "Not in this state", detail: reason, hint: hint)
+    case .unavailable(let reason, let hint):
+      Problem(status: 503, code: "unavailable", title: "Not now", detail: reason, hint: hint)
+    }
+  }
+
+  private func missing(_ kind: String, _ name: String, _ known: [String]) -> Problem {
+    Problem(
+      status: 404, code: "no_such_\(kind)", title: "No such \(kind)",
+      detail: "There is no \(kind) '\(name)'.",
+      hint: known.isEmpty
+        ? "The configuration has none." : "There are \(known.sorted().joined(separator: ", ")).")
+  }
+}

@@ -1,0 +1,77 @@
+import ControlAPI
+import Hummingbird
+package import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+
+/// The daemon's control interface: HTTP and JSON on a Unix socket. A service: `run()` returns after a graceful shutdown
+/// of its service group, when the requests in progress are answered; event streams end at once.
+///
+/// What it keeps: nobody but the socket's owner and group ever gets a connection (``ControlSocket``); every error is
+/// answered as a problem document (``ProblemMiddleware``); a body is at most ``maximumBodySize``; a client that doesn't
+/// read, or doesn't go on writing, neither uses memory that grows nor holds up a shutdown.
+package struct ControlServer<Backend: ControlBackend>: Service {
+  /// The most bytes that a request's body may have.
+  package static var maximumBodySize: Int { 1 << 20 }
+
+  private let backend: Backend
+  private let address: SocketAddress
+  private let logger: Logger
+  private let onListening: @Sendable () async -> Void
+
+  /// A server that isn't started.
+  /// - Parameter onListening: called once, when clients can connect.
+  package init(
+    backend: Backend, address: SocketAddress, logger: Logger,
+    onListening: @escaping @Sendable () async -> Void = {}
+  ) {
+    self.backend = backend
+    self.address = address
+    self.logger = logger
+    self.onListening = onListening
+  }
+
+  /// Listens and answers until graceful shutdown or cancellation.
+  /// - Throws: ``ControlSocketError`` when the socket can't be made or somebody else listens on it.
+  package func run() async throws {
+    let socket = try ControlSocket(at: address)
+    defer { socket.withdraw() }
+    let failure = Mutex<(any Error)?>(nil)
+    let application = Application(
+      router: ControlRoutes(backend: backend).router(),
+      server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+      configuration: .init(
+        address: .unixDomainSocket(path: socket.stagingPath), serverName: LadeVersion.serverHeader),
+      onServerRunning: { channel in
+        do {
+          try socket.publish()
+          logger.info("listening", metadata: ["socket": "\(address.path)"])
+          await onListening()
+        } catch {
+          failure.withLock { $0 = error }
+          channel.close(promise: nil)
+        }
+      },
+      logger: logger.quietened)
+    do {
+      try await withGracefulShutdownHandler {
+        try await application.run()
+      } onGracefulShutdown: {
+        socket.withdraw()
+      }
+    } catch {
+      throw failure.withLock { $0 } ?? error
+    }
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+}
+
+extension Logger {
+  /// The library announces the staging path of the socket and every signal at `info`; here that is only confusing.
+  fileprivate var quietened: Logger {
+    var logger = self
+    if logger.logLevel == .info { logger.logLevel = .notice }
+    return logger
+  }
+}

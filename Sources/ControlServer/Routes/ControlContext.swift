@@ -1,0 +1,30 @@
+import Glibc
+import Hummingbird
+import NIOCore
+
+/// What a route knows of its request beside the request: the connection it came on.
+struct ControlContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  let channel: any Channel
+
+  init(source: Source) {
+    coreContext = CoreRequestContextStorage(source: source)
+    channel = source.channel
+  }
+
+  /// Who is at the other end.
+  func peer() async throws -> Peer {
+    guard let options = channel as? any SocketOptionProvider else { throw ControlError.forbidden(reason: "No peer.") }
+    let credentials: Credentials = try await options.unsafeGetSocketOption(
+      level: .socket, name: .init(rawValue: SO_PEERCRED)
+    ).get()
+    return Peer(pid: credentials.pid, uid: credentials.uid, gid: credentials.gid)
+  }
+
+  /// The kernel's `struct ucred`, which Glibc doesn't show to Swift.
+  private struct Credentials: Sendable {
+    var pid: Int32
+    var uid: UInt32
+    var gid: UInt32
+  }
+}

@@ -1,0 +1,31 @@
+import ControlAPI
+import Foundation
+import Hummingbird
+
+extension ControlRoutes {
+  func list(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try .json(await backend.jobs(JobQuery(request.query())))
+  }
+
+  func show(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try .json(await backend.job(context.jobID()))
+  }
+
+  func submit(_ request: Request, _ context: ControlContext) async throws -> Response {
+    let body = try await request.body.collect(upTo: ControlServer<Backend>.maximumBodySize)
+    let submission = try WireFormat.decode(JobSubmission.self, from: Data(body.readableBytesView))
+    guard submission.source.hasPrefix("/") else {
+      throw ControlError.invalid(
+        field: "source", reason: "'\(submission.source)' isn't an absolute path",
+        hint: "The daemon has a working directory of its own, so a relative path would mean another file.")
+    }
+    let job = try await backend.submit(submission, by: context.peer())
+    var response = try Response.json(job, status: .created)
+    response.headers[.location] = Endpoint.job(job.id).path
+    return response
+  }
+
+  func cancel(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try .json(await backend.cancel(context.jobID(), by: context.peer()))
+  }
+}

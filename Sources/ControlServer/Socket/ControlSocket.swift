@@ -1,0 +1,142 @@
+import Glibc
+import Synchronization
+
+/// The control socket's file, from nothing to listening and back.
+///
+/// Invariants:
+/// 1. There is no moment at which a process that the mode and group don't allow could connect. The socket is bound in
+///    a directory that only we can enter, gets its mode and group there, and only then is renamed to where clients
+///    look. (The umask would do it too, but it is the whole process's, and other threads create files.)
+/// 2. Whoever sees the path can connect: what appears there by the rename listens already.
+/// 3. A socket that somebody listens on is never taken away. A lock beside it, held as long as we live, decides between
+///    two daemons that start at once; of other programs, a connection tells.
+/// 4. On the way out only our own file is removed: the one with the device and inode number that we published.
+final class ControlSocket: Sendable {
+  private struct Identity: Equatable {
+    var device: UInt
+    var inode: UInt
+  }
+
+  private struct State {
+    var lock: Int32
+    var published: Identity?
+  }
+
+  private let address: SocketAddress
+  private let state: Mutex<State>
+
+  private static let suffix = ".new"
+  private var stagingDirectory: String { address.path + Self.suffix }
+
+  /// Where to bind; ``publish()`` renames it.
+  var stagingPath: String { stagingDirectory + "/s" }
+
+  /// Takes the lock, refuses a socket that is in use, and makes the directory to bind in.
+  /// - Throws: ``ControlSocketError``.
+  init(at address: SocketAddress) throws {
+    self.address = address
+    let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 - (Self.suffix + "/s").utf8.count
+    guard address.path.utf8.count <= limit else {
+      throw ControlSocketError.pathTooLong(path: address.path, limit: limit)
+    }
+    let lock = try Self.lock(address.path)
+    state = Mutex(State(lock: lock, published: nil))
+    do {
+      try Self.refuseIfInUse(address.path)
+      unlink(stagingPath)
+      rmdir(stagingDirectory)
+      guard mkdir(stagingDirectory, 0o700) == 0 else { throw failed("make the directory", stagingDirectory) }
+    } catch {
+      withdraw()
+      throw error
+    }
+  }
+
+  deinit { withdraw() }
+
+  /// Lets clients in: gives the bound socket its mode and group, and puts it at its path in place of a stale one.
+  /// - Throws: ``ControlSocketError``.
+  func publish() throws {
+    try state.withLock { state in
+      // A shutdown that came before the socket was bound has taken everything away again.
+      guard state.lock >= 0 else { return }
+      if let group = address.group, chown(stagingPath, uid_t.max, group) != 0 {
+        throw failed("give the socket to group \(group)", address.path)
+      }
+      guard chmod(stagingPath, address.mode) == 0 else { throw failed("set the socket's mode", address.path) }
+      guard let identity = Self.identity(of: stagingPath) else { throw failed("look at the socket", stagingPath) }
+      guard rename(stagingPath, address.path) == 0 else { throw failed("put the socket in its place", address.path) }
+      state.published = identity
+      rmdir(stagingDirectory)
+    }
+  }
+
+  /// Takes the socket's file away, if it is ours, and gives the lock back. May be called again.
+  func withdraw() {
+    state.withLock { state in
+      guard state.lock >= 0 else { return }
+      if let published = state.published, Self.identity(of: address.path) == published { unlink(address.path) }
+      unlink(stagingPath)
+      rmdir(stagingDirectory)
+      close(state.lock)
+      state.lock = -1
+    }
+  }
+
+  private static func lock(_ path: String) throws -> Int32 {
+    let lockPath = path + ".lock"
+    let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw ControlSocketError.failed(operation: "open the lock", path: lockPath, errno: errno)
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      close(descriptor)
+      guard code == EWOULDBLOCK else {
+        throw ControlSocketError.failed(operation: "take the lock", path: lockPath, errno: code)
+      }
+      throw ControlSocketError.inUse(path: path)
+    }
+    return descriptor
+  }
+
+  private static func refuseIfInUse(_ path: String) throws {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw ControlSocketError.failed(operation: "look at it", path: path, errno: errno) }
+      return
+    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlSocketError.notASocket(path: path) }
+    let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard probe >= 0 else { throw ControlSocketError.failed(operation: "make a socket", path: path, errno: errno) }
+    defer { close(probe) }
+    switch connect(probe, to: path) {
+    case ECONNREFUSED, ENOENT: return
+    case 0: throw ControlSocketError.inUse(path: path)
+    case let code: throw ControlSocketError.failed(operation: "see whether anybody listens", path: path, errno: code)
+    }
+  }
+
+  /// 0, or the error's number.
+  private static func connect(_ descriptor: Int32, to path: String) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { bytes in bytes.copyBytes(from: path.utf8) }
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    return result == 0 ? 0 : errno
+  }
+
+  private static func identity(of path: String) -> Identity? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    return Identity(device: status.st_dev, inode: status.st_ino)
+  }
+
+  private func failed(_ operation: String, _ path: String) -> ControlSocketError {
+    .failed(operation: operation, path: path, errno: errno)
+  }
+}

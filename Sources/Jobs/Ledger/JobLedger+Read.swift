@@ -1,0 +1,51 @@
+import ManagedObjects
+
+extension JobLedger {
+  /// The job of that number, read in the main context.
+  /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
+  func read(_ id: Int64, withTransitions: Bool) async throws -> JobSnapshot {
+    let context = mainContext
+    return try await context.perform {
+      let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id)
+      // By fetching: an object that nobody holds takes the store's values then.
+      let request = FetchRequest<Job>(
+        entityName: QueueModel.job,
+        predicate: .comparison(.evaluatedObject, .equal, .constant(.object(objectID))), fetchLimit: 1)
+      guard let job = try context.fetch(request).first else { throw JobQueueError.noSuchJob(id) }
+      var snapshot = try job.snapshot()
+      if withTransitions {
+        let steps = FetchRequest<JobTransition>(
+          entityName: QueueModel.transition, predicate: .equal(JobTransitionSlot.job.name, .object(objectID)),
+          sortDescriptors: [FetchSortDescriptor("SELF")])
+        snapshot.transitions = try context.fetch(steps).compactMap { $0.snapshot() }
+      }
+      return snapshot
+    }
+  }
+
+  /// The jobs that pass a filter, read in the main context.
+  func read(_ filter: JobFilter) async throws -> [JobSnapshot] {
+    let context = mainContext
+    return try await context.perform { try context.fetch(filter.request).map { try $0.snapshot() } }
+  }
+
+  /// Counts what is in the store, on the ledger's queue, where the caller is.
+  func count(lanes: [String]) throws -> JobCounts {
+    var counts = JobCounts(lanes: lanes)
+    for state in JobState.allCases {
+      let inState = FetchPredicate.equal(JobSlot.state.name, .string(state.rawValue))
+      var all = try count(inState)
+      for lane in lanes where all > 0 {
+        let number = try count(.equal(JobSlot.lane.name, .string(lane)) && inState)
+        counts.add(number, to: state, in: lane)
+        all -= number
+      }
+      if all > 0 { counts.other[state] = all }
+    }
+    return counts
+  }
+
+  private func count(_ predicate: FetchPredicate) throws -> Int {
+    try context.count(for: FetchRequest<Job>(entityName: QueueModel.job, predicate: predicate))
+  }
+}

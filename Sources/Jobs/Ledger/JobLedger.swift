@@ -1,0 +1,123 @@
+// The queue's store has one writer, the context here, and one reader, the main context, which follows by merging. So no
+// change is ever made on old values, and whoever reads never waits for a write (rule 2). Requests that come while a
+// transaction is being written wait together and share the next one.
+//
+// A request's way: `write` puts it in line → a turn on the ledger's queue takes all that wait → each body changes jobs
+// through the turn → one save → the observer hears of every change → each is answered. If a body throws, or the save
+// fails, nothing of the turn remains, and each of its requests has a turn of its own, and its own answer.
+
+import Foundation
+import ManagedObjects
+import Synchronization
+
+/// Hears of what the ledger wrote, on the ledger's queue, in order.
+protocol LedgerObserver: AnyObject, Sendable {
+  /// These changes are durable.
+  func ledgerDidCommit(_ changes: [LedgerChange])
+  /// The requests of a turn have their answers: there is time for other work.
+  func ledgerDidEndTurn()
+}
+
+/// The jobs in their store, and the only way to change them.
+final class JobLedger: Sendable {
+  typealias Body = @Sendable (LedgerTurn) throws -> Job
+  typealias Reply = @Sendable (Result<JobSnapshot, any Error>) -> Void
+
+  /// Requests that share a transaction, at most.
+  private static let largestTurn = 256
+
+  /// All writing.
+  let context: ManagedObjectContext
+  /// All reading for others.
+  let mainContext: ManagedObjectContext
+  private let follower: SaveFollower
+  private let now: @Sendable () -> Date
+  private let backoff: Backoff
+  private let line = Mutex(Line())
+  private let observer = Mutex(Observer())
+
+  private struct Observer { weak var value: (any LedgerObserver)? }
+
+  private struct Line {
+    var requests: [Request] = []
+    var isTurnComing = false
+  }
+
+  private struct Request: Sendable {
+    let body: Body
+    let reply: Reply
+  }
+
+  init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
+    context = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
+    mainContext = ManagedObjectContext(.mainQueue, coordinator: coordinator, name: "jobs.main")
+    follower = SaveFollower(of: context, into: mainContext)
+    self.now = now
+    self.backoff = backoff
+  }
+
+  func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }
+
+  /// Puts a request in line; `reply` is called on the ledger's queue, after the commit.
+  func write(_ body: @escaping Body, reply: @escaping Reply) {
+    let isFirst = line.withLock { line in
+      line.requests.append(Request(body: body, reply: reply))
+      defer { line.isTurnComing = true }
+      return !line.isTurnComing
+    }
+    if isFirst { context.perform { self.takeTurn() } }
+  }
+
+  /// Puts a request in line, and returns the job once it is durable.
+  func write(_ body: @escaping Body) async throws -> JobSnapshot {
+    try await withCheckedThrowingContinuation { continuation in
+      write(body) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// A transaction of its own, on the ledger's queue, where the caller is.
+  func turn<T>(_ body: (LedgerTurn) throws -> T) throws -> T {
+    let turn = LedgerTurn(context: context, now: now(), backoff: backoff)
+    do {
+      let result = try body(turn)
+      announce(try turn.save())
+      return result
+    } catch {
+      context.reset()
+      throw error
+    }
+  }
+
+  private func takeTurn() {
+    let requests = line.withLock { line in
+      let taken = Array(line.requests.prefix(Self.largestTurn))
+      line.requests.removeFirst(taken.count)
+      line.isTurnComing = !line.requests.isEmpty
+      return (taken, isMore: line.isTurnComing)
+    }
+    if requests.isMore { context.perform { self.takeTurn() } }
+    answer(requests.0)
+    observer.withLock { $0.value }?.ledgerDidEndTurn()
+  }
+
+  private func answer(_ requests: [Request]) {
+    let turn = LedgerTurn(context: context, now: now(), backoff: backoff)
+    do {
+      let jobs = try requests.map { try $0.body(turn) }
+      announce(try turn.save())
+      for (request, job) in zip(requests, jobs) { request.reply(Result { try job.snapshot() }) }
+    } catch {
+      context.reset()
+      if requests.count == 1 {
+        requests[0].reply(.failure(error))
+      } else {
+        for request in requests { answer([request]) }
+      }
+    }
+  }
+
+  private func announce(_ changes: [LedgerChange]) {
+    guard !changes.isEmpty else { return }
+    observer.withLock { $0.value }?.ledgerDidCommit(changes)
+  }
+}

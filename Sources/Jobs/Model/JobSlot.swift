@@ -1,0 +1,31 @@
+public import ManagedObjects
+
+/// The slots of ``Job``, named as its properties: one list for the model, the class and the predicates.
+enum JobSlot: Int, CaseIterable {
+  case kind, lane, state, priority, store, entityName, mode, recipe, source, activeName, format, options, tags
+  case submittedBy, uniqueKey, spoolIdentity
+  case submittedAt, notBefore, availableAt, startedAt, endedAt
+  case attempt, maxAttempts, rescues, isHeld, isAwaitingFile, isCancelRequested
+  case reason, failureCode, note, rejectsFile
+  case bytesDone, bytesTotal, records, inserted, updated, unchanged, deleted, rejected
+  case transitions
+
+  var name: String { "\(self)" }
+}
+
+/// The slots of ``JobTransition``.
+enum JobTransitionSlot: Int, CaseIterable {
+  case at, fromState, toState, reason, requestedBy, job
+
+  var name: String { "\(self)" }
+}
+
+extension JobState: AttributeValue {
+  /// The state of that name.
+  public init?(slotValue: Value) {
+    guard case .string(let name) = slotValue, let state = JobState(rawValue: name) else { return nil }
+    self = state
+  }
+  /// The state's name.
+  public var slotValue: Value { .string(rawValue) }
+}

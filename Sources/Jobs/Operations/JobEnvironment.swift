@@ -1,0 +1,27 @@
+public import Foundation
+public import Logging
+public import ManagedObjects
+
+/// What an operation works with.
+public struct JobEnvironment: Sendable {
+  /// The data stores, by their names in the configuration.
+  public var dataStores: [String: PersistentStoreCoordinator]
+  /// The spool's folder with the inputs that the daemon has taken.
+  public var activeDirectory: URL
+  /// Where reject files go.
+  public var rejectsDirectory: URL
+  /// A logger; the one that an operation gets names its job.
+  public var logger: Logger
+  /// Tells the queue how far the job is. Set by the queue for each job.
+  public internal(set) var report: @Sendable (JobProgress) -> Void = { _ in }
+
+  /// An environment for the queue to hand to operations.
+  public init(
+    dataStores: [String: PersistentStoreCoordinator], activeDirectory: URL, rejectsDirectory: URL, logger: Logger
+  ) {
+    self.dataStores = dataStores
+    self.activeDirectory = activeDirectory
+    self.rejectsDirectory = rejectsDirectory
+    self.logger = logger
+  }
+}

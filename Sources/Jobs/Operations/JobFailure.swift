@@ -1,0 +1,57 @@
+import ManagedObjects
+
+/// Why an operation failed: the one place that turns an error into what is logged, recorded and shown.
+public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConvertible {
+  /// A short name of the failure that doesn't change between versions.
+  public var code: String
+  /// What happened, where, and what to do: for people.
+  public var message: String
+  /// Whether it may pass by itself: a locked store does, a malformed file doesn't.
+  public var isRetryable: Bool
+
+  /// A failure.
+  public init(code: String, message: String, isRetryable: Bool) {
+    self.code = code
+    self.message = message
+    self.isRetryable = isRetryable
+  }
+
+  /// What an error means for the job that it ended.
+  ///
+  /// An error that says so itself (``JobFailing``) is taken at its word. Of a store's errors those pass that come from
+  /// locks, space, memory and devices. Of others nothing is known, so they are tried again.
+  public init(_ error: any Error) {
+    switch error {
+    case let failure as JobFailure: self = failure
+    case let error as any JobFailing: self = error.jobFailure
+    case let error as ManagedObjectError: self.init(error)
+    default: self.init(code: "error", message: String(describing: error), isRetryable: true)
+    }
+  }
+
+  private init(_ error: ManagedObjectError) {
+    let message = String(describing: error)
+    switch error {
+    case .store(_, let code, _):
+      // SQLite's primary codes BUSY, LOCKED, NOMEM, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL.
+      let passes: Set<Int32> = [5, 6, 7, 9, 10, 13, 14, 15]
+      self.init(
+        code: code & 0xff == 13 ? "disk_full" : "store", message: message, isRetryable: passes.contains(code & 0xff))
+    case .mergeConflicts: self.init(code: "conflict", message: message, isRetryable: true)
+    case .validation: self.init(code: "validation", message: message, isRetryable: false)
+    case .constraintConflicts: self.init(code: "not_unique", message: message, isRetryable: false)
+    case .unknownEntity, .abstractEntity, .unknownProperty, .wrongType, .noStore, .classMismatch, .incompatibleStore:
+      self.init(code: "model", message: message, isRetryable: false)
+    case .objectNotFound, .noCoordinator, .foreignObject:
+      self.init(code: "error", message: message, isRetryable: false)
+    }
+  }
+
+  public var description: String { message }
+}
+
+/// An error that knows what it means for a job.
+public protocol JobFailing: Error {
+  /// The failure that it is.
+  var jobFailure: JobFailure { get }
+}

@@ -1,0 +1,89 @@
+public import Foundation
+import Synchronization
+
+/// The work of one job: a subclass overrides ``perform()``.
+///
+/// `perform()` runs on a thread of the job's lane and may block. It builds its own private context there, saves whole
+/// batches, and after each batch reports progress and looks at two flags:
+/// - `isCancelled`: somebody wants the job stopped. Return ``JobOutcome/cancelled(_:)``.
+/// - ``isDraining``: the daemon stops. Return ``JobOutcome/interrupted(_:)``; the job goes on after the next start.
+///
+/// It may be killed at any instruction and run again from the beginning, so what it has done already must be noted where
+/// its work is (rule 4 of the design).
+///
+/// ```swift
+/// final class CountOperation: JobOperation, @unchecked Sendable {
+///   override func perform() throws -> JobOutcome {
+///     var progress = JobProgress()
+///     for _ in 0..<10 {
+///       if isCancelled { return .cancelled(progress) }
+///       if isDraining { return .interrupted(progress) }
+///       progress.records += 1
+///       report(progress)
+///     }
+///     return .completed(progress)
+///   }
+/// }
+/// ```
+open class JobOperation: Operation, @unchecked Sendable {
+  // Sendable: `job` and `environment` are constant, the flag is atomic, and `ending` has a lock. A subclass's own
+  // properties are touched by `perform` only.
+
+  /// The job as it stood when it was claimed.
+  public let job: JobSnapshot
+  /// What the operation works with.
+  public let environment: JobEnvironment
+  private let draining = Atomic<Bool>(false)
+  private let ending = Mutex(Ending())
+
+  private struct Ending {
+    var outcome: JobOutcome?
+    var latest: JobProgress?
+  }
+
+  /// An operation for a job. A subclass that overrides it calls it first.
+  public required init(job: JobSnapshot, environment: JobEnvironment) {
+    self.job = job
+    self.environment = environment
+    super.init()
+  }
+
+  /// Whether the daemon stops, so that the operation is to stop at its next batch. May be read from any thread.
+  public final var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+  /// Does the work. Errors that it throws are failures: see ``JobFailure/init(_:)``.
+  open func perform() throws -> JobOutcome {
+    throw JobFailure(
+      code: "not_implemented", message: "\(type(of: self)) doesn't override perform()", isRetryable: false)
+  }
+
+  /// Says how far the work is. Cheap, and may be called from any thread; after every batch is often enough.
+  public final func report(_ progress: JobProgress) {
+    ending.withLock { $0.latest = progress }
+    environment.report(progress)
+  }
+
+  /// Runs ``perform()`` and keeps its outcome.
+  public final override func main() {
+    let outcome: JobOutcome
+    if isCancelled {
+      outcome = .cancelled(job.progress)
+    } else if isDraining {
+      outcome = .interrupted(job.progress)
+    } else {
+      do {
+        outcome = try perform()
+      } catch {
+        let progress = ending.withLock { $0.latest } ?? job.progress
+        outcome = .failed(JobFailure(error), progress)
+      }
+    }
+    ending.withLock { $0.outcome = outcome }
+  }
+
+  /// Asks it to stop at its next batch because the daemon stops.
+  final func drain() { draining.store(true, ordering: .relaxed) }
+
+  /// How it ended. An operation that was cancelled before its turn never ran.
+  final var outcome: JobOutcome { ending.withLock { $0.outcome } ?? .cancelled(job.progress) }
+}

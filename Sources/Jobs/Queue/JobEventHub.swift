@@ -1,0 +1,91 @@
+// Whoever listens gets the newest snapshot of every job that moved since they looked last: a listener that is slow
+// skips steps of a job, never its latest state, and costs memory for a bounded number of jobs.
+
+import Synchronization
+
+/// Hands snapshots to everybody who listens.
+final class JobEventHub: Sendable {
+  private struct Listener { weak var subscription: JobSubscription? }
+  private struct State {
+    var listeners: [Listener] = []
+    var isFinished = false
+  }
+  private let state = Mutex(State())
+
+  /// A stream of what is broadcast from now on. It ends when the hub is finished.
+  func stream(capacity: Int) -> AsyncStream<JobSnapshot> {
+    let subscription = JobSubscription(capacity: capacity)
+    let isFinished = state.withLock { state in
+      state.listeners.removeAll { $0.subscription == nil }
+      if !state.isFinished { state.listeners.append(Listener(subscription: subscription)) }
+      return state.isFinished
+    }
+    if isFinished { subscription.finish() }
+    return AsyncStream(unfolding: { await subscription.next() }, onCancel: { subscription.finish() })
+  }
+
+  func broadcast(_ snapshot: JobSnapshot) {
+    for subscription in subscriptions { subscription.offer(snapshot) }
+  }
+
+  func finish() {
+    let all = subscriptions
+    state.withLock { $0.isFinished = true }
+    for subscription in all { subscription.finish() }
+  }
+
+  private var subscriptions: [JobSubscription] { state.withLock { $0.listeners.compactMap(\.subscription) } }
+}
+
+/// One listener's snapshots, one for each job, in the order in which the jobs first moved.
+final class JobSubscription: Sendable {
+  private struct State {
+    var order: [Int64] = []
+    var latest: [Int64: JobSnapshot] = [:]
+    var waiting: CheckedContinuation<JobSnapshot?, Never>?
+    var isFinished = false
+  }
+  private let state = Mutex(State())
+  private let capacity: Int
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  func offer(_ snapshot: JobSnapshot) {
+    let waiting = state.withLock { state -> CheckedContinuation<JobSnapshot?, Never>? in
+      guard !state.isFinished else { return nil }
+      if let waiting = state.waiting {
+        state.waiting = nil
+        return waiting
+      }
+      if state.latest.updateValue(snapshot, forKey: snapshot.id) == nil { state.order.append(snapshot.id) }
+      if state.order.count > capacity { state.latest[state.order.removeFirst()] = nil }
+      return nil
+    }
+    waiting?.resume(returning: snapshot)
+  }
+
+  /// The next snapshot; nil at the end. For one caller at a time.
+  func next() async -> JobSnapshot? {
+    await withCheckedContinuation { continuation in
+      let ready = state.withLock { state -> JobSnapshot?? in
+        if let id = state.order.first {
+          state.order.removeFirst()
+          return .some(state.latest.removeValue(forKey: id))
+        }
+        if state.isFinished { return .some(nil) }
+        state.waiting = continuation
+        return nil
+      }
+      if let ready { continuation.resume(returning: ready) }
+    }
+  }
+
+  func finish() {
+    let waiting = state.withLock { state in
+      state.isFinished = true
+      defer { state.waiting = nil }
+      return state.waiting
+    }
+    waiting?.resume(returning: nil)
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+// What people ask of a job. Each returns the job once the change is durable, and throws `JobQueueError.noSuchJob`,
+// `JobQueueError.notPossible` or the store's error.
+
+extension JobQueue {
+  /// Stops a job. One that runs stops at its next batch: it is `running` when this returns, and `cancelled` later.
+  package func cancel(_ id: Int64, by who: String) async throws -> JobSnapshot {
+    try await change(id, .cancelRequested, reason: "cancelled by \(who)", by: who)
+  }
+
+  /// Tries a job again: one that failed or was cancelled, or one that waits for its next attempt. It has at least one
+  /// more attempt then.
+  package func retry(_ id: Int64, by who: String) async throws -> JobSnapshot {
+    let job = try await job(id)
+    if job.state == .cancelled || job.state == .discarded {
+      _ = try await whenEnded(id)
+      try await hooks.revive(job)
+    }
+    return try await change(id, .retryRequested, reason: "retried by \(who)", by: who)
+  }
+
+  /// Holds a job back until it is released.
+  package func hold(_ id: Int64, by who: String) async throws -> JobSnapshot {
+    try await change(id, .held, reason: "held by \(who)", by: who)
+  }
+
+  /// Lets a job that was held go on.
+  package func release(_ id: Int64, by who: String) async throws -> JobSnapshot {
+    try await change(id, .released, reason: "released by \(who)", by: who)
+  }
+
+  /// Notes that a job's file is in `active/`, under that name, so that the job may run. May be said more than once. If
+  /// the job was cancelled meanwhile, its `finished` hook is called for the file.
+  package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> JobSnapshot {
+    try await ledger.write { turn in
+      let job = try turn.job(id)
+      if job.isAwaitingFile, let activeName { job.activeName = activeName }
+      try turn.apply(.fileArrived, to: job, reason: "its file has arrived", by: who)
+      return job
+    }
+  }
+
+  private func change(_ id: Int64, _ event: JobEvent, reason: String, by who: String) async throws -> JobSnapshot {
+    try await ledger.write { turn in
+      let job = try turn.job(id)
+      try turn.apply(event, to: job, reason: reason, by: who)
+      return job
+    }
+  }
+}

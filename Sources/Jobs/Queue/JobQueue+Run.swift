@@ -1,0 +1,104 @@
+import Foundation
+import Logging
+
+extension JobQueue {
+  /// Starts the operation of a job that was claimed. On the ledger's queue.
+  func run(_ job: JobSnapshot) {
+    var environment = environment
+    environment.logger[metadataKey: "job"] = "\(job.id)"
+    environment.report = { [weak self] in self?.note($0, of: job.id) }
+    let factory = operations.factory(for: job.kind)
+    let operation = factory?(job, environment) ?? JobOperation(job: job, environment: environment)
+    operation.completionBlock = { [weak self] in self?.operationDidEnd(job.id) }
+    state.withLock { state in
+      state.running[job.id] = .init(operation: operation, snapshot: job, lane: job.lane)
+      state.inLane[job.lane, default: 0] += 1
+      hub.broadcast(job)
+    }
+    if let lane = lanes[job.lane], factory != nil {
+      lane.operations.addOperation(operation)
+    } else {
+      // It was submitted under another configuration.
+      let failure = JobFailure(
+        code: "unknown_kind", message: "no operation is known for jobs of the kind \(job.kind)", isRetryable: false)
+      write(.failed(failure, job.progress), of: job.id)
+    }
+  }
+
+  /// Takes note of progress, and tells it on.
+  private func note(_ progress: JobProgress, of id: Int64) {
+    state.withLock { state in
+      guard let snapshot = state.running[id]?.snapshot, snapshot.progress != progress else { return }
+      state.running[id]?.snapshot.progress = progress
+      var news = snapshot
+      news.progress = progress
+      hub.broadcast(news)
+    }
+  }
+
+  /// Called by the operation queue, also for an operation that was cancelled before it ran.
+  private func operationDidEnd(_ id: Int64) {
+    guard let operation = state.withLock({ $0.running[id]?.operation }) else { return }
+    write(operation.outcome, of: id)
+  }
+
+  /// Makes the end of an operation durable. Its slot is free after that.
+  func write(_ outcome: JobOutcome, of id: Int64) {
+    if case .failed(let failure, _) = outcome {
+      logger.warning(
+        "jobs: failed", metadata: ["job": "\(id)", "code": "\(failure.code)", "error": "\(failure.message)"])
+    }
+    let jitter = random()
+    ledger.write({ turn in
+      let job = try turn.job(id)
+      try turn.record(outcome, of: job, jitter: jitter)
+      return job
+    }) { [weak self] result in
+      guard let self, case .failure(let error) = result else { return }
+      switch error {
+      case JobQueueError.noSuchJob, JobQueueError.notPossible, JobQueueError.unreadable: forget(id, error)
+      default:
+        state.withLock { $0.unwritten[id] = outcome }
+        report(error, "the end of a job couldn't be written", job: id)
+      }
+    }
+  }
+
+  /// The job was changed by somebody else than this queue, who knows better.
+  private func forget(_ id: Int64, _ error: any Error) {
+    logger.error(
+      "jobs: the end of a job was lost: its row was changed by another program",
+      metadata: ["job": "\(id)", "error": "\(error)"])
+    let waiters = state.withLock { state in
+      if let running = state.running.removeValue(forKey: id) { state.inLane[running.lane, default: 1] -= 1 }
+      return state.waiters.removeValue(forKey: id) ?? []
+    }
+    for waiter in waiters { waiter.open() }
+    endDrainIfQuiet()
+  }
+}
+
+extension LedgerTurn {
+  fileprivate func record(_ outcome: JobOutcome, of job: Job, jitter: Double) throws {
+    job.progress = outcome.progress
+    switch outcome {
+    case .completed(_, let note):
+      job.failureCode = nil
+      job.note = note
+      try apply(.succeeded, to: job, reason: note ?? "done", by: nil)
+    case .cancelled: try apply(.cancelled, to: job, reason: job.cancelReason, by: nil)
+    case .interrupted:
+      let reason = job.isCancelRequested ? job.cancelReason : "the daemon stopped"
+      try apply(.interrupted, to: job, reason: reason, by: nil)
+    case .failed(let failure, _):
+      job.failureCode = failure.code
+      let event = JobEvent.failed(isRetryable: failure.isRetryable, jitter: jitter)
+      try apply(event, to: job, reason: failure.message, by: nil)
+    }
+  }
+}
+
+extension Job {
+  /// Who wanted a running job stopped is its reason since.
+  fileprivate var cancelReason: String { isCancelRequested ? reason ?? "cancelled" : "cancelled by its operation" }
+}

@@ -1,0 +1,86 @@
+// A job's way through the queue:
+//
+//   submit ─▶ the ledger writes it ─▶ `offer`: its lane has work ─▶ a claim, as soon as the lane has a slot free
+//     ─▶ `run`: its operation goes to the lane's OperationQueue ─▶ the operation ends ─▶ the ledger writes the end
+//     ─▶ the slot is free: the next claim ─▶ `settle`: the file is put away ─▶ whoever waited is told
+//
+// What has to be done about a job follows from what was committed, never from what was asked for. The slot of an
+// operation stays taken until its end is durable; an end that can't be written is tried again every second.
+
+package import Logging
+package import ManagedObjects
+import Synchronization
+
+/// Takes jobs in, runs them in lanes, and says how they fare. Safe from any thread.
+package final class JobQueue: Sendable {
+  /// What the queue asks of whoever made it.
+  package struct Hooks: Sendable {
+    /// Called once for each job that has ended, after that is durable: puts its file away. What it throws is logged. A
+    /// kill before its end leaves the file where it was: see ``JobQueue/settle(_:)``.
+    package var finished: @Sendable (JobSnapshot) async throws -> Void
+    /// Called before a job that has ended is tried again: brings its file back to `active/`, or throws to refuse.
+    package var revive: @Sendable (JobSnapshot) async throws -> Void
+
+    /// Hooks that do nothing, where none are given.
+    package init(
+      finished: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
+      revive: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in }
+    ) {
+      self.finished = finished
+      self.revive = revive
+    }
+  }
+
+  // Constant.
+
+  let ledger: JobLedger
+  let lanes: [String: Lane]
+  let operations: OperationCatalogue
+  let environment: JobEnvironment
+  let hooks: Hooks
+  let clock: JobClock
+  let random: @Sendable () -> Double
+  let logger: Logger
+  let hub = JobEventHub()
+  let timer: WakeTimer
+
+  // Under its lock; the lock is never held while foreign code runs.
+
+  let state = Mutex(QueueState())
+
+  /// A queue over the store of `coordinator`, whose model is ``QueueModel``. Nothing runs before ``start()``.
+  ///
+  /// The store must be opened so that a save is safe from a loss of power when it returns, for so is then a submission.
+  /// - Parameter random: numbers from 0 up to 1 that spread the retries.
+  /// - Throws: ``JobQueueError/invalidLanes(_:)``.
+  package init(
+    coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
+    environment: JobEnvironment, hooks: Hooks = Hooks(), backoff: Backoff = Backoff(), clock: JobClock = .system,
+    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
+  ) throws(JobQueueError) {
+    var known: [String: Lane] = [:]
+    for lane in lanes {
+      guard known[lane.name] == nil else { throw .invalidLanes("\(lane.name) is there twice") }
+      guard lane.concurrency > 0 else { throw .invalidLanes("\(lane.name) has to run at least one job at a time") }
+      known[lane.name] = Lane(lane)
+    }
+    guard !known.isEmpty else { throw .invalidLanes("there has to be one") }
+    self.lanes = known
+    self.operations = operations
+    self.environment = environment
+    self.hooks = hooks
+    self.clock = clock
+    self.random = random
+    self.logger = logger
+    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
+    timer = WakeTimer(clock: clock)
+    ledger.observe(self)
+  }
+
+  /// The context on the main queue that follows what the queue writes. Its objects are ``Job`` and ``JobTransition``.
+  package var mainContext: ManagedObjectContext { ledger.mainContext }
+
+  /// What happens to jobs from now on: every transition and all progress. A slow listener gets only the
+  /// newest of each job, and of no more than `capacity` jobs. The stream ends when the queue has been drained.
+  package func events(capacity: Int = 4096) -> AsyncStream<JobSnapshot> { hub.stream(capacity: capacity) }
+}

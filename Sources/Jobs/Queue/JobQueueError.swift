@@ -1,0 +1,36 @@
+/// What the queue refuses.
+package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// No operation is known for the kind of job.
+  case unknownKind(String, known: [String])
+  /// No lane of that name is configured.
+  case unknownLane(String, known: [String])
+  /// A submission that can't be taken as it is.
+  case invalidSubmission(String)
+  /// There is no job of that number (any more).
+  case noSuchJob(Int64)
+  /// What was asked for can't happen to the job where it stands.
+  case notPossible(id: Int64, IllegalTransition)
+  /// The lanes can't be set up as configured.
+  case invalidLanes(String)
+  /// A queue is started once.
+  case startedBefore
+  /// The queue's store holds what this version can't have written.
+  case unreadable(id: Int64, what: String)
+
+  package var description: String {
+    switch self {
+    case .unknownKind(let kind, let known):
+      return "no job is of the kind \(kind): it must be one of \(known.sorted().joined(separator: ", "))"
+    case .unknownLane(let lane, let known):
+      return "there is no lane \(lane): it must be one of \(known.sorted().joined(separator: ", "))"
+    case .invalidSubmission(let why): return "the job can't be taken: \(why)"
+    case .noSuchJob(let id): return "there is no job \(id)"
+    case .notPossible(let id, let transition):
+      return "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.event.name): \(transition.why)"
+    case .invalidLanes(let why): return "the lanes can't be set up: \(why)"
+    case .startedBefore: return "the queue was started before: make a new one"
+    case .unreadable(let id, let what):
+      return "job \(id) has a \(what) that this version doesn't know: was the queue written by a newer one?"
+    }
+  }
+}

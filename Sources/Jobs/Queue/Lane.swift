@@ -1,0 +1,32 @@
+import Dispatch
+import Foundation
+
+/// A lane as configured.
+package struct LaneConfiguration: Sendable, Equatable {
+  package var name: String
+  /// How many of its jobs run at a time, at most.
+  package var concurrency: Int
+
+  /// A lane.
+  package init(name: String, concurrency: Int) {
+    self.name = name
+    self.concurrency = concurrency
+  }
+}
+
+/// Where a lane's operations run. It holds only what runs: the rest of the work stays in the store.
+final class Lane: Sendable {
+  let configuration: LaneConfiguration
+  let operations: OperationQueue
+  /// `underlyingQueue` doesn't keep it.
+  private let queue: DispatchQueue
+
+  init(_ configuration: LaneConfiguration) {
+    self.configuration = configuration
+    queue = DispatchQueue(label: "lane.\(configuration.name)", attributes: .concurrent)
+    operations = OperationQueue()
+    operations.name = configuration.name
+    operations.maxConcurrentOperationCount = configuration.concurrency
+    operations.underlyingQueue = queue
+  }
+}

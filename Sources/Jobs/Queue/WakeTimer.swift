@@ -1,0 +1,41 @@
+import Foundation
+import Synchronization
+
+/// One timer to the earliest of the times that it was told: between them nothing wakes up.
+final class WakeTimer: Sendable {
+  private let clock: JobClock
+  private let pending = Mutex<(time: Date, cancel: @Sendable () -> Void, number: Int)?>(nil)
+  private let count = Atomic<Int>(0)
+
+  init(clock: JobClock) { self.clock = clock }
+
+  /// Calls `body` at `time`, unless it is to be called earlier anyway. Whoever is called arms the timer anew.
+  func arm(_ time: Date, _ body: @escaping @Sendable () -> Void) {
+    let number = count.add(1, ordering: .relaxed).newValue
+    let isEarliest = pending.withLock { pending in
+      if let pending, pending.time <= time { return false }
+      pending?.cancel()
+      pending = (time, {}, number)
+      return true
+    }
+    guard isEarliest else { return }
+    // Outside the lock: a time that has passed calls at once.
+    let cancel = clock.schedule(time) { [weak self] in
+      guard let self else { return }
+      let isCurrent = self.pending.withLock { pending in
+        guard pending?.number == number else { return false }
+        pending = nil
+        return true
+      }
+      if isCurrent { body() }
+    }
+    pending.withLock { if $0?.number == number { $0?.cancel = cancel } }
+  }
+
+  func cancel() {
+    pending.withLock {
+      $0?.cancel()
+      $0 = nil
+    }
+  }
+}

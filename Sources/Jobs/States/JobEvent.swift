@@ -1,0 +1,78 @@
+package import Foundation
+
+/// What happens to a job.
+package enum JobEvent: Sendable, Equatable {
+  /// Somebody hands it in: not to run before a time, held back, or before its file is in `active/`.
+  case submitted(notBefore: Date?, isHeld: Bool, awaitsFile: Bool)
+  /// The time it waited for has come.
+  case due
+  /// Its lane takes it.
+  case claimed
+  /// Its operation did everything.
+  case succeeded
+  /// Its operation failed. `jitter` is a random number from 0 up to 1, for the time of the next attempt.
+  case failed(isRetryable: Bool, jitter: Double)
+  /// Somebody wants it stopped.
+  case cancelRequested
+  /// Its operation stopped because somebody wanted it.
+  case cancelled
+  /// Its operation stopped because the daemon stops.
+  case interrupted
+  /// The daemon that ran it is gone.
+  case rescued
+  /// Somebody wants it tried again.
+  case retryRequested
+  /// Somebody holds it back.
+  case held
+  /// Somebody lets it go on.
+  case released
+  /// Its file is in `active/`.
+  case fileArrived
+
+  /// The event's name without what comes with it.
+  package var name: String {
+    switch self {
+    case .submitted: return "submitted"
+    case .due: return "due"
+    case .claimed: return "claimed"
+    case .succeeded: return "succeeded"
+    case .failed: return "failed"
+    case .cancelRequested: return "cancel requested"
+    case .cancelled: return "cancelled"
+    case .interrupted: return "interrupted"
+    case .rescued: return "rescued"
+    case .retryRequested: return "retry requested"
+    case .held: return "held"
+    case .released: return "released"
+    case .fileArrived: return "file arrived"
+    }
+  }
+}
+
+/// What the queue has to do after a transition, once it is durable.
+package enum JobAction: Sendable, Equatable {
+  /// The job may run: its lane is to look for work.
+  case offer
+  /// The job is due then: the timer is to be set.
+  case wake(Date)
+  /// The job was claimed: its operation is to be started.
+  case run
+  /// Its operation is to be cancelled.
+  case stop
+  /// The job has ended: its file is to be put away, and whoever waits for it is to be told.
+  case settle
+}
+
+/// An event that can't happen to a job where it stands.
+package struct IllegalTransition: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Where the job stands; nil before it was submitted.
+  package let state: JobState?
+  /// What was to happen.
+  package let event: JobEvent
+  /// Why it can't.
+  package let why: String
+
+  package var description: String {
+    "a job that is \(state?.rawValue ?? "not submitted") can't be \(event.name): \(why)"
+  }
+}

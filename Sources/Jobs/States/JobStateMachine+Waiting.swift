@@ -1,0 +1,96 @@
+import Foundation
+
+// The events of a job that doesn't run.
+
+extension JobStateMachine {
+  mutating func submit(
+    _ event: JobEvent, at time: Date, notBefore: Date?, isHeld: Bool, awaitsFile: Bool
+  ) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil:
+      self.notBefore = notBefore
+      self.isHeld = isHeld
+      self.isAwaitingFile = awaitsFile
+      return wait(at: time)
+    case .scheduled, .available, .running, .retryable: throw illegal(event, "it is in the queue already")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it was in the queue before: submit a new one")
+    }
+  }
+
+  mutating func becomeDue(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled, .retryable:
+      guard let availableAt else { throw illegal(event, "it waits for somebody, not for a time") }
+      guard availableAt <= time else { throw illegal(event, "its time hasn't come") }
+      self.availableAt = nil
+      state = .available
+      return [.offer]
+    case .available: throw illegal(event, "it has been due before")
+    case .running: throw illegal(event, "it runs already")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  mutating func hold(_ event: JobEvent) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled, .available, .retryable:
+      isHeld = true
+      availableAt = nil
+      state = .scheduled
+      return []
+    case .running: throw illegal(event, "it runs already: cancel it, and retry it later")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  mutating func release(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled:
+      guard isHeld else { throw illegal(event, "nobody holds it") }
+      isHeld = false
+      return wait(at: time)
+    case .available, .running, .retryable: throw illegal(event, "nobody holds it")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  /// May be said more than once: the spool repeats it when it isn't sure.
+  mutating func takeFile(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled:
+      guard isAwaitingFile else { return [] }
+      isAwaitingFile = false
+      return wait(at: time)
+    case .available, .running, .retryable: return []
+    case .completed, .cancelled, .discarded:
+      // It was cancelled during the hand-over: the file is to be put away at once.
+      guard isAwaitingFile else { return [] }
+      isAwaitingFile = false
+      return [.settle]
+    }
+  }
+
+  mutating func retry(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .retryable:
+      availableAt = nil
+      state = .available
+      return [.offer]
+    case .cancelled, .discarded:
+      endedAt = nil
+      isHeld = false
+      notBefore = nil
+      maxAttempts = max(maxAttempts, attempt + 1)
+      return wait(at: time)
+    case .scheduled: throw illegal(event, "it hasn't been tried yet: it waits for its time, its file or its release")
+    case .available: throw illegal(event, "it is about to run")
+    case .running: throw illegal(event, "it runs already")
+    case .completed: throw illegal(event, "it succeeded: submit it again")
+    }
+  }
+}

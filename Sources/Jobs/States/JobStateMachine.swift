@@ -1,0 +1,93 @@
+// Rule 6 of the design, its first half: a job changes state only here. The second half, that every transition is
+// recorded with its reason, is `LedgerTurn`'s, the only caller outside the tests.
+//
+//   submitted ─▶ scheduled ──due, released, file arrived──▶ available ──claimed──▶ running ──succeeded──▶ completed
+//                    ▲                                        ▲  ▲ ▲                │ │ │
+//                    └───────────────── held ─────────────────┘  │ └─ interrupted, ─┘ │ ├─ failed ─▶ discarded
+//                    │                                           │       rescued      │ └─ cancelled ─▶ cancelled
+//                    └─ held ── retryable ──due, retry requested─┘      ▲             │
+//                                                                       └─── failed ──┘
+//
+// `cancel requested` leads from every waiting state to `cancelled`, and makes a running operation stop; `retry
+// requested` leads from `cancelled` and `discarded` back to `available`. Every pair of state and event that isn't
+// legal is listed, with its reason, in the method of the event.
+
+package import Foundation
+
+/// Where one job stands, and what may happen to it: a value without clock, store or queue.
+package struct JobStateMachine: Sendable, Equatable {
+  /// Where it stands; nil before it was submitted.
+  package internal(set) var state: JobState?
+  /// When it becomes available, while it waits for a time; nil otherwise.
+  package internal(set) var availableAt: Date?
+  /// Whoever submitted it didn't want it to run earlier.
+  package internal(set) var notBefore: Date?
+  /// When its latest attempt began.
+  package internal(set) var startedAt: Date?
+  package internal(set) var endedAt: Date?
+  /// How many attempts were made, the running one included. An attempt that the daemon's end cut short goes on with
+  /// the next claim, and isn't counted twice.
+  package internal(set) var attempt = 0
+  package internal(set) var maxAttempts: Int
+  /// Whether somebody wants the running job stopped.
+  package internal(set) var isCancelRequested = false
+  /// Whether somebody holds it back.
+  package internal(set) var isHeld = false
+  /// Whether its file isn't in `active/` yet.
+  package internal(set) var isAwaitingFile = false
+  let backoff: Backoff
+
+  /// A job that hasn't been submitted.
+  package init(maxAttempts: Int, backoff: Backoff = Backoff()) {
+    self.maxAttempts = maxAttempts
+    self.backoff = backoff
+  }
+
+  /// Lets `event` happen.
+  /// - Returns: what has to be done, once the transition is durable.
+  /// - Throws: ``IllegalTransition``; nothing has changed then.
+  package mutating func apply(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch event {
+    case .submitted(let notBefore, let isHeld, let awaitsFile):
+      return try submit(event, at: time, notBefore: notBefore, isHeld: isHeld, awaitsFile: awaitsFile)
+    case .due: return try becomeDue(event, at: time)
+    case .held: return try hold(event)
+    case .released: return try release(event, at: time)
+    case .fileArrived: return try takeFile(event, at: time)
+    case .retryRequested: return try retry(event, at: time)
+    case .claimed: return try claim(event, at: time)
+    case .succeeded: return try succeed(event, at: time)
+    case .failed(let isRetryable, let jitter):
+      return try fail(event, at: time, isRetryable: isRetryable, jitter: jitter)
+    case .cancelRequested: return try requestCancel(event, at: time)
+    case .cancelled: return try cancel(event, at: time)
+    case .interrupted: return try interrupt(event, at: time)
+    case .rescued: return try rescue(event, at: time)
+    }
+  }
+
+  func illegal(_ event: JobEvent, _ why: String) -> IllegalTransition {
+    IllegalTransition(state: state, event: event, why: why)
+  }
+
+  /// Waits for whatever it has to wait for, or is available at once.
+  mutating func wait(at time: Date) -> [JobAction] {
+    availableAt = nil
+    state = .scheduled
+    if isHeld || isAwaitingFile { return [] }
+    if let notBefore, notBefore > time {
+      availableAt = notBefore
+      return [.wake(notBefore)]
+    }
+    state = .available
+    return [.offer]
+  }
+
+  mutating func end(_ final: JobState, at time: Date) -> [JobAction] {
+    state = final
+    endedAt = time
+    availableAt = nil
+    isCancelRequested = false
+    return [.settle]
+  }
+}

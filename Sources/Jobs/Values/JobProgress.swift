@@ -1,0 +1,33 @@
+/// How far a job has come, and what it has done.
+public struct JobProgress: Sendable, Hashable, Codable {
+  /// Bytes of the input that were worked off, and in all; 0 in all when that isn't known.
+  public var bytesDone: Int64
+  public var bytesTotal: Int64
+  /// Records read so far.
+  public var records: Int64
+  /// Objects inserted, changed, found to be as they should, and deleted.
+  public var inserted: Int64
+  public var updated: Int64
+  public var unchanged: Int64
+  public var deleted: Int64
+  /// Records that couldn't be taken in and stand in the reject file.
+  public var rejected: Int64
+  /// The name of the reject file in the daemon's directory of rejects, once there is one.
+  public var rejectsFile: String?
+
+  /// Progress; what isn't given is 0.
+  public init(
+    bytesDone: Int64 = 0, bytesTotal: Int64 = 0, records: Int64 = 0, inserted: Int64 = 0, updated: Int64 = 0,
+    unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0, rejectsFile: String? = nil
+  ) {
+    self.bytesDone = bytesDone
+    self.bytesTotal = bytesTotal
+    self.records = records
+    self.inserted = inserted
+    self.updated = updated
+    self.unchanged = unchanged
+    self.deleted = deleted
+    self.rejected = rejected
+    self.rejectsFile = rejectsFile
+  }
+}

@@ -1,0 +1,79 @@
+public import Foundation
+
+/// A job as it stood at one moment: what crosses from the queue's contexts to everybody else.
+public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
+  /// One step of a job's life.
+  public struct Transition: Sendable, Hashable, Codable {
+    public var at: Date
+    /// Where it stood before; nil for the submission.
+    public var from: JobState?
+    public var to: JobState
+    public var reason: String
+    /// Who wanted it; nil for the queue itself.
+    public var by: String?
+  }
+
+  /// The job's number, never used again.
+  public var id: Int64
+  /// What is to be done.
+  public var kind: String
+  /// The lane in which it runs.
+  public var lane: String
+  public var state: JobState
+  /// Higher runs earlier.
+  public var priority: Int
+  /// The data store and the entity that it works on.
+  public var store: String?
+  public var entity: String?
+  /// How records are taken in; the operation knows.
+  public var mode: String?
+  /// The recipe of the configuration that it follows.
+  public var recipe: String?
+  /// The input's name as it was handed in.
+  public var source: String?
+  /// The input's name in the spool's `active/`.
+  public var activeName: String?
+  public var format: String?
+  /// What else the operation is told: a JSON object. See ``decodeOptions(as:)``.
+  public var options: String
+  public var tags: [String]
+  public var submittedBy: String
+  public var uniqueKey: String?
+  public var spoolIdentity: String?
+
+  public var submittedAt: Date
+  /// It doesn't run earlier.
+  public var notBefore: Date?
+  /// When it becomes available, while it waits for a time.
+  public var availableAt: Date?
+  /// When its latest attempt began.
+  public var startedAt: Date?
+  public var endedAt: Date?
+  /// Attempts made, the running one included, and allowed in all.
+  public var attempt: Int
+  public var maxAttempts: Int
+  /// How often the daemon ended while it ran.
+  public var rescues: Int
+  /// Whether somebody holds it back.
+  public var isHeld: Bool
+  /// Whether its file isn't in `active/` yet.
+  public var isAwaitingFile: Bool
+  /// Whether somebody wants the running job stopped.
+  public var isCancelRequested: Bool
+
+  /// Why it stands where it stands.
+  public var reason: String?
+  /// The code of its latest failure.
+  public var failureCode: String?
+  /// What its operation had to say at its end.
+  public var note: String?
+  public var progress: JobProgress
+  /// Every step, oldest first; nil unless asked for.
+  public var transitions: [Transition]?
+
+  /// The options as the operation's own type.
+  /// - Throws: a `DecodingError` that says what doesn't fit.
+  public func decodeOptions<T: Decodable>(as type: T.Type) throws -> T {
+    try JSONDecoder().decode(type, from: Data(options.utf8))
+  }
+}

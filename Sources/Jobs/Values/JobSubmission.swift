@@ -1,0 +1,72 @@
+package import Foundation
+
+/// What somebody wants done: what ``JobQueue/submit(_:)`` makes a job of.
+package struct JobSubmission: Sendable, Equatable {
+  /// What is to be done: a kind of the queue's ``OperationCatalogue``.
+  package var kind: String
+  /// The lane in which it runs.
+  package var lane: String
+  /// Higher runs earlier; 0 for most.
+  package var priority: Int
+  /// The data store that it works on, by the name in the configuration.
+  package var store: String?
+  /// The entity that it works on.
+  package var entity: String?
+  /// How records are taken in: `insert`, `upsert`, …; the operation knows.
+  package var mode: String?
+  /// The recipe of the configuration that it follows.
+  package var recipe: String?
+  /// The input's name as it was handed in; for people.
+  package var source: String?
+  /// The input's name in the spool's `active/`, when it stands there already.
+  package var activeName: String?
+  /// The input's format, where it isn't to be guessed.
+  package var format: String?
+  /// What else the operation is told: a JSON object.
+  package var options: String
+  /// Words to find it by, each without `|`.
+  package var tags: [String]
+  /// It doesn't run earlier.
+  package var notBefore: Date?
+  /// Whether it waits until somebody releases it.
+  package var isHeld: Bool
+  /// Whether it waits until ``JobQueue/fileArrived(_:activeName:by:)`` says that its file is in `active/`.
+  package var awaitsFile: Bool
+  /// Of the jobs with one key only one is in the queue at a time: a second submission answers with that one.
+  package var uniqueKey: String?
+  /// How often it is tried in all.
+  package var maxAttempts: Int
+  /// The identity of the spool entry that it comes from: one entry makes one job, ever.
+  package var spoolIdentity: String?
+  /// Who hands it in.
+  package var submittedBy: String
+
+  /// A submission for an operation of `kind`; what else isn't given can be set on it.
+  package init(
+    kind: String, lane: String, priority: Int = 0, store: String? = nil, entity: String? = nil, mode: String? = nil,
+    recipe: String? = nil, source: String? = nil, activeName: String? = nil, format: String? = nil,
+    options: String = "{}", tags: [String] = [], notBefore: Date? = nil, isHeld: Bool = false,
+    awaitsFile: Bool = false, uniqueKey: String? = nil, maxAttempts: Int = 5, spoolIdentity: String? = nil,
+    submittedBy: String
+  ) {
+    self.kind = kind
+    self.lane = lane
+    self.priority = priority
+    self.store = store
+    self.entity = entity
+    self.mode = mode
+    self.recipe = recipe
+    self.source = source
+    self.activeName = activeName
+    self.format = format
+    self.options = options
+    self.tags = tags
+    self.notBefore = notBefore
+    self.isHeld = isHeld
+    self.awaitsFile = awaitsFile
+    self.uniqueKey = uniqueKey
+    self.maxAttempts = maxAttempts
+    self.spoolIdentity = spoolIdentity
+    self.submittedBy = submittedBy
+  }
+}

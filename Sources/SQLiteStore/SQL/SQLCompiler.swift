@@ -1,0 +1,86 @@
+package import GRDB
+package import ManagedObjects
+
+/// A statement and what its parameters stand for, in order.
+package struct CompiledQuery: Sendable, Hashable {
+  /// The statement's text. It doesn't depend on the values, so that statements can be cached by it.
+  package let sql: String
+  /// The values of the parameters.
+  package let arguments: [DatabaseValue]
+}
+
+/// Writes fetches as SQL.
+///
+/// `country.code == 'CH' AND NOT name CONTAINS 'x'`, sorted by name, becomes
+///
+///     SELECT t0."id", t0."name" FROM "City" AS t0
+///     LEFT JOIN "Country" AS t1 ON t1."id" = t0."country_id"
+///     WHERE t1."code" = ? AND (instr(t0."name", ?) > 0) IS NOT TRUE
+///     ORDER BY t0."name", t0."id"
+///
+/// Conditions are never unknown (see ``FetchPredicate``), but SQL's are: here an unknown one counts as false wherever it
+/// stands, and `NOT` is written `IS NOT TRUE`, which makes true of it.
+package struct SQLCompiler: Sendable {
+  private let schema: SchemaMap
+  private let storeIdentifier: String?
+
+  /// A compiler for stores with `schema`.
+  /// - Parameter storeIdentifier: the store's, so that IDs of other stores equal none of its rows.
+  package init(_ schema: SchemaMap, storeIdentifier: String? = nil) {
+    self.schema = schema
+    self.storeIdentifier = storeIdentifier
+  }
+
+  /// Selects columns of the fetched rows, in order.
+  /// - Parameter columns: names of columns of the entity's table.
+  /// - Throws: ``SQLCompilerError``.
+  package func select(_ fetch: StoreFetch, columns: [String]) throws(SQLCompilerError) -> CompiledQuery {
+    let list = columns.map { "\(QueryBuilder.root).\(SQLText.name($0))" }.joined(separator: ", ")
+    return try query(list, fetch, isOrdered: true)
+  }
+
+  /// Selects the primary keys of the fetched rows, in order.
+  /// - Throws: ``SQLCompilerError``.
+  package func primaryKeys(_ fetch: StoreFetch) throws(SQLCompilerError) -> CompiledQuery {
+    try select(fetch, columns: [schema.primaryKeyColumn(of: fetch.entity)])
+  }
+
+  /// Counts the fetched rows: one row with one number.
+  /// - Throws: ``SQLCompilerError``.
+  package func count(_ fetch: StoreFetch) throws(SQLCompilerError) -> CompiledQuery {
+    guard fetch.limit > 0 || fetch.offset > 0 else { return try query("COUNT(*)", fetch, isOrdered: false) }
+    // How many there are doesn't depend on which, and so not on the order.
+    let inner = try query("1", fetch, isOrdered: false)
+    return CompiledQuery(sql: "SELECT COUNT(*) FROM (\(inner.sql))", arguments: inner.arguments)
+  }
+
+  private func query(_ list: String, _ fetch: StoreFetch, isOrdered: Bool) throws(SQLCompilerError) -> CompiledQuery {
+    var builder = QueryBuilder(schema: schema, entity: fetch.entity, storeIdentifier: storeIdentifier)
+    var conditions: [String] = []
+    if let condition = builder.entityCondition(includesSubentities: fetch.includesSubentities) {
+      conditions.append(condition)
+    }
+    if let predicate = fetch.predicate { conditions.append(try builder.condition(predicate)) }
+    var order: [String] = []
+    if isOrdered {
+      for sort in fetch.sort { order.append(try builder.term(sort)) }
+      // Without a last word on rows that sort alike, two pages could show the same row.
+      if !order.isEmpty || fetch.limit > 0 || fetch.offset > 0 {
+        order.append(builder.primaryKey + (fetch.sort.last?.ascending ?? true ? "" : " DESC"))
+      }
+    }
+    var sql = "SELECT \(list) FROM \(SQLText.name(schema.table(of: fetch.entity))) AS \(QueryBuilder.root)"
+    for join in builder.joins { sql += " \(join)" }
+    if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
+    if !order.isEmpty { sql += " ORDER BY " + order.joined(separator: ", ") }
+    if fetch.limit > 0 || fetch.offset > 0 {
+      sql += " LIMIT ?"
+      builder.bind(Int64(fetch.limit > 0 ? fetch.limit : -1).databaseValue)
+      if fetch.offset > 0 {
+        sql += " OFFSET ?"
+        builder.bind(Int64(fetch.offset).databaseValue)
+      }
+    }
+    return CompiledQuery(sql: sql, arguments: builder.arguments)
+  }
+}

@@ -1,0 +1,49 @@
+import ControlAPI
+import Glibc
+
+extension ControlClient {
+  /// The daemon's status as soon as it answers.
+  ///
+  /// It looks again whenever something happens where the socket should be, and anyway after a pause that grows from
+  /// 50 ms to 1 s: a daemon that isn't ready yet, or listens on a socket that was there before, makes no such event.
+  func statusWhenUp() async throws -> Status {
+    var pause = Duration.milliseconds(50)
+    while true {
+      let watch = SocketWatch(for: socketPath)
+      do {
+        return try await status()
+      } catch let error as ControlClientError where error.mayPass {
+        await firstChange(watch?.changes, orAfter: pause)
+        withExtendedLifetime(watch) {}
+        try Task.checkCancellation()
+        pause = min(pause * 2, .seconds(1))
+      }
+    }
+  }
+
+  private func firstChange(_ changes: AsyncStream<Void>?, orAfter pause: Duration) async {
+    await withTaskGroup(of: Void.self) { group in
+      if let changes {
+        group.addTask { for await _ in changes { return } }
+      }
+      group.addTask {
+        // Cancelled when the watch was quicker, which is no failure.
+        try? await Task.sleep(for: pause)
+      }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+}
+
+extension ControlClientError {
+  /// Whether waiting may mend it.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .noSocket, .nobodyListens, .hungUp: true
+    case .refused(let problem): problem.status == 503
+    case .cantConnect(_, let code): code == EAGAIN
+    case .noPermission, .notASocket, .versionMismatch, .timedOut: false
+    }
+  }
+}

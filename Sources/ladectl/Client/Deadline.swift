@@ -1,0 +1,24 @@
+/// Does something within a time.
+///
+/// - Parameters:
+///   - seconds: nil for as long as it takes.
+///   - waitingFor: how things stand when the time is up, such as `2 of 3 jobs hadn't ended`.
+/// - Throws: ``ControlClientError/timedOut(seconds:waitingFor:)``, or what the operation throws.
+func withDeadline<Value: Sendable>(
+  seconds: Double?, waitingFor what: @escaping @Sendable () async -> String,
+  _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+  guard let seconds else { return try await operation() }
+  return try await withThrowingTaskGroup(of: Value?.self) { group in
+    group.addTask { try await operation() }
+    group.addTask {
+      try await Task.sleep(for: .seconds(seconds))
+      return nil
+    }
+    defer { group.cancelAll() }
+    guard let value = try await group.next() ?? nil else {
+      throw ControlClientError.timedOut(seconds: seconds, waitingFor: await what())
+    }
+    return value
+  }
+}

@@ -1,0 +1,59 @@
+import ControlAPI
+import Glibc
+
+extension ControlClientError {
+  /// The exit status that scripts get.
+  var exitStatus: ExitStatus {
+    switch self {
+    case .noSocket, .nobodyListens, .noPermission, .notASocket, .cantConnect, .hungUp: .noDaemon
+    case .versionMismatch, .refused: .failed
+    case .timedOut: .timedOut
+    }
+  }
+
+  /// What to tell the user; the status is 0 where no answer was got.
+  var problem: Problem {
+    switch self {
+    case .noSocket(let path):
+      local(
+        "no_daemon", "laded isn't running: there is no socket \(path).",
+        hint: "Start it with 'sudo systemctl start laded'; for one of your own, give its socket by --socket or "
+          + "LADE_SOCKET.")
+    case .nobodyListens(let path):
+      local(
+        "no_daemon", "laded isn't running: it left the socket \(path) behind, and nobody listens on it.",
+        hint: "It may have been killed: see 'journalctl -u laded', and start it with 'sudo systemctl start laded'.")
+    case .noPermission(let path, let group):
+      local(
+        "no_permission", "You may not talk to laded on \(path).",
+        hint: group.map {
+          "Members of the group '\($0)' may: 'sudo usermod -aG \($0) USER', then log in again. Or use sudo."
+        } ?? "Ask who owns that directory for access, or use sudo.")
+    case .notASocket(let path):
+      local("no_daemon", "\(path) isn't a socket.", hint: "Give the daemon's socket by --socket or LADE_SOCKET.")
+    case .cantConnect(let path, let code):
+      local("no_daemon", "Couldn't connect to \(path): \(String(cString: strerror(code))).", hint: nil)
+    case .hungUp(let path):
+      local(
+        "hung_up", "laded closed the connection on \(path) before its answer was complete.",
+        hint: "It may be stopping. Jobs that it has taken go on when it is started again; 'ladectl status --wait 60' "
+          + "waits for that.")
+    case .versionMismatch(let server, let detail):
+      local(
+        "version_mismatch",
+        "ladectl \(LadeVersion.current) and \(server ?? "whatever answers on the socket") don't understand each "
+          + "other: \(detail)",
+        hint: "Install both from one version, and restart laded after an update.")
+    case .refused(let problem):
+      problem
+    case .timedOut(let seconds, let what):
+      local(
+        "timed_out", "After \(Quantity.seconds(seconds)), \(what).",
+        hint: "Nothing was stopped; give it more time, or look with 'ladectl list'.")
+    }
+  }
+
+  private func local(_ code: String, _ detail: String, hint: String?) -> Problem {
+    Problem(status: 0, code: code, title: "No answer", detail: detail, hint: hint)
+  }
+}

@@ -1,0 +1,57 @@
+import ControlAPI
+import FoundationEssentials
+
+/// Everything that is known of a job, as `ladectl show` writes it.
+struct JobSheet: Sendable {
+  let job: Job
+
+  func rendered(width: Int?, style: Style) -> String {
+    var text = style("Job \(job.id): \(job.source.printable)", .bold) + "\n"
+    for (label, value, ink) in lines {
+      text += "  " + style(label.padded(to: 10), .dim) + "  " + style(value.printable, ink) + "\n"
+    }
+    guard let transitions = job.transitions, !transitions.isEmpty else { return text }
+    let table = TextTable(
+      columns: [.init("AT"), .init("FROM"), .init("TO"), .init("BY"), .init("REASON")],
+      rows: transitions.map { step in
+        [
+          .init(Quantity.time(step.at)), .init(step.from?.rawValue ?? ""),
+          .init(step.to.rawValue, Style.ink(of: step.to)), .init(step.by ?? ""), .init(step.reason),
+        ]
+      })
+    // The reasons are what one looks for here, so they are never cut.
+    return text + "\n" + table.rendered(width: nil, style: style)
+  }
+
+  private var lines: [(String, String, Style.Ink?)] {
+    var lines: [(String, String, Style.Ink?)] = [("state", job.state.rawValue, Style.ink(of: job.state))]
+    if let reason = job.reason { lines.append(("reason", reason, nil)) }
+    lines += [
+      ("work", "\(job.kind) into \(job.entity) of store \(job.store), mode \(job.mode.rawValue)", nil),
+      ("lane", "\(job.lane), priority \(job.priority)", nil),
+    ]
+    if let recipe = job.recipe { lines.append(("recipe", recipe, nil)) }
+    lines += [
+      ("attempt", "\(job.attempt) of \(job.maxAttempts)", nil),
+      ("submitted", Quantity.time(job.submittedAt) + (job.submittedBy.map { " by \($0)" } ?? ""), nil),
+    ]
+    if job.availableAt > job.submittedAt, !job.state.isEnded {
+      lines.append(("not before", Quantity.time(job.availableAt), nil))
+    }
+    if let started = job.startedAt { lines.append(("started", Quantity.time(started), nil)) }
+    if let ended = job.endedAt {
+      let took = job.startedAt.map { ", after \(Quantity.duration(ended.timeIntervalSince($0)))" } ?? ""
+      lines.append(("ended", Quantity.time(ended) + took, nil))
+    }
+    lines.append(("input", input, nil))
+    lines.append(("result", ProgressLine.outcome(job.progress), nil))
+    if let file = job.rejectsFile { lines.append(("rejects", file, job.progress.rejected > 0 ? .yellow : nil)) }
+    return lines
+  }
+
+  private var input: String {
+    let done = Quantity.bytes(Double(job.progress.bytesDone))
+    guard let fraction = ProgressLine.fraction(job.progress) else { return done }
+    return "\(done) of \(Quantity.bytes(Double(job.progress.bytesTotal))), \(Int(fraction * 100)) %"
+  }
+}

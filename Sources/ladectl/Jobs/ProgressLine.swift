@@ -1,0 +1,87 @@
+import ControlAPI
+
+/// A job on one line: with a bar while it runs, with what came of it when it has ended.
+struct ProgressLine: Sendable {
+  let job: Job
+  var speed: RateMeter.Speed?
+  /// Seconds to go.
+  var remaining: Double?
+
+  init(_ job: Job, _ meter: RateMeter? = nil) {
+    self.job = job
+    speed = meter?.speed
+    remaining = meter?.remaining(job.progress)
+  }
+
+  /// The share of the input that is done, from 0 to 1; nil while its size isn't known.
+  static func fraction(_ progress: JobProgress) -> Double? {
+    guard progress.bytesTotal > 0 else { return nil }
+    return min(max(Double(progress.bytesDone) / Double(progress.bytesTotal), 0), 1)
+  }
+
+  /// For a terminal: `12 stops.csv  ━━━━━━────  63 %  12.4 MB/s  80,000 records/s  0:12 left`.
+  func rendered(width: Int, style: Style) -> String {
+    let name = self.name.truncated(to: max(width / 3, 12))
+    var facts: [String] = []
+    if let fraction = Self.fraction(job.progress) { facts.append("\(Int(fraction * 100)) %") }
+    if let speed {
+      facts.append(Quantity.bytes(speed.bytesPerSecond) + "/s")
+      facts.append(Quantity.count(Int(speed.recordsPerSecond)) + " records/s")
+    } else {
+      facts.append(Quantity.count(job.progress.records, "record"))
+    }
+    if let remaining { facts.append(Quantity.duration(remaining) + " left") }
+    // What doesn't fit goes, the last fact first, before the bar gets too short to mean anything.
+    while facts.count > 1, name.displayWidth + 2 + 10 + 2 + facts.joined(separator: "  ").count > width {
+      facts.removeLast()
+    }
+    let tail = facts.joined(separator: "  ")
+    let room = min(width - name.displayWidth - tail.count - 4, 40)
+    guard room >= 4, let fraction = Self.fraction(job.progress) else {
+      return "\(name)  \(tail)".truncated(to: width)
+    }
+    return "\(name)  \(Self.bar(fraction, width: room, style))  \(tail)"
+  }
+
+  /// A bar of so many columns.
+  static func bar(_ fraction: Double, width: Int, _ style: Style) -> String {
+    let full = min(Int((fraction * Double(width)).rounded(.down)), width)
+    return style(String(repeating: style.unicode ? "━" : "#", count: full), .cyan)
+      + style(String(repeating: style.unicode ? "─" : ".", count: width - full), .dim)
+  }
+
+  /// The job in words, as for a log: `12 stops.csv completed: 100 records, 98 inserted, 2 rejected, in 0:03`.
+  func sentence(style: Style) -> String {
+    var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job.state)))"
+    switch job.state {
+    case .running:
+      if let fraction = Self.fraction(job.progress), job.progress.records > 0 {
+        text += ": \(Int(fraction * 100)) %, \(Quantity.count(job.progress.records, "record"))"
+      }
+    case .completed:
+      text += ": \(Self.outcome(job.progress))"
+      if let start = job.startedAt, let end = job.endedAt {
+        text += ", in \(Quantity.duration(end.timeIntervalSince(start)))"
+      }
+    case .retryable, .cancelled, .discarded:
+      if let reason = job.reason { text += ": \(reason.printable)" }
+    case .scheduled, .available:
+      break
+    }
+    return text
+  }
+
+  /// `100 records, 98 inserted, 0 updated, 2 rejected`: the zeros that say something stay.
+  static func outcome(_ progress: JobProgress) -> String {
+    var parts = [
+      Quantity.count(progress.records, "record"), "\(Quantity.count(progress.inserted)) inserted",
+      "\(Quantity.count(progress.updated)) updated",
+    ]
+    if progress.unchanged > 0 { parts.append("\(Quantity.count(progress.unchanged)) unchanged") }
+    if progress.deleted > 0 { parts.append("\(Quantity.count(progress.deleted)) deleted") }
+    if progress.rejected > 0 { parts.append("\(Quantity.count(progress.rejected)) rejected") }
+    return parts.joined(separator: ", ")
+  }
+
+  private var name: String { "\(job.id) \(job.source.printable)" }
+}

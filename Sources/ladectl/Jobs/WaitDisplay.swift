@@ -1,0 +1,64 @@
+import ControlAPI
+
+/// What `wait` writes while it waits: on a terminal a line with a bar for each job that runs, and a line that stays for
+/// each that has ended; in a pipe a line for each change of state and each tenth of the input. Makes text only.
+struct WaitDisplay: Sendable {
+  /// The most bars at once; what runs beyond them is counted.
+  static let bars = 12
+  /// Seconds between two drawings of mere progress.
+  static let interval = 0.08
+
+  let isInteractive: Bool
+  let width: Int
+  let style: Style
+
+  private var region = LiveRegion()
+  private var drawnAt = -Double.infinity
+  private var tenths: [Int64: Int] = [:]
+
+  init(isInteractive: Bool, width: Int, style: Style) {
+    self.isInteractive = isInteractive
+    self.width = width
+    self.style = style
+  }
+
+  /// What to write after a job changed; empty when nothing.
+  /// - Parameter time: seconds from any fixed moment on.
+  mutating func text(for job: Job, _ change: JobWatch.Change, in watch: JobWatch, at time: Double) -> String {
+    switch change {
+    case .none: ""
+    case .state: isInteractive ? redraw(watch, ended: job.state.isEnded ? job : nil, at: time) : line(for: job)
+    case .progress: isInteractive ? redraw(watch, at: time) : progressLine(for: job)
+    }
+  }
+
+  private mutating func redraw(_ watch: JobWatch, at time: Double) -> String {
+    guard time - drawnAt >= Self.interval else { return "" }
+    return redraw(watch, ended: nil, at: time)
+  }
+
+  private mutating func redraw(_ watch: JobWatch, ended: Job?, at time: Double) -> String {
+    drawnAt = time
+    let running = watch.pending.filter { $0.state == .running }
+    var live = running.prefix(Self.bars).map { job in
+      ProgressLine(job, watch.meters[job.id]).rendered(width: width, style: style)
+    }
+    let others = watch.pending.count - live.count
+    if others > 0 { live.append(style("\(Quantity.count(others, "more job")) to come".truncated(to: width), .dim)) }
+    let staying = ended.map { [ProgressLine($0).sentence(style: style)] } ?? []
+    return region.redraw(staying: staying, live: live)
+  }
+
+  private mutating func line(for job: Job) -> String {
+    tenths[job.id] = tenth(of: job)
+    return ProgressLine(job).sentence(style: style) + "\n"
+  }
+
+  private mutating func progressLine(for job: Job) -> String {
+    let tenth = tenth(of: job)
+    guard tenth > tenths[job.id, default: 0] else { return "" }
+    return line(for: job)
+  }
+
+  private func tenth(of job: Job) -> Int { Int((ProgressLine.fraction(job.progress) ?? 0) * 10) }
+}

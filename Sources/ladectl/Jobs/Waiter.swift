@@ -1,0 +1,81 @@
+import ControlAPI
+
+/// Follows jobs until they have ended, and shows how they come along.
+actor Waiter {
+  private let session: Session
+  private let clock = ContinuousClock()
+  private let start: ContinuousClock.Instant
+  private var watch: JobWatch
+  private var display: WaitDisplay
+  /// Whether the daemon left out changes, for we were too slow.
+  private var hasLagged = false
+
+  init(_ session: Session, for scope: JobWatch.Scope) {
+    self.session = session
+    start = clock.now
+    watch = JobWatch(scope)
+    display = WaitDisplay(
+      isInteractive: session.terminal.isInteractive, width: session.terminal.width ?? 80,
+      style: session.terminal.style)
+  }
+
+  /// Waits, writes the jobs as JSON if that is the form, and ends with the status that they deserve.
+  /// - Throws: ``ControlClientError``; an exit status when a job didn't complete.
+  func run(timeout: Double?) async throws {
+    try await withDeadline(seconds: timeout, waitingFor: { await self.standing }) { try await self.follow() }
+    if session.json { session.terminal.write(try JSONText.of(JobList(jobs: watch.jobs))) }
+    guard watch.exitStatus == .success else { throw watch.exitStatus.silently }
+  }
+
+  private var standing: String {
+    let count = watch.pending.count
+    return count == 1 ? "one job hadn't ended" : "\(count) jobs hadn't ended"
+  }
+
+  private func follow() async throws {
+    let endpoint: Endpoint =
+      if case .jobs(let ids) = watch.scope, ids.count == 1 { .jobEvents(ids[0]) } else { .allJobEvents }
+    while true {
+      hasLagged = false
+      try await session.client.listen(to: endpoint) {
+        try await self.refresh()
+      } each: { event in
+        await self.takeIn(event)
+      }
+      if watch.isDone { return }
+      // Asking anew mends that; any other end is the daemon's.
+      guard hasLagged else { throw ControlClientError.hungUp(path: session.client.socketPath) }
+    }
+  }
+
+  /// Whether to go on listening.
+  private func takeIn(_ event: ControlEvent) -> Bool {
+    switch event {
+    case .job(let job): note(job)
+    case .lagged: hasLagged = true
+    }
+    return !watch.isDone && !hasLagged
+  }
+
+  /// Asks for the jobs as they are, once the daemon has begun to note their changes.
+  private func refresh() async throws {
+    switch watch.scope {
+    case .jobs(let ids):
+      for id in ids { note(try await session.client.job(id)) }
+    case .all:
+      var query = JobQuery(states: [.available, .running, .retryable], limit: JobQuery.maximumLimit)
+      repeat {
+        let list = try await session.client.jobs(query)
+        for job in list.jobs { note(job) }
+        query.before = list.next
+      } while query.before != nil
+    }
+  }
+
+  private func note(_ job: Job) {
+    let time = start.duration(to: clock.now) / .seconds(1)
+    let change = watch.note(job, at: time)
+    let text = display.text(for: job, change, in: watch, at: time)
+    if !session.json, !text.isEmpty { session.terminal.write(text) }
+  }
+}

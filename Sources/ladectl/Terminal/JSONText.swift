@@ -1,0 +1,9 @@
+import ControlAPI
+import FoundationEssentials
+
+/// Values as JSON for people and for `jq`: on several lines, keys in order.
+enum JSONText {
+  static func of(_ value: some Encodable) throws -> String {
+    String(decoding: try WireFormat.encode(value, pretty: true), as: UTF8.self) + "\n"
+  }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+import Glibc
+
+/// Numbers, sizes and times as people read them.
+enum Quantity {
+  /// `1,234,567`.
+  static func count(_ number: some BinaryInteger) -> String {
+    let digits = Array(String(number.magnitude))
+    var text = number < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text += "," }
+      text.append(digit)
+    }
+    return text
+  }
+
+  /// `1 record`, `2 records`.
+  static func count(_ number: some BinaryInteger, _ noun: String) -> String {
+    count(number) + " " + noun + (number == 1 ? "" : "s")
+  }
+
+  /// `12.4 MB`, in powers of 1000.
+  static func bytes(_ number: Double) -> String {
+    var value = number
+    for unit in ["B", "kB", "MB", "GB", "TB"] {
+      // What would be rounded to four digits belongs to the next unit.
+      if value < 999.5 || unit == "TB" {
+        return unit == "B" || value >= 99.95 ? "\(Int(value.rounded())) \(unit)" : "\(tenths(value)) \(unit)"
+      }
+      value /= 1000
+    }
+    return ""
+  }
+
+  /// `0:07`, `12:05`, `3:00:00`: for how long something runs.
+  static func duration(_ seconds: Double) -> String {
+    let total = Int(min(max(seconds, 0), 359_999_999).rounded())
+    let (hours, minutes, rest) = (total / 3600, total / 60 % 60, total % 60)
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
+    return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
+  }
+
+  /// `2.5 s`, `30 s`.
+  static func seconds(_ seconds: Double) -> String {
+    seconds == seconds.rounded() && seconds.magnitude < 1e15 ? "\(Int(seconds)) s" : "\(seconds) s"
+  }
+
+  /// `2026-03-01 12:00:05`, in local time.
+  static func time(_ date: Date) -> String {
+    var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let length = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
+    return String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private static func tenths(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

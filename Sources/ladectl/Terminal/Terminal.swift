@@ -1,0 +1,40 @@
+import Glibc
+
+/// Standard output, and what it can show.
+struct Terminal: Sendable {
+  /// Whether it is a terminal that understands cursor movements.
+  let isInteractive: Bool
+  let style: Style
+  /// How wide a line may be; nil where it may be as long as it likes, as in a pipe.
+  let width: Int?
+
+  /// What standard output is and what the environment says about it.
+  init() {
+    func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    isInteractive = isatty(STDOUT_FILENO) == 1 && variable("TERM") != "dumb"
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap(variable).first { !$0.isEmpty } ?? ""
+    style = Style(
+      colours: isInteractive && (variable("NO_COLOR") ?? "").isEmpty,
+      unicode: locale.uppercased().contains("UTF-8") || locale.uppercased().contains("UTF8"))
+    var size = winsize()
+    let known = isInteractive && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    width = isInteractive ? (known ? Int(size.ws_col) : variable("COLUMNS").flatMap { Int($0) } ?? 80) : nil
+  }
+
+  /// Writes all of a text. When nobody reads any more, as after `| head`, the program ends as others do, by SIGPIPE.
+  func write(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        bytes = bytes.dropFirst(count)
+      } else if errno != EINTR {
+        if errno == EPIPE {
+          signal(SIGPIPE, SIG_DFL)
+          raise(SIGPIPE)
+        }
+        StandardError.write("ladectl: couldn't write the output: \(String(cString: strerror(errno)))\n")
+        exit(ExitStatus.failed.rawValue)
+      }
+    }
+  }}

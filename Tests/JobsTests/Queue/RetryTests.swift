@@ -1,0 +1,135 @@
+import Foundation
+import ManagedObjects
+import Testing
+
+@testable import Jobs
+
+private struct Locked: JobFailing {
+  var jobFailure: JobFailure { JobFailure(code: "locked", message: "the store is locked", isRetryable: true) }
+}
+
+@Suite("Retrying", .timeLimit(.minutes(2)))
+struct RetryTests {
+  @Test("a failure that may pass is tried again when its time has come", arguments: StoreKind.allCases)
+  func backoff(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue([
+      "flaky": { operation in
+        if operation.job.attempt < 3 { throw Locked() }
+        return .completed(JobProgress(records: 3), note: "third time lucky")
+      }
+    ])
+    try await queue.start()
+    let id = try await queue.submit(.of("flaky")).id
+    for (attempt, delay) in [(1, 10.0), (2, 20)] {
+      let job = try await queue.job(id) { $0.state == .retryable && $0.attempt == attempt }
+      #expect(job.availableAt == house.clock.now.addingTimeInterval(delay))
+      #expect(job.failureCode == "locked" && job.reason == "the store is locked")
+      #expect(house.clock.scheduled == [house.clock.now.addingTimeInterval(delay)])
+      house.clock.advance(by: delay)
+    }
+    let end = try await queue.whenEnded(id)
+    #expect(end.state == .completed && end.attempt == 3 && end.progress.records == 3 && end.note == "third time lucky")
+    #expect(
+      try await queue.reasons(id) == [
+        "submitted", "attempt 1 of 5", "the store is locked", "the wait for attempt 2 is over", "attempt 2 of 5",
+        "the store is locked", "the wait for attempt 3 is over", "attempt 3 of 5", "third time lucky",
+      ])
+    #expect(end.failureCode == nil)
+  }
+
+  @Test("after its last attempt a job is discarded, and a retry by hand gives it one more", arguments: StoreKind.allCases)
+  func discarded(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let revived = Shared<Int64>()
+    let queue = try house.queue(
+      ["flaky": { $0.job.attempt == 1 ? .failed(Locked().jobFailure, JobProgress(rejected: 2)) : .completed($0.job.progress) }],
+      hooks: .init(revive: { revived.append($0.id) }))
+    try await queue.start()
+    let id = try await queue.submit(.of("flaky").with { $0.maxAttempts = 1 }).id
+    let job = try await queue.whenEnded(id)
+    #expect(job.state == .discarded && job.progress.rejected == 2)
+    let again = try await queue.retry(id, by: "ben")
+    #expect(again.state == .available && again.maxAttempts == 2 && revived.all == [id])
+    #expect(try await queue.whenEnded(id).state == .completed)
+    #expect(try await queue.job(id, withTransitions: true).transitions?.contains { $0.by == "ben" } == true)
+  }
+
+  @Test("a job whose file can't be brought back isn't tried again", arguments: StoreKind.allCases)
+  func notRevived(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue(hooks: .init(revive: { _ in throw CocoaError(.fileNoSuchFile) }))
+    let id = try await queue.submit(.of("noop")).id
+    _ = try await queue.cancel(id, by: "ben")
+    await #expect(throws: CocoaError.self) { try await queue.retry(id, by: "ben") }
+    #expect(try await queue.job(id).state == .cancelled)
+  }
+
+  @Test("a failure that won't pass isn't tried again", arguments: StoreKind.allCases)
+  func hopeless(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue(["bad": { _ in throw ManagedObjectError.unknownEntity(name: "X", known: ["Y"]) }])
+    try await queue.start()
+    let job = try await queue.whenEnded(try await queue.submit(.of("bad")).id)
+    #expect(job.state == .discarded && job.failureCode == "model" && job.attempt == 1)
+    #expect(job.reason == "the model has no entity X; it has Y")
+  }
+
+  @Test("an operation that overrides nothing says so", arguments: StoreKind.allCases)
+  func notImplemented(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    let operation = JobOperation(job: try await queue.submit(.of("noop")), environment: queue.environment)
+    operation.main()
+    guard case .failed(let failure, _) = operation.outcome else {
+      Issue.record("\(operation.outcome)")
+      return
+    }
+    #expect(failure.code == "not_implemented" && !failure.isRetryable)
+  }
+
+  @Test("a job waits for its time, with one timer to the earliest", arguments: StoreKind.allCases)
+  func notBefore(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    let start = house.clock.now
+    try await queue.start()
+    let late = try await queue.submit(.of("noop").with { $0.notBefore = start.addingTimeInterval(300) })
+    let early = try await queue.submit(.of("noop").with { $0.notBefore = start.addingTimeInterval(100) })
+    #expect(house.clock.scheduled == [start.addingTimeInterval(100)])
+    house.clock.advance(by: 100)
+    #expect(try await queue.whenEnded(early.id).startedAt == start.addingTimeInterval(100))
+    #expect(try await queue.job(late.id).state == .scheduled)
+    #expect(house.clock.scheduled == [start.addingTimeInterval(300)])
+    house.clock.advance(by: 200)
+    #expect(try await queue.whenEnded(late.id).state == .completed)
+    #expect(house.clock.scheduled.isEmpty)
+  }
+
+  @Test("more jobs than one transaction holds are due at once", arguments: StoreKind.allCases)
+  func manyDue(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    let time = house.clock.now.addingTimeInterval(100)
+    let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
+      for _ in 0..<600 { group.addTask { try await queue.submit(.of("noop").with { $0.notBefore = time }).id } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    house.clock.advance(by: 100)
+    try await queue.start()
+    for id in ids { #expect(try await queue.whenEnded(id).state == .completed) }
+  }
+
+  @Test("a store's errors are tried again when they may pass")
+  func kindsOfErrors() {
+    func failure(_ code: Int32) -> JobFailure {
+      JobFailure(ManagedObjectError.store(path: "x", code: code, message: "m"))
+    }
+    #expect([5, 6, 10 | 4 << 8, 13].allSatisfy { failure($0).isRetryable })
+    #expect([11, 26, 1].allSatisfy { !failure($0).isRetryable })
+    #expect(failure(13).code == "disk_full")
+    #expect(JobFailure(ManagedObjectError.mergeConflicts([])).isRetryable)
+    #expect(!JobFailure(ManagedObjectError.validation([])).isRetryable)
+    #expect(JobFailure(CocoaError(.fileReadUnknown)).isRetryable)
+  }
+}

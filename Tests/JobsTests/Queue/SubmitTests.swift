@@ -1,0 +1,144 @@
+import Foundation
+import ManagedObjects
+import Testing
+
+@testable import Jobs
+
+@Suite("Submitting", .timeLimit(.minutes(2)))
+struct SubmitTests {
+  @Test("a job is in the store when it was submitted, with all that was said of it", arguments: StoreKind.allCases)
+  func submitting(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    let submission = JobSubmission(
+      kind: "noop", lane: "import", priority: 7, store: "shop", entity: "Person", mode: "upsert", recipe: "people",
+      source: "people.csv", activeName: "1-people.csv", format: "csv", options: #"{"delimiter":";"}"#,
+      tags: ["nightly", "hr"], maxAttempts: 4, spoolIdentity: "1:2:3", submittedBy: "anna")
+    let job = try await queue.submit(submission)
+    #expect(job.id > 0 && job.state == .available && job.submittedAt == house.clock.now)
+    #expect((job.kind, job.lane, job.priority, job.maxAttempts) == ("noop", "import", 7, 4))
+    #expect((job.store, job.entity, job.mode, job.recipe) == ("shop", "Person", "upsert", "people"))
+    #expect((job.source, job.activeName, job.format) == ("people.csv", "1-people.csv", "csv"))
+    #expect(job.tags == ["nightly", "hr"] && job.spoolIdentity == "1:2:3" && job.submittedBy == "anna")
+    #expect(try job.decodeOptions(as: [String: String].self) == ["delimiter": ";"])
+    var read = try await queue.job(job.id, withTransitions: true)
+    #expect(read.transitions?.map(\.reason) == ["submitted"] && read.transitions?.first?.by == "anna")
+    read.transitions = nil
+    #expect(read == job)
+    #expect(try JSONDecoder().decode(JobSnapshot.self, from: JSONEncoder().encode(job)) == job)
+  }
+
+  @Test("an unknown kind is refused and the known ones are named", arguments: StoreKind.allCases)
+  func unknownKind(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue(["backup": { _ in .completed(JobProgress()) }])
+    let error = await #expect(throws: JobQueueError.self) { try await queue.submit(.of("bakup")) }
+    #expect(error == .unknownKind("bakup", known: ["backup", "noop"]))
+    #expect(error?.description == "no job is of the kind bakup: it must be one of backup, noop")
+  }
+
+  @Test("what can't be taken is refused with what is wrong", arguments: StoreKind.allCases)
+  func refusals(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue()
+    let bad: [JobSubmission] = [
+      .of("noop", lane: "fast"), .of("noop").with { $0.maxAttempts = 0 }, .of("noop").with { $0.tags = ["a|b"] },
+      .of("noop").with { $0.options = "[1]" }, .of("noop").with { $0.options = "{" },
+      .of("noop", priority: 1 << 40),
+    ]
+    for submission in bad { await #expect(throws: JobQueueError.self) { try await queue.submit(submission) } }
+    #expect(try await queue.jobs().isEmpty)
+  }
+
+  @Test("one spool entry makes one job, also after that has ended", arguments: StoreKind.allCases)
+  func spoolIdentity(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue()
+    let entry = JobSubmission.of("noop").with { $0.spoolIdentity = "12:34:56:a.csv" }
+    let first = try await queue.submit(entry)
+    #expect(try await queue.submit(entry).id == first.id)
+    try await queue.start()
+    _ = try await queue.whenEnded(first.id)
+    let again = try await queue.submit(entry)
+    #expect(again.id == first.id && again.state == .completed)
+    #expect(try await queue.counts()[.completed] == 1)
+  }
+
+  @Test("a unique key is free again when its job has ended", arguments: StoreKind.allCases)
+  func uniqueKey(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue()
+    let nightly = JobSubmission.of("noop").with { $0.uniqueKey = "nightly" }
+    let first = try await queue.submit(nightly)
+    #expect(try await queue.submit(nightly).id == first.id)
+    try await queue.start()
+    _ = try await queue.whenEnded(first.id)
+    #expect(try await queue.submit(nightly).id != first.id)
+  }
+
+  @Test("submissions of one entry at the same time make one job", arguments: StoreKind.allCases)
+  func concurrentSubmissions(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue()
+    let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
+      for number in 0..<60 {
+        group.addTask {
+          try await queue.submit(.of("noop").with { $0.spoolIdentity = "entry \(number % 3)" }).id
+        }
+      }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(ids.count == 3)
+    #expect(try await queue.jobs().count == 3)
+  }
+
+  @Test("a number isn't given again after the last job was deleted", arguments: StoreKind.allCases)
+  func numbers(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    let last = try await queue.submit(.of("noop"))
+    let context = ManagedObjectContext(.privateQueue, coordinator: house.coordinator)
+    try await context.perform {
+      let id = try house.coordinator.managedObjectID(entity: QueueModel.job, number: last.id)
+      context.delete(try context.existingObject(with: id))
+      try context.save()
+      let steps = FetchRequest<JobTransition>(entityName: QueueModel.transition)
+      #expect(try context.count(for: steps) == 0)
+    }
+    #expect(try await queue.submit(.of("noop")).id > last.id)
+    await #expect(throws: JobQueueError.noSuchJob(last.id)) { try await queue.job(last.id) }
+  }
+
+  @Test("a submission that can't be written is reported to whoever submits, and nothing is left of it", arguments: StoreKind.allCases)
+  func failingSave(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    house.faults.isFailing = true
+    let error = await #expect(throws: ManagedObjectError.self) { try await queue.submit(.of("noop")) }
+    #expect(error?.description.contains("full") == true)
+    house.faults.isFailing = false
+    #expect(try await queue.jobs().isEmpty)
+    let job = try await queue.submit(.of("noop"))
+    #expect(try await queue.jobs().map(\.id) == [job.id])
+    #expect(try await queue.counts()[.available] == 1)
+  }
+
+  @Test("a refused request doesn't take others of its transaction with it", arguments: StoreKind.allCases)
+  func sharedTransaction(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue()
+    let done = try await queue.submit(.of("noop"))
+    _ = try await queue.cancel(done.id, by: "ben")
+    let taken = await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<40 {
+        group.addTask {
+          do {
+            _ = number % 2 == 0 ? try await queue.submit(.of("noop")) : try await queue.cancel(done.id, by: "ben")
+            return true
+          } catch {
+            #expect(error is JobQueueError)
+            return false
+          }
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(taken == 20)
+    #expect(try await queue.counts()[.available] == 20)
+    #expect(try await queue.jobs().count == 21)
+  }
+}

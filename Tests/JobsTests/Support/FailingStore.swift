@@ -1,0 +1,56 @@
+import Foundation
+import ManagedObjects
+import Synchronization
+
+/// A store that refuses to write while a test says so, as one on a full disk does.
+final class FailingStore: PersistentStore {
+  private let store: any PersistentStore
+  private let faults: Faults
+
+  final class Faults: Sendable {
+    private let state = Mutex((isFailing: false, refused: 0))
+    var isFailing: Bool {
+      get { state.withLock { $0.isFailing } }
+      set { state.withLock { $0.isFailing = newValue } }
+    }
+    var refused: Int { state.withLock { $0.refused } }
+    func check() throws {
+      let fails = state.withLock { state in
+        if state.isFailing { state.refused += 1 }
+        return state.isFailing
+      }
+      if fails { throw ManagedObjectError.store(path: "queue", code: 13, message: "database or disk is full") }
+    }
+  }
+
+  init(_ store: any PersistentStore, faults: Faults) {
+    self.store = store
+    self.faults = faults
+  }
+
+  var identifier: String { store.identifier }
+  var url: URL? { store.url }
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
+  func count(_ fetch: StoreFetch) throws -> Int { try store.count(fetch) }
+  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] { try store.rows(with: ids) }
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
+    try store.relatedIDs(of: id, relationship)
+  }
+  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+    try faults.check()
+    return try store.write(changes)
+  }
+  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
+    try store.permanentIDs(for: entities)
+  }
+  func synchronize() throws { try store.synchronize() }
+}
+
+extension PersistentStoreDescription {
+  /// The same store, with faults.
+  func failing(_ faults: FailingStore.Faults) -> PersistentStoreDescription {
+    PersistentStoreDescription { model, entities in
+      FailingStore(try self.open(model, entities), faults: faults)
+    }
+  }
+}

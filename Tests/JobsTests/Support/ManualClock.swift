@@ -1,0 +1,50 @@
+import Foundation
+import Jobs
+import Synchronization
+
+/// A clock that stands still until a test moves it.
+final class ManualClock: Sendable {
+  private struct Call {
+    let number: Int
+    let time: Date
+    let body: @Sendable () -> Void
+  }
+  private struct State {
+    var now = Date(timeIntervalSince1970: 1_700_000_000)
+    var calls: [Call] = []
+    var count = 0
+  }
+  private let state = Mutex(State())
+
+  var now: Date { state.withLock { $0.now } }
+
+  /// Goes on by so many seconds, and makes the calls that are due then.
+  func advance(by seconds: TimeInterval) {
+    let due = state.withLock { state in
+      state.now += seconds
+      let due = state.calls.filter { $0.time <= state.now }.sorted { $0.time < $1.time }
+      state.calls.removeAll { $0.time <= state.now }
+      return due
+    }
+    for call in due { call.body() }
+  }
+
+  /// The times for which calls are asked, in order.
+  var scheduled: [Date] { state.withLock { $0.calls.map(\.time).sorted() } }
+
+  var clock: JobClock {
+    JobClock(now: { self.now }) { time, body in
+      let number = self.state.withLock { state -> Int? in
+        guard time > state.now else { return nil }
+        state.count += 1
+        state.calls.append(Call(number: state.count, time: time, body: body))
+        return state.count
+      }
+      guard let number else {
+        body()
+        return {}
+      }
+      return { self.state.withLock { $0.calls.removeAll { $0.number == number } } }
+    }
+  }
+}

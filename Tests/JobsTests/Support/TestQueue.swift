@@ -1,0 +1,111 @@
+import Foundation
+import Logging
+import ManagedObjects
+import Testing
+
+@testable import Jobs
+
+/// The stores that a queue can stand on; every test of the queue runs on each.
+enum StoreKind: String, CaseIterable, Sendable {
+  case inMemory
+
+  func description(in directory: URL) -> PersistentStoreDescription {
+    switch self {
+    case .inMemory: return .inMemory()
+    }
+  }
+}
+
+/// An operation that does what its test says.
+final class ScriptedOperation: JobOperation, @unchecked Sendable {
+  // Sendable: the script is constant.
+  typealias Script = @Sendable (ScriptedOperation) throws -> JobOutcome
+  private let script: Script
+
+  init(job: JobSnapshot, environment: JobEnvironment, script: @escaping Script) {
+    self.script = script
+    super.init(job: job, environment: environment)
+  }
+
+  required init(job: JobSnapshot, environment: JobEnvironment) {
+    script = { _ in .completed(JobProgress()) }
+    super.init(job: job, environment: environment)
+  }
+
+  override func perform() throws -> JobOutcome { try script(self) }
+}
+
+/// The store and the clock of a queue, which outlive it as they do a daemon.
+final class TestHouse: Sendable {
+  let directory: URL
+  let coordinator: PersistentStoreCoordinator
+  let clock = ManualClock()
+  let faults = FailingStore.Faults()
+
+  init(_ kind: StoreKind) throws {
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("lade-jobs-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    try coordinator.addPersistentStore(kind.description(in: directory).failing(faults))
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: directory)
+    } catch {
+      Issue.record("\(directory.path) is left: \(error)")
+    }
+  }
+
+  /// A queue of this house, not started. `kinds` are what its operations do.
+  func queue(
+    _ kinds: [String: ScriptedOperation.Script] = [:],
+    lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], hooks: JobQueue.Hooks = .init()
+  ) throws -> JobQueue {
+    var catalogue = OperationCatalogue()
+    catalogue.add("noop", ScriptedOperation.self)
+    for (kind, script) in kinds {
+      catalogue.add(kind) { ScriptedOperation(job: $0, environment: $1, script: script) }
+    }
+    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let environment = JobEnvironment(
+      dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: quiet)
+    return try JobQueue(
+      coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, hooks: hooks,
+      backoff: Backoff(first: 10, longest: 60, spread: 0.5), clock: clock.clock, random: { 0.5 }, logger: quiet)
+  }
+}
+
+extension JobSubmission {
+  static func of(_ kind: String, priority: Int = 0, lane: String = "import") -> JobSubmission {
+    JobSubmission(kind: kind, lane: lane, priority: priority, submittedBy: "anna")
+  }
+
+  func with(_ change: (inout JobSubmission) -> Void) -> JobSubmission {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+extension JobQueue {
+  /// The job, as soon as it is in a state.
+  func job(_ id: Int64, when state: JobState) async throws -> JobSnapshot {
+    try await job(id) { $0.state == state }
+  }
+
+  /// The job, as soon as it is as wanted.
+  func job(_ id: Int64, when isWanted: @Sendable (JobSnapshot) -> Bool) async throws -> JobSnapshot {
+    var events = events().makeAsyncIterator()
+    let now = try await job(id)
+    if isWanted(now) { return now }
+    while let job = await events.next() {
+      if job.id == id, isWanted(job) { return job }
+    }
+    return now
+  }
+
+  func reasons(_ id: Int64) async throws -> [String] {
+    try await job(id, withTransitions: true).transitions?.map(\.reason) ?? []
+  }
+}

@@ -1,0 +1,161 @@
+import Importing
+import LadeDaemon
+import Testing
+
+@Suite("A configuration file that is right")
+struct ConfigurationLoadTests {
+  @Test("every key says what it says")
+  func everyKey() throws {
+    let file = try ConfigurationFile(
+      """
+      spool: /srv/spool
+      state: /srv/state
+      socket: /srv/run/control.sock
+      allowed_folders: [/srv/exports, /mnt/incoming/]
+      log_level: debug
+      drain_timeout: 5m
+      rescan_interval: 1500ms
+      stores:
+        main: {path: /srv/main.sqlite, model: /srv/Main.xcdatamodeld}
+        second:
+          path: /srv/second.sqlite
+          model: /srv/Second.xcdatamodel
+      lanes:
+        bulk: {concurrency: 4}
+        import: {concurrency: 64}
+      recipes:
+        people-2:
+          store: second
+          entity: Person
+          mode: insert
+          lane: bulk
+          priority: -3
+          max_attempts: 1
+          format: csv
+          delimiter: tab
+          quote: none
+          header: false
+          columns: [id, 2024, true]
+          reject_limit: none
+          batch_size: 500
+        countries: {store: main, entity: Country, mode: upsert, format: json, root: "3166-1", reject_limit: 0}
+      """)
+    let configuration = try file.load()
+
+    #expect(configuration.spool == "/srv/spool")
+    #expect(configuration.state == "/srv/state")
+    #expect(configuration.queueStore == "/srv/state/queue.sqlite")
+    #expect(configuration.rejects == "/srv/state/rejects")
+    #expect(configuration.socket == "/srv/run/control.sock")
+    #expect(configuration.allowedFolders == ["/srv/exports", "/mnt/incoming"])
+    #expect(configuration.logLevel == .debug)
+    #expect(configuration.drainTimeout == .seconds(300))
+    #expect(configuration.rescanInterval == .milliseconds(1500))
+    #expect(
+      configuration.stores == [
+        StoreConfiguration(name: "main", path: "/srv/main.sqlite", model: "/srv/Main.xcdatamodeld"),
+        StoreConfiguration(name: "second", path: "/srv/second.sqlite", model: "/srv/Second.xcdatamodel"),
+      ])
+    #expect(configuration.lanes.map(\.name) == ["bulk", "import"])
+    #expect(configuration.lanes.map(\.concurrency) == [4, 64])
+
+    var people = RecipeConfiguration(name: "people-2", store: "second", entity: "Person")
+    people.lane = "bulk"
+    people.priority = -3
+    people.maxAttempts = 1
+    people.options = ImportOptions(
+      mode: .insert,
+      reader: ReaderOptions(
+        format: .csv, delimiter: "\t", quote: nil, header: false, columns: ["id", "2024", "true"]),
+      batchSize: 500, rejectLimit: nil)
+    #expect(configuration.recipe(named: "people-2") == people)
+
+    var countries = RecipeConfiguration(name: "countries", store: "main", entity: "Country")
+    countries.options.mode = .upsert
+    countries.options.reader.format = .json
+    countries.options.reader.root = "3166-1"
+    countries.options.rejectLimit = 0
+    #expect(configuration.recipe(named: "countries") == countries)
+  }
+
+  @Test("what it leaves out has its default")
+  func defaults() throws {
+    let configuration = try ConfigurationFile("stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}").load()
+    var expected = DaemonConfiguration()
+    expected.stores = [StoreConfiguration(name: "main", path: "/s/m.sqlite", model: "/s/M.xcdatamodeld")]
+    #expect(configuration == expected)
+    #expect(configuration.lanes == [LaneConfiguration()])
+    #expect(configuration.lane(named: "import")?.concurrency == 1)
+  }
+
+  @Test("a byte order mark and Windows' line ends are no part of it")
+  func windows() throws {
+    let text = "\u{FEFF}spool: /s\r\nstores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}\r\n"
+    #expect(try ConfigurationFile(text).load().spool == "/s")
+    #expect(try ConfigurationFile(text + "spool: /t\r\n").problems().map { $0.prefix(4) } == ["3:1:"])
+  }
+
+  @Test("the lane import is there even if only others are named")
+  func importLane() throws {
+    let file = try ConfigurationFile(
+      """
+      stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}
+      lanes: {bulk: {}}
+      recipes:
+        a: {store: main, entity: A}
+        b: {store: main, entity: B, lane: bulk}
+      """)
+    let configuration = try file.load()
+    #expect(configuration.lanes.map(\.name) == ["import", "bulk"])
+    #expect(configuration.recipe(named: "a")?.lane == "import")
+    #expect(configuration.recipe(named: "b")?.lane == "bulk")
+  }
+
+  @Test("relative paths begin in the file's own folder")
+  func relativePaths() throws {
+    let file = try ConfigurationFile(
+      """
+      spool: spool/
+      state: ./state//here
+      socket: ../c.sock
+      allowed_folders: [exports/../drop]
+      stores: {main: {path: main.sqlite, model: models/Main.xcdatamodeld}}
+      """)
+    let configuration = try file.load()
+    let above = file.folder.split(separator: "/").dropLast().joined(separator: "/")
+    #expect(configuration.spool == file.folder + "/spool")
+    #expect(configuration.state == file.folder + "/state/here")
+    #expect(configuration.socket == "/" + above + "/c.sock")
+    #expect(configuration.allowedFolders == [file.folder + "/drop"])
+    #expect(configuration.store(named: "main")?.path == file.folder + "/main.sqlite")
+    #expect(configuration.store(named: "main")?.model == file.folder + "/models/Main.xcdatamodeld")
+  }
+
+  @Test(
+    "a delimiter is one character, whichever way it is quoted",
+    arguments: [
+      ("\",\"", ","), ("';'", ";"), ("\"\\t\"", "\t"), ("tab", "\t"), ("'|'", "|"), ("\" \"", " "), ("0", "0"),
+    ])
+  func delimiters(written: String, delimiter: String) throws {
+    let file = try ConfigurationFile(
+      """
+      stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}
+      recipes: {a: {store: main, entity: A, delimiter: \(written)}}
+      """)
+    #expect(try file.load().recipe(named: "a")?.options.reader.delimiter == delimiter)
+  }
+
+  @Test("JSON is YAML, and an alias stands for what it names")
+  func jsonAndAliases() throws {
+    let json = try ConfigurationFile(#"{"stores": {"main": {"path": "/s/m.sqlite", "model": "/s/M.xcdatamodeld"}}}"#)
+    #expect(try json.load().stores.count == 1)
+    let aliases = try ConfigurationFile(
+      """
+      stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}
+      recipes:
+        a: &a {store: main, entity: A}
+        b: *a
+      """)
+    #expect(try aliases.load().recipe(named: "b")?.entity == "A")
+  }
+}

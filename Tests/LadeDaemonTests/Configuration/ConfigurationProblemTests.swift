@@ -1,0 +1,242 @@
+import Foundation
+import LadeDaemon
+import Testing
+
+@Suite("A configuration file that is wrong")
+struct ConfigurationProblemTests {
+  struct Case: CustomTestStringConvertible {
+    let text: String
+    let problem: String
+    var testDescription: String { problem }
+
+    init(_ text: String, _ problem: String) {
+      self.text = text
+      self.problem = problem
+    }
+  }
+
+  static let stores = "stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}\n"
+  static let name = "a name has 1 to 64 letters, digits, `_` and `-`, and doesn't begin with `-`"
+
+  static let wholeFile: [Case] = [
+    Case("", " the file says nothing; it must at least describe `stores`"),
+    Case("# only this\n", " the file says nothing; it must at least describe `stores`"),
+    Case("[a]", "1:1: `the file` must be a mapping of keys to values, such as `stores: …`, and is a list"),
+    Case(
+      "spool: /x\n",
+      "1:1: `stores` is missing: where rows go, such as `main: {path: main.sqlite, model: "
+        + "Main.xcdatamodeld}`"),
+    Case("spool: [\n", "2:1: this is not YAML: did not find expected node content"),
+    Case(stores + "a: 1\n---\nb: 2\n", "3:1: this is not YAML: but found another document"),
+    Case("&k a: 1\na: 2\n", "1:1: this is not YAML: this key stands here and again further down; remove one"),
+    Case(stores + "sool: /x\n", "2:1: there is no key `sool`; did you mean `spool`?"),
+    Case(stores + "Socket: /x\n", "2:1: there is no key `Socket`; did you mean `socket`?"),
+    Case(stores + "[a]: /x\n", "2:1: `?` must be a word, and is a list or a mapping"),
+    Case(
+      stores + "colour: red\n",
+      "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `lanes`, `log_level`, "
+        + "`recipes`, `rescan_interval`, `socket`, `spool`, `state`, `stores`"),
+    Case(stores + "spool: 5\n", "2:8: `spool` must be text, and is the number 5; put it in quotes"),
+    Case(stores + "spool:\n", "2:7: `spool` must be text, and is nothing; write a value, or remove the key"),
+    Case(stores + "spool: ''\n", "2:8: `spool` can't be “”: it is empty; name something, or remove the key"),
+    Case(stores + "spool: \"a\\nb\"\n", "2:8: `spool` can't be “a\\u{a}b”: it holds a control character"),
+    Case(stores + "spool: ~/x\n", "2:8: `spool` can't be “~/x”: `~` means nothing here; write the folder out"),
+    Case(
+      stores + "spool: !include x\n", "2:8: tags (`!name`) mean nothing here; write the value out, or put it in quotes"),
+    Case(stores + "log_level: wrning\n", "2:12: `log_level` can't be “wrning”; did you mean `warning`?"),
+    Case(
+      stores + "log_level: loud\n",
+      "2:12: `log_level` can't be “loud”; there are: `trace`, `debug`, `info`, `notice`, `warning`, `error`, `critical`"
+    ),
+    Case(
+      stores + "drain_timeout: 30\n",
+      "2:16: `drain_timeout` can't be “30”: write a number and its unit (ms, s, m, h, d), such as 30s or 5m"),
+    Case(
+      stores + "drain_timeout: soon\n",
+      "2:16: `drain_timeout` can't be “soon”: write a number and its unit (ms, s, m, h, d), such as 30s or 5m"),
+    Case(stores + "drain_timeout: 2d\n", "2:16: `drain_timeout` can't be “2d”: it must be from 0s to 24h"),
+    Case(stores + "rescan_interval: 0s\n", "2:18: `rescan_interval` can't be “0s”: it must be from 1s to 24h"),
+    Case(
+      stores + "allowed_folders: /x\n",
+      "2:18: `allowed_folders` must be a list of folders, such as [a, b], and is the text “/x”"),
+    Case(
+      stores + "allowed_folders: [/x, 5]\n",
+      "2:23: `allowed_folders[2]` must be text, and is the number 5; put it in quotes"),
+    Case(
+      stores + "allowed_folders: [/x, /x/]\n",
+      "2:23: `allowed_folders[2]` can't be “/x/”: the folder is in the list twice"),
+    Case(
+      stores + "lanes: {import: {concurrency: 65}}\n",
+      "2:31: `lanes.import.concurrency` can't be “65”: it must be from 1 to 64"),
+    Case(
+      stores + "lanes: {import: {concurrency: many}}\n",
+      "2:31: `lanes.import.concurrency` must be a whole number, and is the text “many”"),
+    Case(stores + "lanes: {a b: {}}\n", "2:9: `lanes.a b` can't be “a b”: " + name),
+    Case(
+      stores + "lanes: {import: 3}\n",
+      "2:17: `lanes.import` must be a mapping of keys to values, such as `concurrency: …`, and is the number 3"),
+    Case(stores + "spool: /x\nstate: /x\n", "3:8: `state`: “/x” is that of `spool`, too"),
+    Case(stores + "spool: /var/lib/lade\n", "2:8: `spool`: “/var/lib/lade” is that of `state`, too"),
+    Case(
+      "stores:\n  main: {path: /var/lib/lade/queue.sqlite, model: /m}\n",
+      "2:16: `stores.main.path`: “/var/lib/lade/queue.sqlite” is that of `state (its queue.sqlite)`, too"),
+    Case(
+      "stores:\n  a: {path: /x, model: /m}\n  b: {path: /x, model: /m}\n",
+      "3:13: `stores.b.path`: “/x” is that of `stores.a.path`, too"),
+    Case("stores: {}\n", "1:9: `stores` must be a mapping with at least one store in it, and is an empty mapping"),
+    Case("stores: main\n", "1:9: `stores` must be a mapping of names to stores, and is the text “main”"),
+    Case(
+      "stores:\n  main:\n    path: /x\n",
+      "3:5: `stores.main.model` is missing: the store's model, an .xcdatamodeld or "
+        + ".xcdatamodel"),
+    Case("stores:\n  ../a: {path: /x, model: /m}\n", "2:3: `stores.../a` can't be “../a”: " + name),
+  ]
+
+  @Test("says so with its line", arguments: wholeFile)
+  func problemOfFile(_ wrong: Case) throws {
+    #expect(try ConfigurationFile(wrong.text).problems() == [wrong.problem])
+  }
+
+  /// Keys of a recipe in line 4, beside store and entity; the key itself begins in column 5.
+  static let recipeKeys: [Case] = [
+    Case("stor: main", "4:5: there is no key `recipes.r.stor`; did you mean `store`?"),
+    Case("max_attemps: 3", "4:5: there is no key `recipes.r.max_attemps`; did you mean `max_attempts`?"),
+    Case("lane: imprt", "4:11: `recipes.r.lane` can't be “imprt”; did you mean `import`?"),
+    Case("mode: upser", "4:11: `recipes.r.mode` can't be “upser”; did you mean `upsert`?"),
+    Case("mode: replace", "4:11: `recipes.r.mode` can't be “replace”; there are: `insert`, `upsert`"),
+    Case("format: jsonl", "4:13: `recipes.r.format` can't be “jsonl”; did you mean `json`?"),
+    Case("priority: high", "4:15: `recipes.r.priority` must be a whole number, and is the text “high”"),
+    Case("priority: '1'", "4:15: `recipes.r.priority` must be a whole number, and is the text “1”"),
+    Case("max_attempts: 0", "4:19: `recipes.r.max_attempts` can't be “0”: it must be from 1 to 1000"),
+    Case("batch_size: 0", "4:17: `recipes.r.batch_size` can't be “0”: it must be from 1 to 1000000"),
+    Case("reject_limit: -1", "4:19: `recipes.r.reject_limit` can't be “-1”: it must be from 0 to 1000000000"),
+    Case("header: yes", "4:13: `recipes.r.header` can't be “yes”; did you mean `true`?"),
+    Case("header: maybe", "4:13: `recipes.r.header` can't be “maybe”; there are: `false`, `true`"),
+    Case("header: [true]", "4:13: `recipes.r.header` must be true or false, and is a list"),
+    Case(
+      "delimiter: ', '",
+      "4:16: `recipes.r.delimiter` can't be “, ”: it must be one character of ASCII, or the word `tab`"),
+    Case(
+      "delimiter: §", "4:16: `recipes.r.delimiter` can't be “§”: it must be one character of ASCII, or the word `tab`"),
+    Case(
+      "quote: \"\\n\"",
+      "4:12: `recipes.r.quote` can't be “\\u{a}”: it must be one character of ASCII, or the word `none`"),
+    Case("columns: []", "4:14: `recipes.r.columns` must be a list of at least one name, and is an empty list"),
+    Case("columns: [a, b, a]", "4:21: `recipes.r.columns[3]` can't be “a”: the name is in the list twice"),
+    Case(
+      "root: a..b", "4:11: `recipes.r.root` can't be “a..b”: between its dots there must be keys, such as `data.items`"),
+    Case(
+      "header: false",
+      "4:13: `recipes.r.header`: without a header line the file can't name its columns; add `columns: [a, b]`"),
+    Case("quote: ';'\n    delimiter: ;", "4:12: `recipes.r.quote`: it is the delimiter, too"),
+    Case("delimiter: '\"'", "4:16: `recipes.r.delimiter`: it is the delimiter, too"),
+    Case(
+      "delimiter: ','\n    format: json",
+      "4:16: `recipes.r.delimiter`: only CSV and TSV have it, and the format is json"),
+    Case(
+      "header: true\n    format: ndjson", "4:13: `recipes.r.header`: only CSV and TSV have it, and the format is ndjson"
+    ),
+    Case(
+      "delimiter: ','\n    format: tsv",
+      "4:16: `recipes.r.delimiter`: the delimiter of TSV is a tab; write `format: csv`, or remove this key"),
+    Case("root: a\n    format: csv", "4:11: `recipes.r.root`: only JSON documents have it, and the format is csv"),
+  ]
+
+  @Test("says so of a recipe", arguments: recipeKeys)
+  func problemOfRecipe(_ wrong: Case) throws {
+    let file = try ConfigurationFile(
+      Self.stores + "recipes:\n  r:\n    \(wrong.text)\n    store: main\n    entity: E\n")
+    #expect(file.problems() == [wrong.problem])
+  }
+
+  @Test("names what a recipe refers to and isn't there")
+  func references() throws {
+    let file = try ConfigurationFile(
+      """
+      stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}, archive: {path: /a, model: /b}}
+      lanes: {bulk: {concurrency: 2}}
+      recipes:
+        a: {store: mian, entity: A, lane: bluk}
+        b: {store: elsewhere, entity: B}
+        c: {entity: C}
+        d: {store: main}
+        e/f: {store: main, entity: E}
+      """)
+    #expect(
+      file.problems() == [
+        "4:14: `recipes.a.store` can't be “mian”; did you mean `main`?",
+        "4:37: `recipes.a.lane` can't be “bluk”; did you mean `bulk`?",
+        "5:14: `recipes.b.store` can't be “elsewhere”; there are: `main`, `archive`",
+        "6:6: `recipes.c.store` is missing: the name of one of the `stores`",
+        "7:6: `recipes.d.entity` is missing: the entity of the store's model that records become",
+        "8:3: `recipes.e/f` can't be “e/f”: " + Self.name,
+      ])
+  }
+
+  @Test("is told everything at once, in the order of its lines")
+  func allAtOnce() throws {
+    let file = try ConfigurationFile(
+      """
+      recipes:
+        people: {store: min, entity: Person, priorty: 1}
+        people: {store: main, entity: Person, max_attempts: none}
+      drain_timeout: 30
+      socket: \(String(repeating: "s", count: 107))
+      log_level: inf
+      stores:
+        main: {path: m.sqlite}
+        "main": {path: n.sqlite, model: N, modle: M}
+      log_level: info
+      lanes: [import]
+      spol: /x
+      """)
+    let socket = file.folder + "/" + String(repeating: "s", count: 107)
+    #expect(
+      file.problems() == [
+        "3:3: `recipes.people` is there twice, first in line 2; remove one",
+        "3:55: `recipes.people.max_attempts` must be a whole number, and is the text “none”",
+        "4:16: `drain_timeout` can't be “30”: write a number and its unit (ms, s, m, h, d), such as 30s or 5m",
+        "5:9: `socket` can't be “\(String(repeating: "s", count: 80))”: a socket's path has at most 107 bytes, "
+          + "and “\(socket)” has \(socket.utf8.count)",
+        "9:3: `stores.main` is there twice, first in line 8; remove one",
+        "9:38: there is no key `stores.main.modle`; did you mean `model`?",
+        "10:1: `log_level` is there twice, first in line 6; remove one",
+        "11:8: `lanes` must be a mapping of names to lanes, and is a list",
+        "12:1: there is no key `spol`; did you mean `spool`?",
+      ])
+  }
+
+  @Test("is told where an anchor stands what is wrong with each of its aliases")
+  func aliases() throws {
+    let file = try ConfigurationFile(Self.stores + "recipes:\n  a: &a {store: main}\n  b: *a\n")
+    #expect(
+      file.problems() == [
+        "3:6: `recipes.a.entity` is missing: the entity of the store's model that records become",
+        "3:6: `recipes.b.entity` is missing: the entity of the store's model that records become",
+      ])
+  }
+
+  @Test("a key that is there three times is told of with the first")
+  func threeTimes() throws {
+    let file = try ConfigurationFile(Self.stores + "spool: /a\nspool: /b\nspool: /c\n")
+    #expect(file.problems() == ["4:1: `spool` is there twice, first in line 2; remove one"])
+  }
+
+  @Test("is not text, or too much of it")
+  func notText() throws {
+    #expect(try ConfigurationFile(Data([0x73, 0xFF, 0xFE])).problems() == [" the file is not UTF-8 text"])
+    let large = Data(repeating: UInt8(ascii: "#"), count: (1 << 20) + 1)
+    #expect(
+      try ConfigurationFile(large).problems() == [" the file has more than 1048576 bytes: this is no configuration"])
+  }
+
+  @Test("isn't there, or is a folder")
+  func unreadable() throws {
+    let file = try ConfigurationFile("")
+    for path in [file.folder + "/other.yaml", file.folder] {
+      let error = #expect(throws: ConfigurationProblems.self) { try DaemonConfiguration.load(path: path) }
+      #expect(error?.problems.count == 1)
+      #expect(error?.description.hasPrefix("\(path): the file can't be read: ") == true)
+    }
+  }
+}

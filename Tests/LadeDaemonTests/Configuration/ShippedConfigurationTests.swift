@@ -1,0 +1,48 @@
+import Foundation
+import Importing
+@testable import LadeDaemon
+import Testing
+
+/// `etc/lade/lade.yaml`, as it is in the repository.
+@Suite("The configuration that is shipped")
+struct ShippedConfigurationTests {
+  static let path = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    .appendingPathComponent("etc/lade/lade.yaml").path
+
+  @Test("loads, with every default but its stores and recipes")
+  func loads() throws {
+    let configuration = try DaemonConfiguration.load(path: Self.path)
+    var expected = DaemonConfiguration()
+    expected.stores = configuration.stores
+    expected.recipes = configuration.recipes
+    #expect(configuration == expected)
+    #expect(configuration.stores.map(\.name) == ["main"])
+    #expect(configuration.recipes.map(\.name) == ["countries", "subdivisions", "people"])
+    #expect(
+      configuration.recipe(named: "people") == RecipeConfiguration(name: "people", store: "main", entity: "Person"))
+    let model = try #require(configuration.stores.first?.model)
+    #expect(FileManager.default.fileExists(atPath: model))
+  }
+
+  @Test("says the same with every comment mark before a default removed")
+  func defaults() throws {
+    let shipped = try String(contentsOfFile: Self.path, encoding: .utf8)
+    let line = /^(\ *)#([a-z_]+:)/.anchorsMatchLineEndings()
+    #expect(shipped.matches(of: line).count == 15)
+    let file = try ConfigurationFile(shipped.replacing(line) { $0.1 + $0.2 })
+    var uncommented = try file.load()
+    let original = try DaemonConfiguration.load(path: Self.path)
+    // The model's path is relative, and the copy is in another folder.
+    uncommented.stores = original.stores
+    #expect(uncommented == original)
+  }
+
+  @Test("tells of every key")
+  func everyKey() throws {
+    let shipped = try String(contentsOfFile: Self.path, encoding: .utf8)
+    let keys =
+      DaemonConfiguration.Key.allCases.map(\.rawValue) + StoreConfiguration.Key.allCases.map(\.rawValue)
+      + LaneConfiguration.Key.allCases.map(\.rawValue) + RecipeConfiguration.Key.allCases.map(\.rawValue)
+    for key in keys { #expect(shipped.contains("\(key): ") || shipped.contains("\(key):\n"), "\(key)") }
+  }
+}

@@ -1,0 +1,63 @@
+import ManagedObjects
+import TestSupport
+import Testing
+
+/// A row of the fixture, as the memory evaluator reads it.
+private struct Subject: PredicateSubject {
+  let row: PredicateFixture.Row
+
+  private static let byID = Dictionary(uniqueKeysWithValues: PredicateFixture.rows.map { ($0.id, $0) })
+
+  var subjectID: ManagedObjectID { row.id }
+  func value(inSlot slot: Int) -> Value { row.values[row.entity.properties[slot].name] ?? .null }
+  func subject(inSlot slot: Int) -> (any PredicateSubject)? {
+    guard case .object(let id) = value(inSlot: slot) else { return nil }
+    return Self.byID[id].map(Subject.init)
+  }
+
+  static func all(_ entity: EntityDescription) -> [Subject] {
+    PredicateFixture.rows(of: entity).map(Subject.init).sorted { $0.row.id.number < $1.row.id.number }
+  }
+}
+
+struct MemoryEvaluatorTests {
+  @Test("memory finds the rows that a predicate names", arguments: PredicateCases.all)
+  func finds(_ test: PredicateCase) throws {
+    let entity = PredicateFixture.entity(test.entity)
+    let predicate = try test.predicate().resolved(in: entity)
+    let found = Subject.all(entity).filter { predicate.evaluate(on: $0) }.map(\.row.id.number)
+    #expect(found == test.expected)
+  }
+
+  @Test("memory finds all other rows for NOT of a predicate", arguments: PredicateCases.all)
+  func findsTheOthers(_ test: PredicateCase) throws {
+    let entity = PredicateFixture.entity(test.entity)
+    let predicate = try FetchPredicate.not(test.predicate()).resolved(in: entity)
+    let found = Subject.all(entity).filter { predicate.evaluate(on: $0) }.map(\.row.id.number)
+    #expect(found == Subject.all(entity).map(\.row.id.number).filter { !test.expected.contains($0) })
+  }
+
+  @Test("a predicate's description reads back as the same predicate", arguments: PredicateCases.all)
+  func description(_ test: PredicateCase) throws {
+    let predicate = try test.predicate()
+    let text = predicate.description
+    guard !text.contains("NSManagedObjectID"), !text.contains("\"nan\"") else { return }
+    #expect(try FetchPredicate(format: text) == predicate)
+  }
+
+  @Test("memory sorts as the descriptors say", arguments: SortCase.all)
+  func sorts(_ test: SortCase) throws {
+    let entity = PredicateFixture.entity(test.entity)
+    let sorts = try test.descriptors.map { try $0.resolved(in: entity) }
+    let found = Subject.all(entity).shuffled().sorted { sorts.areInIncreasingOrder($0, $1) }.map(\.row.id.number)
+    #expect(found == test.expected)
+  }
+
+  @Test("unsaved objects stand behind saved ones that sort alike, in the order of their making")
+  func temporaryObjects() {
+    let numbers: [Int64] = [-2, 7, -1, 3]
+    let subjects = numbers.map { Subject(row: .init(id: PredicateFixture.id("City", $0), values: [:])) }
+    let sorted = subjects.sorted { [ResolvedSort]().areInIncreasingOrder($0, $1) }.map(\.row.id.number)
+    #expect(sorted == [3, 7, -1, -2])
+  }
+}
