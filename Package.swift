@@ -29,7 +29,6 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -40,6 +39,7 @@ let package = Package(
   products: [
     .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
     .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
+    .library(name: "Importing", targets: ["Importing"]),
     .executable(name: "laded", targets: ["laded"]),
     .executable(name: "ladectl", targets: ["ladectl"]),
   ],
@@ -49,9 +49,6 @@ let package = Package(
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-    .package(
-      url: "https://github.com/apple/swift-configuration", exact: "1.4.0",
-      traits: [.defaults, "YAML"]),
     .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
   ],
@@ -66,17 +63,17 @@ let package = Package(
     layer("Jobs", ["ManagedObjects", "Importing", logging]),
     layer("Systemd", ["CSystemd"]),
     layer("ControlAPI", []),
-    layer("ControlServer", ["ControlAPI", "Jobs", "CLinux", hummingbird, nioCore, logging]),
+    layer("ControlServer", ["ControlAPI", hummingbird, nioCore, lifecycle, logging]),
     layer(
       "LadeDaemon",
       [
         "ManagedObjects", "SQLiteStore", "Importing", "Spool", "Jobs", "Systemd", "ControlAPI", "ControlServer",
-        "CLinux", logging, lifecycle, configuration,
+        "CLinux", logging, lifecycle, yams,
       ]),
     program("laded", ["LadeDaemon", arguments]),
     program("ladectl", ["ControlAPI", "ManagedObjects", arguments, nioCore, nioPosix, nioHTTP]),
 
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    .target(name: "TestSupport", dependencies: ["ManagedObjects"], path: "Tests/TestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", []),
     tests(of: "SQLiteStore", ["ManagedObjects", grdb]),
     tests(of: "Importing", ["ManagedObjects"]),
@@ -84,7 +81,7 @@ let package = Package(
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing"]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "Jobs"]),
-    tests(of: "LadeDaemon", ["ControlAPI", "laded", "ladectl"]),
+    tests(of: "LadeDaemon", ["ControlAPI", "Importing", "ManagedObjects", "SQLiteStore", "laded", "ladectl"]),
   ],
   swiftLanguageModes: [.v6]
 )

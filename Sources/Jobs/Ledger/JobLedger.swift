@@ -100,7 +100,7 @@ final class JobLedger: Sendable {
     observer.withLock { $0.value }?.ledgerDidEndTurn()
   }
 
-  private func answer(_ requests: [Request]) {
+  private func answer(_ requests: [Request], isSecondTry: Bool = false) {
     let turn = LedgerTurn(context: context, now: now(), backoff: backoff)
     do {
       let jobs = try requests.map { try $0.body(turn) }
@@ -108,10 +108,13 @@ final class JobLedger: Sendable {
       for (request, job) in zip(requests, jobs) { request.reply(Result { try job.snapshot() }) }
     } catch {
       context.reset()
-      if requests.count == 1 {
-        requests[0].reply(.failure(error))
-      } else {
+      if requests.count > 1 {
         for request in requests { answer([request]) }
+      } else if case ManagedObjectError.mergeConflicts = error, !isSecondTry {
+        // Another program changed the row: it is read anew.
+        answer(requests, isSecondTry: true)
+      } else {
+        requests[0].reply(.failure(error))
       }
     }
   }

@@ -10,6 +10,8 @@ public struct JobEnvironment: Sendable {
   public var activeDirectory: URL
   /// Where reject files go.
   public var rejectsDirectory: URL
+  /// What names this queue among all that a data store may meet: the identifier of the queue's store.
+  public var queueIdentifier: String
   /// A logger; the one that an operation gets names its job.
   public var logger: Logger
   /// Tells the queue how far the job is. Set by the queue for each job.
@@ -17,8 +19,10 @@ public struct JobEnvironment: Sendable {
 
   /// An environment for the queue to hand to operations.
   public init(
-    dataStores: [String: PersistentStoreCoordinator], activeDirectory: URL, rejectsDirectory: URL, logger: Logger
+    dataStores: [String: PersistentStoreCoordinator], activeDirectory: URL, rejectsDirectory: URL, queueIdentifier: String = "",
+    logger: Logger
   ) {
+    self.queueIdentifier = queueIdentifier
     self.dataStores = dataStores
     self.activeDirectory = activeDirectory
     self.rejectsDirectory = rejectsDirectory

@@ -39,30 +39,31 @@ public enum ISODate {
     microseconds(parsing: bytes).map(date(microseconds:))
   }
 
-  /// Days from the start of 1970 to a day of the proleptic Gregorian calendar.
+  /// Days from the start of 1970 to a day of the proleptic Gregorian calendar, in a year of 0 to 9999.
   ///
+  /// Years begin in March here, so that a leap day is a year's last, and 400 years early, so that no number is negative.
   /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-  @inline(__always) static func days(year: Int, month: Int, day: Int) -> Int {
-    let shifted = month <= 2 ? year - 1 : year
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  @inline(__always) static func days(year: UInt32, month: UInt32, day: UInt32) -> Int {
+    let isEarly = month <= 2
+    let years = year &+ 400 &- (isEarly ? 1 : 0)
+    let dayOfYear = (153 &* (isEarly ? month &+ 9 : month &- 3) &+ 2) / 5 &+ day &- 1
+    return Int(years &* 365 &+ years / 4 &- years / 100 &+ years / 400 &+ dayOfYear) &- 719_468 &- 146_097
   }
 
-  /// The day so many days after the start of 1970.
-  @inline(__always) static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let index = (5 * dayOfYear + 2) / 153
-    let month = index < 10 ? index + 3 : index - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * index + 2) / 5 + 1)
+  /// The day so many days after the start of 1970, in a year of 0 to 9999.
+  @inline(__always) static func civil(days: Int) -> (year: UInt32, month: UInt32, day: UInt32) {
+    let shifted = UInt32(truncatingIfNeeded: days &+ 719_468 &+ 146_097)
+    let era = shifted / 146_097
+    let dayOfEra = shifted &- era &* 146_097
+    let yearOfEra = (dayOfEra &- dayOfEra / 1_460 &+ dayOfEra / 36_524 &- dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
+    let index = (5 &* dayOfYear &+ 2) / 153
+    let month = index < 10 ? index &+ 3 : index &- 9
+    let year = yearOfEra &+ era &* 400 &- 400 &+ (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear &- (153 &* index &+ 2) / 5 &+ 1)
   }
 
-  @inline(__always) static func daysInMonth(_ month: Int, of year: Int) -> Int {
+  @inline(__always) static func daysInMonth(_ month: UInt32, of year: UInt32) -> UInt32 {
     if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
     return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
   }
@@ -83,29 +84,48 @@ extension ISODate {
     return high <= 9 && low <= 9 ? high &* 10 &+ low : 1_000
   }
 
+  /// The numbers in eight bytes, of which `template` has a zero digit wherever there must be one, and otherwise what
+  /// there must be: byte i is the number that the digits i and i + 1 say. Nil if the bytes aren't so.
+  ///
+  /// All eight are checked and joined at once; `limits` is 76 for a digit and 7F for anything else, which carries into the
+  /// highest bit of its byte what is too large.
+  @inline(__always) private static func pairs(_ bytes: UInt64, template: UInt64, limits: UInt64) -> UInt64? {
+    let digits = bytes ^ template
+    guard (digits &+ limits | digits) & 0x8080_8080_8080_8080 == 0 else { return nil }
+    return digits &* 10 &+ digits >> 8
+  }
+
+  @inline(__always) private static func byte(_ pairs: UInt64, _ index: UInt64) -> UInt32 {
+    UInt32(truncatingIfNeeded: pairs &>> (index &* 8)) & 0xFF
+  }
+
+  @inline(__always) private static func load(_ bytes: UnsafePointer<UInt8>, _ offset: Int) -> UInt64 {
+    UInt64(littleEndian: UnsafeRawPointer(bytes).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
   /// Microseconds from the start of 1970 to the date that UTF-8 `bytes` say, nil if they say none.
   public static func microseconds(parsing bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
-    guard let start = bytes.baseAddress, bytes.count >= 10 else { return nil }
-    let century = pair(start, 0)
-    let yearOfCentury = pair(start, 2)
-    let month = pair(start, 5)
-    let day = pair(start, 8)
-    guard century <= 99, yearOfCentury <= 99, start[4] == UInt8(ascii: "-"), start[7] == UInt8(ascii: "-"),
-      month >= 1, month <= 12
+    // YYYY-MM- and then DD
+    guard let start = bytes.baseAddress, bytes.count >= 10,
+      let date = pairs(load(start, 0), template: 0x2D30_302D_3030_3030, limits: 0x7F76_767F_7676_7676)
     else { return nil }
-    let year = century &* 100 &+ yearOfCentury
-    guard day >= 1, day <= 28 || day <= daysInMonth(month, of: year) else { return nil }
+    let year = byte(date, 0) &* 100 &+ byte(date, 2)
+    let month = byte(date, 5)
+    let day = UInt32(truncatingIfNeeded: pair(start, 8))
+    guard month >= 1, month <= 12, day >= 1, day <= 28 || day <= daysInMonth(month, of: year) else { return nil }
     let midnight = days(year: year, month: month, day: day) &* 86_400
     if bytes.count == 10 { return Int64(midnight) &* 1_000_000 }
 
-    let separator = start[10]
-    guard separator == UInt8(ascii: "T") || separator == UInt8(ascii: " ") || separator == UInt8(ascii: "t"),
-      bytes.count >= 16, start[13] == UInt8(ascii: ":")
+    // DD, T or a space, HH:MM
+    let separator = bytes.count >= 16 ? start[10] | 0x20 : 0
+    guard separator == UInt8(ascii: "t") || separator == UInt8(ascii: " "), start[10] != 0,
+      let time = pairs(
+        load(start, 8) & 0xFFFF_FFFF_FF00_FFFF, template: 0x3030_3A30_3000_3030, limits: 0x7676_7F76_767F_7676)
     else { return nil }
-    let hour = pair(start, 11)
-    let minute = pair(start, 14)
+    let hour = byte(time, 3)
+    let minute = byte(time, 6)
     guard hour <= 23, minute <= 59 else { return nil }
-    var seconds = midnight &+ hour &* 3_600 &+ minute &* 60
+    var seconds = midnight &+ Int(hour &* 3_600 &+ minute &* 60)
     var fraction = 0
     var next = 16
     if next < bytes.count, start[next] == UInt8(ascii: ":") {
@@ -181,10 +201,12 @@ extension ISODate {
     return length == nil ? nil : text
   }
 
-  @inline(__always) private static func put(_ value: Int, _ buffer: UnsafeMutablePointer<UInt8>, _ offset: Int) {
-    let tens = value / 10
-    buffer[offset] = 0x30 &+ UInt8(truncatingIfNeeded: tens)
-    buffer[offset + 1] = 0x30 &+ UInt8(truncatingIfNeeded: value &- tens &* 10)
+  /// Writes two digits.
+  @inline(__always) private static func put(_ value: UInt32, _ buffer: UnsafeMutablePointer<UInt8>, _ offset: Int) {
+    // 103 of 1,024 is a tenth, exact enough below 179.
+    let tens = (value &* 103) &>> 10
+    let digits = UInt16(truncatingIfNeeded: tens | (value &- tens &* 10) &<< 8) | 0x3030
+    UnsafeMutableRawPointer(buffer).storeBytes(of: digits.littleEndian, toByteOffset: offset, as: UInt16.self)
   }
 
   /// Writes the date so many microseconds after the start of 1970 to `buffer`, which has room for ``longest`` bytes.
@@ -201,11 +223,12 @@ extension ISODate {
       seconds -= 1
     }
     var days = seconds / 86_400
-    var second = seconds % 86_400
-    if second < 0 {
-      second += 86_400
+    var rest = seconds % 86_400
+    if rest < 0 {
+      rest += 86_400
       days -= 1
     }
+    let second = UInt32(truncatingIfNeeded: rest)
     let (year, month, day) = civil(days: days)
     put(year / 100, buffer, 0)
     put(year % 100, buffer, 2)
@@ -221,9 +244,10 @@ extension ISODate {
     put(second % 60, buffer, 17)
     if fraction == 0 { return 19 }
     buffer[19] = UInt8(ascii: ".")
-    put(fraction / 10_000, buffer, 20)
-    put(fraction / 100 % 100, buffer, 22)
-    put(fraction % 100, buffer, 24)
+    let digits = UInt32(truncatingIfNeeded: fraction)
+    put(digits / 10_000, buffer, 20)
+    put(digits / 100 % 100, buffer, 22)
+    put(digits % 100, buffer, 24)
     var length = 26
     while buffer[length - 1] == 0x30 { length -= 1 }
     return length

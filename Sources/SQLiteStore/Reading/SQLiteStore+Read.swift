@@ -6,12 +6,12 @@ package import ManagedObjects
 extension SQLiteStore {
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     let reader = RowReader(try layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities))
-    let query = try SQLCompiler(schema).select(fetch, columns: reader.selection)
+    let query = try SQLCompiler(schema, storeIdentifier: identifier).select(fetch, columns: reader.selection)
     return try collect(reader, query.sql, query.arguments)
   }
 
   package func count(_ fetch: StoreFetch) throws -> Int {
-    let query = try SQLCompiler(schema).count(fetch)
+    let query = try SQLCompiler(schema, storeIdentifier: identifier).count(fetch)
     return try translating {
       try pool.read { db in
         try Int.fetchOne(db.cachedStatement(sql: query.sql), arguments: StatementArguments(query.arguments)) ?? 0

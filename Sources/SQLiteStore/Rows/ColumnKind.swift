@@ -25,7 +25,7 @@ package enum ColumnKind: Sendable, Equatable {
     case .double, .float: self = .real
     case .boolean: self = .boolean
     case .string: self = .text
-    case .date: self = attribute.userInfo["dateStorage"] == "unix" ? .unixDate : .isoDate
+    case .date: self = DateStorage(attribute) == .unix ? .unixDate : .isoDate
     case .decimal: self = .decimal
     case .binaryData, .transformable: self = .blob
     case .uuid: self = .uuid

@@ -45,7 +45,7 @@ final class RowLayout: Sendable {
       guard let kind = ColumnKind(attribute) else { continue }
       columns.append(Column(slot: attribute.slot, name: schema.column(of: attribute, in: entity), kind: kind))
     }
-    for relationship in entity.relationships {
+    for relationship in entity.relationships where !relationship.isTransient {
       if relationship.isToMany {
         blank[relationship.slot] = .unresolved
       } else if let destination = scopes[relationship.destinationEntity.index] {

@@ -13,6 +13,9 @@ final class RowBinder {
   /// The permanent ID's number for an object that the same write inserts.
   var permanentNumber: (ManagedObjectID) -> Int64? = { _ in nil }
 
+  /// A date of a year that the store's form can't express, if one was to be bound.
+  private(set) var unstorable: Date?
+
   deinit { buffer.deallocate() }
 
   /// Starts a row: what was bound before has run.
@@ -76,25 +79,29 @@ final class RowBinder {
   }
 
   private func bindDate(_ date: Date, _ isISODate: Bool, to statement: OpaquePointer, at index: Int32) {
-    let seconds = date.timeIntervalSince1970
-    if isISODate {
-      if used + ISODate.longest <= Self.capacity, let microseconds = ISODate.microseconds(of: date),
-        let count = ISODate.write(microseconds: microseconds, to: buffer + used)
-      {
-        bindKept(buffer + used, count, to: statement, at: index)
-        used += count
-        return
+    guard isISODate else {
+      switch ValueCodec.unixSeconds(of: date) {
+      case .integer(let whole): sqlite3_bind_int64(statement, index, whole)
+      case .real(let double): sqlite3_bind_double(statement, index, double)
+      case .digits: unstorable = date
       }
-      // A year outside of 0 to 9999 has no ISO text: a number reads back as the same instant.
-      if var text = ISODate.text(of: date) {
-        text.withUTF8 { bindText($0, to: statement, at: index) }
-        return
-      }
+      return
     }
-    if let whole = Int64(exactly: seconds) {
-      sqlite3_bind_int64(statement, index, whole)
+    guard let microseconds = ISODate.microseconds(of: date) else {
+      unstorable = date
+      return
+    }
+    if used + ISODate.longest <= Self.capacity {
+      guard let count = ISODate.write(microseconds: microseconds, to: buffer + used) else {
+        unstorable = date
+        return
+      }
+      bindKept(buffer + used, count, to: statement, at: index)
+      used += count
+    } else if var text = ISODate.text(of: date) {
+      text.withUTF8 { bindText($0, to: statement, at: index) }
     } else {
-      sqlite3_bind_double(statement, index, seconds)
+      unstorable = date
     }
   }
 

@@ -55,6 +55,11 @@ final class RowWrite {
   /// Keeps the numbers given, and throws the conflicts found.
   func finish() throws {
     guard constraintConflicts.isEmpty else { throw ManagedObjectError.constraintConflicts(constraintConflicts) }
+    if let date = binder.unstorable {
+      throw ManagedObjectError.store(
+        path: store.url?.path ?? "", code: SQLITE_RANGE,
+        message: "a date \(date.timeIntervalSince1970) seconds from 1970 isn't in the years 0 to 9999")
+    }
     guard mergeConflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(mergeConflicts) }
     try numbers.keep(db)
   }

@@ -27,18 +27,18 @@ struct ControlClient: Sendable {
     try await send(.GET, .count(entity: query.entity), query.queryString)
   }
 
-  /// Listens to jobs' changes until the stream ends or `each` says so by returning false.
+  /// Listens to jobs' changes until the stream ends, or one of the closures says by `false` that it's enough.
   /// - Parameters:
   ///   - endpoint: ``Endpoint/allJobEvents`` or ``Endpoint/jobEvents(_:)``.
   ///   - opened: called when the daemon has begun to note changes and before the first event; what is asked for here
   ///     can't fall between the answer and the events.
   func listen(
-    to endpoint: Endpoint, opened: @Sendable () async throws -> Void,
+    to endpoint: Endpoint, opened: @Sendable () async throws -> Bool,
     each: @Sendable (ControlEvent) async throws -> Bool
   ) async throws {
     try await HTTPExchange(socketPath: socketPath).perform(HTTPExchange.Request(.GET, endpoint)) { head, body in
       guard head.status == .ok else { throw Self.failure(head, try await body.collect()) }
-      try await opened()
+      guard try await opened() else { return }
       var parser = ServerSentEventParser()
       while let bytes = try await body.next() {
         for event in parser.feed(bytes.readableBytesView) {

@@ -12,11 +12,16 @@ struct HTTPExchange: Sendable {
     let head: HTTPRequestHead
     let body: ByteBuffer?
 
+    /// A route and its query.
     init(_ method: HTTPMethod, _ endpoint: Endpoint, _ query: QueryString = QueryString(), body: Data? = nil) {
-      self.body = body.map { ByteBuffer(bytes: $0) }
       let text = query.text
-      var head = HTTPRequestHead(
-        version: .http1_1, method: method, uri: text.isEmpty ? endpoint.path : endpoint.path + "?" + text)
+      self.init(method, uri: text.isEmpty ? endpoint.path : endpoint.path + "?" + text, body: body)
+    }
+
+    /// A path with its query, as it is sent.
+    init(_ method: HTTPMethod, uri: String, body: Data? = nil) {
+      self.body = body.map { ByteBuffer(bytes: $0) }
+      var head = HTTPRequestHead(version: .http1_1, method: method, uri: uri)
       head.headers = [
         "host": "laded", "user-agent": "ladectl/\(LadeVersion.current)", "connection": "close",
       ]

@@ -51,7 +51,7 @@ struct JobSheet: Sendable {
 
   private var input: String {
     let done = Quantity.bytes(Double(job.progress.bytesDone))
-    guard let fraction = ProgressLine.fraction(job.progress) else { return done }
-    return "\(done) of \(Quantity.bytes(Double(job.progress.bytesTotal))), \(Int(fraction * 100)) %"
+    guard let percent = ProgressLine.percent(job.progress) else { return done }
+    return "\(done) of \(Quantity.bytes(Double(job.progress.bytesTotal))), \(percent) %"
   }
 }

@@ -12,7 +12,7 @@ extension JobList {
         [
           "\(job.id)", .init(job.state.rawValue, Style.ink(of: job.state)), .init(job.lane), "\(job.priority)",
           .init(job.entity), .init(job.source),
-          .init(ProgressLine.fraction(job.progress).map { "\(Int($0 * 100)) %" } ?? ""),
+          .init(ProgressLine.percent(job.progress).map { "\($0) %" } ?? ""),
           .init(Quantity.count(job.progress.records)),
           .init(Quantity.count(job.progress.rejected), job.progress.rejected > 0 ? .yellow : nil),
           .init(Quantity.time(job.submittedAt)),

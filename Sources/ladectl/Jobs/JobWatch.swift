@@ -34,6 +34,8 @@ struct JobWatch: Sendable {
     case .jobs(let ids): guard ids.contains(job.id) else { return .none }
     case .all: guard known[job.id] != nil || isPending(job) else { return .none }
     }
+    // An event from before the daemon was asked may come after its answer.
+    guard known[job.id]?.state.isEnded != true || job.state.isEnded else { return .none }
     let before = known.updateValue(job, forKey: job.id)
     if job.state == .running {
       meters[job.id, default: RateMeter()].note(job.progress, at: time)
@@ -50,13 +52,16 @@ struct JobWatch: Sendable {
   /// Those that are still waited for.
   var pending: [Job] { jobs.filter(isPending) }
 
-  /// Whether there is nothing more to wait for. Of named jobs, each must have been seen.
-  var isDone: Bool {
+  /// How many there are to wait for; a named job that wasn't seen yet is one.
+  var unfinishedCount: Int {
     switch scope {
-    case .jobs(let ids): ids.allSatisfy { known[$0]?.state.isEnded == true }
-    case .all: pending.isEmpty
+    case .jobs(let ids): ids.count { known[$0]?.state.isEnded != true }
+    case .all: pending.count
     }
   }
+
+  /// Whether there is nothing more to wait for.
+  var isDone: Bool { unfinishedCount == 0 }
 
   /// Success when every job completed.
   var exitStatus: ExitStatus {

@@ -19,11 +19,17 @@ struct ProgressLine: Sendable {
     return min(max(Double(progress.bytesDone) / Double(progress.bytesTotal), 0), 1)
   }
 
+  /// The same in whole per cent.
+  static func percent(_ progress: JobProgress) -> Int? {
+    guard progress.bytesTotal > 0 else { return nil }
+    return Int(min(max(100 * Double(progress.bytesDone) / Double(progress.bytesTotal), 0), 100))
+  }
+
   /// For a terminal: `12 stops.csv  ━━━━━━────  63 %  12.4 MB/s  80,000 records/s  0:12 left`.
   func rendered(width: Int, style: Style) -> String {
     let name = self.name.truncated(to: max(width / 3, 12))
     var facts: [String] = []
-    if let fraction = Self.fraction(job.progress) { facts.append("\(Int(fraction * 100)) %") }
+    if let percent = Self.percent(job.progress) { facts.append("\(percent) %") }
     if let speed {
       facts.append(Quantity.bytes(speed.bytesPerSecond) + "/s")
       facts.append(Quantity.count(Int(speed.recordsPerSecond)) + " records/s")
@@ -55,8 +61,8 @@ struct ProgressLine: Sendable {
     var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job.state)))"
     switch job.state {
     case .running:
-      if let fraction = Self.fraction(job.progress), job.progress.records > 0 {
-        text += ": \(Int(fraction * 100)) %, \(Quantity.count(job.progress.records, "record"))"
+      if let percent = Self.percent(job.progress), job.progress.records > 0 {
+        text += ": \(percent) %, \(Quantity.count(job.progress.records, "record"))"
       }
     case .completed:
       text += ": \(Self.outcome(job.progress))"

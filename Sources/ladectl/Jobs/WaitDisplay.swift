@@ -60,5 +60,5 @@ struct WaitDisplay: Sendable {
     return line(for: job)
   }
 
-  private func tenth(of job: Job) -> Int { Int((ProgressLine.fraction(job.progress) ?? 0) * 10) }
+  private func tenth(of job: Job) -> Int { (ProgressLine.percent(job.progress) ?? 0) / 10 }
 }

@@ -28,9 +28,11 @@ actor Waiter {
   }
 
   private var standing: String {
-    let count = watch.pending.count
+    let count = watch.unfinishedCount
     return count == 1 ? "one job hadn't ended" : "\(count) jobs hadn't ended"
   }
+
+  private var isDone: Bool { watch.isDone }
 
   private func follow() async throws {
     let endpoint: Endpoint =
@@ -39,6 +41,7 @@ actor Waiter {
       hasLagged = false
       try await session.client.listen(to: endpoint) {
         try await self.refresh()
+        return await !self.isDone
       } each: { event in
         await self.takeIn(event)
       }

@@ -1,0 +1,34 @@
+import Importing
+
+// What an import's errors mean for its job: a file that can't be read as it is stays so; a disk may get space.
+
+extension MappingError: JobFailing {
+  package var jobFailure: JobFailure {
+    JobFailure(code: code, message: description, isRetryable: isRetryable)
+  }
+
+  private var isRetryable: Bool {
+    if case .fileFailed = self { return true }
+    return false
+  }
+
+  private var code: String {
+    switch self {
+    case .unknownEntity: return "unknown_entity"
+    case .abstractEntity: return "abstract_entity"
+    case .nothingToMap: return "nothing_to_map"
+    case .noKey: return "no_key"
+    case .badRelationship, .badAttribute: return "model"
+    case .sourceChanged: return "source_changed"
+    case .tooManyRejects: return "too_many_rejects"
+    case .fileFailed: return "file"
+    }
+  }
+}
+
+extension ReaderError: JobFailing {
+  package var jobFailure: JobFailure {
+    if case .readFailed = self { return JobFailure(code: "file", message: description, isRetryable: true) }
+    return JobFailure(code: "malformed_source", message: description, isRetryable: false)
+  }
+}

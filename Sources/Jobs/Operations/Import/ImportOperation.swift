@@ -1,0 +1,82 @@
+import Foundation
+import Importing
+import ManagedObjects
+
+/// Imports a file of the spool's `active/` into a data store.
+///
+/// `main()` builds a private context over the store's coordinator, on the operation's own thread, and lets an
+/// ``Importer`` drive it: batches are saved with the checkpoint of how far the job has come, so that a job which was
+/// killed or drained goes on from its last commit. Each save is announced, and merged by whoever watches the store.
+package final class ImportOperation: JobOperation, @unchecked Sendable {
+  // Sendable: it adds nothing to its superclass.
+
+  /// The kind of job that it does.
+  package static let kind = "import"
+
+  package override func perform() throws -> JobOutcome {
+    let request = try importRequest()
+    let coordinator = try dataStore()
+    let context = ManagedObjectContext(
+      .confinement, coordinator: coordinator, name: "import \(job.id)", transactionAuthor: "job \(job.id)")
+    let end = try Importer(coordinator: coordinator, request: request).run(
+      in: context, shouldStop: { isCancelled || isDraining }, report: { report(progress($0)) })
+    switch end {
+    case .finished(let last, let notes):
+      return .completed(progress(last), note: notes.isEmpty ? nil : notes.joined(separator: "; "))
+    case .stopped(let last):
+      return isCancelled ? .cancelled(progress(last)) : .interrupted(progress(last))
+    }
+  }
+
+  /// Removes what an import keeps in the data store to go on by, once its end is in the queue.
+  package static func forget(_ job: JobSnapshot, queue: String, in coordinator: PersistentStoreCoordinator) throws {
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import \(job.id), clean-up")
+    try ImportCheckpoint.remove(checkpointName(job.id, queue: queue), in: context)
+  }
+
+  /// What names a job over all queues that a data store may ever have been filled by.
+  private static func checkpointName(_ id: Int64, queue: String) -> String { "\(queue)/\(id)" }
+
+  private func importRequest() throws -> ImportRequest {
+    guard let activeName = job.activeName else {
+      throw JobFailure(code: "no_source", message: "the job has no file to import", isRetryable: false)
+    }
+    guard let entity = job.entity else {
+      throw JobFailure(code: "no_entity", message: "the job doesn't say into which entity", isRetryable: false)
+    }
+    let options: ImportOptions
+    do {
+      options = try job.decodeOptions(as: ImportOptions.self)
+    } catch {
+      throw JobFailure(code: "bad_options", message: "the job's options can't be read: \(error)", isRetryable: false)
+    }
+    return ImportRequest(
+      job: Self.checkpointName(job.id, queue: environment.queueIdentifier),
+      source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
+      entity: entity, options: options, rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName))
+  }
+
+  /// Rejects are in a file named after the job.
+  private var rejectsName: String {
+    let ending = (job.source ?? "").split(separator: ".").dropFirst().last.map { "." + $0.lowercased() } ?? ""
+    return "\(job.id).rejects" + (ending.allSatisfy { $0 == "." || $0.isLetter || $0.isNumber } ? ending : "")
+  }
+
+  private func dataStore() throws -> PersistentStoreCoordinator {
+    let name = job.store ?? ""
+    guard let coordinator = environment.dataStores[name] else {
+      throw JobFailure(
+        code: "no_such_store",
+        message: "there is no store \(name); the configuration has "
+          + environment.dataStores.keys.sorted().joined(separator: ", "), isRetryable: false)
+    }
+    return coordinator
+  }
+
+  private func progress(_ now: ImportProgress) -> JobProgress {
+    JobProgress(
+      bytesDone: now.bytesDone, bytesTotal: now.bytesTotal, records: now.counts.records,
+      inserted: now.counts.inserted, updated: now.counts.updated, unchanged: now.counts.unchanged,
+      rejected: now.counts.rejected, rejectsFile: now.counts.rejected > 0 ? rejectsName : nil)
+  }
+}

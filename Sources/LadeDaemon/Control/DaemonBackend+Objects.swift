@@ -1,0 +1,145 @@
+import ControlAPI
+import ControlServer
+import Foundation
+import ManagedObjects
+
+extension DaemonBackend {
+  func objects(_ query: ObjectQuery) async throws -> ObjectPage {
+    let (store, entity) = try target(query)
+    let columns = try ObjectColumns(query.columns, of: entity)
+    let request = try request(query)
+    return try await reading(store) { context in
+      let rows = try context.fetch(request).map { object in columns.paths.map { ObjectColumns.value($0, of: object) } }
+      return ObjectPage(entity: entity.name, columns: columns.names, rows: rows)
+    }
+  }
+
+  func count(_ query: ObjectQuery) async throws -> Int {
+    let (store, _) = try target(query)
+    var request = try request(query)
+    request.sortDescriptors = []
+    request.fetchLimit = 0
+    request.fetchOffset = 0
+    return try await reading(store) { [request] in try $0.count(for: request) }
+  }
+
+  /// The store that is asked, and its entity: without a store's name, the one that has the entity.
+  private func target(_ query: ObjectQuery) throws -> (DataStores.Store, EntityDescription) {
+    let candidates: [DataStores.Store]
+    if let name = query.store {
+      guard let store = stores[name] else { throw ControlError.noSuchStore(name, known: stores.names) }
+      candidates = [store]
+    } else {
+      candidates = stores.all
+    }
+    let holders = candidates.filter { $0.entities.contains(query.entity) }
+    guard holders.count < 2 else {
+      throw ControlError.invalid(
+        field: "store", reason: "several stores have an entity \(query.entity)",
+        hint: "Name one of \(holders.map(\.configuration.name).joined(separator: ", ")).")
+    }
+    guard let store = holders.first, let entity = store.coordinator.model.entitiesByName[query.entity] else {
+      throw ControlError.noSuchEntity(query.entity, known: candidates.flatMap(\.entities))
+    }
+    return (store, entity)
+  }
+
+  private func request(_ query: ObjectQuery) throws -> FetchRequest<ManagedObject> {
+    var request = FetchRequest<ManagedObject>(entityName: query.entity)
+    if let format = query.predicate {
+      do {
+        request.predicate = try FetchPredicate(format: format)
+      } catch {
+        throw ControlError.invalid(field: "where", reason: "\(error)")
+      }
+    }
+    request.sortDescriptors = query.sort.map { FetchSortDescriptor($0.keyPath, ascending: $0.ascending) }
+    request.fetchLimit = query.limit
+    request.fetchOffset = query.offset
+    return request
+  }
+
+  /// Reads in a context of its own, off the main queue and off the cooperative pool.
+  private func reading<T: Sendable>(
+    _ store: DataStores.Store, _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
+  ) async throws -> T {
+    let context = ManagedObjectContext(.privateQueue, coordinator: store.coordinator, name: "control")
+    do {
+      return try await context.perform { try body(context) }
+    } catch let error as FetchPredicateError {
+      throw ControlError.invalid(field: "where", reason: "\(error)")
+    }
+  }
+}
+
+/// The columns of a page of objects: attributes, and what to-one relationships lead to.
+struct ObjectColumns: Sendable {
+  let names: [String]
+  let paths: [[PropertyDescription]]
+
+  /// - Parameter names: key paths over to-one relationships; when empty, every attribute and to-one relationship.
+  init(_ names: [String], of entity: EntityDescription) throws {
+    if names.isEmpty {
+      let properties = entity.properties.filter { property in
+        !property.isTransient && !((property as? RelationshipDescription)?.isToMany ?? false)
+      }
+      self.names = properties.map(\.name)
+      paths = properties.map { [$0] }
+    } else {
+      self.names = names
+      paths = try names.map { try Self.path($0, of: entity) }
+    }
+  }
+
+  private static func path(_ name: String, of entity: EntityDescription) throws -> [PropertyDescription] {
+    var path: [PropertyDescription] = []
+    var current: EntityDescription? = entity
+    for part in name.split(separator: ".") {
+      guard let here = current, let property = here.propertiesByName[String(part)] else {
+        throw ControlError.invalid(
+          field: "columns", reason: "\(current?.name ?? name) has no property \(part)",
+          hint: current.map { "It has \($0.properties.map(\.name).joined(separator: ", "))." })
+      }
+      path.append(property)
+      let relationship = property as? RelationshipDescription
+      if relationship?.isToMany == true {
+        throw ControlError.invalid(field: "columns", reason: "\(name) leads over a to-many relationship")
+      }
+      current = relationship?.destinationEntity
+    }
+    return path
+  }
+
+  static func value(_ path: [PropertyDescription], of object: ManagedObject) -> JSONValue {
+    var current: ManagedObject? = object
+    for property in path.dropLast() { current = current?.object(property.slot) }
+    guard let current, let last = path.last else { return .null }
+    if last is RelationshipDescription {
+      guard let other: ManagedObject = current.object(last.slot) else { return .null }
+      return key(of: other)
+    }
+    return JSONValue(current.value(at: last.slot))
+  }
+
+  /// What people know an object by: its first uniqueness constraint of one attribute, or else its number.
+  private static func key(of object: ManagedObject) -> JSONValue {
+    guard let key = object.entity.uniquenessConstraints.first(where: { $0.count == 1 })?.first else {
+      return .int(object.objectID.number)
+    }
+    return JSONValue(object.value(at: key.slot))
+  }
+}
+
+extension JSONValue {
+  init(_ value: Value) {
+    switch value {
+    case .null, .unresolved, .objects: self = .null
+    case .bool(let flag): self = .bool(flag)
+    case .int(let number): self = .int(number)
+    case .double(let number): self = .double(number)
+    case .string(let text): self = .string(text)
+    case .decimal, .date, .data, .uuid, .uri: self = .string(value.plainText)
+    case .object(let id): self = .int(id.number)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// The daemon, put together:
+//
+//   incoming/ ─▶ SpoolIntake ─▶ SpoolBridge ─▶ JobQueue ─▶ ImportOperation ─▶ data stores
+//   control.sock ─▶ ControlServer ─▶ DaemonBackend ─▶ the same queue and stores
+//
+// It stops in the opposite order: the intake takes nothing more, running jobs end at their next batch, and the control
+// socket answers until they have.
+
+import ControlServer
+import Foundation
+import Jobs
+import Logging
+import ManagedObjects
+import SQLiteStore
+import ServiceLifecycle
+import Spool
+import Synchronization
+
+/// A daemon of one configuration.
+public struct Daemon: Sendable {
+  private let configuration: DaemonConfiguration
+  private let logger: Logger
+
+  /// Reads the configuration.
+  /// - Throws: ``DaemonError/configuration(_:)`` with every mistake in it.
+  public init(configurationPath: String) throws {
+    do throws(ConfigurationProblems) {
+      configuration = try DaemonConfiguration.load(path: configurationPath)
+    } catch {
+      throw DaemonError.configuration("\(error)")
+    }
+    var logger = Logger(label: "laded") { label in StreamLogHandler.standardError(label: label) }
+    logger.logLevel = configuration.logLevel
+    self.logger = logger
+  }
+
+  /// Works until SIGTERM or SIGINT, then ends what is running and returns.
+  /// - Throws: ``DaemonError`` when it can't start, or what made it stop.
+  public func run() async throws {
+    let startedAt = Date()
+    // Files are made for the daemon and its group.
+    umask(0o007)
+    let opened = try await blocking { try Opened(configuration) }
+    let holder = QueueHolder()
+    let plan = SubmissionPlan(configuration: configuration, stores: opened.stores)
+    let bridge = SpoolBridge(
+      directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
+      logger: logger)
+    let queue = try makeQueue(opened, bridge)
+    holder.set(queue)
+    var timing = SpoolTiming()
+    timing.rescanInterval = configuration.rescanInterval
+    let intake = try SpoolIntake(
+      directories: opened.directories, recipes: Set(configuration.recipes.map(\.name)),
+      allowedFolders: configuration.allowedFolders, timing: timing, logger: logger,
+      accept: { try await bridge.accept($0) }, taken: { try await bridge.taken($0) })
+    try await bridge.recover()
+    try await queue.start()
+    let backend = DaemonBackend(
+      configuration: configuration, queue: queue, stores: opened.stores, plan: plan, directories: opened.directories,
+      intake: intake, startedAt: startedAt)
+    let status = StatusService(queue: queue, logger: logger)
+    let control = ControlServer(
+      backend: backend, address: try socketAddress(), logger: logger, onListening: { await status.ready() })
+    let services = ServiceGroup(
+      services: [
+        control, QueueService(queue: queue, drainTimeout: configuration.drainTimeout), SpoolService(intake: intake),
+        status,
+      ],
+      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    logger.notice(
+      "laded \(LadeVersionText.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
+    try await services.run()
+    logger.notice("laded has stopped")
+    withExtendedLifetime(opened.lock) {}
+  }
+
+  private func makeQueue(_ opened: Opened, _ bridge: SpoolBridge) throws -> JobQueue {
+    var operations = OperationCatalogue()
+    operations.add(ImportOperation.kind, ImportOperation.self)
+    let environment = JobEnvironment(
+      dataStores: opened.stores.coordinators,
+      activeDirectory: URL(fileURLWithPath: configuration.spool).appendingPathComponent("active"),
+      rejectsDirectory: URL(fileURLWithPath: configuration.rejects), queueIdentifier: opened.queueIdentifier,
+      logger: logger)
+    do {
+      return try JobQueue(
+        coordinator: opened.queueCoordinator,
+        lanes: configuration.lanes.map { Jobs.LaneConfiguration(name: $0.name, concurrency: $0.concurrency) },
+        operations: operations, environment: environment,
+        hooks: JobQueue.Hooks(finished: { try await bridge.finished($0) }), logger: logger)
+    } catch {
+      throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
+    }
+  }
+
+  private func socketAddress() throws -> SocketAddress {
+    do {
+      return try SocketAddress(path: configuration.socket)
+    } catch {
+      throw DaemonError.directory(path: configuration.socket, reason: "\(error)")
+    }
+  }
+
+  private func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "laded.start").async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}
+
+/// The queue, for what is made before it and used after.
+private final class QueueHolder: Sendable {
+  private let value = Mutex<JobQueue?>(nil)
+
+  var queue: JobQueue {
+    guard let queue = value.withLock({ $0 }) else { preconditionFailure("the queue is made before anything is taken") }
+    return queue
+  }
+
+  func set(_ queue: JobQueue) { value.withLock { $0 = queue } }
+}

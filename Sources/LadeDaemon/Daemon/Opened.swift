@@ -1,0 +1,49 @@
+import ControlAPI
+import Foundation
+import Jobs
+import ManagedObjects
+import SQLiteStore
+import Spool
+
+/// Everything on the disk that a daemon works with, opened.
+struct Opened: Sendable {
+  let lock: InstanceLock
+  let stores: DataStores
+  let queueCoordinator: PersistentStoreCoordinator
+  /// What names the queue in the data stores.
+  let queueIdentifier: String
+  let directories: SpoolDirectories
+
+  /// Opens and makes what is missing. Blocks.
+  init(_ configuration: DaemonConfiguration) throws {
+    for path in [configuration.state, configuration.rejects] {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+      } catch {
+        throw DaemonError.directory(path: path, reason: "\(error.localizedDescription)")
+      }
+    }
+    lock = try InstanceLock(directory: configuration.state)
+    stores = try DataStores(configuration.stores)
+    do {
+      queueCoordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+      queueIdentifier = try queueCoordinator.addPersistentStore(
+        .sqlite(
+          at: URL(fileURLWithPath: configuration.queueStore),
+          options: SQLiteStoreOptions(durability: .everySave, writerCache: 4 << 20, checkpointSize: 4 << 20)))
+    } catch {
+      throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
+    }
+    do {
+      directories = try SpoolDirectories(path: configuration.spool)
+    } catch {
+      throw DaemonError.spool(path: configuration.spool, reason: "\(error)")
+    }
+  }
+}
+
+/// The version, as the control interface says it.
+enum LadeVersionText {
+  static var current: String { LadeVersion.current }
+}

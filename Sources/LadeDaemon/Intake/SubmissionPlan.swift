@@ -1,0 +1,112 @@
+import ControlAPI
+import Foundation
+import Importing
+import Jobs
+import ManagedObjects
+
+/// What somebody asks for, by whatever way: a hot folder's recipe, a ticket, or the control socket.
+struct SubmissionRequest {
+  var kind = ImportOperation.kind
+  var recipe: String?
+  var store: String?
+  var entity: String?
+  var mode: String?
+  var lane: String?
+  var priority: Int?
+  var notBefore: Date?
+  var uniqueKey: String?
+  var maxAttempts: Int?
+  var options: [String: OptionValue] = [:]
+}
+
+/// Why what somebody asks for can't be a job. `field` is a key of the ticket or request.
+struct SubmissionProblem: Error, Equatable {
+  let field: String
+  let reason: String
+  var advice = ""
+}
+
+/// Turns what somebody asks for into a submission to the queue: the recipe's word, unless the request says otherwise.
+struct SubmissionPlan: Sendable {
+  let configuration: DaemonConfiguration
+  let stores: DataStores
+
+  /// - Throws: ``SubmissionProblem``.
+  func submission(_ request: SubmissionRequest, source: String, by who: String) throws -> Jobs.JobSubmission {
+    guard request.kind == ImportOperation.kind else {
+      throw SubmissionProblem(field: "kind", reason: "there is no kind of job \(request.kind)", advice: "Use import.")
+    }
+    let recipe = try recipe(request.recipe)
+    let store = try store(request.store ?? recipe?.store)
+    let entity = try entity(request.entity ?? recipe?.entity, in: store)
+    let lane = request.lane ?? recipe?.lane ?? LaneConfiguration.defaultName
+    guard configuration.lane(named: lane) != nil else {
+      throw SubmissionProblem(
+        field: "lane", reason: "there is no lane \(lane)",
+        advice: "The configuration has \(configuration.lanes.map(\.name).joined(separator: ", ")).")
+    }
+    var options = recipe?.options ?? ImportOptions()
+    try SubmissionOptions(request.options).apply(to: &options)
+    if let mode = request.mode {
+      guard let known = ImportOptions.Mode(rawValue: mode) else {
+        throw SubmissionProblem(field: "mode", reason: "there is no mode \(mode)", advice: "Use insert or upsert.")
+      }
+      options.mode = known
+    }
+    let mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
+    options.mode = mode
+    return Jobs.JobSubmission(
+      kind: request.kind, lane: lane, priority: request.priority ?? recipe?.priority ?? 0,
+      store: store.configuration.name, entity: entity.name, mode: mode.rawValue, recipe: recipe?.name, source: source,
+      format: options.reader.format?.rawValue, options: try Self.json(options), notBefore: request.notBefore,
+      awaitsFile: true, uniqueKey: request.uniqueKey, maxAttempts: request.maxAttempts ?? recipe?.maxAttempts ?? 5,
+      submittedBy: who)
+  }
+
+  private func recipe(_ name: String?) throws -> RecipeConfiguration? {
+    guard let name else { return nil }
+    guard let recipe = configuration.recipe(named: name) else {
+      let known = configuration.recipes.map(\.name)
+      throw SubmissionProblem(
+        field: "recipe", reason: "there is no recipe \(name)",
+        advice: known.isEmpty ? "The configuration has none." : "There are \(known.joined(separator: ", ")).")
+    }
+    return recipe
+  }
+
+  private func store(_ name: String?) throws -> DataStores.Store {
+    let known = stores.names.joined(separator: ", ")
+    guard let name else {
+      if let only = stores.only { return only }
+      throw SubmissionProblem(field: "store", reason: "it isn't said into which store", advice: "There are \(known).")
+    }
+    guard let store = stores[name] else {
+      throw SubmissionProblem(field: "store", reason: "there is no store \(name)", advice: "There are \(known).")
+    }
+    return store
+  }
+
+  private func entity(_ name: String?, in store: DataStores.Store) throws -> EntityDescription {
+    let known = store.entities.sorted().joined(separator: ", ")
+    guard let name else {
+      throw SubmissionProblem(
+        field: "entity", reason: "it isn't said into which entity",
+        advice: "Store \(store.configuration.name) has \(known).")
+    }
+    guard store.entities.contains(name), let entity = store.coordinator.model.entitiesByName[name] else {
+      throw SubmissionProblem(
+        field: "entity", reason: "store \(store.configuration.name) has no entity \(name)", advice: "It has \(known).")
+    }
+    guard !entity.isAbstract else {
+      throw SubmissionProblem(
+        field: "entity", reason: "\(name) is abstract", advice: "Name an entity that inherits from it.")
+    }
+    return entity
+  }
+
+  private static func json(_ options: ImportOptions) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return String(decoding: try encoder.encode(options), as: UTF8.self)
+  }
+}

@@ -1,0 +1,54 @@
+import Jobs
+import Logging
+import ServiceLifecycle
+import Systemd
+
+/// Tells the service manager what goes on: `STATUS=` after each change, at most every second, and `STOPPING=1`.
+struct StatusService: Service {
+  let queue: JobQueue
+  let logger: Logger
+
+  func run() async throws {
+    await withGracefulShutdownHandler {
+      for await job in queue.events(capacity: 1).cancelOnGracefulShutdown() { await tell(job) }
+    } onGracefulShutdown: {
+      notify(.stopping, .status("stopping: running jobs end at their next batch"))
+    }
+  }
+
+  /// Says that the daemon is up.
+  func ready() async {
+    do {
+      notify(.ready, .status(try await summary(nil)))
+    } catch {
+      notify(.ready)
+      logger.warning("the queue can't be counted: \(error)")
+    }
+  }
+
+  private func tell(_ job: JobSnapshot) async {
+    do {
+      notify(.status(try await summary(job)))
+    } catch {
+      logger.warning("the queue can't be counted: \(error)")
+    }
+  }
+
+  /// `12 available, 2 running: stop_times 41 %`
+  private func summary(_ job: JobSnapshot?) async throws -> String {
+    let counts = try await queue.counts()
+    var text = "\(counts[.available]) available, \(counts[.running]) running"
+    if let job, job.state == .running, job.progress.bytesTotal > 0 {
+      text += ": \(job.source ?? job.entity ?? "") \(job.progress.bytesDone * 100 / job.progress.bytesTotal) %"
+    }
+    return text
+  }
+
+  private func notify(_ notices: ServiceManager.Notice...) {
+    do {
+      for notice in notices { try ServiceManager.notify(notice) }
+    } catch {
+      logger.warning("systemd can't be told: \(error)")
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// The way in for files that are submitted by name over the control socket. The daemon may read what the submitter may
+// not: so it opens the file first, without following a link at its end, and then decides by what it has opened.
+
+import Glibc
+
+/// A file that was opened for a submitter, before its job is made.
+package struct SubmittedFile: Sendable {
+  let file: OpenFile
+  /// The file's own name.
+  package let name: String
+  /// Its size in bytes.
+  package var size: Int64 { file.status.size }
+}
+
+/// Why a file that was submitted by name isn't taken.
+package enum SubmissionRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+  case notAbsolute(String)
+  case cannotOpen(path: String, reason: String)
+  case notARegularFile(String)
+  case notTheSubmitters(path: String, owner: UInt32, allowed: [String])
+
+  package var description: String {
+    switch self {
+    case .notAbsolute(let path): return "\(path) isn't an absolute path"
+    case .cannotOpen(let path, let reason): return "the daemon can't open \(path): \(reason)"
+    case .notARegularFile(let path): return "\(path) isn't a regular file"
+    case .notTheSubmitters(let path, let owner, let allowed):
+      let folders = allowed.isEmpty ? "none are configured" : allowed.joined(separator: ", ")
+      return
+        "\(path) belongs to user \(owner), not to you, and isn't in an allowed folder (\(folders)): "
+        + "copy it into the spool, or ask for its folder to be added to allowed_folders"
+    }
+  }
+}
+
+extension SpoolDirectories {
+  /// Opens a file that somebody names. Blocks; on a task, call it through ``onQueue(_:)``.
+  ///
+  /// - Parameters:
+  ///   - user: who asks: the owner of the file, or root, or the daemon itself.
+  ///   - allowedFolders: folders whose files anybody may submit.
+  /// - Throws: ``SubmissionRefusal``.
+  package func openSubmitted(_ path: String, for user: UInt32, allowedFolders: [String]) throws -> SubmittedFile {
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw SubmissionRefusal.notAbsolute(path) }
+    let number = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard number >= 0 else {
+      let reason = errno == ELOOP ? "it is a symbolic link" : String(cString: strerror(errno))
+      throw SubmissionRefusal.cannotOpen(path: path, reason: reason)
+    }
+    let descriptor = OwnedDescriptor(number)
+    let status = try DirectoryHandle.status(of: descriptor, path: path)
+    guard status.kind == .regular else { throw SubmissionRefusal.notARegularFile(path) }
+    if user != 0, user != geteuid(), status.owner != user {
+      // The real place of what was opened, whatever links the path went through.
+      var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = readlink("/proc/self/fd/\(number)", &buffer, buffer.count - 1)
+      let real = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      guard allowedFolders.contains(where: { real.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }) else {
+        throw SubmissionRefusal.notTheSubmitters(path: path, owner: status.owner, allowed: allowedFolders)
+      }
+    }
+    let name = path.split(separator: "/").last.map(String.init) ?? "file"
+    return SubmittedFile(file: OpenFile(descriptor: descriptor, status: status), name: name)
+  }
+
+  /// Copies a submitted file to `active/`, whole and on the disk when this returns. Blocks.
+  package func adopt(_ submitted: SubmittedFile, as activeName: String) throws {
+    try HandOver(directories: self).copy(submitted.file, to: activeName)
+    try handle(.active).synchronise()
+  }
+
+  /// Runs work on the file system on the spool's own queue.
+  package func onQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}

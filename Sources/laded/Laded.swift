@@ -1,0 +1,41 @@
+import ArgumentParser
+import Glibc
+import LadeDaemon
+
+/// The daemon's command line.
+@main
+struct Laded: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "laded",
+    abstract: "Imports the files of a spool into typed objects in a store.",
+    discussion: """
+      Stays in the foreground. SIGTERM ends it: the spool is left alone, running jobs end at their next batch and go \
+      on after the next start. Exit status: 0 after SIGTERM, 78 for a configuration with mistakes, 75 when another \
+      laded works on the same directories, 74 when a directory or store can't be used.
+      """)
+
+  @Option(help: ArgumentHelp("The configuration.", valueName: "path"))
+  var config = "/etc/lade/lade.yaml"
+
+  @Flag(help: "Only read the configuration, and say what is wrong with it.")
+  var checkConfig = false
+
+  func run() async throws {
+    do {
+      let daemon = try Daemon(configurationPath: config)
+      if checkConfig {
+        print("\(config): good")
+        return
+      }
+      try await daemon.run()
+    } catch let error as DaemonError {
+      complain(error.description)
+      throw ExitCode(error.exitStatus)
+    }
+  }
+
+  private func complain(_ message: String) {
+    let text = "laded: \(message)\n"
+    _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+  }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import ControlAPI
+import Foundation
+import Testing
+
+@testable import ladectl
+
+@Suite("The command line")
+struct CommandLineTests {
+  @Test("options take their kind from how they are written, and repeated ones are lists")
+  func options() throws {
+    let values = NamedOption.values(
+      try ["a=true", "b=12", "c=007", "d=x=y", "e=1", "e=2", "f="].map(NamedOption.init(parsing:)))
+    #expect(
+      values == [
+        "a": .bool(true), "b": .int(12), "c": .string("007"), "d": .string("x=y"), "e": .strings(["1", "2"]),
+        "f": .string(""),
+      ])
+    #expect(throws: ValidationError.self) { try NamedOption(parsing: "=x") }
+    #expect(throws: ValidationError.self) { try NamedOption(parsing: "x") }
+  }
+
+  @Test(
+    "a start time may count from now or be ISO 8601",
+    arguments: [("+90s", 90.0), ("+10m", 600), ("+1.5h", 5400), ("+1d", 86400), ("1970-01-01T00:00:07Z", 7)])
+  func startTimes(_ text: String, _ seconds: Double) throws {
+    #expect(
+      try StartTime(parsing: text, now: Date(timeIntervalSince1970: 0)).date.timeIntervalSince1970 == seconds)
+  }
+
+  @Test("a start time without a zone is local")
+  func localTime() throws {
+    let date = try StartTime(parsing: "2026-07-01 12:30").date
+    #expect(Quantity.time(date) == "2026-07-01 12:30:00")
+    #expect(try StartTime(parsing: "2026-07-01T12:30:00").date == date)
+  }
+
+  @Test(
+    "what isn't a time is refused",
+    arguments: ["", "tomorrow", "+", "+5", "-5m", "2026-04-31 10:00", "2026-13-01 10:00", "2026-04-01 25:00", "1-1-1 1:1"])
+  func notATime(_ text: String) {
+    #expect(throws: ValidationError.self) { try StartTime(parsing: text) }
+  }
+
+  @Test("relative paths become absolute, and names in them aren't resolved")
+  func paths() {
+    #expect(AbsolutePath.of("a/./b.csv", workingDirectory: "/home/x") == "/home/x/a/b.csv")
+    #expect(AbsolutePath.of("../b.csv", workingDirectory: "/home/x") == "/home/x/../b.csv")
+    #expect(AbsolutePath.of("/a//b") == "/a/b")
+  }
+
+  @Test("each reason for not reaching the daemon says what to do")
+  func messages() {
+    func text(_ error: ControlClientError) -> String { Failure.text(of: error.problem) }
+    #expect(text(.init(connecting: "/none/s", errno: 2)).contains("systemctl start laded"))
+    #expect(text(.noPermission(path: "/s", group: "lade")).contains("usermod -aG lade"))
+    #expect(text(.init(connecting: "/none/s", errno: 13)).contains("/none/s"))
+    #expect(
+      text(.versionMismatch(server: "laded/9.0.0", detail: "x")).contains("laded/9.0.0"))
+    #expect(ControlClientError.noPermission(path: "/s", group: nil).exitStatus == .noDaemon)
+    #expect(ControlClientError.timedOut(seconds: 1, waitingFor: "x").exitStatus == .timedOut)
+  }
+}

@@ -1,0 +1,139 @@
+import ControlAPI
+import ControlServer
+import Foundation
+import Synchronization
+
+/// A backend whose jobs are in memory and change when the test says so.
+final class MemoryBackend: ControlBackend {
+  struct DiskFull: Error, CustomStringConvertible {
+    var description: String { "the disk of the queue store is full" }
+  }
+
+  private struct State {
+    var jobs: [Int64: Job] = [:]
+    var listeners: [Int: AsyncStream<Job>.Continuation] = [:]
+    var nextListener = 0
+    var peers: [Peer] = []
+    var submissions: [JobSubmission] = []
+    var objectQueries: [ObjectQuery] = []
+    var jobQueries: [JobQuery] = []
+  }
+
+  private let state = Mutex(State())
+  private let left: AsyncStream<Void>.Continuation
+  private let joined: AsyncStream<Void>.Continuation
+  /// A value for each event stream that somebody left.
+  let departures: AsyncStream<Void>
+  /// A value for each event stream that was opened.
+  let arrivals: AsyncStream<Void>
+
+  init(jobs: [Job] = []) {
+    (departures, left) = AsyncStream.makeStream()
+    (arrivals, joined) = AsyncStream.makeStream()
+    state.withLock { state in
+      for job in jobs { state.jobs[job.id] = job }
+    }
+  }
+
+  var peers: [Peer] { state.withLock { $0.peers } }
+  var submissions: [JobSubmission] { state.withLock { $0.submissions } }
+  var objectQueries: [ObjectQuery] { state.withLock { $0.objectQueries } }
+  var jobQueries: [JobQuery] { state.withLock { $0.jobQueries } }
+
+  /// Puts a job, new or changed, and tells everybody.
+  func set(_ job: Job) {
+    state.withLock { state in
+      state.jobs[job.id] = job
+      for listener in state.listeners.values { listener.yield(job) }
+    }
+  }
+
+  func status() async throws -> Status {
+    Status(
+      version: LadeVersion.current, pid: 4711, startedAt: Date(timeIntervalSince1970: 1_772_000_000.25),
+      lanes: [LaneStatus(name: "import", concurrency: 2, running: 1)], counts: [.running: 1],
+      stores: [StoreStatus(name: "main", path: "/var/lib/lade/main.sqlite", entities: [.init(name: "Stop", count: 9)])],
+      spool: "/var/spool/lade")
+  }
+
+  func jobs(_ query: JobQuery) async throws -> JobList {
+    state.withLock { state in
+      state.jobQueries.append(query)
+      let all = state.jobs.values.sorted { $0.id > $1.id }.filter { job in
+        (query.states.isEmpty || query.states.contains(job.state)) && (query.lane ?? job.lane) == job.lane
+          && job.id < query.before ?? .max
+      }
+      let page = Array(all.prefix(query.limit))
+      return JobList(jobs: page, next: all.count > page.count ? page.last?.id : nil)
+    }
+  }
+
+  func job(_ id: Int64) async throws -> Job {
+    guard let job = state.withLock({ $0.jobs[id] }) else { throw ControlError.noSuchJob(id) }
+    return job
+  }
+
+  func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
+    if submission.recipe == "full" { throw DiskFull() }
+    if submission.entity == "Nothing" { throw ControlError.noSuchEntity("Nothing", known: ["Stop", "Route"]) }
+    let job = state.withLock { state in
+      state.peers.append(peer)
+      state.submissions.append(submission)
+      return Job.example((state.jobs.keys.max() ?? 0) + 1, .available, source: submission.source)
+    }
+    set(job)
+    return job
+  }
+
+  func cancel(_ id: Int64, by peer: Peer) async throws -> Job {
+    var job = try await job(id)
+    guard !job.state.isEnded else { throw ControlError.conflict(reason: "Job \(id) has ended already.") }
+    job.state = .cancelled
+    set(job)
+    return job
+  }
+
+  func jobEvents() -> AsyncStream<Job> {
+    let (stream, continuation) = AsyncStream<Job>.makeStream()
+    let number = state.withLock { state in
+      state.nextListener += 1
+      state.listeners[state.nextListener] = continuation
+      return state.nextListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+      self?.left.yield()
+    }
+    joined.yield()
+    return stream
+  }
+
+  func objects(_ query: ObjectQuery) async throws -> ObjectPage {
+    state.withLock { $0.objectQueries.append(query) }
+    return ObjectPage(
+      entity: query.entity, columns: ["name", "height", "open"],
+      rows: [
+        [.string("Große Straße, \"Süd\""), .double(1.5), .bool(true)], [.string("駅"), .int(12), .null],
+      ], count: 2)
+  }
+
+  func count(_ query: ObjectQuery) async throws -> Int {
+    state.withLock { $0.objectQueries.append(query) }
+    return 1234
+  }
+}
+
+extension Job {
+  /// A job with a state, and the rest made up.
+  static func example(
+    _ id: Int64, _ state: JobState, source: String = "stops.csv", progress: JobProgress = JobProgress(),
+    reason: String? = nil
+  ) -> Job {
+    Job(
+      id: id, lane: "import", state: state, store: "main", entity: "Stop", mode: .upsert, source: source,
+      submittedAt: Date(timeIntervalSince1970: 1_772_000_000), availableAt: Date(timeIntervalSince1970: 1_772_000_000),
+      startedAt: state == .available ? nil : Date(timeIntervalSince1970: 1_772_000_001),
+      endedAt: state.isEnded ? Date(timeIntervalSince1970: 1_772_000_004) : nil, attempt: 1, maxAttempts: 5,
+      progress: progress, reason: reason)
+  }
+}

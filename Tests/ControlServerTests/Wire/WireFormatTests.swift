@@ -1,0 +1,131 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@Suite("The wire format")
+struct WireFormatTests {
+  @Test("a job is written with snake_case keys and ISO 8601 dates, and read back the same")
+  func job() throws {
+    var job = Job.example(12, .running, progress: JobProgress(bytesDone: 5, bytesTotal: 10, records: 3))
+    job.transitions = [JobTransition(at: job.submittedAt, from: nil, to: .available, reason: "submitted", by: "anna")]
+    let data = try WireFormat.encode(job, pretty: true)
+    let text = String(decoding: data, as: UTF8.self)
+    #expect(text.contains("\"submitted_at\" : \"2026-02-25T06:13:20.000Z\""))
+    #expect(text.contains("\"max_attempts\" : 5"))
+    #expect(text.contains("\"bytes_done\" : 5"))
+    #expect(!text.contains("ended_at"))
+    #expect(try WireFormat.decode(Job.self, from: data) == job)
+  }
+
+  @Test(
+    "a date may have a fraction of a second and another zone",
+    arguments: ["2026-02-25T06:13:20Z", "2026-02-25T06:13:20.000Z", "2026-02-25T07:13:20+01:00"])
+  func dates(_ text: String) {
+    #expect(WireFormat.date(of: text) == Date(timeIntervalSince1970: 1_772_000_000))
+  }
+
+  @Test("a submission needs its source only")
+  func submission() throws {
+    let short = try WireFormat.decode(JobSubmission.self, from: Data(#"{"source": "/a.csv"}"#.utf8))
+    #expect(short == JobSubmission(source: "/a.csv"))
+    let long = JobSubmission(
+      source: "/a.csv", entity: "Stop", mode: .insert, priority: 3, notBefore: Date(timeIntervalSince1970: 0),
+      uniqueKey: "k", options: ["a": .bool(true), "b": .int(1), "c": .string("1"), "d": .strings(["x", "y"])])
+    #expect(try WireFormat.decode(JobSubmission.self, from: WireFormat.encode(long)) == long)
+  }
+
+  @Test("a submission with a key that isn't known is refused by its name")
+  func misspelt() throws {
+    let error = #expect(throws: DecodingError.self) {
+      try WireFormat.decode(JobSubmission.self, from: Data(#"{"source": "/a.csv", "priorty": 1}"#.utf8))
+    }
+    #expect(String(describing: error).contains("priorty"))
+  }
+
+  @Test("values keep their kind, also numbers that JSON has no form for")
+  func values() throws {
+    let value = JSONValue.array([
+      .null, .bool(true), .int(.max), .double(0.5), .string("1"), .object(["a": .array([])]),
+    ])
+    #expect(try WireFormat.decode(JSONValue.self, from: WireFormat.encode(value)) == value)
+    #expect(String(decoding: try WireFormat.encode(JSONValue.double(.nan)), as: UTF8.self) == "\"NaN\"")
+  }
+}
+
+@Suite("Query strings")
+struct QueryStringTests {
+  @Test("what is written is read back, whatever its characters")
+  func roundTrip() throws {
+    var query = QueryString()
+    query["where"] = "name == 'a&b=c+d %' AND größe > 1"
+    query["sort"] = "-a,b"
+    let read = try QueryString(parsing: query.text)
+    #expect(read["where"] == "name == 'a&b=c+d %' AND größe > 1")
+    #expect(read["sort"] == "-a,b")
+    #expect(read.names == ["where", "sort"])
+  }
+
+  @Test("a plus sign is a space, and a name without a value is empty")
+  func forms() throws {
+    let query = try QueryString(parsing: "a=x+y&b&c=")
+    #expect(query["a"] == "x y")
+    #expect(query["b"] == "")
+    #expect(query["c"] == "")
+  }
+
+  @Test("bad escapes and repeated names are refused", arguments: ["a=%", "a=%f", "a=%zz", "a=%+1", "a=%ff", "a=1&a=2"])
+  func refused(_ text: String) {
+    #expect(throws: QueryError.self) { try QueryString(parsing: text) }
+  }
+
+  @Test("queries of jobs and objects are read as they were written")
+  func queries() throws {
+    let jobs = JobQuery(states: [.running, .retryable], lane: "import", limit: 7, before: 99)
+    #expect(try JobQuery(QueryString(parsing: jobs.queryString.text)) == jobs)
+    let objects = ObjectQuery(
+      entity: "Stop", store: "main", predicate: "a == 1", sort: [.init(keyPath: "b", ascending: false)], limit: 5,
+      offset: 10, columns: ["a", "b.c"])
+    #expect(try ObjectQuery(entity: "Stop", QueryString(parsing: objects.queryString.text)) == objects)
+  }
+
+  @Test(
+    "a parameter that isn't known, or isn't what it should be, is refused",
+    arguments: ["stat=running", "state=runing", "limit=0", "limit=1001", "limit=x", "before=-1"])
+  func badJobQueries(_ text: String) throws {
+    let query = try QueryString(parsing: text)
+    #expect(throws: QueryError.self) { try JobQuery(query) }
+  }
+}
+
+@Suite("Server-sent events")
+struct ServerSentEventTests {
+  @Test("events are found wherever the stream is cut", arguments: 1...9)
+  func pieces(_ size: Int) {
+    let stream = ": hello\n\nevent: job\ndata: {\"größe\":1}\n\ndata:a\r\ndata: b\r\n\r\nevent: empty\n\nid: 4\rdata: c\r\r"
+    var parser = ServerSentEventParser()
+    var events: [ServerSentEvent] = []
+    let bytes = Array(stream.utf8)
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      events += parser.feed(bytes[start..<min(start + size, bytes.count)])
+    }
+    #expect(
+      events == [
+        ServerSentEvent(name: "job", data: "{\"größe\":1}"), ServerSentEvent(name: "message", data: "a\nb"),
+        ServerSentEvent(name: "message", data: "c"),
+      ])
+  }
+
+  @Test("an event of several lines is read as it was written")
+  func lines() {
+    let event = ServerSentEvent(name: "x", data: "a\n\nb")
+    var parser = ServerSentEventParser()
+    #expect(parser.feed(event.encoded.utf8) == [event])
+  }
+
+  @Test("an event of a kind that isn't known is passed over")
+  func unknown() throws {
+    #expect(try ControlEvent(ServerSentEvent(name: "weather", data: "?")) == nil)
+    let job = Job.example(1, .completed)
+    #expect(try ControlEvent(ControlEvent.job(job).serverSentEvent()) == .job(job))
+  }
+}
