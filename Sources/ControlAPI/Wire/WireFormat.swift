@@ -6,7 +6,8 @@ package enum WireFormat {
   /// - Parameter pretty: on several lines, with the keys in order, for people and for comparing.
   package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> Data {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = pretty ? [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes] : .withoutEscapingSlashes
+    encoder.outputFormatting =
+      pretty ? [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes] : .withoutEscapingSlashes
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
     encoder.dateEncodingStrategy = .custom { date, encoder in
@@ -62,7 +63,8 @@ extension Decoder {
       throw DecodingError.dataCorrupted(
         .init(
           codingPath: codingPath,
-          debugDescription: "there is no '\(key.stringValue)' here; there are \(known.sorted().joined(separator: ", "))"))
+          debugDescription: "there is no '\(key.stringValue)' here; there are \(known.sorted().joined(separator: ", "))"
+        ))
     }
   }
 }

@@ -21,22 +21,24 @@ struct EventStream: Sendable {
 
   func response(to request: Request, _ context: ControlContext) -> Response {
     let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
-    return Response(status: .ok, headers: headers, body: ResponseBody { writer in
-      let mailbox = JobMailbox()
-      try await withGracefulShutdownHandler {
-        try await request.body.consumeWithCancellationOnInboundClose { _ in
-          try await withThrowingDiscardingTaskGroup { group in
-            group.addTask { await collect(into: mailbox) }
-            try await write(from: mailbox, to: &writer)
-            group.cancelAll()
+    return Response(
+      status: .ok, headers: headers,
+      body: ResponseBody { writer in
+        let mailbox = JobMailbox()
+        try await withGracefulShutdownHandler {
+          try await request.body.consumeWithCancellationOnInboundClose { _ in
+            try await withThrowingDiscardingTaskGroup { group in
+              group.addTask { await collect(into: mailbox) }
+              try await write(from: mailbox, to: &writer)
+              group.cancelAll()
+            }
           }
+        } onGracefulShutdown: {
+          mailbox.finish()
+          context.channel.eventLoop.scheduleTask(in: .seconds(1)) { context.channel.close(promise: nil) }
         }
-      } onGracefulShutdown: {
-        mailbox.finish()
-        context.channel.eventLoop.scheduleTask(in: .seconds(1)) { context.channel.close(promise: nil) }
-      }
-      try await writer.finish(nil)
-    })
+        try await writer.finish(nil)
+      })
   }
 
   private func collect(into mailbox: JobMailbox) async {

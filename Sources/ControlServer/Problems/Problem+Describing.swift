@@ -27,6 +27,11 @@ extension Problem {
       self.init(
         status: error.status.code, code: "bad_request", title: error.status.reasonPhrase,
         detail: error.body ?? error.status.reasonPhrase)
+    case is CancellationError:
+      self =
+        ControlError.unavailable(
+          reason: "The daemon is stopping.", hint: "Nothing was submitted; try again when it runs."
+        ).problem
     default:
       self.init(
         status: 500, code: "internal_error", title: "The daemon failed", detail: String(describing: error),

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import Hummingbird
+import ServiceLifecycle
 
 extension ControlRoutes {
   func list(_ request: Request, _ context: ControlContext) async throws -> Response {
@@ -12,7 +13,10 @@ extension ControlRoutes {
   }
 
   func submit(_ request: Request, _ context: ControlContext) async throws -> Response {
-    let body = try await request.body.collect(upTo: ControlServer<Backend>.maximumBodySize)
+    // A client that doesn't go on sending must not keep the daemon from stopping.
+    let body = try await cancelWhenGracefulShutdown {
+      try await request.body.collect(upTo: ControlServer<Backend>.maximumBodySize)
+    }
     let submission = try WireFormat.decode(JobSubmission.self, from: Data(body.readableBytesView))
     guard submission.source.hasPrefix("/") else {
       throw ControlError.invalid(

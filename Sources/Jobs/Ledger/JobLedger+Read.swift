@@ -26,7 +26,9 @@ extension JobLedger {
   /// The jobs that pass a filter, read in the main context.
   func read(_ filter: JobFilter) async throws -> [JobSnapshot] {
     let context = mainContext
-    return try await context.perform { try context.fetch(filter.request).map { try $0.snapshot() } }
+    return try await context.perform {
+      try context.fetch(filter.request(context.persistentStoreCoordinator)).map { try $0.snapshot() }
+    }
   }
 
   /// Counts what is in the store, on the ledger's queue, where the caller is.

@@ -14,6 +14,8 @@ package struct JobFilter: Sendable, Equatable {
   package var tag: String?
   package var isHeld: Bool?
   package var isAwaitingFile: Bool?
+  /// Only jobs of smaller numbers than this.
+  package var before: Int64?
   /// The latest first, or the oldest.
   package var newestFirst: Bool
   /// How many at most, and how many to leave out before them.
@@ -24,7 +26,7 @@ package struct JobFilter: Sendable, Equatable {
   package init(
     states: Set<JobState> = [], kind: String? = nil, lane: String? = nil, store: String? = nil, entity: String? = nil,
     recipe: String? = nil, submittedBy: String? = nil, uniqueKey: String? = nil, tag: String? = nil,
-    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, newestFirst: Bool = true, limit: Int = 100, offset: Int = 0
+    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, before: Int64? = nil, newestFirst: Bool = true, limit: Int = 100, offset: Int = 0
   ) {
     self.states = states
     self.kind = kind
@@ -37,12 +39,14 @@ package struct JobFilter: Sendable, Equatable {
     self.tag = tag
     self.isHeld = isHeld
     self.isAwaitingFile = isAwaitingFile
+    self.before = before
     self.newestFirst = newestFirst
     self.limit = limit
     self.offset = offset
   }
 
-  var request: FetchRequest<Job> {
+  /// - Parameter coordinator: knows the ID of a number.
+  func request(_ coordinator: PersistentStoreCoordinator) throws -> FetchRequest<Job> {
     var conditions: [FetchPredicate] = []
     if !states.isEmpty {
       conditions.append(
@@ -59,6 +63,10 @@ package struct JobFilter: Sendable, Equatable {
     }
     for (slot, flag) in [(JobSlot.isHeld, isHeld), (.isAwaitingFile, isAwaitingFile)] {
       if let flag { conditions.append(.equal(slot.name, .bool(flag))) }
+    }
+    if let before {
+      let id = try coordinator.managedObjectID(entity: QueueModel.job, number: before)
+      conditions.append(.comparison(.path("SELF"), .less, .constant(.object(id))))
     }
     if let tag {
       conditions.append(.comparison(.path(JobSlot.tags.name), .contains, .constant(.string("|\(tag)|"))))

@@ -40,10 +40,9 @@ struct DaemonBackend: ControlBackend {
   func jobs(_ query: JobQuery) async throws -> JobList {
     // What lies in incoming/ counts: whoever drops a file and asks at once sees its job.
     try await intake.rescan()
-    var filter = JobFilter(
+    let filter = JobFilter(
       states: Set(query.states.compactMap { Jobs.JobState(rawValue: $0.rawValue) }), lane: query.lane,
-      limit: query.limit + 1)
-    filter.before = query.before
+      before: query.before, limit: query.limit + 1)
     let found = try await queue.jobs(filter)
     let page = found.prefix(query.limit).map(ControlAPI.Job.init)
     return JobList(jobs: page, next: found.count > query.limit ? page.last?.id : nil)

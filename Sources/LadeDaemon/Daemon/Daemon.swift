@@ -6,6 +6,7 @@
 // It stops in the opposite order: the intake takes nothing more, running jobs end at their next batch, and the control
 // socket answers until they have.
 
+import ControlAPI
 import ControlServer
 import Foundation
 import Jobs
@@ -61,7 +62,7 @@ public struct Daemon: Sendable {
       intake: intake, startedAt: startedAt)
     let status = StatusService(queue: queue, logger: logger)
     let control = ControlServer(
-      backend: backend, address: try socketAddress(), logger: logger, onListening: { await status.ready() })
+      backend: backend, address: SocketAddress(path: configuration.socket), logger: logger, onListening: { await status.ready() })
     let services = ServiceGroup(
       services: [
         control, QueueService(queue: queue, drainTimeout: configuration.drainTimeout), SpoolService(intake: intake),
@@ -69,7 +70,7 @@ public struct Daemon: Sendable {
       ],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     logger.notice(
-      "laded \(LadeVersionText.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
+      "laded \(LadeVersion.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
     try await services.run()
     logger.notice("laded has stopped")
     withExtendedLifetime(opened.lock) {}
@@ -91,14 +92,6 @@ public struct Daemon: Sendable {
         hooks: JobQueue.Hooks(finished: { try await bridge.finished($0) }), logger: logger)
     } catch {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
-    }
-  }
-
-  private func socketAddress() throws -> SocketAddress {
-    do {
-      return try SocketAddress(path: configuration.socket)
-    } catch {
-      throw DaemonError.directory(path: configuration.socket, reason: "\(error)")
     }
   }
 

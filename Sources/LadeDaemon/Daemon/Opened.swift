@@ -1,4 +1,3 @@
-import ControlAPI
 import Foundation
 import Jobs
 import ManagedObjects
@@ -41,9 +40,4 @@ struct Opened: Sendable {
       throw DaemonError.spool(path: configuration.spool, reason: "\(error)")
     }
   }
-}
-
-/// The version, as the control interface says it.
-enum LadeVersionText {
-  static var current: String { LadeVersion.current }
 }

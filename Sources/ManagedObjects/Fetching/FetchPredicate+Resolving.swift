@@ -100,7 +100,8 @@ private struct ComparisonResolver {
       }
       return
     }
-    guard path.kind.isOrdered else {
+    // Objects themselves are ordered by their numbers, as `SELF` sorts them.
+    guard path.kind.isOrdered || path.isSelf else {
       throw .notComparable(property: path.name, type: path.typeName, operation: name)
     }
   }

@@ -32,8 +32,7 @@ public struct FetchSortDescriptor: Sendable, Hashable {
     var names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if names.first?.uppercased() == "SELF", entity.propertiesByName[names[0]] == nil { names.removeFirst() }
     let path = try ResolvedPath(names, in: entity)
-    let isSelf = if case .objectID = path.end { true } else { false }
-    guard path.kind.isOrdered || isSelf else {
+    guard path.kind.isOrdered || path.isSelf else {
       throw .notComparable(property: path.name, type: path.typeName, operation: "sorting")
     }
     guard comparison == .natural || path.kind == .string else {

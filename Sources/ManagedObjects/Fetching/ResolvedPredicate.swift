@@ -62,6 +62,12 @@ package struct ResolvedPath: Sendable, Hashable {
   /// What is read from the object reached.
   package let end: End
 
+  /// Whether it ends at an object itself.
+  var isSelf: Bool {
+    if case .objectID = end { return true }
+    return false
+  }
+
   /// The path as it would be written.
   package var text: String { (steps.map(\.name) + [endName]).joined(separator: ".") }
 

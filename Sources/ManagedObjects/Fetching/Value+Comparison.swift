@@ -44,6 +44,7 @@ extension Value {
     switch (self, other) {
     case (.int(let a), .int(let b)): return a < b ? -1 : a == b ? 0 : 1
     case (.string(let a), .string(let b)): return UTF8Order.compare(a, b)
+    case (.object(let a), .object(let b)): return a.number < b.number ? -1 : a.number == b.number ? 0 : 1
     default: return comparisonKey.orderOfKeys(other.comparisonKey)
     }
   }

@@ -23,7 +23,8 @@ extension Ladectl {
     var predicate: String?
 
     @Option(
-      help: ArgumentHelp("Attributes to sort by, with commas between; - for the greatest first.", valueName: "name,-age"),
+      help: ArgumentHelp(
+        "Attributes to sort by, with commas between; - for the greatest first.", valueName: "name,-age"),
       transform: { try Ladectl.sortKeys($0) })
     var sort: [SortKey]?
 

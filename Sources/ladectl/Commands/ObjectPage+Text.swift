@@ -6,7 +6,8 @@ extension ObjectPage {
   var table: TextTable {
     TextTable(
       columns: columns.indices.map { index in
-        let isNumber = rows.contains { $0.indices.contains(index) && $0[index].isNumber }
+        let isNumber =
+          rows.contains { $0.indices.contains(index) && $0[index].isNumber }
           && rows.allSatisfy { $0.indices.contains(index) && ($0[index].isNumber || $0[index] == .null) }
         return .init(columns[index].printable, isNumber ? .right : .left)
       },

@@ -37,4 +37,5 @@ struct Terminal: Sendable {
         exit(ExitStatus.failed.rawValue)
       }
     }
-  }}
+  }
+}

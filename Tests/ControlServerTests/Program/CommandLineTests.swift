@@ -37,7 +37,9 @@ struct CommandLineTests {
 
   @Test(
     "what isn't a time is refused",
-    arguments: ["", "tomorrow", "+", "+5", "-5m", "2026-04-31 10:00", "2026-13-01 10:00", "2026-04-01 25:00", "1-1-1 1:1"])
+    arguments: [
+      "", "tomorrow", "+", "+5", "-5m", "2026-04-31 10:00", "2026-13-01 10:00", "2026-04-01 25:00", "1-1-1 1:1",
+    ])
   func notATime(_ text: String) {
     #expect(throws: ValidationError.self) { try StartTime(parsing: text) }
   }

@@ -26,8 +26,30 @@ struct LadectlTests {
     withExtendedLifetime(socket) {}
   }
 
-  @Test("whoever answers in another language is told apart from a daemon of another version")
-  func notHTTP() async throws {
+  @Test(
+    "whoever answers in another way than this version expects is told by its name",
+    arguments: [
+      (
+        "HTTP/1.1 404 Not Found\r\nServer: laded/9.9.9\r\nContent-Type: application/problem+json\r\n"
+          + "Content-Length: 95\r\n\r\n"
+          + #"{"type":"x","title":"x","status":404,"code":"no_such_route","detail":"There is no /v1/status."}"#, "9.9.9"
+      ),
+      ("HTTP/1.1 200 OK\r\nServer: laded/9.9.9\r\nContent-Length: 2\r\n\r\n{}", "9.9.9"),
+      ("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", "502"),
+      ("SSH-2.0-OpenSSH_9.2\r\n", "HTTP"),
+    ])
+  func otherVersion(_ answer: String, _ says: String) async throws {
+    let directory = try TemporaryDirectory()
+    let socket = try PlainSocket(boundTo: directory.file("s"), listening: true)
+    socket.answerOnce(answer)
+    let result = try await LadectlProcess.run(["status"], socket: directory.file("s"))
+    #expect(result.status == 1)
+    #expect(result.error.contains("ladectl \(LadeVersion.current)"))
+    #expect(result.error.contains(says))
+  }
+
+  @Test("a file that isn't a socket is told as that")
+  func notASocket() async throws {
     let directory = try TemporaryDirectory()
     try Data("x".utf8).write(to: URL(fileURLWithPath: directory.file("s")))
     let result = try await LadectlProcess.run(["status"], socket: directory.file("s"))

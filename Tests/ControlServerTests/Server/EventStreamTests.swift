@@ -41,7 +41,8 @@ struct EventStreamTests {
   @Test("the stream of a job that has ended tells it once and ends")
   func endedJob() async throws {
     let directory = try TemporaryDirectory()
-    try await RunningServer.with(MemoryBackend(jobs: [.example(1, .discarded)]), at: directory.file("s")) { server async throws in
+    try await RunningServer.with(MemoryBackend(jobs: [.example(1, .discarded)]), at: directory.file("s")) {
+      server async throws in
       let heard = Heard()
       try await ControlClient(socketPath: server.path).listen(to: .jobEvents(1)) {
         true
@@ -78,7 +79,9 @@ struct EventStreamTests {
     try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
       try await ControlClient(socketPath: server.path).listen(to: .allJobEvents) {
         false
-      } each: { _ in true }
+      } each: { _ in
+        true
+      }
       var departures = backend.departures.makeAsyncIterator()
       await departures.next()
     }
@@ -87,7 +90,8 @@ struct EventStreamTests {
   @Test("open streams end at shutdown, and the client learns that the answer is complete")
   func shutdown() async throws {
     let directory = try TemporaryDirectory()
-    try await RunningServer.with(MemoryBackend(jobs: [.example(1, .running)]), at: directory.file("s")) { server async throws in
+    try await RunningServer.with(MemoryBackend(jobs: [.example(1, .running)]), at: directory.file("s")) {
+      server async throws in
       // Were the stream cut off instead of ended, this would throw.
       try await ControlClient(socketPath: server.path).listen(to: .jobEvents(1)) {
         true
@@ -113,6 +117,22 @@ struct EventStreamTests {
       for id in 1...500 { backend.set(.example(Int64(id), .discarded, reason: reason)) }
       await server.stop()
       withExtendedLifetime(socket) {}
+    }
+  }
+
+  @Test("a client that doesn't go on sending doesn't hold up a shutdown", .timeLimit(.minutes(1)))
+  func stuckClient() async throws {
+    let directory = try TemporaryDirectory()
+    try await RunningServer.with(MemoryBackend(), at: directory.file("s")) { server async throws in
+      let socket = try PlainSocket(connectingTo: server.path)
+      // In one piece, so that whoever answers the first has the second one's head.
+      try socket.send(
+        "GET /v1/count/Stop HTTP/1.1\r\nHost: laded\r\n\r\n"
+          + "POST /v1/jobs HTTP/1.1\r\nHost: laded\r\nContent-Length: 100\r\n\r\n{")
+      #expect(await socket.receive(until: "}").hasPrefix("HTTP/1.1 200"))
+      await server.stop()
+      let answer = await socket.receive(until: "never")
+      #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 503"))
     }
   }
 

@@ -33,6 +33,19 @@ final class PlainSocket: Sendable {
     }
   }
 
+  /// Accepts one connection, reads what comes first, answers with these bytes and hangs up.
+  func answerOnce(_ text: String) {
+    Thread.detachNewThread {
+      let connection = accept(self.descriptor, nil, nil)
+      guard connection >= 0 else { return }
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      _ = recv(connection, &bytes, bytes.count, 0)
+      let answer = Array(text.utf8)
+      _ = Glibc.send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
+      close(connection)
+    }
+  }
+
   /// What comes until it ends with these words, or the connection ends.
   func receive(until end: String) async -> String {
     // A thread of its own, for reading blocks, and the server runs in the tasks' few threads.

@@ -60,16 +60,18 @@ struct TextTests {
     #expect(Quantity.count(Int64.min) == "-9,223,372,036,854,775,808")
     #expect(Quantity.count(1, "record") == "1 record")
     #expect(Quantity.count(0, "record") == "0 records")
-    #expect([0, 999, 1000, 12_440, 99_960, 999_600, 5e12].map(Quantity.bytes) == [
-      "0 B", "999 B", "1.0 kB", "12.4 kB", "100 kB", "1.0 MB", "5.0 TB",
-    ])
+    #expect(
+      [0, 999, 1000, 12_440, 99_960, 999_600, 5e12].map(Quantity.bytes) == [
+        "0 B", "999 B", "1.0 kB", "12.4 kB", "100 kB", "1.0 MB", "5.0 TB",
+      ])
     #expect([0, 7, 725, 10_800].map(Quantity.duration) == ["0:00", "0:07", "12:05", "3:00:00"])
   }
 
   @Test("fields with quotes, commas and line ends survive as CSV, and missing differs from empty")
   func csv() {
-    #expect(CSVText.line(["a", nil, "", "x,y", "say \"hi\"", "two\nlines"])
-      == "a,,\"\",\"x,y\",\"say \"\"hi\"\"\",\"two\nlines\"\n")
+    #expect(
+      CSVText.line(["a", nil, "", "x,y", "say \"hi\"", "two\nlines"])
+        == "a,,\"\",\"x,y\",\"say \"\"hi\"\"\",\"two\nlines\"\n")
   }
 
   @Test("a live region takes away what it drew and keeps what stays")

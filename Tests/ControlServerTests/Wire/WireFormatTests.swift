@@ -101,7 +101,8 @@ struct QueryStringTests {
 struct ServerSentEventTests {
   @Test("events are found wherever the stream is cut", arguments: 1...9)
   func pieces(_ size: Int) {
-    let stream = ": hello\n\nevent: job\ndata: {\"größe\":1}\n\ndata:a\r\ndata: b\r\n\r\nevent: empty\n\nid: 4\rdata: c\r\r"
+    let stream =
+      ": hello\n\nevent: job\ndata: {\"größe\":1}\n\ndata:a\r\ndata: b\r\n\r\nevent: empty\n\nid: 4\rdata: c\r\r"
     var parser = ServerSentEventParser()
     var events: [ServerSentEvent] = []
     let bytes = Array(stream.utf8)

@@ -1,17 +1,21 @@
 import Foundation
 import Logging
 import ManagedObjects
+import SQLiteStore
 import Testing
 
 @testable import Jobs
 
 /// The stores that a queue can stand on; every test of the queue runs on each.
 enum StoreKind: String, CaseIterable, Sendable {
-  case inMemory
+  case inMemory, sqlite
 
   func description(in directory: URL) -> PersistentStoreDescription {
     switch self {
     case .inMemory: return .inMemory()
+    case .sqlite:
+      return .sqlite(
+        at: directory.appendingPathComponent("queue.sqlite"), options: .init(durability: .everySave, readers: 2))
     }
   }
 }

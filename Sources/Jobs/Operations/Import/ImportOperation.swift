@@ -1,6 +1,6 @@
 import Foundation
 import Importing
-import ManagedObjects
+package import ManagedObjects
 
 /// Imports a file of the spool's `active/` into a data store.
 ///
