@@ -10,6 +10,7 @@ package enum ServiceManager {
     case ready
     /// The configuration is being loaded again; `ready` follows.
     case reloading
+    /// The service is going down.
     case stopping
     /// One line for `systemctl status`.
     case status(String)

@@ -1,4 +1,3 @@
-import CLinux
 import Dispatch
 import Foundation
 import Glibc
@@ -225,28 +224,6 @@ struct WatchingTests {
       run.cancel()
       try await run.value
     }
-  }
-
-  @Test("asks whether a file is open for writing without ever being signalled for it")
-  func lease() throws {
-    let spool = try TemporarySpool()
-    try spool.drop("tmp/x")
-    let reader = open(spool.url("tmp/x"), O_RDONLY | O_NONBLOCK)
-    defer { close(reader) }
-    #expect(lade_is_open_for_writing(reader) == 0)
-    let writer = open(spool.url("tmp/x"), O_WRONLY)
-    #expect(lade_is_open_for_writing(reader) == 1)
-    close(writer)
-    DispatchQueue.concurrentPerform(iterations: 2) { index in
-      for _ in 0..<2000 {
-        if index == 0 {
-          _ = lade_is_open_for_writing(reader)
-        } else {
-          close(open(spool.url("tmp/x"), O_WRONLY))
-        }
-      }
-    }
-    #expect(lade_is_open_for_writing(reader) == 0)
   }
 
   @Test("keeps a bounded number of names that events told, each once, and the stronger word")

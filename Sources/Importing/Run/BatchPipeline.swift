@@ -21,7 +21,8 @@ final class BatchPipeline: @unchecked Sendable {
   private var mapping: RecordMapping
   private let state = Mutex(State())
   private let filled = DispatchSemaphore(value: 0)
-  private let emptied = DispatchSemaphore(value: 3)
+  // Begun at zero and raised: Dispatch stops a program that lets go of a semaphore below the value it began with.
+  private let emptied = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
   init(reader: any RecordReader, mapping: RecordMapping, mode: ImportOptions.Mode, batchSize: Int) {
@@ -29,6 +30,7 @@ final class BatchPipeline: @unchecked Sendable {
     self.reader = reader
     self.mapping = mapping
     self.batchSize = batchSize
+    for _ in 0..<3 { emptied.signal() }
     DispatchQueue(label: "import.reader").async { self.readAll() }
   }
 

@@ -15,7 +15,9 @@ struct Opened: Sendable {
 
   /// Opens and makes what is missing. Blocks.
   init(_ configuration: DaemonConfiguration) throws {
-    for path in [configuration.state, configuration.rejects] {
+    let socketFolder = URL(fileURLWithPath: configuration.socket).deletingLastPathComponent().path
+    for path in [configuration.state, configuration.rejects, socketFolder]
+    where !FileManager.default.fileExists(atPath: path) {
       do {
         try FileManager.default.createDirectory(
           atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])

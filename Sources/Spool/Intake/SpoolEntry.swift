@@ -4,7 +4,9 @@ package import Foundation
 package struct SpoolEntry: Sendable, Equatable {
   /// How it was handed over.
   package enum Kind: Sendable, Equatable {
+    /// By a `.job` file in `incoming/`.
     case ticket(Ticket)
+    /// By being put into the recipe's folder.
     case hotFolder(recipe: String)
   }
 
@@ -14,6 +16,7 @@ package struct SpoolEntry: Sendable, Equatable {
   /// It is `inode:size:mtime:ctime:name`, times in nanoseconds. Nobody can set ctime, so that a file dropped again
   /// with its old time and a used inode is a new entry; the device isn't in it, for its number may change at a boot.
   package let identity: String
+  /// A ticket with what it says, or a hot folder's recipe.
   package let kind: Kind
   /// The ticket's name, if it is a ticket's.
   package let ticketName: String?
@@ -27,6 +30,7 @@ package struct SpoolEntry: Sendable, Equatable {
   package let modified: Date
   /// Who handed the entry over: the user that owns the ticket or the file.
   package let ownerUID: UInt32
+  /// That file's group.
   package let ownerGID: UInt32
 
   /// What it is called in `active/` once it is taken, and how `SpoolDirectories.finish` knows it.

@@ -20,7 +20,7 @@ struct FoundEntry: Comparable, Sendable {
 
 extension SpoolIntake {
   /// So many entries are listed at a time: memory doesn't grow with what lies in `incoming/`.
-  static let listed = 16_384
+  static let listed = 4096
 
   /// One look at everything. Events that come meanwhile are looked at after it.
   func pass() async throws {

@@ -1,23 +1,36 @@
 /// Why an entry of `incoming/` is not taken. It goes to `corrupt/`, with this text in a `.reason` file beside it.
 package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+  /// A symbolic link, whatever it leads to.
   case symbolicLink
+  /// A file with more than one name.
   case hardLink(links: UInt64)
+  /// A named pipe.
   case fifo
+  /// A Unix socket.
   case socket
+  /// A block or character device.
   case device
   /// A directory in a hot folder: only files are taken.
   case directory
   /// A directory in `incoming/` (and what is in it) that no recipe is named for.
   case unknownFolder(name: String, known: [String])
+  /// The name isn't text.
   case nameNotUTF8
+  /// The name would do things to a terminal or a log.
   case controlCharacters
+  /// The name is too long to get a number and a suffix.
   case nameTooLong(bytes: Int, limit: Int)
+  /// Neither root's, nor the daemon's, nor the spool's group's.
   case foreignOwner(owner: UInt32, group: UInt32, spoolGroup: UInt32)
+  /// The daemon isn't allowed to read it.
   case unreadable(code: Int32)
+  /// The ticket can't be understood.
   case ticket(TicketError)
+  /// The ticket's source isn't there, and was waited for.
   case sourceMissing(name: String)
   /// The ticket's source is there and isn't taken, for a reason of its own.
   indirect case source(name: String, SpoolRefusal)
+  /// The ticket's source is an absolute path that the configuration doesn't allow.
   case sourceOutsideAllowedFolders(path: String, allowed: [String])
   /// The daemon knows better: no such store, no such entity, and the like. Thrown by `SpoolIntake`'s `accept`.
   case unacceptable(what: String, advice: String)

@@ -18,15 +18,19 @@ package struct SpoolTiming: Sendable {
 
 /// What the intake did since it was made, for those who ask how it does.
 package struct SpoolStatus: Sendable, Equatable {
+  /// Entries that became jobs.
   package var taken = 0
+  /// Entries that went to `corrupt/`.
   package var refused = 0
   /// Errors that were neither the submitter's nor silent: each was logged.
   package var failures = 0
+  /// The last of those, with its place.
   package var lastFailure: String?
   /// How often the kernel lost events, each time made up for by a rescan.
   package var overflows = 0
   /// How many entries the last rescan left to wait for a writer, a source or time.
   package var waiting = 0
+  /// When everything was last looked at.
   package var lastRescan: Date?
 
   /// Nothing done yet.

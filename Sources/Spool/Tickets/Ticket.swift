@@ -40,18 +40,27 @@ package struct Ticket: Sendable, Equatable {
     case insert, upsert
   }
 
+  /// What kind of job it is.
   package var kind = "import"
+  /// The store to work on.
   package var store: String?
+  /// The entity whose objects the rows become.
   package var entity: String?
+  /// Where the data file is; nil for jobs that need none.
   package var source: Source?
+  /// What to do with rows that are there already.
   package var mode: Mode?
+  /// The lane to queue in.
   package var lane: String?
   /// Higher goes first.
   package var priority = 0
+  /// The job isn't run earlier.
   package var notBefore: Date?
+  /// Jobs of the same key are one.
   package var uniqueKey: String?
-  /// At least 1.
+  /// How often the job is tried before it is given up; at least 1.
   package var maxAttempts: Int?
+  /// What the kind of job makes of it.
   package var options: [String: TicketValue] = [:]
 
   /// A ticket that asks for an import of nothing: to be filled in.

@@ -1,16 +1,24 @@
 /// Why a ticket can't be understood. Lines and columns count from 1.
 package enum TicketError: Error, Equatable, CustomStringConvertible {
+  /// It has more than `Ticket.longest` bytes.
   case tooLarge(bytes: Int64, limit: Int)
+  /// It isn't UTF-8.
   case notText
+  /// There is nothing in it, or only comments.
   case empty
   /// Neither YAML nor JSON. The position is nil where the parser doesn't know it.
   case notYAML(line: Int?, column: Int?, problem: String)
+  /// It is a list or a single value.
   case notAMapping(line: Int, column: Int)
   /// An anchor (`&name`), an alias (`*name`) or a tag (`!name`).
   case notAllowed(what: String, line: Int, column: Int)
+  /// A key is there twice.
   case duplicateKey(String, line: Int)
+  /// A key that no ticket has, and the one that was probably meant.
   case unknownKey(String, line: Int, nearest: String?, known: [String])
+  /// A number where a text must be, and the like.
   case wrongType(key: String, expected: String, found: String, line: Int, column: Int)
+  /// A value of the right type that can't be.
   case wrongValue(key: String, value: String, problem: String, line: Int, column: Int)
 
   /// What happened, in which line, and what to do.

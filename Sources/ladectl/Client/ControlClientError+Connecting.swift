@@ -17,12 +17,18 @@ extension ControlClientError {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
-  /// The name, or the number, of the group that the socket belongs to; nil when it can't be looked at. Where the
-  /// directory is closed to us, its group is the one that matters.
+  /// The name, or the number, of the group whose members may connect; nil when it can't be seen, when the mode lets no
+  /// group in, and when it is root's, which nobody should join for this. Where the directory is closed to us, its group
+  /// is the one that matters.
   private static func groupName(of path: String) -> String? {
     let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     var status = stat()
-    guard stat(path, &status) == 0 || stat(directory, &status) == 0 else { return nil }
+    var needed = S_IWGRP
+    if stat(path, &status) != 0 {
+      guard stat(directory, &status) == 0 else { return nil }
+      needed = S_IXGRP
+    }
+    guard status.st_mode & needed != 0, status.st_gid != 0 else { return nil }
     var record = Glibc.group()
     var found: UnsafeMutablePointer<Glibc.group>?
     var names = [CChar](repeating: 0, count: 16 << 10)

@@ -1,7 +1,7 @@
 import ControlAPI
 
 /// What `wait` writes while it waits: on a terminal a line with a bar for each job that runs, and a line that stays for
-/// each that has ended; in a pipe a line for each change of state and each tenth of the input. Makes text only.
+/// each that has ended or is to be tried again; in a pipe a line for each change of state and each tenth of the input. Makes text only.
 struct WaitDisplay: Sendable {
   /// The most bars at once; what runs beyond them is counted.
   static let bars = 12
@@ -27,26 +27,31 @@ struct WaitDisplay: Sendable {
   mutating func text(for job: Job, _ change: JobWatch.Change, in watch: JobWatch, at time: Double) -> String {
     switch change {
     case .none: ""
-    case .state: isInteractive ? redraw(watch, ended: job.state.isEnded ? job : nil, at: time) : line(for: job)
+    case .state:
+      isInteractive
+        ? redraw(watch, staying: job.state.isEnded || job.state == .retryable ? job : nil, at: time) : line(for: job)
     case .progress: isInteractive ? redraw(watch, at: time) : progressLine(for: job)
     }
   }
 
   private mutating func redraw(_ watch: JobWatch, at time: Double) -> String {
     guard time - drawnAt >= Self.interval else { return "" }
-    return redraw(watch, ended: nil, at: time)
+    return redraw(watch, staying: nil, at: time)
   }
 
-  private mutating func redraw(_ watch: JobWatch, ended: Job?, at time: Double) -> String {
+  private mutating func redraw(_ watch: JobWatch, staying: Job?, at time: Double) -> String {
     drawnAt = time
     let running = watch.pending.filter { $0.state == .running }
     var live = running.prefix(Self.bars).map { job in
       ProgressLine(job, watch.meters[job.id]).rendered(width: width, style: style)
     }
     let others = watch.pending.count - live.count
-    if others > 0 { live.append(style("\(Quantity.count(others, "more job")) to come".truncated(to: width), .dim)) }
-    let staying = ended.map { [ProgressLine($0).sentence(style: style)] } ?? []
-    return region.redraw(staying: staying, live: live)
+    if others > 0 {
+      live.append(
+        style("\(Quantity.count(others, live.isEmpty ? "job" : "more job")) to come".truncated(to: width), .dim))
+    }
+    let lines = staying.map { [ProgressLine($0).sentence(style: style)] } ?? []
+    return region.redraw(staying: lines, live: live)
   }
 
   private mutating func line(for job: Job) -> String {

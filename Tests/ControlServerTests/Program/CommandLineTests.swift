@@ -62,4 +62,14 @@ struct CommandLineTests {
     #expect(ControlClientError.noPermission(path: "/s", group: nil).exitStatus == .noDaemon)
     #expect(ControlClientError.timedOut(seconds: 1, waitingFor: "x").exitStatus == .timedOut)
   }
+
+  @Test("nobody is told to join a group that the socket's mode keeps out")
+  func closedGroup() throws {
+    let directory = try TemporaryDirectory()
+    let socket = try PlainSocket(boundTo: directory.file("s"), listening: true)
+    #expect(chmod(directory.file("s"), 0o600) == 0)
+    let error = ControlClientError(connecting: directory.file("s"), errno: EACCES)
+    #expect(error == .noPermission(path: directory.file("s"), group: nil))
+    withExtendedLifetime(socket) {}
+  }
 }

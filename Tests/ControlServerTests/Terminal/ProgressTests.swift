@@ -148,7 +148,7 @@ struct JobWatchTests {
       let change = watch.note(job, at: time)
       return display.text(for: job, change, in: watch, at: time)
     }
-    #expect(show(.example(2, .available), at: 0) == "1 more job to come\n")
+    #expect(show(.example(2, .available), at: 0) == "1 job to come\n")
     #expect(show(.example(1, .running), at: 0) == "\u{1B}[1A\r\u{1B}[J1 stops.csv  0 records\n1 more job to come\n")
     #expect(show(.example(1, .running, progress: JobProgress(records: 1)), at: 0.01) == "")
     #expect(show(.example(1, .running, progress: JobProgress(records: 2)), at: 1).contains("records"))

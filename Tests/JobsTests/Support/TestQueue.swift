@@ -76,7 +76,12 @@ final class TestHouse: Sendable {
       dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: quiet)
     return try JobQueue(
       coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, hooks: hooks,
-      backoff: Backoff(first: 10, longest: 60, spread: 0.5), clock: clock.clock, random: { 0.5 }, logger: quiet)
+      backoff: Backoff(first: 10, longest: 60, spread: 0.5), clock: clock.clock,
+      random: {
+        // The directory stays for as long as the queue does.
+        _ = self
+        return 0.5
+      }, logger: quiet)
   }
 }
 
