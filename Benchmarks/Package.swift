@@ -27,6 +27,7 @@ let package = Package(
       name: "lade-import",
       dependencies: [
         .product(name: "ManagedObjects", package: "lade"),
+        .product(name: "Importing", package: "lade"),
         .product(name: "SQLiteStore", package: "lade"),
       ],
       swiftSettings: settings),

@@ -1,6 +1,7 @@
 import ControlAPI
 
-/// How fast a job goes, from what it reported and when. Newer reports weigh more: after `memory` seconds, half is forgotten.
+/// How fast a job goes, from what it reported and when. Newer reports weigh more: after `memory` seconds, half is
+/// forgotten.
 struct RateMeter: Sendable {
   struct Speed: Sendable, Hashable {
     var bytesPerSecond: Double

@@ -1,7 +1,8 @@
 import ControlAPI
 
 /// What `wait` writes while it waits: on a terminal a line with a bar for each job that runs, and a line that stays for
-/// each that has ended or is to be tried again; in a pipe a line for each change of state and each tenth of the input. Makes text only.
+/// each that has ended or is to be tried again; in a pipe a line for each change of state and each tenth of the
+/// input. Makes text only.
 struct WaitDisplay: Sendable {
   /// The most bars at once; what runs beyond them is counted.
   static let bars = 12

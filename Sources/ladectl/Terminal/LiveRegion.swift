@@ -1,7 +1,7 @@
 /// The last lines of the terminal, drawn over again and again, with lines above them that stay.
 ///
-/// It only makes the text: ECMA-48's cursor-up and erase-to-the-end, then lines. No line may be wider than the terminal,
-/// or the counting would be wrong.
+/// It only makes the text: ECMA-48's cursor-up and erase-to-the-end, then lines. No line of the region may be wider
+/// than the terminal, or the counting would be wrong; those that stay may.
 struct LiveRegion: Sendable {
   private var drawn = 0
 

@@ -154,6 +154,6 @@ struct JobWatchTests {
     #expect(show(.example(1, .running, progress: JobProgress(records: 2)), at: 1).contains("records"))
     #expect(
       show(.example(1, .completed), at: 1)
-        == "\u{1B}[2A\r\u{1B}[J1 stops.csv completed: 0 records, 0 inserted, 0 updated, in 0:03\n1 more job to come\n")
+        == "\u{1B}[2A\r\u{1B}[J1 stops.csv completed: 0 records, 0 inserted, 0 updated, in 0:03\n1 job to come\n")
   }
 }

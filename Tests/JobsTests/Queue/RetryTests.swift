@@ -112,7 +112,7 @@ struct RetryTests {
     let queue = try house.queue()
     let time = house.clock.now.addingTimeInterval(100)
     let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
-      for _ in 0..<600 { group.addTask { try await queue.submit(.of("noop").with { $0.notBefore = time }).id } }
+      for _ in 0..<270 { group.addTask { try await queue.submit(.of("noop").with { $0.notBefore = time }).id } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     house.clock.advance(by: 100)
