@@ -80,7 +80,7 @@ let package = Package(
     tests(of: "Spool", ["CLinux"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing"]),
     tests(of: "Systemd", []),
-    tests(of: "ControlServer", ["ControlAPI", "Jobs"]),
+    tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
     tests(of: "LadeDaemon", ["ControlAPI", "Importing", "ManagedObjects", "SQLiteStore", "laded", "ladectl"]),
   ],
   swiftLanguageModes: [.v6]

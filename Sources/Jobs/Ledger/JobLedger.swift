@@ -3,7 +3,8 @@
 // transaction is being written wait together and share the next one.
 //
 // A request's way: `write` puts it in line → a turn on the ledger's queue takes all that wait → each body changes jobs
-// through the turn → one save → the observer hears of every change → each is answered. If a body throws, or the save
+// through the turn → the observer adds the claims for which ended jobs make room → one save → the observer hears of
+// every change → each request is answered. If a body throws, or the save
 // fails, nothing of the turn remains, and each of its requests has a turn of its own, and its own answer.
 
 import Foundation
@@ -12,6 +13,8 @@ import Synchronization
 
 /// Hears of what the ledger wrote, on the ledger's queue, in order.
 protocol LedgerObserver: AnyObject, Sendable {
+  /// A turn is about to be saved: what can share its transaction may be added.
+  func ledgerWillCommit(_ turn: LedgerTurn)
   /// These changes are durable.
   func ledgerDidCommit(_ changes: [LedgerChange])
   /// The requests of a turn have their answers: there is time for other work.
@@ -104,6 +107,7 @@ final class JobLedger: Sendable {
     let turn = LedgerTurn(context: context, now: now(), backoff: backoff)
     do {
       let jobs = try requests.map { try $0.body(turn) }
+      observer.withLock { $0.value }?.ledgerWillCommit(turn)
       announce(try turn.save())
       for (request, job) in zip(requests, jobs) { request.reply(Result { try job.snapshot() }) }
     } catch {

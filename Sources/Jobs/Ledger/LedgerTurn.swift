@@ -74,6 +74,13 @@ final class LedgerTurn {
     }
   }
 
+  /// How many jobs of each lane stop running by this turn.
+  var endedByLane: [String: Int] {
+    changes.reduce(into: [:]) { ended, change in
+      if change.from == .running, change.job.jobState != .running { ended[change.job.lane, default: 0] += 1 }
+    }
+  }
+
   /// Commits the turn.
   func save() throws -> [LedgerChange] {
     try context.save()

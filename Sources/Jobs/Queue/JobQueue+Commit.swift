@@ -3,6 +3,24 @@ import Foundation
 // What follows from a commit. All of it runs on the ledger's queue, so that a job's changes are seen in their order.
 
 extension JobQueue: LedgerObserver {
+  /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
+  func ledgerWillCommit(_ turn: LedgerTurn) {
+    for (lane, ended) in turn.endedByLane {
+      let slots = state.withLock { state -> Int in
+        guard state.isStarted, !state.isDraining, state.lanesWithWork.contains(lane), let known = lanes[lane] else {
+          return 0
+        }
+        return known.configuration.concurrency - (state.inLane[lane] ?? 0) + ended
+      }
+      guard slots > 0 else { continue }
+      do {
+        _ = try turn.claim(lane: lane, limit: slots)
+      } catch {
+        report(error, "no job of lane \(lane) could be claimed")
+      }
+    }
+  }
+
   func ledgerDidCommit(_ changes: [LedgerChange]) {
     for change in changes {
       let job = change.job

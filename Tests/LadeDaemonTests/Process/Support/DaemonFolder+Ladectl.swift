@@ -1,0 +1,50 @@
+import ControlAPI
+import Foundation
+
+/// What tests ask the daemon, by `ladectl`, and decoded.
+extension DaemonFolder {
+  /// Runs a verb that has to succeed, and reads its result.
+  func asked<Answer: Decodable>(_ type: Answer.Type = Answer.self, _ arguments: String...) async throws -> Answer {
+    let run = try await ladectl(arguments + ["--json"])
+    guard run.status == 0 else {
+      throw ProgramFailure(
+        program: "ladectl", arguments: arguments, what: "status \(run.status)\n\(run.text)", error: run.error)
+    }
+    return try WireFormat.decode(type, from: run.output)
+  }
+
+  func job(_ id: Int64) async throws -> Job { try await asked(Job.self, "show", "\(id)") }
+
+  /// The jobs, the oldest first. The daemon looks through the spool first, so what was dropped before is among them.
+  func jobs() async throws -> [Job] {
+    try await asked(JobList.self, "list", "--limit", "1000").jobs.sorted { $0.id < $1.id }
+  }
+
+  func count(_ entity: String, where predicate: String? = nil) async throws -> Int {
+    guard let predicate else { return try await asked(ObjectCount.self, "count", entity).count }
+    return try await asked(ObjectCount.self, "count", entity, "--where", predicate).count
+  }
+
+  /// A job when it has ended, whichever way.
+  func ended(_ id: Int64) async throws -> Job {
+    let run = try await ladectl("wait", "\(id)", "--json")
+    guard run.status == 0 || run.status == 3 else {
+      throw ProgramFailure(program: "ladectl", arguments: ["wait"], what: "status \(run.status)", error: run.error)
+    }
+    return try await job(id)
+  }
+
+  /// Drops a file into a hot folder, and waits for the end of its job.
+  func imported(_ data: Data, as name: String, into recipe: String) async throws -> Job {
+    let before = Set(try await jobs().map(\.id))
+    try drop(data, as: name, into: recipe)
+    guard let job = try await jobs().first(where: { $0.source == name && !before.contains($0.id) }) else {
+      throw ProgramFailure(program: "laded", arguments: [], what: "made no job of \(name)", error: "")
+    }
+    return try await ended(job.id)
+  }
+
+  func imported(_ text: String, as name: String, into recipe: String) async throws -> Job {
+    try await imported(Data(text.utf8), as: name, into: recipe)
+  }
+}

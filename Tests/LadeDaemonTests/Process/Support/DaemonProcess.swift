@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// A `laded` that runs. It is killed, if need be, when nobody holds this any more.
+final class DaemonProcess: Sendable {
+  enum Start: Sendable, Hashable {
+    case ready
+    case ended(ChildProcess.Ending)
+  }
+
+  private let child: ChildProcess
+  private let notify: NotifySocket
+  /// Whether it came up, as it told its service manager.
+  let started: Once<Start>
+
+  /// Starts it, and doesn't wait.
+  init(configuration: String, files: String) throws {
+    let started = Once<Start>()
+    self.started = started
+    notify = try NotifySocket(path: files + ".n") { if $0 == "READY=1" { started.set(.ready) } }
+    child = try ChildProcess(
+      Products.laded, ["--config", configuration], environment: Products.environment(["NOTIFY_SOCKET": notify.path]),
+      files: files, whenEnded: { started.set(.ended($0)) })
+  }
+
+  var pid: Int32 { child.pid }
+  /// What it told its service manager so far.
+  var notices: [String] { notify.lines }
+  /// What it wrote to standard error so far.
+  var log: String { get throws { try String(contentsOfFile: child.error, encoding: .utf8) } }
+
+  /// Waits until it is up.
+  func ready() async throws {
+    let start = try await started.value()
+    guard start == .ready else {
+      throw ProgramFailure(program: "laded", arguments: [], what: "didn't start: \(start)", error: try log)
+    }
+  }
+
+  /// Waits until it has ended.
+  func ended() async throws -> ChildProcess.Ending { try await child.ending.value() }
+
+  /// SIGKILL; returns when it is gone.
+  func kill() async throws {
+    child.send(SIGKILL)
+    let ending = try await child.ending.value()
+    #expect(ending == .signal(SIGKILL), "it ended before it was killed:\n\(try log)")
+  }
+
+  /// SIGTERM; returns when it has ended, and expects exit status 0.
+  func stop() async throws {
+    child.send(SIGTERM)
+    let ending = try await child.ending.value()
+    #expect(ending == .exit(0), "\(try log)")
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A service manager's end of `$NOTIFY_SOCKET` (sd_notify(3)): hears what a daemon tells until it is closed.
+final class NotifySocket: Sendable {
+  let path: String
+  private let descriptor: Int32
+  private let heard = Mutex<[String]>([])
+  private let source: any DispatchSourceRead
+  private let queue = DispatchQueue(label: "notify-socket")
+
+  /// - Parameter each: called for each line that comes, such as `READY=1`, one after the other.
+  init(path: String, each: @escaping @Sendable (String) -> Void) throws {
+    self.path = path
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard try SocketPath.with(path, { bind(descriptor, $0, $1) }) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw POSIXError(.init(rawValue: code) ?? .EIO)
+    }
+    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    source.setEventHandler { [weak self] in
+      guard let self else { return }
+      while let lines = next() {
+        heard.withLock { $0 += lines }
+        lines.forEach(each)
+      }
+    }
+    source.setCancelHandler { [descriptor] in close(descriptor) }
+    source.activate()
+  }
+
+  deinit { source.cancel() }
+
+  /// Every line so far.
+  var lines: [String] { heard.withLock { $0 } }
+
+  private func next() -> [String]? {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = recv(descriptor, &bytes, bytes.count, 0)
+    guard count >= 0 else { return nil }
+    return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}
+
+/// Paths as addresses of Unix sockets.
+enum SocketPath {
+  static func with(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { throw POSIXError(.ENAMETOOLONG) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}

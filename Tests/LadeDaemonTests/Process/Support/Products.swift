@@ -1,0 +1,35 @@
+import Foundation
+
+/// Where the programs are that a test runs, and with what environment.
+enum Products {
+  /// The folder of the test bundle that is running, where the build puts programs too; or `$LADE_PRODUCTS`.
+  static let folder: URL = {
+    if let path = ProcessInfo.processInfo.environment["LADE_PRODUCTS"] { return URL(fileURLWithPath: path) }
+    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+  }()
+
+  static let laded = folder.appendingPathComponent("laded")
+  static let ladectl = folder.appendingPathComponent("ladectl")
+
+  /// A program of the system, by `$PATH`; nil when it isn't there.
+  static func system(_ name: String) -> URL? {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+    return folders.map { URL(fileURLWithPath: $0 + "/" + name) }
+      .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+  }
+
+  /// This process's environment, without what would lead a program to another daemon or service manager.
+  static func environment(_ more: [String: String]) -> [String: String] {
+    var environment = ProcessInfo.processInfo.environment
+    for name in ["LADE_SOCKET", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID"] { environment[name] = nil }
+    environment["TZ"] = "UTC"
+    return environment.merging(more) { _, new in new }
+  }
+
+  /// The folder of the package, and beside it a folder that may hold data of others.
+  static let package: URL = {
+    var url = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+    for _ in 0..<5 { url.deleteLastPathComponent() }
+    return url
+  }()
+}

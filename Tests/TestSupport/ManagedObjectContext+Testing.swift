@@ -1,0 +1,66 @@
+package import Foundation
+package import ManagedObjects
+import Synchronization
+
+/// What notifications said, kept for the test to look at. Safe from any thread.
+package final class Recorder<Item: Sendable>: Sendable {
+  private let content = Mutex<[Item]>([])
+  package init() {}
+  package func note(_ item: Item) { content.withLock { $0.append(item) } }
+  package var items: [Item] { content.withLock { $0 } }
+}
+
+extension ManagedObjectContext {
+  /// All objects of an entity, sorted if the key is given.
+  package func all<T: ManagedObject>(_ type: T.Type, sortedBy key: String? = nil) throws -> [T] {
+    try fetch(FetchRequest(entityName: "\(type)", sortDescriptors: key.map { [FetchSortDescriptor($0)] } ?? []))
+  }
+
+  /// The only object of an entity that a format finds.
+  package func only<T: ManagedObject>(_ type: T.Type, _ format: String, _ arguments: any PredicateArgument...) throws -> T?
+  {
+    let predicate = try FetchPredicate(format: format, arguments: arguments)
+    let found = try fetch(FetchRequest<T>(entityName: "\(type)", predicate: predicate))
+    return found.count == 1 ? found[0] : nil
+  }
+
+  /// Saves, and returns what the did-save notification tells; nil when there was nothing to save.
+  package func saveAndTell() throws -> ContextSave? {
+    let saves = Recorder<ContextSave>()
+    let observer = NotificationCenter.default.addObserver(
+      forName: Self.didSaveObjectsNotification, object: self, queue: nil
+    ) { note in
+      if let save = ContextSave(note) { saves.note(save) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try save()
+    return saves.items.last
+  }
+
+  /// Inserts a person.
+  @discardableResult
+  package func person(_ name: String, age: Int32? = nil, email: String? = nil) throws -> Person {
+    let person = try insert(Person.self)
+    person.name = name
+    person.age = age
+    person.email = email
+    return person
+  }
+
+  /// Inserts a company.
+  @discardableResult
+  package func company(_ name: String) throws -> Company {
+    let company = try insert(Company.self)
+    company.name = name
+    return company
+  }
+
+  /// Inserts a city.
+  @discardableResult
+  package func city(_ code: Int, _ name: String) throws -> City {
+    let city = try insert(City.self)
+    city.code = code
+    city.name = name
+    return city
+  }
+}
