@@ -46,7 +46,7 @@ package class Person: ManagedObject {
 }
 
 package final class Manager: Person {
-  override package class var propertyNames: [String]? { Person.propertyNames.map { $0 + ["budget"] } }
+  override package class var propertyNames: [String]? { (super.propertyNames ?? []) + ["budget"] }
   package var budget: Decimal? {
     get { self[9] }
     set { self[9] = newValue }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import ManagedObjects
 import Synchronization
 
@@ -16,11 +16,14 @@ extension ManagedObjectContext {
     try fetch(FetchRequest(entityName: "\(type)", sortDescriptors: key.map { [FetchSortDescriptor($0)] } ?? []))
   }
 
-  /// The only object of an entity that a format finds.
-  package func only<T: ManagedObject>(_ type: T.Type, _ format: String, _ arguments: any PredicateArgument...) throws -> T?
-  {
-    let predicate = try FetchPredicate(format: format, arguments: arguments)
-    let found = try fetch(FetchRequest<T>(entityName: "\(type)", predicate: predicate))
+  /// The objects of an entity for which `predicate` holds.
+  package func all<T: ManagedObject>(_ type: T.Type, _ predicate: FetchPredicate) throws -> [T] {
+    try fetch(FetchRequest(entityName: "\(type)", predicate: predicate))
+  }
+
+  /// The object of an entity with that name; nil unless there is exactly one.
+  package func named<T: ManagedObject>(_ name: String, _ type: T.Type) throws -> T? {
+    let found = try all(type, .equal("name", .string(name)))
     return found.count == 1 ? found[0] : nil
   }
 

@@ -7,12 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A number that no two living threads share: the address of a thread-local. Costs about a nanosecond.
-static inline uintptr_t lade_thread_token(void) {
-  static _Thread_local char here;
-  return (uintptr_t)&here;
-}
-
 /// Who is at the other end of a connected Unix socket: SO_PEERCRED of unix(7).
 int lade_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid);
 

@@ -60,25 +60,12 @@ package struct LaneStatus: Codable, Sendable, Hashable {
 package struct StoreStatus: Codable, Sendable, Hashable {
   package var name: String
   package var path: String
-  package var entities: [EntityStatus]
+  package var entities: [String]
 
   /// A store and what it holds.
-  package init(name: String, path: String, entities: [EntityStatus]) {
+  package init(name: String, path: String, entities: [String]) {
     self.name = name
     self.path = path
     self.entities = entities
-  }
-}
-
-/// One entity of a store.
-package struct EntityStatus: Codable, Sendable, Hashable {
-  package var name: String
-  /// How many objects, where that is cheap to find out.
-  package var count: Int?
-
-  /// An entity, and how many objects it has.
-  package init(name: String, count: Int? = nil) {
-    self.name = name
-    self.count = count
   }
 }

@@ -4,7 +4,7 @@ package import ManagedObjects
 package enum ImportModel {
   /// How far each job has come.
   package static let checkpointEntity = "lade_checkpoint"
-  /// References to rows that the job hasn't met yet.
+  /// Rows of a job that refer to objects which the store hasn't got yet.
   package static let referenceEntity = "lade_unresolved"
 
   /// The model, to be merged with that of the data.
@@ -24,10 +24,10 @@ package enum ImportModel {
           AttributeDefinition("job", .string, isOptional: false),
           AttributeDefinition("entity", .string, isOptional: false),
           AttributeDefinition("row", .integer64, isOptional: false),
-          AttributeDefinition("relationship", .string, isOptional: false),
-          AttributeDefinition("key", .string, isOptional: false),
+          AttributeDefinition("keys", .string, isOptional: false),
+          AttributeDefinition("counted", .string, isOptional: false),
         ],
-        indexes: [FetchIndexDefinition("byJob", elements: [.init(property: "job")])]),
+        indexes: [FetchIndexDefinition("byRow", elements: [.init(property: "job"), .init(property: "row")])]),
     ])
   }
 

@@ -10,7 +10,8 @@ final class ConvertedBatch: @unchecked Sendable {
   struct Row {
     let record: Int
     var values: ContiguousArray<Value>
-    /// The key of each reference of the mapping, `.null` where the record has none.
+    /// The key of each reference of the mapping: `.null` where the record says that there is none, `.unresolved` where
+    /// it says nothing.
     let keys: [Value]
   }
 
@@ -109,6 +110,7 @@ final class ConvertedBatch: @unchecked Sendable {
   }
 
   private func key(_ reference: RecordMapping.Reference, _ record: Int) -> Result<Value, KeyProblem> {
+    if mapping.isAbsent(reference, record, in: source) { return .success(.unresolved) }
     let converted: Result<Value, ConversionCode>
     let text: String
     if let cell = mapping.keyCell(reference, record, in: source) {

@@ -3,9 +3,10 @@ package import ManagedObjects
 /// How the columns of a source become the properties of an entity: worked out once, and again when a JSON source shows
 /// a key that it hadn't shown before.
 ///
-/// An attribute takes the column called as its `mappedKeyName` in the model's user info, or as the attribute itself. A
-/// to-one relationship takes the key of the object it points to from the column `mappedKeyName`, or from several by
-/// `mappedKeyTemplate` (see ``KeyTemplate``), and finds that object by the attribute `relatedByAttribute`.
+/// An attribute takes the column that its `mappedKeyName` in the model's user info names; without one, the column called
+/// as the attribute itself. A to-one relationship takes the key of the object it points to from the column of its
+/// `mappedKeyName` or name, or from several columns by `mappedKeyTemplate` (see ``KeyTemplate``), and finds that object
+/// by the attribute `relatedByAttribute`, or by the destination's only unique attribute.
 package struct RecordMapping {
   /// An attribute and the column it comes from.
   final class AttributeColumn: Sendable {
@@ -31,11 +32,19 @@ package struct RecordMapping {
     let template: KeyTemplate?
   }
 
+  /// A uniqueness constraint, and the columns of its attributes.
+  struct Constraint {
+    let attributes: [AttributeDescription]
+    let columns: [Int]
+  }
+
   package let entity: EntityDescription
   /// The columns that were known when this was worked out.
   let columns: [String]
   let attributes: [AttributeColumn]
   let references: [Reference]
+  /// The entity's uniqueness constraints whose attributes all have a column.
+  let constraints: [Constraint]
   /// Columns that nothing takes.
   package let ignored: [String]
   private let columnIndex: [String: Int]
@@ -66,6 +75,11 @@ package struct RecordMapping {
     }
     self.attributes = attributes
     self.references = references
+    let columnOfSlot = Dictionary(attributes.map { ($0.slot, $0.column) }) { first, _ in first }
+    constraints = entity.uniquenessConstraints.compactMap { constraint in
+      let columns = constraint.compactMap { columnOfSlot[$0.slot] }
+      return columns.count == constraint.count ? Constraint(attributes: constraint, columns: columns) : nil
+    }
     ignored = columns.enumerated().filter { !taken.contains($0.offset) }.map(\.element)
   }
 
@@ -81,20 +95,31 @@ package struct RecordMapping {
       + entity.relationships.compactMap { $0.userInfo["mappedKeyName"] }
   }
 
-  /// The uniqueness constraint by which a record finds its object: the first whose attributes all have a column.
-  func key() throws -> [AttributeDescription] {
-    let mapped = Set(attributes.map(\.slot))
-    if let constraint = entity.uniquenessConstraints.first(where: { $0.allSatisfy { mapped.contains($0.slot) } }) {
-      return constraint
-    }
+  /// Refuses a source whose records upsert couldn't find objects for.
+  func checkKey() throws {
+    guard constraints.isEmpty else { return }
     throw MappingError.noKey(
       entity: entity.name, constraints: entity.uniquenessConstraints.map { $0.map(\.name) }, columns: columns)
   }
 
-  /// The text of a reference's key in a record; nil when the record has none.
+  /// The place in ``constraints`` of the one by which a record finds its object: the first whose attributes the record
+  /// all has, be they null. nil when it has none, which only a JSON record can.
+  func constraint(of record: Int, in batch: RecordBatch) -> Int? {
+    constraints.firstIndex { $0.columns.allSatisfy { batch.cell(record, $0).kind != .missing } }
+  }
+
+  /// The cell of a reference's key in a record; nil when the key is made by a template.
   func keyCell(_ reference: Reference, _ record: Int, in batch: RecordBatch) -> Cell? {
     guard let column = reference.column else { return nil }
     return batch.cell(record, column)
+  }
+
+  /// Whether a record says nothing of a reference, as JSON records may; that is not the same as an empty key.
+  func isAbsent(_ reference: Reference, _ record: Int, in batch: RecordBatch) -> Bool {
+    if let column = reference.column { return batch.cell(record, column).kind == .missing }
+    return reference.template?.columns.contains { name in
+      columnIndex[name].map { batch.cell(record, $0).kind == .missing } ?? true
+    } ?? true
   }
 
   /// The key made by a reference's template from a record; nil when a part is missing.
@@ -130,13 +155,10 @@ package struct RecordMapping {
     } else if column == nil {
       return nil
     }
-    let destination = relationship.destinationEntity
-    let single = destination.uniquenessConstraints.first { $0.count == 1 }?.first
-    guard let name = info["relatedByAttribute"] ?? single?.name else {
-      throw failure("the source has its key, but the model doesn't say by which attribute: set relatedByAttribute")
-    }
-    guard let key = destination.propertiesByName[name] as? AttributeDescription else {
-      throw failure("relatedByAttribute names \(name), which isn't an attribute of \(destination.name)")
+    let key: AttributeDescription
+    switch Self.key(of: relationship) {
+    case .success(let attribute): key = attribute
+    case .failure(let problem): throw failure(problem.reason)
     }
     do {
       let converter = try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
@@ -146,5 +168,25 @@ package struct RecordMapping {
     } catch {
       throw failure("\(error)")
     }
+  }
+
+  /// Why there is no attribute by which a relationship's objects could be found.
+  struct KeyProblem: Error {
+    let reason: String
+  }
+
+  /// The attribute of the destination by which a relationship's objects are found.
+  static func key(of relationship: RelationshipDescription) -> Result<AttributeDescription, KeyProblem> {
+    let destination = relationship.destinationEntity
+    let single = destination.uniquenessConstraints.first { $0.count == 1 }?.first
+    guard let name = relationship.userInfo["relatedByAttribute"] ?? single?.name else {
+      return .failure(
+        KeyProblem(reason: "the source has its key, but the model doesn't say by which attribute: set relatedByAttribute"))
+    }
+    guard let key = destination.propertiesByName[name] as? AttributeDescription else {
+      return .failure(
+        KeyProblem(reason: "relatedByAttribute names \(name), which isn't an attribute of \(destination.name)"))
+    }
+    return .success(key)
   }
 }

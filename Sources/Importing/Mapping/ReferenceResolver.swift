@@ -9,26 +9,39 @@ final class ReferenceResolver {
 
   init(context: ManagedObjectContext) { self.context = context }
 
-  /// The objects of the keys that the store has.
-  func find(_ reference: RecordMapping.Reference, keys: Set<Value>) throws -> [Value: ManagedObjectID] {
-    var memory = known[reference.relationship] ?? [:]
-    let missing = keys.filter { memory[$0] == nil }
-    if !missing.isEmpty {
-      if memory.count + missing.count > Self.remembered { memory.removeAll() }
-      let entity = reference.relationship.destinationEntity
-      for part in Array(missing).parts(of: 10_000) {
-        var request = FetchRequest<ManagedObject>(
-          entityName: entity.name, predicate: .isIn(reference.key.name, Array(part)))
-        request.includesPendingChanges = false
-        for row in try context.rows(for: request) { memory[row.values[reference.key.slot]] = row.id }
+  /// The objects that the store has of the keys asked for. Of several with the same key, the one that came first.
+  func find(
+    _ relationship: RelationshipDescription, by attribute: AttributeDescription, keys: Set<Value>
+  ) throws -> [Value: ManagedObjectID] {
+    var found: [Value: ManagedObjectID] = [:]
+    var missing: [Value] = []
+    for key in keys {
+      if let id = known[relationship]?[key] { found[key] = id } else { missing.append(key) }
+    }
+    if missing.isEmpty { return found }
+    var new: [Value: ManagedObjectID] = [:]
+    for part in missing.parts(of: 10_000) {
+      let request = FetchRequest<ManagedObject>(
+        entityName: relationship.destinationEntity.name, predicate: .isIn(attribute.name, Array(part)),
+        includesPendingChanges: false)
+      for row in try context.rows(for: request) {
+        let key = row.values[attribute.slot]
+        if let other = new[key], other.number < row.id.number { continue }
+        new[key] = row.id
       }
     }
-    known[reference.relationship] = memory
-    return memory
+    remember(new, of: relationship)
+    found.merge(new) { $1 }
+    return found
   }
 
-  /// Forgets what was found: rows may have been deleted by others since.
+  /// Forgets what was found: rows may have been changed or deleted since.
   func forget() { known.removeAll() }
+
+  private func remember(_ new: [Value: ManagedObjectID], of relationship: RelationshipDescription) {
+    if (known[relationship]?.count ?? 0) + new.count > Self.remembered { known[relationship] = nil }
+    known[relationship, default: [:]].merge(new) { $1 }
+  }
 }
 
 extension Array {

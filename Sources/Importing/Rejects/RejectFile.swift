@@ -1,7 +1,7 @@
 // Rule 7 of the design, kept here: a record that can't be imported is in the job's reject file, with line and reason.
 //
-// The file's length stands in the checkpoint. What a killed run wrote past it is cut off, and lines are on the disk
-// before the checkpoint that counts them is committed.
+// The file's length stands in the checkpoint. What a killed run wrote past it is cut off, and lines are on the disk, in
+// a file whose name is on the disk, before the checkpoint that counts them is committed.
 
 import Foundation
 import Glibc
@@ -10,28 +10,31 @@ import Glibc
 /// with the record as it was.
 final class RejectFile {
   private let path: String
-  private let delimiter: String?
-  private let header: String?
+  private let form: RejectLine
+  private let columns: [String]
   private var descriptor: Int32 = -1
   private var buffer: [UInt8] = []
-  /// The length in bytes, everything appended included.
+  /// The length in bytes of what has been written.
   private(set) var length: Int64
 
   /// - Parameters:
-  ///   - header: the columns of a CSV source; nil for another kind of source.
+  ///   - form: how a line is written.
+  ///   - columns: the columns of a CSV source.
   ///   - length: how much of the file counts: the rest is of a run that was killed.
-  init(path: String, delimiter: String?, header: [String]?, length: Int64) throws {
+  init(path: String, form: RejectLine, columns: [String], length: Int64) throws {
     self.path = path
     self.length = length
-    self.delimiter = delimiter
-    let separator = delimiter ?? ","
-    self.header = header.map { columns in
-      (["lade_line", "lade_column", "lade_code", "lade_message"] + columns)
-        .map { Self.field($0, separator) }.joined(separator: separator) + "\n"
-    }
-    if access(path, F_OK) == 0 {
+    self.form = form
+    self.columns = columns
+    var status = stat()
+    if lstat(path, &status) == 0 {
       try open()
+      guard fstat(descriptor, &status) == 0 else { throw failure("look at") }
+      // Made longer, it would have zeroes for the records that were lost.
+      guard status.st_size >= length else { throw shortened(to: Int64(status.st_size)) }
       guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
+    } else if errno != ENOENT {
+      throw failure("look at")
     } else if length > 0 {
       throw MappingError.fileFailed(path: path, operation: "find", reason: "it held \(length) bytes of rejects")
     }
@@ -42,7 +45,8 @@ final class RejectFile {
   /// Adds records in the order given.
   func append(_ rejections: [Rejection]) {
     for rejection in rejections {
-      if header != nil { appendCSV(rejection) } else { appendJSON(rejection) }
+      if length == 0, buffer.isEmpty { buffer += form.header(columns) }
+      buffer += form.line(rejection)
     }
   }
 
@@ -53,7 +57,9 @@ final class RejectFile {
     if lseek(descriptor, off_t(length), SEEK_SET) < 0 { throw failure("seek in") }
     var written = 0
     while written < buffer.count {
-      let count = buffer.withUnsafeBytes { write(descriptor, $0.baseAddress! + written, $0.count - written) }
+      let count = buffer.withUnsafeBytes { bytes in
+        write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      }
       if count < 0 {
         if errno == EINTR { continue }
         throw failure("write")
@@ -61,6 +67,7 @@ final class RejectFile {
       written += count
     }
     guard fdatasync(descriptor) == 0 else { throw failure("sync") }
+    if length == 0 { try syncDirectory() }
     length += Int64(buffer.count)
     buffer.removeAll(keepingCapacity: true)
   }
@@ -73,51 +80,26 @@ final class RejectFile {
   }
 
   private func open() throws {
-    descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o640)
+    descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o640)
     guard descriptor >= 0 else { throw failure("open") }
+  }
+
+  /// Makes the file's name survive a loss of power, as its content does.
+  private func syncDirectory() throws {
+    let directory = Glibc.open(
+      URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw failure("open the directory of") }
+    defer { close(directory) }
+    guard fsync(directory) == 0 else { throw failure("sync the directory of") }
   }
 
   private func failure(_ operation: String) -> MappingError {
     .fileFailed(path: path, operation: operation, reason: String(cString: strerror(errno)))
   }
 
-  private func appendCSV(_ rejection: Rejection) {
-    if length == 0, buffer.isEmpty, let header { buffer += Array(header.utf8) }
-    let separator = delimiter ?? ","
-    let fields = [String(rejection.line), rejection.column, rejection.code, rejection.message]
-    buffer += Array(fields.map { Self.field($0, separator) }.joined(separator: separator).utf8)
-    buffer += Array(separator.utf8)
-    buffer += rejection.raw
-    buffer.append(UInt8(ascii: "\n"))
-  }
-
-  private func appendJSON(_ rejection: Rejection) {
-    let reason = [
-      "\"line\":\(rejection.line)", "\"column\":\(Self.json(rejection.column))", "\"code\":\(Self.json(rejection.code))",
-      "\"message\":\(Self.json(rejection.message))",
-    ]
-    let record = Self.json(String(decoding: rejection.raw, as: UTF8.self))
-    buffer += Array("{\"lade\":{\(reason.joined(separator: ","))},\"record\":\(record)}\n".utf8)
-  }
-
-  private static func field(_ text: String, _ separator: String) -> String {
-    guard text.contains(where: { $0 == "\"" || $0.isNewline || String($0) == separator }) else { return text }
-    return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-  }
-
-  private static func json(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20: result += String(format: "\\u%04x", scalar.value)
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
+  private func shortened(to size: Int64) -> MappingError {
+    .fileFailed(
+      path: path, operation: "go on with",
+      reason: "it held \(length) bytes of rejects and has \(size) now; put it back, or submit the file as a new job")
   }
 }

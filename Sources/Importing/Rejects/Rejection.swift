@@ -12,12 +12,20 @@ package struct Rejection: Sendable {
   package let message: String
   /// The record as it stood in the source.
   package let raw: [UInt8]
+  /// Whether those bytes are one record and nothing else wherever they stand: not so when a quote is left open in them.
+  package let isSelfContained: Bool
 }
 
 extension RecordBatch {
   /// The rejection of one of its records.
   func rejection(_ record: Int, column: String = "", code: String, message: String) -> Rejection {
-    Rejection(
-      record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record))
+    let isSelfContained: Bool
+    switch problem(record) {
+    case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON: isSelfContained = false
+    case .tooFewFields, .tooManyFields, .invalidUTF8, .nulByte, .notAnObject, nil: isSelfContained = true
+    }
+    return Rejection(
+      record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record),
+      isSelfContained: isSelfContained)
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import ManagedObjects
 import Synchronization
 
 /// Reads and converts batches on a thread of its own, one or two ahead of the thread that writes.
@@ -12,6 +13,7 @@ final class BatchPipeline: @unchecked Sendable {
   private struct State {
     var ready: [Result<ConvertedBatch, any Error>] = []
     var spare: [RecordBatch] = [RecordBatch(), RecordBatch(), RecordBatch()]
+    var waste: [(ConvertedBatch, ContextRemains?)] = []
     var isStopped = false
   }
 
@@ -47,9 +49,12 @@ final class BatchPipeline: @unchecked Sendable {
     return try result.get()
   }
 
-  /// Gives a batch's memory back to the reader.
-  func recycle(_ batch: RecordBatch) {
-    state.withLock { $0.spare.append(batch) }
+  /// Gives a batch's memory back to the reader, whose thread has the time to let go of tens of thousands of objects.
+  func recycle(_ batch: ConvertedBatch, _ remains: ContextRemains?) {
+    state.withLock {
+      $0.spare.append(batch.source)
+      $0.waste.append((batch, remains))
+    }
     emptied.signal()
   }
 
@@ -66,6 +71,7 @@ final class BatchPipeline: @unchecked Sendable {
     while true {
       emptied.wait()
       guard let batch = state.withLock({ $0.isStopped ? nil : $0.spare.popLast() }) else { break }
+      discardWaste()
       do {
         guard try reader.read(into: batch, limit: batchSize) else { break }
         if batch.columns.count != mapping.columns.count {
@@ -80,6 +86,14 @@ final class BatchPipeline: @unchecked Sendable {
       }
     }
     filled.signal()
+  }
+
+  private func discardWaste() {
+    let waste = state.withLock { state in
+      defer { state.waste = [] }
+      return state.waste
+    }
+    withExtendedLifetime(waste) {}
   }
 
   private func hand(_ result: Result<ConvertedBatch, any Error>) {

@@ -14,6 +14,8 @@ final class BatchWriter {
   private(set) var checkpoint: ImportCheckpoint
   /// What this batch keeps for later, by the object that refers.
   private var pendingReferences: [ObjectIdentifier: [ManagedObject]] = [:]
+  /// The objects of the last batch, to be let go of elsewhere.
+  private var remains: ContextRemains?
   /// The first rejection's message, for the error when there are too many.
   private(set) var firstRejection = ""
 
@@ -41,7 +43,7 @@ final class BatchWriter {
   func write(_ batch: ConvertedBatch) throws {
     defer {
       pendingReferences.removeAll()
-      context.reset()
+      remains = context.resetKeepingRemains()
     }
     // Asked for before there are new objects, so that the look-up needn't take them into account.
     let record = try ImportCheckpoint.object(job, in: context)
@@ -83,6 +85,12 @@ final class BatchWriter {
     }
   }
 
+  /// The objects of the last batch, which nobody touches any more.
+  func takeRemains() -> ContextRemains? {
+    defer { remains = nil }
+    return remains
+  }
+
   /// Ends the import: references to records that came later in the file are set, and the checkpoint says so.
   func finish(mapping: RecordMapping?) throws -> [String] {
     defer { context.reset() }
@@ -97,13 +105,10 @@ final class BatchWriter {
   // MARK: Objects
 
   private func insert(_ batch: ConvertedBatch) throws -> [Written] {
-    let rows = batch.rows
+    let objects = try context.insert(entity, rows: batch.rows.lazy.map(\.values))
     var written: [Written] = []
-    written.reserveCapacity(rows.count)
-    for index in rows.indices {
-      let object = try context.insert(entity, values: rows[index].values)
-      written.append(Written(row: index, object: object, isNew: true))
-    }
+    written.reserveCapacity(objects.count)
+    for index in objects.indices { written.append(Written(row: index, object: objects[index], isNew: true)) }
     return written
   }
 

@@ -123,7 +123,7 @@ package struct Importer {
       if batch.rows.count > 0 { try mapping.checkNotEmpty() }
       try writer.write(batch)
       done = batch.bytesRead
-      pipeline.recycle(batch.source)
+      pipeline.recycle(batch, writer.takeRemains())
       report(progress())
       try checkRejects(writer)
     }

@@ -1,89 +1,164 @@
+// Rule 4 of the design for references to objects that come later in the file: they stand in the store beside the rows,
+// saved with them, one object of `lade_unresolved` a row, and are set at the end of the file. Setting them and taking
+// the notes away is one save, with the counts in the checkpoint; so it may be killed between any two saves as well.
+
+import Foundation
 import ManagedObjects
 
-/// References to objects that the file hasn't shown yet. They stand in the store beside the rows, saved with them, so
-/// that a job killed in the middle knows them; at the end of the file they are looked up once more.
+/// References of a job's rows to objects that the store hasn't got yet.
 struct PendingReferences {
   private static let batch = 5_000
-  private static let examples = 3
+  private static let attempts = 3
   let context: ManagedObjectContext
   let job: String
 
-  /// Keeps a reference for later. The object has its permanent ID, or an attribute that numbers it.
-  static func note(
-    _ key: Value, _ reference: RecordMapping.Reference, of object: ManagedObject, job: String,
-    in context: ManagedObjectContext
-  ) throws -> ManagedObject {
-    let number = object.entity.primaryKey.map { object.value(at: $0.slot) } ?? .int(object.objectID.number)
+  /// What is kept of one row.
+  struct Note {
+    /// The key of the object that each relationship is to point to, by the relationship's name.
+    var keys: [String: String]
+    /// Whether the row was counted as unchanged, which it isn't any more once a reference is set.
+    var isCountedUnchanged: Bool
+  }
+
+  /// Whether the job has any.
+  func isEmpty() throws -> Bool {
+    try context.count(for: FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: 1)) == 0
+  }
+
+  /// Keeps references for later. The object has its permanent ID, or an attribute that numbers it.
+  func keep(_ note: Note, of object: ManagedObject) throws {
     let pending = try context.insert(ImportModel.referenceEntity)
     try pending.setValue(.string(job), forKey: "job")
     try pending.setValue(.string(object.entity.name), forKey: "entity")
-    try pending.setValue(number, forKey: "row")
-    try pending.setValue(.string(reference.relationship.name), forKey: "relationship")
-    try pending.setValue(.string(key.plainText), forKey: "key")
-    return pending
+    try pending.setValue(Self.number(of: object), forKey: "row")
+    try pending.setValue(.string(String(decoding: JSONEncoder.sorted.encode(note.keys), as: UTF8.self)), forKey: "keys")
+    try pending.setValue(.string(note.isCountedUnchanged ? "unchanged" : "changed"), forKey: "counted")
   }
 
-  /// Sets what can be found now, and takes all of the job's references away.
-  /// - Returns: a line for each relationship that has references which lead nowhere.
-  func resolve(
-    _ mapping: RecordMapping, _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint
-  ) throws -> [String] {
-    resolver.forget()
-    var lost: [String: (count: Int, examples: [String])] = [:]
-    let references = Dictionary(uniqueKeysWithValues: mapping.references.map { ($0.relationship.name, $0) })
-    while true {
+  /// What earlier batches kept of these objects, by the objects' numbers.
+  func kept(of objects: [ManagedObject]) throws -> [Value: ManagedObject] {
+    var found: [Value: ManagedObject] = [:]
+    for part in objects.map(Self.number).parts(of: 10_000) {
       let request = FetchRequest<ManagedObject>(
-        entityName: ImportModel.referenceEntity, predicate: .equal("job", .string(job)), fetchLimit: Self.batch)
-      let pending = try context.fetch(request)
-      if pending.isEmpty { break }
-      for (name, group) in Dictionary(grouping: pending, by: { $0.value(forKey: "relationship")?.plainText ?? "" }) {
-        guard let reference = references[name] else { continue }
-        let keys = group.map { Self.key($0, reference) }
-        let found = try resolver.find(reference, keys: Set(keys))
-        for (item, key) in zip(group, keys) {
-          if let target = found[key], let object = try owner(of: item) {
-            object.point(reference.relationship, to: target)
-          } else {
-            checkpoint.counts.unresolved += 1
-            lost[name, default: (0, [])].count += 1
-            if lost[name, default: (0, [])].examples.count < Self.examples {
-              lost[name]?.examples.append("“\(key.plainText)”")
-            }
-          }
-        }
-      }
-      for item in pending { context.delete(item) }
-      try checkpoint.write(to: ImportCheckpoint.object(job, in: context))
+        entityName: ImportModel.referenceEntity, predicate: ofJob && .isIn("row", Array(part)))
+      for pending in try context.fetch(request) { found[pending.value(forKey: "row") ?? .null] = pending }
+    }
+    return found
+  }
+
+  /// What is kept in one object of `lade_unresolved`.
+  static func note(_ pending: ManagedObject) throws -> Note {
+    let text = pending.value(forKey: "keys")?.plainText ?? ""
+    return Note(
+      keys: try JSONDecoder().decode([String: String].self, from: Data(text.utf8)),
+      isCountedUnchanged: pending.value(forKey: "counted") == .string("unchanged"))
+  }
+
+  /// What numbers an object's row: known before the object is saved.
+  static func number(of object: ManagedObject) -> Value {
+    object.entity.primaryKey.map { object.value(at: $0.slot) } ?? .int(object.objectID.number)
+  }
+
+  /// Takes away everything that is kept for the job.
+  func removeAll() throws {
+    while true {
+      let some = try next()
+      if some.isEmpty { return }
+      for pending in some { context.delete(pending) }
       try context.save()
       context.reset()
     }
-    return lost.sorted { $0.key < $1.key }.map { name, what in
-      "\(what.count) reference(s) \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
-    }
   }
 
-  private static func key(_ pending: ManagedObject, _ reference: RecordMapping.Reference) -> Value {
-    var text = pending.value(forKey: "key")?.plainText ?? ""
-    return text.withUTF8 { buffer in
+  /// References that lead nowhere, by relationship.
+  typealias Lost = [String: (count: Int64, examples: [String])]
+
+  /// Sets what can be found now, and takes all of the job's references away, some thousands a save.
+  ///
+  /// - Returns: those that lead nowhere; nil when `shouldStop` said so before the end.
+  func resolve(
+    _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint, shouldStop: () -> Bool
+  ) throws -> Lost? {
+    var lost: Lost = [:]
+    var attempt = 1
+    while true {
+      if shouldStop() { return nil }
+      // Others may have changed or deleted rows since.
+      resolver.forget()
       do {
-        return try reference.converter.convert(text: UnsafeRawBufferPointer(buffer))
-      } catch {
-        // It was converted once, from the file; what can't be read back is a key that nothing has.
-        return .null
+        var next = checkpoint
+        var nextLost = lost
+        guard try resolveSome(resolver, &next, &nextLost) else { return lost }
+        (checkpoint, lost, attempt) = (next, nextLost, 1)
+      } catch ManagedObjectError.mergeConflicts where attempt < Self.attempts {
+        // Somebody else changed one of the rows between reading and saving it.
+        attempt += 1
       }
+      context.reset()
     }
   }
 
+  private func resolveSome(
+    _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint, _ lost: inout Lost
+  ) throws -> Bool {
+    let record = try ImportCheckpoint.object(job, in: context)
+    let pending = try next()
+    if pending.isEmpty { return false }
+    var references = PendingKeys(model: context.model)
+    let notes = try pending.map { try ($0, Self.note($0)) }
+    for (item, note) in notes { try references.add(note.keys, entity: item.value(forKey: "entity")?.plainText ?? "") }
+    let found = try references.find(resolver)
+    for (item, note) in notes {
+      let object = try owner(of: item)
+      var isSet = false
+      for (name, text) in note.keys.sorted(by: { $0.key < $1.key }) {
+        guard let relationship = object?.entity.propertiesByName[name] as? RelationshipDescription else { continue }
+        if let target = found[relationship]?[text] {
+          isSet = isSet || object?.value(at: relationship.slot) != .object(target)
+          object?.point(relationship, to: target)
+        } else {
+          checkpoint.counts.unresolved += 1
+          lost[name, default: (0, [])].count += 1
+          if lost[name, default: (0, [])].examples.count < 3 { lost[name]?.examples.append("“\(text)”") }
+        }
+      }
+      if isSet, note.isCountedUnchanged {
+        checkpoint.counts.unchanged -= 1
+        checkpoint.counts.updated += 1
+      }
+      context.delete(item)
+    }
+    try checkpoint.write(to: record)
+    // The rows were checked when they were written, and a reference that may be empty breaks no rule.
+    try context.saveValidated()
+    return true
+  }
+
+  private var ofJob: FetchPredicate { .equal("job", .string(job)) }
+
+  private func next() throws -> [ManagedObject] {
+    try context.fetch(
+      FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: Self.batch))
+  }
+
+  /// The object whose references they are; nil when somebody deleted it in the meantime.
   private func owner(of pending: ManagedObject) throws -> ManagedObject? {
-    guard let entity = pending.value(forKey: "entity")?.plainText,
-      case .int(let number)? = pending.value(forKey: "row")
+    guard let entity = pending.value(forKey: "entity")?.plainText, case .int(let number)? = pending.value(forKey: "row")
     else { return nil }
-    let id = try context.persistentStoreCoordinator.managedObjectID(entity: entity, number: number)
     do {
-      return try context.existingObject(with: id)
+      return try context.existingObject(
+        with: context.persistentStoreCoordinator.managedObjectID(entity: entity, number: number))
     } catch ManagedObjectError.objectNotFound {
-      // Somebody deleted the row in the meantime: there is nothing left to set.
       return nil
     }
+  }
+}
+
+extension JSONEncoder {
+  /// Says the same thing the same way each time.
+  fileprivate static var sorted: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
   }
 }

@@ -28,6 +28,8 @@ final class JobLedger: Sendable {
 
   /// Requests that share a transaction, at most.
   private static let largestTurn = 256
+  /// Changes after which the context lets go of all objects, so that memory doesn't grow with the jobs.
+  private static let changesKept = 1000
 
   /// All writing.
   let context: ManagedObjectContext
@@ -38,6 +40,8 @@ final class JobLedger: Sendable {
   private let backoff: Backoff
   private let line = Mutex(Line())
   private let observer = Mutex(Observer())
+  /// Changes since the context let go of its objects.
+  private let changesHeld = Atomic<Int>(0)
 
   private struct Observer { weak var value: (any LedgerObserver)? }
 
@@ -84,6 +88,7 @@ final class JobLedger: Sendable {
     do {
       let result = try body(turn)
       announce(try turn.save())
+      letGo()
       return result
     } catch {
       context.reset()
@@ -100,6 +105,7 @@ final class JobLedger: Sendable {
     }
     if requests.isMore { context.perform { self.takeTurn() } }
     answer(requests.0)
+    letGo()
     observer.withLock { $0.value }?.ledgerDidEndTurn()
   }
 
@@ -123,8 +129,15 @@ final class JobLedger: Sendable {
     }
   }
 
+  private func letGo() {
+    guard changesHeld.load(ordering: .relaxed) > Self.changesKept else { return }
+    changesHeld.store(0, ordering: .relaxed)
+    context.reset()
+  }
+
   private func announce(_ changes: [LedgerChange]) {
     guard !changes.isEmpty else { return }
+    changesHeld.add(changes.count, ordering: .relaxed)
     observer.withLock { $0.value }?.ledgerDidCommit(changes)
   }
 }

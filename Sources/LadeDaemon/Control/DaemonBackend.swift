@@ -32,7 +32,7 @@ struct DaemonBackend: ControlBackend {
       stores: stores.all.map { store in
         StoreStatus(
           name: store.configuration.name, path: store.configuration.path,
-          entities: store.entities.sorted().map { EntityStatus(name: $0) })
+          entities: store.entities.sorted())
       },
       spool: configuration.spool)
   }

@@ -35,6 +35,25 @@ extension ManagedObjectContext {
     return adopt(StoreRow(id: temporaryID(of: entity), values: values))
   }
 
+  /// Inserts a new object for each row of values, in order, as ``insert(_:values:)`` does for one.
+  package func insert(
+    _ entity: EntityDescription, rows: some Collection<ContiguousArray<Value>>
+  ) throws -> ContiguousArray<ManagedObject> {
+    home.check()
+    guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
+    let scope = persistentStoreCoordinator.temporaryScope(of: entity)
+    let last = Self.lastTemporary.add(Int64(rows.count), ordering: .relaxed).newValue
+    var number = last - Int64(rows.count)
+    var objects = ContiguousArray<ManagedObject>()
+    objects.reserveCapacity(rows.count)
+    insertions.reserveCapacity(insertions.count + rows.count)
+    for values in rows {
+      number += 1
+      objects.append(adopt(StoreRow(id: ManagedObjectID(scope: scope, number: number), values: values)))
+    }
+    return objects
+  }
+
   private func temporaryID(of entity: EntityDescription) -> ManagedObjectID {
     let number = Self.lastTemporary.add(1, ordering: .relaxed).newValue
     return ManagedObjectID(scope: persistentStoreCoordinator.temporaryScope(of: entity), number: number)
@@ -121,14 +140,19 @@ extension ManagedObjectContext {
 
   /// Forgets everything, changes and objects. Objects still held elsewhere keep their values and have no context.
   /// Source: `reset()` of Core Data.
-  public func reset() {
+  public func reset() { _ = resetKeepingRemains() }
+
+  /// Does what ``reset()`` does, and returns the objects, which nobody may touch any more: letting go of tens of
+  /// thousands takes a while, which the caller may spend elsewhere.
+  package func resetKeepingRemains() -> ContextRemains {
     home.check()
     for object in deletions { object.state = .detached }
-    registry.detachAll()
+    let remains = ContextRemains(registry.detachAll())
     forgetChanges()
     pending = PendingChanges()
     permanentIDs.removeAll()
     deferredError = nil
+    return remains
   }
 
   func forgetChanges() {

@@ -38,7 +38,7 @@ extension ManagedObjectContext {
 
     let ids = changes.isEmpty ? [] : try source.write(changes)
 
-    let mayHoldTemporaryIDs = hasRelatedInsertions || !updates.isEmpty
+    let mayHoldTemporaryIDs = hasRelatedInsertions || updates.contains { !$0.entity.relationships.isEmpty }
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
     for (index, id) in ids.enumerated() {
       let object = inserted[index]

@@ -103,7 +103,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     for object in insertions { object.state = .detached }
     for object in updates { object.state = .detached }
     for object in deletions { object.state = .detached }
-    registry.detachAll()
+    _ = registry.detachAll()
     home.context = nil
   }
 

@@ -10,6 +10,8 @@ struct ObjectRegistry {
   /// Whether objects that nobody else holds are kept all the same.
   var retainsObjects = false
 
+  init(retainsObjects: Bool = false) { self.retainsObjects = retainsObjects }
+
   /// The number of objects known.
   var count: Int { byID.count + latest.count }
 
@@ -55,13 +57,14 @@ struct ObjectRegistry {
     object.isIndexed = false
   }
 
-  /// Forgets every object, each of which then has no context any more.
-  mutating func detachAll() {
+  /// Forgets every object, each of which then has no context any more, and returns them.
+  mutating func detachAll() -> [ManagedObject] {
     for object in latest { object.state = .detached }
     for object in byID.values { object.state = .detached }
-    byID.removeAll()
-    latest.removeAll(keepingCapacity: true)
-    limit = 2048
+    var remains = Array(byID.values)
+    remains.append(contentsOf: latest)
+    self = ObjectRegistry(retainsObjects: retainsObjects)
+    return remains
   }
 
   private mutating func index() {
@@ -76,10 +79,23 @@ struct ObjectRegistry {
   private mutating func letGo() {
     index()
     var alone: [ManagedObjectID] = []
-    for index in byID.values.indices where byID.values[index].state == .clean {
-      if isKnownUniquelyReferenced(&byID.values[index]) { alone.append(byID.keys[index]) }
+    // Not over `indices`: these hold a copy of the table, and with it every object.
+    var index = byID.startIndex
+    while index != byID.endIndex {
+      if byID.values[index].state == .clean, isKnownUniquelyReferenced(&byID.values[index]) {
+        alone.append(byID.keys[index])
+      }
+      byID.formIndex(after: &index)
     }
     for id in alone { byID[id] = nil }
     limit = max(2048, byID.count * 2)
   }
+}
+
+/// Objects without a context, to be let go of on any thread.
+package final class ContextRemains: @unchecked Sendable {
+  // Sendable: nothing reads or writes the objects; what is left of them is their memory.
+  private let objects: [ManagedObject]
+
+  init(_ objects: [ManagedObject]) { self.objects = objects }
 }

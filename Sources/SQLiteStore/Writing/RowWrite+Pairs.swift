@@ -4,9 +4,11 @@ import ManagedObjects
 extension RowWrite {
   /// Writes what changed in many-to-many relationships. Both sides may say the same; saying it twice does no harm.
   func writePairs(_ changes: StoreChanges, _ ids: [ManagedObjectID]) throws {
-    for (row, id) in zip(changes.inserted, ids) {
-      for relationship in try store.layout(of: row.id.entity).pairings {
-        try writePairs(relationship, of: id.number, old: [], new: row.values[relationship.slot])
+    if hasPairs {
+      for (row, id) in zip(changes.inserted, ids) {
+        for relationship in try store.layout(of: row.id.entity).pairings {
+          try writePairs(relationship, of: id.number, old: [], new: row.values[relationship.slot])
+        }
       }
     }
     for update in changes.updated {

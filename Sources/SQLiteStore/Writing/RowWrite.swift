@@ -11,6 +11,9 @@ final class RowWrite {
   let store: SQLiteStore
   let binder = RowBinder()
   private var numbers = RowNumbers()
+  /// Whether new rows may refer to each other, and whether some have pairs in tables of their own.
+  private var hasReferences = false
+  private(set) var hasPairs = false
   private var numbered: [ManagedObjectID: Int64] = [:]
   private var mergeConflicts: [MergeConflict] = []
   private var constraintConflicts: [ConstraintConflict] = []
@@ -27,11 +30,12 @@ final class RowWrite {
     var ids: [ManagedObjectID] = []
     ids.reserveCapacity(rows.count)
     var layout: RowLayout?
-    var hasReferences = false
     for row in rows {
-      if layout?.entity !== row.id.entity {
-        layout = try store.layout(of: row.id.entity)
-        hasReferences = hasReferences || !row.id.entity.relationships.isEmpty
+      if layout?.entity !== row.id.scope.entity {
+        let next = try store.layout(of: row.id.scope.entity)
+        if !next.entity.relationships.isEmpty { hasReferences = true }
+        if !next.pairings.isEmpty { hasPairs = true }
+        layout = next
       }
       guard let layout, row.id.isTemporaryID else {
         ids.append(row.id)
@@ -43,7 +47,7 @@ final class RowWrite {
         ids.append(ManagedObjectID(scope: layout.scope, number: try numbers.next(layout, db)))
       }
     }
-    if hasReferences || rows.contains(where: { !$0.id.entity.relationships.isEmpty }) {
+    if hasReferences {
       for (row, id) in zip(rows, ids) where row.id.isTemporaryID { numbered[row.id] = id.number }
       binder.permanentNumber = { [numbered] in numbered[$0] }
     }
@@ -71,7 +75,7 @@ final class RowWrite {
     var handle: OpaquePointer?
     defer { if let handle { sqlite3_reset(handle) } }
     for (row, id) in zip(rows, ids) {
-      if layout?.entity !== row.id.entity {
+      if layout?.entity !== row.id.scope.entity {
         if let handle { sqlite3_reset(handle) }
         let next = try store.layout(of: row.id.entity)
         layout = next
@@ -155,11 +159,22 @@ final class RowWrite {
       mergeConflicts.append(.init(objectID: id, isDeleted: true))
       return false
     }
-    for column in layout.columns where row.values[column.slot] != committed[column.slot] {
+    for column in layout.columns where !isStored(committed[column.slot], as: row.values[column.slot]) {
       mergeConflicts.append(.init(objectID: id, isDeleted: false))
       return false
     }
     return true
+  }
+
+  /// Whether a value that an object was saved with is what the store gives back for it: dates are kept to the
+  /// microsecond, and NaN as nothing.
+  private func isStored(_ value: Value, as stored: Value) -> Bool {
+    if value == stored { return true }
+    switch (value, stored) {
+    case (.date(let value), .date(let stored)): return ISODate.microseconds(of: value) == ISODate.microseconds(of: stored)
+    case (.double(let value), .null): return value.isNaN
+    default: return false
+    }
   }
 
   /// Notes a row that clashes with another; any other error ends the write.

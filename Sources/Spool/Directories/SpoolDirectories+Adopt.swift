@@ -42,25 +42,51 @@ extension SpoolDirectories {
   /// - Throws: ``SubmissionRefusal``.
   package func openSubmitted(_ path: String, for user: UInt32, allowedFolders: [String]) throws -> SubmittedFile {
     guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw SubmissionRefusal.notAbsolute(path) }
-    let number = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard number >= 0 else {
-      let reason = errno == ELOOP ? "it is a symbolic link" : String(cString: strerror(errno))
-      throw SubmissionRefusal.cannotOpen(path: path, reason: reason)
-    }
+    let number = try Self.openRegular(path)
     let descriptor = OwnedDescriptor(number)
     let status = try DirectoryHandle.status(of: descriptor, path: path)
     guard status.kind == .regular else { throw SubmissionRefusal.notARegularFile(path) }
     if user != 0, user != geteuid(), status.owner != user {
-      // The real place of what was opened, whatever links the path went through.
-      var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = readlink("/proc/self/fd/\(number)", &buffer, buffer.count - 1)
-      let real = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-      guard allowedFolders.contains(where: { real.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }) else {
+      // The real place of what was opened, whatever links the path went through. A file with a second name may have
+      // been linked into the folder by somebody who can't read it.
+      let real = try Self.realPath(of: number, path)
+      guard status.links == 1,
+        allowedFolders.contains(where: { real.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") })
+      else {
         throw SubmissionRefusal.notTheSubmitters(path: path, owner: status.owner, allowed: allowedFolders)
       }
     }
     let name = path.split(separator: "/").last.map(String.init) ?? "file"
     return SubmittedFile(file: OpenFile(descriptor: descriptor, status: status), name: name)
+  }
+
+  /// Opens a path that is a regular file, and touches nothing else: opening a device may do things already.
+  private static func openRegular(_ path: String) throws -> Int32 {
+    func failure() -> SubmissionRefusal {
+      .cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+    // O_PATH of open(2), which Swift doesn't show: a place in the file system, not opened for anything.
+    let pathOnly: Int32 = 0o10000000
+    let place = open(path, pathOnly | O_NOFOLLOW | O_CLOEXEC)
+    guard place >= 0 else { throw failure() }
+    let held = OwnedDescriptor(place)
+    switch try DirectoryHandle.status(of: held, path: path).kind {
+    case .regular: break
+    case .symbolicLink: throw SubmissionRefusal.cannotOpen(path: path, reason: "it is a symbolic link")
+    case .directory, .fifo, .socket, .characterDevice, .blockDevice: throw SubmissionRefusal.notARegularFile(path)
+    }
+    let number = open("/proc/self/fd/\(place)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard number >= 0 else { throw failure() }
+    return number
+  }
+
+  private static func realPath(of descriptor: Int32, _ path: String) throws -> String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count - 1)
+    guard count > 0 else {
+      throw SubmissionRefusal.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+    return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// Copies a submitted file to `active/`, whole and on the disk when this returns. Blocks.

@@ -43,14 +43,9 @@ struct StatusSheet: Sendable {
 
   private var stores: TextTable {
     TextTable(
-      columns: [.init("STORE"), .init("ENTITY"), .init("OBJECTS", .right), .init("PATH")],
-      rows: status.stores.flatMap { store in
-        store.entities.map { entity in
-          [
-            .init(store.name), .init(entity.name), .init(entity.count.map { Quantity.count($0) } ?? ""),
-            .init(store.path),
-          ]
-        }
+      columns: [.init("STORE"), .init("ENTITIES"), .init("PATH")],
+      rows: status.stores.map { store in
+        [.init(store.name), .init(store.entities.joined(separator: ", ")), .init(store.path)]
       })
   }
 }

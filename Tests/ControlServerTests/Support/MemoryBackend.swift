@@ -52,7 +52,7 @@ final class MemoryBackend: ControlBackend {
     Status(
       version: LadeVersion.current, pid: 4711, startedAt: Date(timeIntervalSince1970: 1_772_000_000.25),
       lanes: [LaneStatus(name: "import", concurrency: 2, running: 1)], counts: [.running: 1],
-      stores: [StoreStatus(name: "main", path: "/var/lib/lade/main.sqlite", entities: [.init(name: "Stop", count: 9)])],
+      stores: [StoreStatus(name: "main", path: "/var/lib/lade/main.sqlite", entities: ["Stop"])],
       spool: "/var/spool/lade")
   }
 

@@ -44,13 +44,15 @@ final class DaemonProcess: Sendable {
   func kill() async throws {
     child.send(SIGKILL)
     let ending = try await child.ending.value()
-    #expect(ending == .signal(SIGKILL), "it ended before it was killed:\n\(try log)")
+    let log = try log
+    #expect(ending == .signal(SIGKILL), "it ended before it was killed:\n\(log)")
   }
 
   /// SIGTERM; returns when it has ended, and expects exit status 0.
   func stop() async throws {
     child.send(SIGTERM)
     let ending = try await child.ending.value()
-    #expect(ending == .exit(0), "\(try log)")
+    let log = try log
+    #expect(ending == .exit(0), "\(log)")
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// Waits for something to appear in a folder, by inotify(7).
-final class FolderWatch: Sendable {
+final class FolderWatch {
   private let path: String
   private let changes: AsyncStream<Void>
   private let source: any DispatchSourceRead

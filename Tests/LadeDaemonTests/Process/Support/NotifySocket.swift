@@ -3,7 +3,9 @@ import Glibc
 import Synchronization
 
 /// A service manager's end of `$NOTIFY_SOCKET` (sd_notify(3)): hears what a daemon tells until it is closed.
-final class NotifySocket: Sendable {
+final class NotifySocket: @unchecked Sendable {
+  // Sendable: `heard` is behind its lock, `source` may be cancelled from any thread, and the rest doesn't change.
+
   let path: String
   private let descriptor: Int32
   private let heard = Mutex<[String]>([])
@@ -13,12 +15,13 @@ final class NotifySocket: Sendable {
   /// - Parameter each: called for each line that comes, such as `READY=1`, one after the other.
   init(path: String, each: @escaping @Sendable (String) -> Void) throws {
     self.path = path
-    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard try SocketPath.with(path, { bind(descriptor, $0, $1) }) == 0 else {
       let code = errno
       close(descriptor)
       throw POSIXError(.init(rawValue: code) ?? .EIO)
     }
+    self.descriptor = descriptor
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     source.setEventHandler { [weak self] in
       guard let self else { return }
@@ -27,7 +30,7 @@ final class NotifySocket: Sendable {
         lines.forEach(each)
       }
     }
-    source.setCancelHandler { [descriptor] in close(descriptor) }
+    source.setCancelHandler { close(descriptor) }
     source.activate()
   }
 

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@Suite("Files handed over to a daemon")
+struct HandOverTests {
+  @Test(
+    "become objects that point at each other, also at what stands later in the file, and a second drop changes nothing",
+    .timeLimit(.minutes(2)))
+  func places() async throws {
+    let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes)
+    let daemon = try await folder.start()
+
+    let countries = try await folder.imported(Places.countries, as: "countries.json", into: "countries")
+    #expect(countries.state == .completed)
+    #expect(countries.progress.inserted == 3)
+
+    let records = Places.departments + Places.regions + 4
+    let first = try await folder.imported(Places.subdivisions, as: "subdivisions.json", into: "subdivisions")
+    #expect(first.state == .completed)
+    #expect(first.progress.records == Int64(records))
+    #expect(first.progress.inserted == Int64(records))
+    #expect(first.progress.rejected == 0)
+    #expect(first.progress.bytesDone == Int64(Places.subdivisions.utf8.count))
+    // The one whose parent isn't there is told of.
+    #expect(first.reason?.contains("1 reference(s) parent lead nowhere") == true, "\(first.reason ?? "")")
+    #expect(first.reason?.contains("GB-YYY") == true)
+
+    #expect(try await folder.count("Subdivision") == records)
+    #expect(try await folder.count("Subdivision", where: "country == nil") == 0)
+    #expect(try await folder.count("Subdivision", where: "country.alpha2 == 'FR'") == Places.departments + Places.regions)
+    #expect(try await folder.count("Subdivision", where: "parent != nil") == Places.departments + 1)
+    #expect(try await folder.count("Subdivision", where: "parent.code == 'FR-R3'") == Places.departments / Places.regions)
+    let wrong = try await folder.sqlite(
+      """
+      SELECT count(*) FROM Subdivision d JOIN Subdivision r ON d.parent_id = r.id
+      WHERE d.code LIKE 'FR-%' AND r.code <> 'FR-R' || (substr(d.code, 4) % \(Places.regions))
+      """)
+    #expect(wrong == "0")
+
+    let second = try await folder.imported(Places.subdivisions, as: "subdivisions.json", into: "subdivisions")
+    #expect(second.state == .completed)
+    #expect(second.progress.inserted == 0)
+    #expect(second.progress.updated == 0)
+    #expect(second.progress.unchanged == Int64(records))
+    #expect(try await folder.count("Subdivision", where: "parent != nil") == Places.departments + 1)
+
+    #expect(try folder.names(in: "spool/incoming/subdivisions") == [])
+    #expect(try folder.names(in: "spool/active") == [])
+    #expect(
+      try folder.names(in: "spool/done") == ["1-countries.json", "2-subdivisions.json", "3-subdivisions.json"])
+    try await daemon.stop()
+  }
+
+  @Test("are taken when they were there before the daemon", .timeLimit(.minutes(2)))
+  func before() async throws {
+    let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes)
+    try folder.drop(Places.countries, as: "early.json", into: "countries")
+    let daemon = try await folder.start()
+    let job = try #require(try await folder.jobs().first)
+    #expect(try await folder.ended(job.id).progress.inserted == 3)
+    try await daemon.stop()
+  }
+
+  @Test("may come with a ticket that says what a recipe would", .timeLimit(.minutes(2)))
+  func ticket() async throws {
+    let folder = try DaemonFolder(model: Places.model)
+    let daemon = try await folder.start()
+    try folder.drop("code;title\nFR;France\n", as: "list.txt", into: "")
+    try folder.drop(
+      """
+      entity: Country
+      source: list.txt
+      mode: insert
+      priority: 3
+      max_attempts: 2
+      options: {delimiter: ";", columns: [alpha_2, name]}
+      """, as: "list.job", into: "")
+    let job = try await folder.ended(try #require(try await folder.jobs().first).id)
+    #expect(job.state == .completed, "\(job.reason ?? "")")
+    #expect((job.priority, job.maxAttempts, job.mode) == (3, 2, .insert))
+    #expect(try await folder.sqlite("SELECT alpha2, name FROM Country") == "'FR','France'")
+    #expect(try folder.names(in: "spool/done") == ["1-list.txt", "1.job"])
+    try await daemon.stop()
+  }
+}

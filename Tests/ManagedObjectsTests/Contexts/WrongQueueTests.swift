@@ -1,0 +1,103 @@
+import Dispatch
+import Foundation
+import ManagedObjects
+import TestSupport
+import Testing
+
+@Suite("A context used where it doesn't belong stops the program, and says why")
+struct WrongQueueTests {
+  private static func coordinator() throws -> PersistentStoreCoordinator {
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    try coordinator.addPersistentStore(.inMemory())
+    return coordinator
+  }
+
+  /// Runs `body` on a thread of that name and waits for its end.
+  private static func onThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      body()
+      done.signal()
+    }
+    thread.name = name
+    thread.start()
+    done.wait()
+  }
+
+  private func text(_ result: ExitTest.Result?) -> String {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+  }
+
+  @Test("a private context outside its queue")
+  func privateContext() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = ManagedObjectContext(.privateQueue, coordinator: try Self.coordinator(), name: "import 7")
+      Self.onThread("intruder") { _ = context.hasChanges }
+    }
+    #expect(text(result).contains("ManagedObjectContext \"import 7\", privateQueue"))
+    #expect(text(result).contains("belongs on: its private queue, inside perform or performAndWait"))
+    #expect(text(result).contains("touched on: thread"))
+    #expect(text(result).contains("\"intruder\""))
+    #expect(text(result).contains("WrongQueueTests.swift"), "the line that touched it")
+  }
+
+  @Test("a property of an object outside its context's queue")
+  func property() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = ManagedObjectContext(.privateQueue, coordinator: try Self.coordinator(), name: "objects")
+      let kept = Kept()
+      try context.performAndWait { kept.person = try context.person("Ada") }
+      _ = kept.person?.name
+    }
+    #expect(text(result).contains("ManagedObjectContext \"objects\", privateQueue"))
+    #expect(text(result).contains("touched on: thread"))
+  }
+
+  @Test("a private context's object on another context's queue")
+  func anotherQueue() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let coordinator = try Self.coordinator()
+      let (one, two) = (
+        ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "one"),
+        ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "two")
+      )
+      let kept = Kept()
+      try one.performAndWait { kept.person = try one.person("Ada") }
+      two.performAndWait { kept.person?.name = "Eve" }
+    }
+    #expect(text(result).contains("ManagedObjectContext \"one\""))
+  }
+
+  @Test("a main-queue context off the main queue")
+  func mainContext() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = ManagedObjectContext(.mainQueue, coordinator: try Self.coordinator(), name: "main")
+      Self.onThread("intruder") { _ = try? context.all(Person.self) }
+    }
+    #expect(text(result).contains("ManagedObjectContext \"main\", mainQueue"))
+    #expect(text(result).contains("belongs on: the main queue"))
+  }
+
+  @Test("a confinement context on another thread, also through performAndWait")
+  func confinement() async {
+    for _ in 1...1 {
+      let direct = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let context = ManagedObjectContext(.confinement, coordinator: try Self.coordinator(), name: "mine")
+        Self.onThread("intruder") { _ = context.registeredObjects }
+      }
+      #expect(text(direct).contains("ManagedObjectContext \"mine\", confinement"))
+      #expect(text(direct).contains("belongs on: the thread that made it"))
+    }
+    let waiting = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = ManagedObjectContext(.confinement, coordinator: try Self.coordinator(), name: "mine")
+      Self.onThread("intruder") { context.performAndWait {} }
+    }
+    #expect(text(waiting).contains("ManagedObjectContext \"mine\", confinement"))
+  }
+}
+
+/// Lets an object out of its context, as only a mistake would.
+private final class Kept: @unchecked Sendable {
+  // Not safe at all: that is what the tests are about.
+  var person: Person?
+}
