@@ -8,6 +8,11 @@ struct RejectLine {
     let delimiter: UInt8
     /// nil: fields are never quoted.
     let quote: UInt8?
+
+    init(_ source: CSVDialect) {
+      delimiter = source.delimiter
+      quote = UInt8(exactly: source.quote)
+    }
   }
 
   /// nil: JSON.

@@ -5,15 +5,18 @@ import ManagedObjects
 
 /// Turns converted rows into objects of a context and saves them, batch by batch.
 final class BatchWriter {
+  /// How often a batch is applied anew because somebody else wrote the same rows meanwhile.
+  private static let retries = 3
   private let context: ManagedObjectContext
   private let entity: EntityDescription
   private let mode: ImportOptions.Mode
   private let job: String
   private let rejects: RejectFile
   private let resolver: ReferenceResolver
+  private let pending: PendingReferences
+  /// Whether batches before have kept references; nil until somebody has to know.
+  private var hasKept: Bool?
   private(set) var checkpoint: ImportCheckpoint
-  /// What this batch keeps for later, by the object that refers.
-  private var pendingReferences: [ObjectIdentifier: [ManagedObject]] = [:]
   /// The objects of the last batch, to be let go of elsewhere.
   private var remains: ContextRemains?
   /// The first rejection's message, for the error when there are too many.
@@ -30,59 +33,13 @@ final class BatchWriter {
     self.rejects = rejects
     self.checkpoint = checkpoint
     resolver = ReferenceResolver(context: context)
-  }
-
-  /// The object of a row, and what became of it.
-  private struct Written {
-    let row: Int
-    let object: ManagedObject
-    let isNew: Bool
+    pending = PendingReferences(context: context, job: job)
   }
 
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
   func write(_ batch: ConvertedBatch) throws {
-    defer {
-      pendingReferences.removeAll()
-      remains = context.resetKeepingRemains()
-    }
-    // Asked for before there are new objects, so that the look-up needn't take them into account.
-    let record = try ImportCheckpoint.object(job, in: context)
-    var rejections = batch.rejections
-    var written = mode == .insert ? try insert(batch) : try upsert(batch)
-    try resolveReferences(batch, &written, &rejections)
-    if !batch.isChecked { reject(invalid: &written, batch, &rejections) }
-    while true {
-      rejections.sort { $0.record < $1.record }
-      var next = checkpoint
-      next.position = batch.source.end
-      next.counts.records = batch.source.end.record
-      next.counts.rejected += Int64(rejections.count)
-      for item in written {
-        if item.isNew {
-          next.counts.inserted += 1
-        } else if item.object.hasPersistentChanges {
-          next.counts.updated += 1
-        }
-      }
-      next.counts.unchanged =
-        next.counts.records - next.counts.inserted - next.counts.updated - next.counts.rejected
-      let length = rejects.length
-      rejects.append(rejections)
-      try rejects.flush()
-      next.rejectsLength = rejects.length
-      try next.write(to: record)
-      do {
-        try context.saveValidated()
-        checkpoint = next
-        if firstRejection.isEmpty, let first = rejections.first {
-          firstRejection = "line \(first.line): \(first.message)"
-        }
-        return
-      } catch ManagedObjectError.constraintConflicts(let conflicts) {
-        try rejects.truncate(to: length)
-        try reject(conflicts, &written, batch, &rejections)
-      }
-    }
+    defer { remains = context.resetKeepingRemains() }
+    if mode == .insert, batch.mapping.references.isEmpty { try insert(batch) } else { try apply(batch) }
   }
 
   /// The objects of the last batch, which nobody touches any more.
@@ -92,131 +49,54 @@ final class BatchWriter {
   }
 
   /// Ends the import: references to records that came later in the file are set, and the checkpoint says so.
-  func finish(mapping: RecordMapping?) throws -> [String] {
+  /// - Returns: notes for a person; nil when `shouldStop` said so before the end.
+  func finish(shouldStop: () -> Bool) throws -> [String]? {
     defer { context.reset() }
-    let pending = PendingReferences(context: context, job: job)
-    let missing = try mapping.map { try pending.resolve($0, resolver, &checkpoint) } ?? []
-    checkpoint.isFinished = true
-    try checkpoint.write(to: ImportCheckpoint.object(job, in: context))
-    try context.save()
-    return missing
+    let before = checkpoint.counts.unresolved
+    guard let lost = try pending.resolve(resolver, &checkpoint, shouldStop: shouldStop) else { return nil }
+    var next = checkpoint
+    next.isFinished = true
+    try next.write(to: ImportCheckpoint.object(job, in: context))
+    try context.saveValidated()
+    checkpoint = next
+    var notes = lost.sorted { $0.key < $1.key }.map { name, what in
+      "\(what.count) reference(s) \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
+    }
+    if before > 0 { notes.append("\(before) reference(s) were left empty before the import was interrupted") }
+    return notes
   }
 
-  // MARK: Objects
+  // MARK: New objects only
 
-  private func insert(_ batch: ConvertedBatch) throws -> [Written] {
+  /// The object of a row.
+  private struct Written {
+    let row: Int
+    let object: ManagedObject
+  }
+
+  private func insert(_ batch: ConvertedBatch) throws {
+    // Asked for before there are new objects, so that the look-up needn't take them into account.
+    let record = try ImportCheckpoint.object(job, in: context)
+    var rejections = batch.rejections
     let objects = try context.insert(entity, rows: batch.rows.lazy.map(\.values))
     var written: [Written] = []
     written.reserveCapacity(objects.count)
-    for index in objects.indices { written.append(Written(row: index, object: objects[index], isNew: true)) }
-    return written
-  }
-
-  private func upsert(_ batch: ConvertedBatch) throws -> [Written] {
-    let key = try batch.mapping.key()
-    var objects = try existing(batch, key)
-    var written: [Written] = []
-    var places: [ObjectIdentifier: Int] = [:]
-    for index in batch.rows.indices {
-      let row = batch.rows[index]
-      let values = key.map { row.values[$0.slot] }
-      // A key with a part missing matches nothing, as in SQL.
-      if !values.contains(.null), let object = objects[values] {
-        for target in batch.mapping.attributes {
-          if batch.source.cell(row.record, target.column).kind == .missing { continue }
-          object.setValue(row.values[target.slot], at: target.slot)
-        }
-        // The file's last word on an object counts; it stands once among the written.
-        if let place = places[ObjectIdentifier(object)] {
-          written[place] = Written(row: index, object: object, isNew: written[place].isNew)
-        } else {
-          places[ObjectIdentifier(object)] = written.count
-          written.append(Written(row: index, object: object, isNew: false))
-        }
-      } else {
-        let object = try context.insert(entity, values: row.values)
-        if !values.contains(.null) { objects[values] = object }
-        places[ObjectIdentifier(object)] = written.count
-        written.append(Written(row: index, object: object, isNew: true))
+    for index in objects.indices { written.append(Written(row: index, object: objects[index])) }
+    if !batch.isChecked { reject(invalid: &written, batch, &rejections) }
+    while true {
+      do {
+        return try save(batch, rejections, Tally(inserted: Int64(written.count)), record)
+      } catch ManagedObjectError.constraintConflicts(let conflicts) {
+        try reject(conflicts, &written, batch, &rejections)
       }
     }
-    return written
   }
-
-  /// The objects that the store has for the batch's keys.
-  private func existing(_ batch: ConvertedBatch, _ key: [AttributeDescription]) throws -> [[Value]: ManagedObject] {
-    // A compound key is looked up by its most telling part, and told apart here.
-    var lookup: (attribute: AttributeDescription, values: Set<Value>)?
-    for attribute in key {
-      let values = Set(batch.rows.lazy.map { $0.values[attribute.slot] }.filter { !$0.isNull })
-      if lookup == nil || values.count > lookup?.values.count ?? 0 { lookup = (attribute, values) }
-    }
-    guard let lookup else { return [:] }
-    var objects: [[Value]: ManagedObject] = [:]
-    for part in Array(lookup.values).parts(of: 10_000) {
-      let request = FetchRequest<ManagedObject>(
-        entityName: entity.name, predicate: .isIn(lookup.attribute.name, Array(part)))
-      for object in try context.fetch(request) { objects[key.map { object.value(at: $0.slot) }] = object }
-    }
-    return objects
-  }
-
-  // MARK: References
-
-  private func resolveReferences(
-    _ batch: ConvertedBatch, _ written: inout [Written], _ rejections: inout [Rejection]
-  ) throws {
-    for (position, reference) in batch.mapping.references.enumerated() {
-      let keys = Set(batch.rows.lazy.map { $0.keys[position] }.filter { !$0.isNull })
-      var found = keys.isEmpty ? [:] : try resolver.find(reference, keys: keys)
-      if reference.relationship.destinationEntity.rootEntity === entity.rootEntity {
-        // The batch's own objects, which the store doesn't have yet.
-        for item in written where item.isNew { found[item.object.value(at: reference.key.slot)] = item.object.objectID }
-      }
-      var refused: Set<Int> = []
-      var waiting: [(object: ManagedObject, key: Value)] = []
-      for (place, item) in written.enumerated() {
-        let row = batch.rows[item.row]
-        let key = row.keys[position]
-        if key.isNull {
-          let isAbsent = reference.column.map { batch.source.cell(row.record, $0).kind == .missing } ?? false
-          if !isAbsent { item.object.point(reference.relationship, to: nil) }
-        } else if let target = found[key] {
-          item.object.point(reference.relationship, to: target)
-        } else if reference.relationship.isOptional {
-          waiting.append((item.object, key))
-        } else {
-          refused.insert(place)
-          rejections.append(
-            batch.source.rejection(
-              row.record, column: reference.relationship.name, code: "no_such_object",
-              message: "there is no \(reference.relationship.destinationEntity.name) with "
-                + "\(reference.key.name) “\(key.plainText)”, which \(reference.relationship.name) needs"))
-        }
-      }
-      try wait(waiting, reference)
-      discard(refused, from: &written)
-    }
-  }
-
-  /// Keeps references to objects that may come later in the file.
-  private func wait(_ waiting: [(object: ManagedObject, key: Value)], _ reference: RecordMapping.Reference) throws {
-    let unsaved = waiting.map(\.object).filter { $0.objectID.isTemporaryID && $0.entity.primaryKey == nil }
-    if !unsaved.isEmpty { try context.obtainPermanentIDs(for: unsaved) }
-    for (object, key) in waiting {
-      let pending = try PendingReferences.note(key, reference, of: object, job: job, in: context)
-      pendingReferences[ObjectIdentifier(object), default: []].append(pending)
-    }
-  }
-
-  // MARK: Rejects
 
   /// Takes out what wouldn't pass validation, so that one bad record doesn't keep a batch from being saved.
   private func reject(invalid written: inout [Written], _ batch: ConvertedBatch, _ rejections: inout [Rejection]) {
     var refused: Set<Int> = []
     var failures: [ValidationFailure] = []
     for (place, item) in written.enumerated() {
-      guard item.isNew || item.object.hasPersistentChanges else { continue }
       item.object.validate(into: &failures)
       guard let failure = failures.first else { continue }
       failures.removeAll(keepingCapacity: true)
@@ -238,12 +118,7 @@ final class BatchWriter {
     for (place, item) in written.enumerated() {
       guard let conflict = byID[item.object.objectID] else { continue }
       refused.insert(place)
-      let columns = conflict.constraint.joined(separator: ", ")
-      let values = conflict.constraint.map { item.object.value(forKey: $0)?.plainText ?? "" }.joined(separator: ", ")
-      rejections.append(
-        batch.source.rejection(
-          batch.rows[item.row].record, column: columns, code: "duplicate_key",
-          message: "there is a \(entity.name) with \(columns) “\(values)” already"))
+      rejections.append(batch.duplicate(batch.rows[item.row].record, item.object, conflict))
     }
     // A conflict of something else than this batch's records can't be mended here.
     guard !refused.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
@@ -252,11 +127,84 @@ final class BatchWriter {
 
   private func discard(_ places: Set<Int>, from written: inout [Written]) {
     guard !places.isEmpty else { return }
-    for place in places {
-      let item = written[place]
-      if item.isNew { context.delete(item.object) } else { item.object.revert() }
-      for pending in pendingReferences.removeValue(forKey: ObjectIdentifier(item.object)) ?? [] { context.delete(pending) }
-    }
+    for place in places { context.delete(written[place].object) }
     written = written.enumerated().filter { !places.contains($0.offset) }.map(\.element)
+  }
+
+  // MARK: Objects that may be there, and references
+
+  private func apply(_ batch: ConvertedBatch) throws {
+    var refused: [Int: Rejection] = [:]
+    var retries = 0
+    while true {
+      let record = try ImportCheckpoint.object(job, in: context)
+      let mayHaveKept = try hasKept ?? !pending.isEmpty()
+      let rows = RowApplier(context: context, entity: entity, mode: mode, batch: batch, pending: pending)
+      try rows.apply(excluding: refused, resolver, mayHaveKept: mayHaveKept)
+      do {
+        try save(batch, batch.rejections + refused.values + rows.rejections, rows.tally, record)
+        hasKept = mayHaveKept || rows.keepsReferences
+        return
+      } catch ManagedObjectError.constraintConflicts(let conflicts) {
+        if retries < Self.retries, rows.hasMissedObjects(conflicts) {
+          retries += 1
+        } else {
+          let more = rows.refusals(conflicts)
+          // A conflict of something else than this batch's records can't be mended here.
+          guard !more.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
+          refused.merge(more) { first, _ in first }
+        }
+      } catch ManagedObjectError.mergeConflicts where retries < Self.retries {
+        // Somebody else changed one of the rows between reading and saving it.
+        retries += 1
+      }
+      context.reset()
+      resolver.forget()
+    }
+  }
+
+  // MARK: Saving
+
+  /// Saves what the context holds, with the checkpoint that counts it. Rejects are on the disk before.
+  private func save(
+    _ batch: ConvertedBatch, _ rejections: [Rejection], _ tally: Tally, _ record: ManagedObject
+  ) throws {
+    let rejections = rejections.sorted { $0.record < $1.record }
+    // What an attempt before has written.
+    try rejects.truncate(to: checkpoint.rejectsLength)
+    rejects.append(rejections)
+    try rejects.flush()
+    var next = checkpoint
+    next.position = batch.source.end
+    next.rejectsLength = rejects.length
+    next.counts.records = batch.source.end.record
+    next.counts.inserted += tally.inserted
+    next.counts.updated += tally.updated
+    next.counts.unchanged += tally.unchanged
+    next.counts.rejected += Int64(rejections.count)
+    try next.write(to: record)
+    try context.saveValidated()
+    checkpoint = next
+    if firstRejection.isEmpty, let first = rejections.first {
+      firstRejection = "line \(first.line): \(first.message)"
+    }
+  }
+}
+
+/// What became of the rows of a batch.
+struct Tally {
+  var inserted: Int64 = 0
+  var updated: Int64 = 0
+  var unchanged: Int64 = 0
+}
+
+extension ConvertedBatch {
+  /// The rejection of a record whose object the store refuses, because it has one of the same key.
+  func duplicate(_ record: Int, _ object: ManagedObject, _ conflict: ConstraintConflict) -> Rejection {
+    let columns = conflict.constraint.joined(separator: ", ")
+    let values = conflict.constraint.map { object.value(forKey: $0)?.plainText ?? "" }.joined(separator: ", ")
+    return source.rejection(
+      record, column: columns, code: "duplicate_key",
+      message: "there is a \(object.entity.name) with \(columns) “\(values)” already")
   }
 }

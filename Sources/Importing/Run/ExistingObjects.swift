@@ -33,6 +33,11 @@ struct ExistingObjects {
   /// The objects of one constraint.
   func all() -> [ManagedObject] { objects.values.flatMap(\.values) }
 
+  /// Whether objects are found by these attributes.
+  func isKey(_ attributes: [String]) -> Bool {
+    objects.keys.contains { Set(constraints[$0].attributes.map(\.name)) == Set(attributes) }
+  }
+
   /// The object with that key, which isn't partial.
   func object(_ key: UniqueKey, _ place: Int) -> ManagedObject? { objects[place]?[key] }
 

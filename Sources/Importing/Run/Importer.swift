@@ -68,44 +68,35 @@ package struct Importer {
   package func run(
     in context: ManagedObjectContext, shouldStop: () -> Bool, report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
-    let path = request.source.path
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      throw MappingError.fileFailed(path: path, operation: "open", reason: String(cString: strerror(errno)))
-    }
-    defer { close(descriptor) }
     context.announcesChanges = false
     var checkpoint = try ImportCheckpoint.read(request.job, in: context) ?? ImportCheckpoint()
     context.reset()
     let entity = try targetEntity()
-    let identity = try InputIdentity.of(descriptor, path: path)
+    if checkpoint.isFinished { return try alreadyFinished(entity, checkpoint) }
+    let source = try ImportSource(request.source)
+    let identity = try source.identity()
     if checkpoint.identity.isEmpty { checkpoint.identity = identity }
     guard checkpoint.identity == identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
     let reader = try openReader(
-      fileDescriptor: descriptor, name: request.name, options: request.options.reader,
+      fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
       from: checkpoint.position == .start ? nil : checkpoint.position)
-    let total = reader.bytesTotal
-    if checkpoint.isFinished {
-      let done = ImportProgress(counts: checkpoint.counts, bytesDone: total, bytesTotal: total)
-      return .finished(done, notes: [])
-    }
-    return try load(reader, entity, checkpoint, context, shouldStop, report)
+    return try load(source, reader, entity, checkpoint, context, shouldStop, report)
   }
 
   private func load(
-    _ reader: any RecordReader, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
+    _ source: ImportSource, _ reader: any RecordReader, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
     _ context: ManagedObjectContext, _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
     let tabular = reader as? CSVReader
     var mapping = try RecordMapping(entity, columns: reader.columns)
     if tabular != nil { try mapping.checkNotEmpty() }
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
-    if mode == .upsert, tabular != nil { _ = try mapping.key() }
+    if mode == .upsert, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey() }
     let rejects = try RejectFile(
-      path: request.rejects.path, delimiter: tabular?.delimiterText, header: tabular?.columns,
-      length: checkpoint.rejectsLength)
+      path: request.rejects.path, form: RejectLine(dialect: tabular.map { .init($0.dialect) }),
+      columns: tabular?.columns ?? [], length: checkpoint.rejectsLength)
     let writer = BatchWriter(
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint)
     let pipeline = BatchPipeline(reader: reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize)
@@ -116,11 +107,18 @@ package struct Importer {
       ImportProgress(counts: writer.checkpoint.counts, bytesDone: done, bytesTotal: total)
     }
     report(progress())
+    // It may have been killed just before it said so.
+    try checkRejects(writer)
+    var isFirst = checkpoint.position == .start
     while true {
       if shouldStop() { return .stopped(progress()) }
       guard let batch = try pipeline.next() else { break }
       mapping = batch.mapping
-      if batch.rows.count > 0 { try mapping.checkNotEmpty() }
+      if isFirst, !batch.rows.isEmpty {
+        try mapping.checkNotEmpty()
+        if mode == .upsert { try mapping.checkKey() }
+      }
+      isFirst = false
       try writer.write(batch)
       done = batch.bytesRead
       pipeline.recycle(batch, writer.takeRemains())
@@ -128,7 +126,11 @@ package struct Importer {
       try checkRejects(writer)
     }
     if shouldStop() { return .stopped(progress()) }
-    var notes = try writer.finish(mapping: mapping)
+    let identity = try source.identity()
+    guard identity == checkpoint.identity else {
+      throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
+    }
+    guard var notes = try writer.finish(shouldStop: shouldStop) else { return .stopped(progress()) }
     try coordinator.store(of: entity).synchronize()
     done = total
     if !mapping.ignored.isEmpty {
@@ -136,6 +138,13 @@ package struct Importer {
     }
     if writer.checkpoint.counts.records == 0 { notes.append("the file has no records") }
     return .finished(progress(), notes: notes)
+  }
+
+  /// The end of a job that had finished when it was killed before the queue heard of it.
+  private func alreadyFinished(_ entity: EntityDescription, _ checkpoint: ImportCheckpoint) throws -> ImportEnd {
+    try coordinator.store(of: entity).synchronize()
+    let total = ImportSource.length(of: request.source) ?? checkpoint.position.byteOffset
+    return .finished(ImportProgress(counts: checkpoint.counts, bytesDone: total, bytesTotal: total), notes: [])
   }
 
   private func targetEntity() throws -> EntityDescription {
@@ -148,6 +157,13 @@ package struct Importer {
       throw MappingError.unknownEntity(name: request.entity, known: known)
     }
     guard !entity.isAbstract else { throw MappingError.abstractEntity(entity.name) }
+    if let checkpoints = coordinator.model.entitiesByName[ImportModel.checkpointEntity],
+      try coordinator.store(of: checkpoints) !== coordinator.store(of: entity)
+    {
+      throw MappingError.badAttribute(
+        entity: entity.name, reason: "it isn't in the store that keeps how far imports have come, so the two couldn't "
+          + "be saved together: put both in one configuration of the model")
+    }
     return entity
   }
 

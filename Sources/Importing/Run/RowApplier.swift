@@ -37,13 +37,13 @@ final class RowApplier {
   /// Rows that need an object which may be a later row's, for each reference.
   private var deferred: [[Value: [Int]]]
   private var ready: [Int] = []
+  /// The reference that a row was put off for.
+  private var putOff: [Int: Int] = [:]
   private var lastRow: [ObjectIdentifier: Int] = [:]
 
   private(set) var applied: [Applied] = []
   private(set) var rejections: [Rejection] = []
-  private(set) var inserted: Int64 = 0
-  private(set) var updated: Int64 = 0
-  private(set) var unchanged: Int64 = 0
+  private(set) var tally = Tally()
   /// Whether anything was kept for the end of the file.
   private(set) var keepsReferences = false
 
@@ -81,11 +81,15 @@ final class RowApplier {
     }
     applied.reserveCapacity(batch.rows.count)
     for index in batch.rows.indices where excluded[batch.rows[index].record] == nil {
-      try apply(index)
-      while !ready.isEmpty { try apply(ready.removeFirst()) }
+      var next = [index]
+      while !next.isEmpty {
+        ready.removeAll(keepingCapacity: true)
+        for index in next { try apply(index) }
+        next = ready
+      }
     }
     for (place, rows) in deferred.enumerated() {
-      for index in rows.values.joined() { rejectLost(index, references[place]) }
+      for index in rows.values.joined() { rejectLost(index, place) }
     }
     try keepReferences(resolver)
   }
@@ -113,6 +117,10 @@ final class RowApplier {
       guard let place = batch.mapping.constraint(of: row.record, in: batch.source) else { return rejectKeyless(row) }
       let key = uniqueKey(row, place)
       if !key.isPartial { known = existing?.object(key, place) }
+    }
+    if let place = putOff[index], let known, let last = lastRow[ObjectIdentifier(known)], last > index {
+      // A later row of the same key has been applied while it waited, and counts.
+      return rejectLost(index, place)
     }
     var change = RowChange(old: known?.slots, new: known?.slots ?? row.values)
     if known != nil {
@@ -154,20 +162,14 @@ final class RowApplier {
       } else if reference.relationship.isOptional {
         change.link(place, .nothing, reference)
         change.missing.append((place, key))
+      } else if isOwn[place] {
+        deferred[place][key, default: []].append(index)
+        putOff[index] = place
+        return false
       } else {
-        let isOvertaken = known.flatMap { lastRow[ObjectIdentifier($0)] }.map { $0 > index } ?? false
-        if isOwn[place], !isOvertaken {
-          deferred[place][key, default: []].append(index)
-        } else {
-          rejectLost(index, reference)
-        }
+        rejectLost(index, place)
         return false
       }
-    }
-    if let known, let last = lastRow[ObjectIdentifier(known)], last > index, let place = references.indices.first {
-      // Put off until its object was there, and overtaken by a later row of the same key, which counts.
-      rejectLost(index, references[place])
-      return false
     }
     return true
   }
@@ -181,11 +183,11 @@ final class RowApplier {
 
   private func count(_ index: Int, _ object: ManagedObject, _ known: ManagedObject?, _ change: RowChange) {
     if known == nil {
-      inserted += 1
+      tally.inserted += 1
     } else if change.isChange {
-      updated += 1
+      tally.updated += 1
     } else {
-      unchanged += 1
+      tally.unchanged += 1
     }
     applied.append(
       Applied(row: index, object: object, isNew: known == nil, changed: known == nil ? [] : change.slots))
@@ -250,8 +252,8 @@ final class RowApplier {
         waits.note.keys[references[place].relationship.name] = nil
         if waits.note.isCountedUnchanged {
           waits.note.isCountedUnchanged = false
-          unchanged -= 1
-          updated += 1
+          tally.unchanged -= 1
+          tally.updated += 1
         }
       }
       if !waits.note.keys.isEmpty { keeping.append((item.object, waits.note)) }
@@ -260,7 +262,7 @@ final class RowApplier {
     keepsReferences = true
     if entity.primaryKey == nil {
       // All of them, so that numbers go along with the file.
-      try context.obtainPermanentIDs(for: applied.lazy.filter(\.isNew).map(\.object))
+      try context.obtainPermanentIDs(for: applied.filter(\.isNew).map(\.object))
     }
     for item in keeping { try pending.keep(item.note, of: item.object) }
   }
@@ -274,13 +276,44 @@ final class RowApplier {
         row.record, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)"))
   }
 
-  private func rejectLost(_ index: Int, _ reference: RecordMapping.Reference) {
+  private func rejectLost(_ index: Int, _ place: Int) {
     let row = batch.rows[index]
-    let key = batch.mapping.references.firstIndex { $0.relationship === reference.relationship }.map { row.keys[$0] }
+    let relationship = references[place].relationship
     rejections.append(
       batch.source.rejection(
-        row.record, column: reference.relationship.name, code: "no_such_object",
-        message: "there is no \(reference.relationship.destinationEntity.name) with "
-          + "\(reference.key.name) “\(key?.plainText ?? "")”, which \(reference.relationship.name) needs"))
+        row.record, column: relationship.name, code: "no_such_object",
+        message: "there is no \(relationship.destinationEntity.name) with \(references[place].key.name) "
+          + "“\(row.keys[place].plainText)”, which \(relationship.name) needs"))
+  }
+
+  /// Whether the store has got an object of a new one's key meanwhile: a record that would be an update if the batch
+  /// were applied again.
+  func hasMissedObjects(_ conflicts: [ConstraintConflict]) -> Bool {
+    guard let existing else { return false }
+    let refused = Dictionary(conflicts.map { ($0.objectID, $0) }) { first, _ in first }
+    return applied.contains { item in
+      item.isNew && (refused[item.object.objectID].map { existing.isKey($0.constraint) } ?? false)
+    }
+  }
+
+  /// The records whose objects the store refuses, with the reason.
+  ///
+  /// Of several records of one object, it is the last that changed what the conflict is about.
+  func refusals(_ conflicts: [ConstraintConflict]) -> [Int: Rejection] {
+    let refused = Dictionary(conflicts.map { ($0.objectID, $0) }) { first, _ in first }
+    var culprits: [ManagedObjectID: Applied] = [:]
+    for item in applied {
+      let id = item.object.objectID
+      guard let conflict = refused[id] else { continue }
+      let slots = conflict.constraint.compactMap { entity.slot(of: $0) }
+      if culprits[id] == nil || item.changed.contains(where: slots.contains) { culprits[id] = item }
+    }
+    var rejections: [Int: Rejection] = [:]
+    for (id, item) in culprits {
+      guard let conflict = refused[id] else { continue }
+      let record = batch.rows[item.row].record
+      rejections[record] = batch.duplicate(record, item.object, conflict)
+    }
+    return rejections
   }
 }

@@ -14,7 +14,8 @@ extension JobLedger {
         .path(JobSlot.availableAt.name), .lessOrEqual, .constant(.date(turn.now)))
       let jobs = try turn.context.fetch(Self.waiting(due, limit: limit))
       for job in jobs {
-        let reason = job.jobState == .retryable ? "the wait for attempt \(job.attempt + 1) is over" : "its time has come"
+        let reason =
+          job.jobState == .retryable ? "the wait for attempt \(job.attempt + 1) is over" : "its time has come"
         try turn.apply(.due, to: job, reason: reason, by: nil)
       }
       return (number: jobs.count, now: turn.now)

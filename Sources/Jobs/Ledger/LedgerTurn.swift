@@ -22,7 +22,7 @@ final class LedgerTurn {
 
   init(context: ManagedObjectContext, now: Date, backoff: Backoff) {
     self.context = context
-    self.now = now
+    self.now = now.asStored
     self.backoff = backoff
   }
 

@@ -7,20 +7,62 @@ package final class Job: ManagedObject {
 
   // What it is to do.
 
-  package var kind: String { get { self[.kind] ?? "" } set { self[.kind] = newValue } }
-  package var lane: String { get { self[.lane] ?? "" } set { self[.lane] = newValue } }
-  package var priority: Int { get { self[.priority] ?? 0 } set { self[.priority] = newValue } }
-  package var store: String? { get { self[.store] } set { self[.store] = newValue } }
-  package var entityName: String? { get { self[.entityName] } set { self[.entityName] = newValue } }
-  package var mode: String? { get { self[.mode] } set { self[.mode] = newValue } }
-  package var recipe: String? { get { self[.recipe] } set { self[.recipe] = newValue } }
-  package var source: String? { get { self[.source] } set { self[.source] = newValue } }
-  package var activeName: String? { get { self[.activeName] } set { self[.activeName] = newValue } }
-  package var format: String? { get { self[.format] } set { self[.format] = newValue } }
-  package var options: String { get { self[.options] ?? "{}" } set { self[.options] = newValue } }
-  package var submittedBy: String { get { self[.submittedBy] ?? "" } set { self[.submittedBy] = newValue } }
-  package var uniqueKey: String? { get { self[.uniqueKey] } set { self[.uniqueKey] = newValue } }
-  package var spoolIdentity: String? { get { self[.spoolIdentity] } set { self[.spoolIdentity] = newValue } }
+  package var kind: String {
+    get { self[.kind] ?? "" }
+    set { self[.kind] = newValue }
+  }
+  package var lane: String {
+    get { self[.lane] ?? "" }
+    set { self[.lane] = newValue }
+  }
+  package var priority: Int {
+    get { self[.priority] ?? 0 }
+    set { self[.priority] = newValue }
+  }
+  package var store: String? {
+    get { self[.store] }
+    set { self[.store] = newValue }
+  }
+  package var entityName: String? {
+    get { self[.entityName] }
+    set { self[.entityName] = newValue }
+  }
+  package var mode: String? {
+    get { self[.mode] }
+    set { self[.mode] = newValue }
+  }
+  package var recipe: String? {
+    get { self[.recipe] }
+    set { self[.recipe] = newValue }
+  }
+  package var source: String? {
+    get { self[.source] }
+    set { self[.source] = newValue }
+  }
+  package var activeName: String? {
+    get { self[.activeName] }
+    set { self[.activeName] = newValue }
+  }
+  package var format: String? {
+    get { self[.format] }
+    set { self[.format] = newValue }
+  }
+  package var options: String {
+    get { self[.options] ?? "{}" }
+    set { self[.options] = newValue }
+  }
+  package var submittedBy: String {
+    get { self[.submittedBy] ?? "" }
+    set { self[.submittedBy] = newValue }
+  }
+  package var uniqueKey: String? {
+    get { self[.uniqueKey] }
+    set { self[.uniqueKey] = newValue }
+  }
+  package var spoolIdentity: String? {
+    get { self[.spoolIdentity] }
+    set { self[.spoolIdentity] = newValue }
+  }
 
   /// Stored as `|one|two|`, so that one can be looked for with its bars.
   package var tags: [String] {
@@ -31,15 +73,42 @@ package final class Job: ManagedObject {
   // Where it stands: the state machine's.
 
   /// The attribute `state`. nil when the store holds a state that this version doesn't know.
-  package var jobState: JobState? { get { self[.state] } set { self[.state] = newValue } }
-  package var submittedAt: Date { get { self[.submittedAt] ?? .distantPast } set { self[.submittedAt] = newValue } }
-  package var notBefore: Date? { get { self[.notBefore] } set { self[.notBefore] = newValue } }
-  package var availableAt: Date? { get { self[.availableAt] } set { self[.availableAt] = newValue } }
-  package var startedAt: Date? { get { self[.startedAt] } set { self[.startedAt] = newValue } }
-  package var endedAt: Date? { get { self[.endedAt] } set { self[.endedAt] = newValue } }
-  package var attempt: Int { get { self[.attempt] ?? 0 } set { self[.attempt] = newValue } }
-  package var maxAttempts: Int { get { self[.maxAttempts] ?? 0 } set { self[.maxAttempts] = newValue } }
-  package var isHeld: Bool { get { self[.isHeld] ?? false } set { self[.isHeld] = newValue } }
+  package var jobState: JobState? {
+    get { self[.state] }
+    set { self[.state] = newValue }
+  }
+  package var submittedAt: Date {
+    get { self[.submittedAt] ?? .distantPast }
+    set { self[.submittedAt] = newValue }
+  }
+  package var notBefore: Date? {
+    get { self[.notBefore] }
+    set { self[.notBefore] = newValue }
+  }
+  package var availableAt: Date? {
+    get { self[.availableAt] }
+    set { self[.availableAt] = newValue }
+  }
+  package var startedAt: Date? {
+    get { self[.startedAt] }
+    set { self[.startedAt] = newValue }
+  }
+  package var endedAt: Date? {
+    get { self[.endedAt] }
+    set { self[.endedAt] = newValue }
+  }
+  package var attempt: Int {
+    get { self[.attempt] ?? 0 }
+    set { self[.attempt] = newValue }
+  }
+  package var maxAttempts: Int {
+    get { self[.maxAttempts] ?? 0 }
+    set { self[.maxAttempts] = newValue }
+  }
+  package var isHeld: Bool {
+    get { self[.isHeld] ?? false }
+    set { self[.isHeld] = newValue }
+  }
   package var isAwaitingFile: Bool {
     get { self[.isAwaitingFile] ?? false }
     set { self[.isAwaitingFile] = newValue }
@@ -51,10 +120,22 @@ package final class Job: ManagedObject {
 
   // What happened.
 
-  package var rescues: Int { get { self[.rescues] ?? 0 } set { self[.rescues] = newValue } }
-  package var reason: String? { get { self[.reason] } set { self[.reason] = newValue } }
-  package var failureCode: String? { get { self[.failureCode] } set { self[.failureCode] = newValue } }
-  package var note: String? { get { self[.note] } set { self[.note] = newValue } }
+  package var rescues: Int {
+    get { self[.rescues] ?? 0 }
+    set { self[.rescues] = newValue }
+  }
+  package var reason: String? {
+    get { self[.reason] }
+    set { self[.reason] = newValue }
+  }
+  package var failureCode: String? {
+    get { self[.failureCode] }
+    set { self[.failureCode] = newValue }
+  }
+  package var note: String? {
+    get { self[.note] }
+    set { self[.note] = newValue }
+  }
 
   package var progress: JobProgress {
     get {

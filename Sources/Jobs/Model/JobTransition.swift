@@ -5,13 +5,28 @@ package import ManagedObjects
 package final class JobTransition: ManagedObject {
   package override class var propertyNames: [String]? { JobTransitionSlot.allCases.map(\.name) }
 
-  package var at: Date? { get { self[.at] } set { self[.at] = newValue } }
+  package var at: Date? {
+    get { self[.at] }
+    set { self[.at] = newValue }
+  }
   /// nil for the submission.
-  package var fromState: JobState? { get { self[.fromState] } set { self[.fromState] = newValue } }
-  package var toState: JobState? { get { self[.toState] } set { self[.toState] = newValue } }
-  package var reason: String { get { self[.reason] ?? "" } set { self[.reason] = newValue } }
+  package var fromState: JobState? {
+    get { self[.fromState] }
+    set { self[.fromState] = newValue }
+  }
+  package var toState: JobState? {
+    get { self[.toState] }
+    set { self[.toState] = newValue }
+  }
+  package var reason: String {
+    get { self[.reason] ?? "" }
+    set { self[.reason] = newValue }
+  }
   /// nil for the queue itself.
-  package var requestedBy: String? { get { self[.requestedBy] } set { self[.requestedBy] = newValue } }
+  package var requestedBy: String? {
+    get { self[.requestedBy] }
+    set { self[.requestedBy] = newValue }
+  }
   package var job: Job? {
     get { object(JobTransitionSlot.job.rawValue) }
     set { setObject(newValue, JobTransitionSlot.job.rawValue) }

@@ -19,7 +19,8 @@ public struct JobEnvironment: Sendable {
 
   /// An environment for the queue to hand to operations.
   public init(
-    dataStores: [String: PersistentStoreCoordinator], activeDirectory: URL, rejectsDirectory: URL, queueIdentifier: String = "",
+    dataStores: [String: PersistentStoreCoordinator], activeDirectory: URL, rejectsDirectory: URL,
+    queueIdentifier: String = "",
     logger: Logger
   ) {
     self.queueIdentifier = queueIdentifier

@@ -47,6 +47,7 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
     }
   }
 
+  /// The message.
   public var description: String { message }
 }
 

@@ -1,9 +1,14 @@
+// An operation runs on a serial queue of its own, not on its lane's. Dispatch gives every serial queue a thread at once,
+// but a concurrent queue no more than there are cores while these are busy: two imports would keep a lane of maintenance
+// from starting anything. So to its OperationQueue it is an asynchronous operation, which says itself when it is done.
+
+import Dispatch
 public import Foundation
 import Synchronization
 
 /// The work of one job: a subclass overrides ``perform()``.
 ///
-/// `perform()` runs on a thread of the job's lane and may block. It builds its own private context there, saves whole
+/// `perform()` runs on a queue of its own and may block. It builds its own private context there, saves whole
 /// batches, and after each batch reports progress and looks at two flags:
 /// - `isCancelled`: somebody wants the job stopped. Return ``JobOutcome/cancelled(_:)``.
 /// - ``isDraining``: the daemon stops. Return ``JobOutcome/interrupted(_:)``; the job goes on after the next start.
@@ -26,7 +31,7 @@ import Synchronization
 /// }
 /// ```
 open class JobOperation: Operation, @unchecked Sendable {
-  // Sendable: `job` and `environment` are constant, the flag is atomic, and `ending` has a lock. A subclass's own
+  // Sendable: `job` and `environment` are constant, the flag is atomic, and `ending` has its lock. A subclass's own
   // properties are touched by `perform` only.
 
   /// The job as it stood when it was claimed.
@@ -37,9 +42,12 @@ open class JobOperation: Operation, @unchecked Sendable {
   private let ending = Mutex(Ending())
 
   private struct Ending {
+    var phase = Phase.waiting
     var outcome: JobOutcome?
     var latest: JobProgress?
   }
+
+  private enum Phase { case waiting, executing, finished }
 
   /// An operation for a job. A subclass that overrides it calls it first.
   public required init(job: JobSnapshot, environment: JobEnvironment) {
@@ -61,6 +69,33 @@ open class JobOperation: Operation, @unchecked Sendable {
   public final func report(_ progress: JobProgress) {
     ending.withLock { $0.latest = progress }
     environment.report(progress)
+  }
+
+  /// True: see above.
+  public final override var isAsynchronous: Bool { true }
+  /// Whether it runs.
+  public final override var isExecuting: Bool { ending.withLock { $0.phase == .executing } }
+  /// Whether it has ended, or was cancelled before it ran.
+  public final override var isFinished: Bool { ending.withLock { $0.phase == .finished } }
+
+  /// Called by the operation queue, when it is the operation's turn.
+  public final override func start() {
+    guard !isCancelled else { return finish() }
+    willChangeValue(for: \.isExecuting)
+    ending.withLock { $0.phase = .executing }
+    didChangeValue(for: \.isExecuting)
+    DispatchQueue(label: "job.\(job.id)").async {
+      self.main()
+      self.finish()
+    }
+  }
+
+  private func finish() {
+    willChangeValue(for: \.isExecuting)
+    willChangeValue(for: \.isFinished)
+    ending.withLock { $0.phase = .finished }
+    didChangeValue(for: \.isExecuting)
+    didChangeValue(for: \.isFinished)
   }
 
   /// Runs ``perform()`` and keeps its outcome.

@@ -26,7 +26,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
     case .invalidSubmission(let why): return "the job can't be taken: \(why)"
     case .noSuchJob(let id): return "there is no job \(id)"
     case .notPossible(let id, let transition):
-      return "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.event.name): \(transition.why)"
+      return
+        "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.event.name): \(transition.why)"
     case .invalidLanes(let why): return "the lanes can't be set up: \(why)"
     case .startedBefore: return "the queue was started before: make a new one"
     case .unreadable(let id, let what):

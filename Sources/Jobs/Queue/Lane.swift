@@ -23,7 +23,8 @@ final class Lane: Sendable {
 
   init(_ configuration: LaneConfiguration) {
     self.configuration = configuration
-    queue = DispatchQueue(label: "lane.\(configuration.name)", attributes: .concurrent)
+    // Serial: operations only begin here, and run on queues of their own.
+    queue = DispatchQueue(label: "lane.\(configuration.name)")
     operations = OperationQueue()
     operations.name = configuration.name
     operations.maxConcurrentOperationCount = configuration.concurrency

@@ -30,7 +30,7 @@ extension JobStateMachine {
     try requireRunning(event)
     if isCancelRequested { return end(.cancelled, at: time) }
     guard isRetryable, attempt < maxAttempts else { return end(.discarded, at: time) }
-    let next = time.addingTimeInterval(backoff.delay(afterAttempt: attempt, random: jitter))
+    let next = time.addingTimeInterval(backoff.delay(afterAttempt: attempt, random: jitter)).asStored
     state = .retryable
     availableAt = next
     return [.wake(next)]

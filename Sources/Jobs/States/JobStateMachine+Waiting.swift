@@ -8,7 +8,7 @@ extension JobStateMachine {
   ) throws(IllegalTransition) -> [JobAction] {
     switch state {
     case nil:
-      self.notBefore = notBefore
+      self.notBefore = notBefore?.asStored
       self.isHeld = isHeld
       self.isAwaitingFile = awaitsFile
       return wait(at: time)

@@ -26,7 +26,8 @@ package struct JobFilter: Sendable, Equatable {
   package init(
     states: Set<JobState> = [], kind: String? = nil, lane: String? = nil, store: String? = nil, entity: String? = nil,
     recipe: String? = nil, submittedBy: String? = nil, uniqueKey: String? = nil, tag: String? = nil,
-    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, before: Int64? = nil, newestFirst: Bool = true, limit: Int = 100, offset: Int = 0
+    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, before: Int64? = nil, newestFirst: Bool = true, limit: Int = 100,
+    offset: Int = 0
   ) {
     self.states = states
     self.kind = kind

@@ -1,14 +1,18 @@
 /// How far a job has come, and what it has done.
 public struct JobProgress: Sendable, Hashable, Codable {
-  /// Bytes of the input that were worked off, and in all; 0 in all when that isn't known.
+  /// Bytes of the input that were worked off.
   public var bytesDone: Int64
+  /// Bytes of the input in all; 0 when that isn't known.
   public var bytesTotal: Int64
   /// Records read so far.
   public var records: Int64
-  /// Objects inserted, changed, found to be as they should, and deleted.
+  /// Objects inserted.
   public var inserted: Int64
+  /// Objects changed.
   public var updated: Int64
+  /// Objects found to be as they should.
   public var unchanged: Int64
+  /// Objects deleted.
   public var deleted: Int64
   /// Records that couldn't be taken in and stand in the reject file.
   public var rejected: Int64

@@ -4,10 +4,13 @@ public import Foundation
 public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   /// One step of a job's life.
   public struct Transition: Sendable, Hashable, Codable {
+    /// When.
     public var at: Date
     /// Where it stood before; nil for the submission.
     public var from: JobState?
+    /// Where it stood then.
     public var to: JobState
+    /// Why.
     public var reason: String
     /// Who wanted it; nil for the queue itself.
     public var by: String?
@@ -19,11 +22,13 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var kind: String
   /// The lane in which it runs.
   public var lane: String
+  /// Where it stands.
   public var state: JobState
   /// Higher runs earlier.
   public var priority: Int
-  /// The data store and the entity that it works on.
+  /// The data store that it works on.
   public var store: String?
+  /// The entity that it works on.
   public var entity: String?
   /// How records are taken in; the operation knows.
   public var mode: String?
@@ -33,14 +38,20 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var source: String?
   /// The input's name in the spool's `active/`.
   public var activeName: String?
+  /// The input's format, where it isn't to be guessed.
   public var format: String?
   /// What else the operation is told: a JSON object. See ``decodeOptions(as:)``.
   public var options: String
+  /// Words to find it by.
   public var tags: [String]
+  /// Who handed it in.
   public var submittedBy: String
+  /// Of the jobs with one key only one is in the queue at a time.
   public var uniqueKey: String?
+  /// The identity of the spool entry that it comes from.
   public var spoolIdentity: String?
 
+  /// When it was handed in. All times are kept to the microsecond.
   public var submittedAt: Date
   /// It doesn't run earlier.
   public var notBefore: Date?
@@ -48,9 +59,11 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var availableAt: Date?
   /// When its latest attempt began.
   public var startedAt: Date?
+  /// When it ended.
   public var endedAt: Date?
-  /// Attempts made, the running one included, and allowed in all.
+  /// Attempts made, the running one included.
   public var attempt: Int
+  /// Attempts allowed in all.
   public var maxAttempts: Int
   /// How often the daemon ended while it ran.
   public var rescues: Int
@@ -67,6 +80,7 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var failureCode: String?
   /// What its operation had to say at its end.
   public var note: String?
+  /// How far it is, and what it has done.
   public var progress: JobProgress
   /// Every step, oldest first; nil unless asked for.
   public var transitions: [Transition]?

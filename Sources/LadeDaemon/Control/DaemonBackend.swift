@@ -44,12 +44,12 @@ struct DaemonBackend: ControlBackend {
       states: Set(query.states.compactMap { Jobs.JobState(rawValue: $0.rawValue) }), lane: query.lane,
       before: query.before, limit: query.limit + 1)
     let found = try await queue.jobs(filter)
-    let page = found.prefix(query.limit).map(ControlAPI.Job.init)
+    let page = found.prefix(query.limit).map(shown)
     return JobList(jobs: page, next: found.count > query.limit ? page.last?.id : nil)
   }
 
   func job(_ id: Int64) async throws -> ControlAPI.Job {
-    try await translating { ControlAPI.Job(try await queue.job(id, withTransitions: true)) }
+    try await translating { shown(try await queue.job(id, withTransitions: true)) }
   }
 
   func submit(_ submission: ControlAPI.JobSubmission, by peer: Peer) async throws -> ControlAPI.Job {
@@ -61,7 +61,7 @@ struct DaemonBackend: ControlBackend {
       let request = SubmissionRequest(submission)
       let job = try await queue.submit(plan.submission(request, source: file.name, by: "user \(peer.uid)"))
       // With a unique key it may be a job that has its file already.
-      guard job.isAwaitingFile, !job.state.isEnded else { return ControlAPI.Job(job) }
+      guard job.isAwaitingFile, !job.state.isEnded else { return shown(job) }
       let name = SpoolDirectories.activeName(job: job.id, originalName: file.name)
       do {
         try await directories.onQueue { [directories] in try directories.adopt(file, as: name) }
@@ -69,7 +69,7 @@ struct DaemonBackend: ControlBackend {
         _ = try await queue.cancel(job.id, by: "laded: its file couldn't be copied: \(error)")
         throw error
       }
-      return ControlAPI.Job(try await queue.fileArrived(job.id, activeName: name, by: "user \(peer.uid)"))
+      return shown(try await queue.fileArrived(job.id, activeName: name, by: "user \(peer.uid)"))
     }
   }
 
@@ -81,7 +81,7 @@ struct DaemonBackend: ControlBackend {
           reason: "Job \(id) was submitted by \(job.submittedBy).",
           hint: "Its submitter, root and the daemon's user may cancel it.")
       }
-      return ControlAPI.Job(try await queue.cancel(id, by: "user \(peer.uid)"))
+      return shown(try await queue.cancel(id, by: "user \(peer.uid)"))
     }
   }
 
@@ -89,12 +89,15 @@ struct DaemonBackend: ControlBackend {
     let events = queue.events()
     return AsyncStream { continuation in
       let task = Task {
-        for await job in events { continuation.yield(ControlAPI.Job(job)) }
+        for await job in events { continuation.yield(shown(job)) }
         continuation.finish()
       }
       continuation.onTermination = { _ in task.cancel() }
     }
   }
+
+  /// A job as clients see it.
+  private func shown(_ job: JobSnapshot) -> ControlAPI.Job { ControlAPI.Job(job, rejects: configuration.rejects) }
 
   /// The parts' refusals as the client's.
   private func translating<T: Sendable>(_ body: () async throws -> T) async throws -> T {
@@ -119,7 +122,8 @@ struct DaemonBackend: ControlBackend {
 }
 
 extension ControlAPI.Job {
-  init(_ job: JobSnapshot) {
+  /// - Parameter rejects: the folder of reject files.
+  init(_ job: JobSnapshot, rejects: String) {
     let progress = ControlAPI.JobProgress(
       bytesDone: job.progress.bytesDone, bytesTotal: job.progress.bytesTotal, records: job.progress.records,
       inserted: job.progress.inserted, updated: job.progress.updated, unchanged: job.progress.unchanged,
@@ -130,7 +134,8 @@ extension ControlAPI.Job {
       recipe: job.recipe, source: job.source ?? "", submittedAt: job.submittedAt,
       availableAt: job.availableAt ?? job.notBefore ?? job.submittedAt, startedAt: job.startedAt, endedAt: job.endedAt,
       attempt: job.attempt, maxAttempts: job.maxAttempts, submittedBy: job.submittedBy, progress: progress,
-      reason: job.state == .completed ? job.note ?? job.reason : job.reason, rejectsFile: job.progress.rejectsFile,
+      reason: job.state == .completed ? job.note ?? job.reason : job.reason,
+      rejectsFile: job.progress.rejectsFile.map { rejects + "/" + $0 },
       transitions: job.transitions?.map {
         ControlAPI.JobTransition(
           at: $0.at, from: $0.from.map(ControlAPI.JobState.init), to: .init($0.to), reason: $0.reason, by: $0.by)

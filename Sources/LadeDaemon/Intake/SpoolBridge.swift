@@ -50,7 +50,7 @@ struct SpoolBridge: Sendable {
     _ = try await queue().fileArrived(id, activeName: name, by: "spool")
   }
 
-  /// Puts a job's file away, and forgets how far the import had come.
+  /// Forgets how far a job's import had come, and puts its file away.
   func finished(_ job: JobSnapshot) async throws {
     guard let name = job.activeName else { return }
     let outcome: SpoolOutcome
@@ -59,11 +59,16 @@ struct SpoolBridge: Sendable {
     case .cancelled, .discarded: outcome = .corrupt(reason: job.reason ?? "job \(job.id) ended without a reason")
     case .scheduled, .available, .running, .retryable: return
     }
+    // Before the file is put away: while it is in active/, a start after a kill calls this again.
+    if job.kind == ImportOperation.kind, let store = job.store, let coordinator = plan.stores[store]?.coordinator {
+      do {
+        try await directories.onQueue { try ImportOperation.forget(job, queue: queueIdentifier, in: coordinator) }
+      } catch {
+        // What is left harms nobody: the job's number is never used again.
+        logger.warning("job \(job.id): its checkpoint stays in store \(store): \(error)")
+      }
+    }
     _ = try await directories.finish(activeName: name, as: outcome)
-    guard job.kind == ImportOperation.kind, job.state == .completed, let store = job.store,
-      let coordinator = plan.stores[store]?.coordinator
-    else { return }
-    try await directories.onQueue { try ImportOperation.forget(job, queue: queueIdentifier, in: coordinator) }
   }
 
   /// What a kill left between queue and spool: files of jobs that had ended, and jobs that wait for a file which came.

@@ -11,8 +11,9 @@ public import Foundation
 /// }
 /// ```
 public struct ContextSave: Sendable {
-  /// The name and author of the context that saved.
+  /// The name of the context that saved.
   public let contextName: String?
+  /// Who made the changes, as that context was told.
   public let transactionAuthor: String?
   let contextID: ObjectIdentifier
   let coordinator: PersistentStoreCoordinator

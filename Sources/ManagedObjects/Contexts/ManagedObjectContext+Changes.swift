@@ -1,7 +1,7 @@
 import Synchronization
 
 extension ManagedObjectContext {
-  /// Numbers temporary IDs, over the whole process so that contexts can share them.
+  /// Numbers temporary IDs downwards, over the whole process so that contexts can share them.
   private static let lastTemporary = Atomic<Int64>(0)
 
   /// Inserts a new object of the entity of that name, with the model's defaults.
@@ -42,20 +42,19 @@ extension ManagedObjectContext {
     home.check()
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
     let scope = persistentStoreCoordinator.temporaryScope(of: entity)
-    let last = Self.lastTemporary.add(Int64(rows.count), ordering: .relaxed).newValue
-    var number = last - Int64(rows.count)
+    var number = Self.lastTemporary.subtract(Int64(rows.count), ordering: .relaxed).oldValue
     var objects = ContiguousArray<ManagedObject>()
     objects.reserveCapacity(rows.count)
     insertions.reserveCapacity(insertions.count + rows.count)
     for values in rows {
-      number += 1
+      number -= 1
       objects.append(adopt(StoreRow(id: ManagedObjectID(scope: scope, number: number), values: values)))
     }
     return objects
   }
 
   private func temporaryID(of entity: EntityDescription) -> ManagedObjectID {
-    let number = Self.lastTemporary.add(1, ordering: .relaxed).newValue
+    let number = Self.lastTemporary.subtract(1, ordering: .relaxed).newValue
     return ManagedObjectID(scope: persistentStoreCoordinator.temporaryScope(of: entity), number: number)
   }
 
@@ -68,31 +67,11 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// Marks an object for deletion by the next save; the model's delete rules are applied then.
-  ///
-  /// An object that was never saved is forgotten at once.
-  public func delete(_ object: ManagedObject) {
-    home.check()
-    guard object.home === home else { return }
-    switch object.state {
-    case .deleted, .detached: return
-    case .inserted:
-      detachInverses(of: object)
-      hasVoidInsertions = true
-      object.state = .detached
-      registry.remove(object)
-    case .updated, .clean:
-      if object.state == .clean, !object.isUnfilled { object.committed = object.slots }
-      object.state = .deleted
-      deletions.append(object)
-    }
-    pending.noteDeleted(object)
-  }
-
   /// Whether there is anything to save.
   public var hasChanges: Bool {
     home.check()
-    return !deletions.isEmpty || insertions.contains { $0.state == .inserted } || updates.contains { $0.state == .updated }
+    return !deletions.isEmpty || insertions.contains { $0.state == .inserted }
+      || updates.contains { $0.state == .updated }
   }
 
   /// The objects that the next save inserts, in the order of their insertion.
@@ -117,50 +96,6 @@ extension ManagedObjectContext {
   public var registeredObjects: [ManagedObject] {
     home.check()
     return registry.objects
-  }
-
-  /// Forgets every change: new objects are gone, changed and deleted ones are as they were read.
-  /// Source: `rollback()` of Core Data.
-  public func rollback() {
-    home.check()
-    for object in insertions where object.state == .inserted {
-      object.state = .detached
-      registry.remove(object)
-      pending.noteDeleted(object)
-    }
-    for object in updates + deletions where object.state != .detached && object.state != .inserted {
-      if !object.committed.isEmpty { object.slots = object.committed }
-      object.committed = []
-      object.state = .clean
-      pending.noteRefreshed(object)
-    }
-    forgetChanges()
-    processPendingChanges()
-  }
-
-  /// Forgets everything, changes and objects. Objects still held elsewhere keep their values and have no context.
-  /// Source: `reset()` of Core Data.
-  public func reset() { _ = resetKeepingRemains() }
-
-  /// Does what ``reset()`` does, and returns the objects, which nobody may touch any more: letting go of tens of
-  /// thousands takes a while, which the caller may spend elsewhere.
-  package func resetKeepingRemains() -> ContextRemains {
-    home.check()
-    for object in deletions { object.state = .detached }
-    let remains = ContextRemains(registry.detachAll())
-    forgetChanges()
-    pending = PendingChanges()
-    permanentIDs.removeAll()
-    deferredError = nil
-    return remains
-  }
-
-  func forgetChanges() {
-    insertions.removeAll(keepingCapacity: true)
-    updates.removeAll(keepingCapacity: true)
-    deletions.removeAll(keepingCapacity: true)
-    hasVoidInsertions = false
-    hasRelatedInsertions = false
   }
 
   func noteUpdated(_ object: ManagedObject) {

@@ -1,35 +1,43 @@
 extension ManagedObjectContext {
-  /// Applies the model's delete rules to what is marked for deletion, until nothing more follows.
-  /// - Throws: ``ManagedObjectError/validation(_:)`` with every deletion that a rule denies.
-  func applyDeleteRules() throws {
-    var denied: [ValidationFailure] = []
+  /// Applies the model's delete rules to what was marked for deletion since the last time, until nothing more follows.
+  func propagateDeletes() {
     var next = 0
-    while next < deletions.count {
-      let object = deletions[next]
+    defer { newDeletions.removeFirst(next) }
+    while next < newDeletions.count {
+      let object = newDeletions[next]
+      if object.state == .deleted {
+        if object.isUnfilled { fulfill(object) }
+        // The store can't be read: the next save tells why, and the rules are applied once it can.
+        if object.isUnfilled { return }
+        if object.committed.isEmpty { object.committed = object.slots }
+        applyRules(to: object)
+      }
       next += 1
-      if object.isUnfilled { fulfill(object) }
-      if object.committed.isEmpty { object.committed = object.slots }
-      for relationship in object.entity.relationships {
-        let others = related(to: object, by: relationship)
-        if others.isEmpty { continue }
-        switch relationship.deleteRule {
-        case .noAction: break
-        case .cascade: for other in others { delete(other) }
-        case .nullify: for other in others { unlink(other, from: object, relationship) }
-        case .deny:
-          if others.contains(where: { $0.state != .deleted }) {
-            denied.append(.init(entity: object.entity, objectID: object.id, property: relationship.name, reason: .deleteDenied))
-          }
+    }
+  }
+
+  private func applyRules(to object: ManagedObject) {
+    for relationship in object.entity.relationships {
+      switch relationship.deleteRule {
+      case .noAction, .deny: break
+      case .cascade: for other in related(to: object, by: relationship) { delete(other) }
+      case .nullify: for other in related(to: object, by: relationship) { unlink(other, from: object, relationship) }
+      }
+    }
+  }
+
+  /// What denies a deletion, now that everything that is deleted is known.
+  func deniedDeletions() -> [ValidationFailure] {
+    var denied: [ValidationFailure] = []
+    for object in deletions {
+      for relationship in object.entity.relationships where relationship.deleteRule == .deny {
+        if related(to: object, by: relationship).contains(where: { $0.state != .deleted && $0.state != .detached }) {
+          denied.append(
+            .init(entity: object.entity, objectID: object.id, property: relationship.name, reason: .deleteDenied))
         }
       }
     }
-    guard denied.isEmpty else { throw ManagedObjectError.validation(denied) }
-  }
-
-  private func related(to object: ManagedObject, by relationship: RelationshipDescription) -> [ManagedObject] {
-    if relationship.isToMany { return object.resolvedIDs(relationship).map { self.object(with: $0) } }
-    guard case .object(let id) = object.value(at: relationship.slot) else { return [] }
-    return [self.object(with: id)]
+    return denied
   }
 
   private func unlink(_ other: ManagedObject, from object: ManagedObject, _ relationship: RelationshipDescription) {

@@ -7,6 +7,7 @@ extension ManagedObjectContext {
   /// - Throws: an unknown entity, a predicate or sort key that doesn't fit the entity, or the store's error.
   public func fetch<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [T] {
     home.check()
+    takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)
     guard request.includesPendingChanges, hasPendingChanges(of: fetch.entity) else {
@@ -18,6 +19,7 @@ extension ManagedObjectContext {
   /// How many objects a request finds.
   public func count<T: ManagedObject>(for request: FetchRequest<T>) throws -> Int {
     home.check()
+    takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)
     guard request.includesPendingChanges, hasPendingChanges(of: fetch.entity) else { return try source.count(fetch) }
@@ -75,7 +77,10 @@ extension ManagedObjectContext {
       guard belongs(object), matches(object), known.insert(ObjectIdentifier(object)).inserted else { continue }
       found.append(object)
     }
-    if !fetch.sort.isEmpty { found.sort { fetch.sort.areInIncreasingOrder($0, $1) } }
+    // Without a sort, pages count along the objects' numbers.
+    if !fetch.sort.isEmpty || fetch.limit > 0 || fetch.offset > 0 {
+      found.sort { fetch.sort.areInIncreasingOrder($0, $1) }
+    }
     let tail = found.dropFirst(fetch.offset)
     return Array(fetch.limit > 0 ? tail.prefix(fetch.limit) : tail)
   }

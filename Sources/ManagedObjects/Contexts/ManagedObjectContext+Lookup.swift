@@ -4,7 +4,6 @@ extension ManagedObjectContext {
   ///
   /// A fault of an entity that others inherit from is read at once, to learn its class.
   public func object(with id: ManagedObjectID) -> ManagedObject {
-    home.check()
     if let known = registeredObject(for: id) { return known }
     let id = permanentIDs[id] ?? id
     if !id.entity.subentities.isEmpty, let row = reading({ try source.rows(with: [id]) })?.first {
@@ -16,6 +15,7 @@ extension ManagedObjectContext {
   /// The object with that ID if the context knows it already.
   public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
     home.check()
+    takePromotedIDs()
     if let object = registry.object(with: id) { return object }
     guard let permanent = permanentIDs[id] else { return nil }
     return registry.object(with: permanent)
@@ -32,15 +32,26 @@ extension ManagedObjectContext {
   }
 
   /// Gives new objects their permanent IDs before they are saved.
+  ///
+  /// An object that the model numbers by an attribute has the ID that the attribute says; the attribute can't change
+  /// from then on. Without a value, or with that of another object known here, its ID stays temporary until the save.
+  /// Source: `obtainPermanentIDs(for:)` of Core Data.
   public func obtainPermanentIDs(for objects: [ManagedObject]) throws {
     home.check()
-    let temporary = objects.filter { $0.id.isTemporaryID && $0.home === home }
-    let ids = try source.permanentIDs(for: temporary.map(\.entity))
-    for (object, id) in zip(temporary, ids) where !id.isTemporaryID {
-      permanentIDs[object.id] = id
-      registry.rename(object, to: id)
+    let temporary = objects.filter { $0.id.isTemporaryID && $0.home === home && $0.state == .inserted }
+    var ids = try source.permanentIDs(for: temporary.map(\.entity))
+    var promoted: [PromotedIDs.Promotion] = []
+    for (index, object) in temporary.enumerated() where object.id.isTemporaryID {
+      if let key = object.entity.primaryKey, case .int(let number) = object.slots[key.slot] {
+        ids[index] = try persistentStoreCoordinator.managedObjectID(entity: object.entity.name, number: number)
+      }
+      guard !ids[index].isTemporaryID, registry.object(with: ids[index]) == nil else { continue }
+      permanentIDs[object.id] = ids[index]
+      promoted.append(.init(temporary: object.id, permanent: ids[index]))
+      registry.rename(object, to: ids[index])
     }
     replaceTemporaryIDs()
+    children.promote(promoted)
   }
 
   /// Throws what a read couldn't throw where it happened.
@@ -60,7 +71,8 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Reads a fault's row. An object that the store hasn't got any more reads as nil throughout and leaves the context.
+  /// Reads a fault's row. An object that the store hasn't got any more reads as nil throughout and leaves the context,
+  /// unless it is to be deleted: the save will say that it can't be.
   func fulfill(_ object: ManagedObject) {
     guard object.isUnfilled else { return }
     object.isUnfilled = false
@@ -78,8 +90,12 @@ extension ManagedObjectContext {
       if object.state == .deleted { object.committed = row.values }
     } else {
       for property in object.entity.properties { object.slots[property.slot] = .null }
-      object.state = .detached
-      registry.remove(object)
+      if object.state == .deleted {
+        object.isMissing = true
+      } else {
+        object.state = .detached
+        registry.remove(object)
+      }
     }
   }
 }

@@ -1,7 +1,8 @@
 public import Foundation
 
 // Merging takes the values that the save wrote, so that it neither reads the store nor blocks: rule 2 lets the main
-// queue do it. What this context doesn't know costs a look-up.
+// queue do it. What this context doesn't know costs a look-up. What was changed here and not saved yet has the last
+// word in `slots`; `committed` always becomes what the store has now.
 
 extension ManagedObjectContext {
   /// Takes in what another context of the same coordinator saved: refreshes the objects known here, and drops deleted
@@ -11,19 +12,13 @@ extension ManagedObjectContext {
   /// left alone. Source: `mergeChanges(fromContextDidSave:)` of Core Data.
   public func mergeChanges(fromContextDidSave save: ContextSave) {
     home.check()
-    guard save.coordinator === persistentStoreCoordinator, save.contextID != ObjectIdentifier(self), save.isToStore else {
-      return
-    }
+    guard save.coordinator === persistentStoreCoordinator, save.contextID != ObjectIdentifier(self), save.isToStore
+    else { return }
+    takePromotedIDs()
     if registry.count > 0 {
-      for row in save.inserted { mergeSets(of: row.values, former: nil, id: row.id) }
-      for update in save.updated {
-        mergeSets(of: update.values, former: update.committed, id: update.id)
-        merge(update)
-      }
-      for row in save.deleted {
-        mergeSets(of: nil, former: row.values, id: row.id)
-        drop(row.id)
-      }
+      for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) }
+      for update in save.updated { merge(update) }
+      drop(save.deleted)
     }
     processPendingChanges()
     postDidMerge(save)
@@ -35,14 +30,17 @@ extension ManagedObjectContext {
     mergeChanges(fromContextDidSave: save)
   }
 
-  private func merge(_ update: StoreChanges.Update) {
+  /// Takes in a row as it is in the store now, and as it was before.
+  func merge(_ update: StoreChanges.Update) {
+    mergeSets(of: update.id, from: update.committed, to: update.values)
     guard let object = registry.object(with: update.id), object.state != .detached, !object.isUnfilled else { return }
     var hasChanged = false
-    for property in object.entity.properties {
+    for property in object.entity.properties where !property.isTransient {
       let slot = property.slot
       if let relationship = property as? RelationshipDescription, relationship.isToMany {
         // The other side of a one-to-many pair keeps its set by the rows that point to it.
-        guard relationship.isManyToMany else { continue }
+        if relationship.isManyToMany, object.mergePairs(update, slot) { hasChanged = true }
+        continue
       }
       let isChangedHere = !object.committed.isEmpty && object.slots[slot] != object.committed[slot]
       if !object.committed.isEmpty { object.committed[slot] = update.values[slot] }
@@ -53,40 +51,70 @@ extension ManagedObjectContext {
     if hasChanged { pending.noteRefreshed(object) }
   }
 
-  private func drop(_ id: ManagedObjectID) {
-    guard let object = registry.object(with: id), object.state != .detached else { return }
-    object.state = .detached
-    registry.remove(object)
-    updates.removeAll { $0 === object }
-    deletions.removeAll { $0 === object }
-    pending.noteDeleted(object)
+  private func drop(_ rows: [StoreRow]) {
+    guard !rows.isEmpty else { return }
+    for row in rows {
+      mergeSets(of: row.id, from: row.values, to: nil)
+      guard let object = registry.object(with: row.id), object.state != .detached else { continue }
+      object.state = .detached
+      registry.remove(object)
+      pending.noteDeleted(object)
+    }
+    updates.removeAll { $0.state == .detached }
+    deletions.removeAll { $0.state == .detached }
+    forgetVanished(Set(rows.map(\.id)))
   }
 
   /// Keeps the sets that point back to a row in step, also when the row itself isn't known here.
-  private func mergeSets(of values: ContiguousArray<Value>?, former: ContiguousArray<Value>?, id: ManagedObjectID) {
+  private func mergeSets(of id: ManagedObjectID, from former: ContiguousArray<Value>?, to values: ContiguousArray<Value>?)
+  {
     for relationship in id.entity.relationships where !relationship.isToMany {
       guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
       let new = values?[relationship.slot] ?? .null
       let old = former.flatMap { $0.isEmpty ? nil : $0[relationship.slot] } ?? .null
       if new == old { continue }
-      if case .object(let owner) = old { update(inverse, of: owner) { $0.remove(id) } }
-      if case .object(let owner) = new { update(inverse, of: owner) { $0.insert(id) } }
+      let isMovedHere = values != nil && registry.object(with: id)?.isMoved(relationship) == true
+      if case .object(let owner) = old { change(inverse, of: owner, isMovedHere) { $0.remove(id) } }
+      if case .object(let owner) = new { change(inverse, of: owner, isMovedHere) { $0.insert(id) } }
     }
   }
 
-  private func update(
-    _ set: RelationshipDescription, of owner: ManagedObjectID, _ change: (inout Set<ManagedObjectID>) -> Void
+  /// Changes a set that has been read; of one that an unsaved change decides, only what the store has.
+  private func change(
+    _ set: RelationshipDescription, of owner: ManagedObjectID, _ isDecidedHere: Bool,
+    _ change: (inout Set<ManagedObjectID>) -> Void
   ) {
     guard let object = registry.object(with: owner), object.state != .detached else { return }
     pending.noteRefreshed(object)
     guard object.hasResolved(set) else { return }
-    if case .objects(var ids) = object.slots[set.slot] {
-      change(&ids)
-      object.slots[set.slot] = .objects(ids)
+    if isDecidedHere, object.state == .clean {
+      object.committed = object.slots
+      object.state = .updated
+      updates.append(object)
     }
-    if !object.committed.isEmpty, case .objects(var ids) = object.committed[set.slot] {
-      change(&ids)
-      object.committed[set.slot] = .objects(ids)
+    if !isDecidedHere { object.slots[set.slot].changeSet(change) }
+    if !object.committed.isEmpty { object.committed[set.slot].changeSet(change) }
+  }
+}
+
+extension ManagedObject {
+  /// Whether an unsaved change made here says where a to-one relationship points.
+  fileprivate final func isMoved(_ relationship: RelationshipDescription) -> Bool {
+    state == .deleted || (!committed.isEmpty && slots[relationship.slot] != committed[relationship.slot])
+  }
+
+  /// Adds and takes away the pairs that a save added and took away. Returns whether a set that was read has changed.
+  fileprivate final func mergePairs(_ update: StoreChanges.Update, _ slot: Int) -> Bool {
+    guard case .objects(let old) = update.committed[slot], case .objects(let new) = update.values[slot], old != new,
+      case .objects = slots[slot]
+    else { return false }
+    let (added, removed) = (new.subtracting(old), old.subtracting(new))
+    let apply = { (ids: inout Set<ManagedObjectID>) in
+      ids.formUnion(added)
+      ids.subtract(removed)
     }
+    slots[slot].changeSet(apply)
+    if !committed.isEmpty { committed[slot].changeSet(apply) }
+    return true
   }
 }

@@ -14,36 +14,52 @@ extension ManagedObjectContext {
 
   /// Keys of the notifications' user info, by Core Data's names.
   ///
-  /// The values are arrays (of a save, contiguous ones), in the order of the changes, where Core Data has sets: announcing a large save costs no
-  /// hashing. Objects belong to the context that posts; IDs can be taken elsewhere.
+  /// The values are arrays (of a save, contiguous ones), in the order of the changes, where Core Data has sets:
+  /// announcing a large save costs no hashing. Objects belong to the context that posts; IDs can be taken elsewhere.
   public enum NotificationKey: String, Sendable {
+    /// New objects.
     case insertedObjects = "inserted"
+    /// Changed objects.
     case updatedObjects = "updated"
+    /// Deleted objects.
     case deletedObjects = "deleted"
+    /// Objects that took on what the store has: after a merge, a refresh, a rollback.
     case refreshedObjects = "refreshed"
+    /// IDs of the objects that another context inserted.
     case insertedObjectIDs = "inserted_objectIDs"
+    /// IDs of the objects that another context changed.
     case updatedObjectIDs = "updated_objectIDs"
+    /// IDs of the objects that another context deleted.
     case deletedObjectIDs = "deleted_objectIDs"
   }
 
   static let saveKey = "save"
 
-  /// Announces what has changed since the last time with one did-change notification.
+  /// Applies the delete rules to what was deleted since the last time, and announces what has changed with one
+  /// did-change notification.
   /// Source: `processPendingChanges()` of Core Data.
   public func processPendingChanges() {
     home.check()
     guard !pending.isEmpty else { return }
+    propagateDeletes()
     let changes = pending
     pending = PendingChanges()
     for object in changes.updated { object.isChangePending = false }
-    let isNew = { (object: ManagedObject) in object.state == .inserted }
+    let refreshed = Set(changes.refreshed.map(ObjectIdentifier.init))
     let inserted = changes.inserted.filter { $0.state != .detached }
-    let updated = changes.updated.filter { !isNew($0) && $0.state != .deleted && $0.state != .detached }
+    let updated = changes.updated.filter { object in
+      switch object.state {
+      case .inserted, .deleted, .detached: return false
+      // A set that nobody has read changed, which leaves the object clean; or a change was taken back.
+      case .clean: return !refreshed.contains(ObjectIdentifier(object))
+      case .updated: return true
+      }
+    }
     post(
       Self.didChangeObjectsNotification,
       [
         .insertedObjects: Array(inserted), .updatedObjects: Array(updated), .deletedObjects: Array(changes.deleted),
-        .refreshedObjects: Array(changes.refreshed),
+        .refreshedObjects: changes.refreshed.filter { $0.state != .detached && $0.state != .deleted }.uniqued(),
       ])
   }
 
@@ -52,7 +68,7 @@ extension ManagedObjectContext {
   }
 
   func postDidSave(
-    _ save: ContextSave, inserted: ContiguousArray<ManagedObject>, updated: [ManagedObject],
+    _ save: ContextSave, inserted: ContiguousArray<ManagedObject>, updated: ContiguousArray<ManagedObject>,
     deleted: ContiguousArray<ManagedObject>
   ) {
     NotificationCenter.default.post(
@@ -78,5 +94,13 @@ extension ManagedObjectContext {
     for (key, objects) in objects where !objects.isEmpty { info[key.rawValue] = objects }
     guard !info.isEmpty else { return }
     NotificationCenter.default.post(name: name, object: self, userInfo: info)
+  }
+}
+
+extension ContiguousArray where Element: ManagedObject {
+  /// Its objects in their order, each once.
+  fileprivate func uniqued() -> [Element] {
+    var seen: Set<ObjectIdentifier> = []
+    return filter { seen.insert(ObjectIdentifier($0)).inserted }.map { $0 }
   }
 }

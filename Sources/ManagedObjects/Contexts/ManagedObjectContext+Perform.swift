@@ -35,6 +35,7 @@ extension ManagedObjectContext {
 
   private func run<T>(_ block: () throws -> T) rethrows -> T {
     try home.own {
+      takePromotedIDs()
       defer { processPendingChanges() }
       return try block()
     }

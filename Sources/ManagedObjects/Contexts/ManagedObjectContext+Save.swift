@@ -15,18 +15,27 @@ extension ManagedObjectContext {
 
   private func save(validating: Bool) throws {
     home.check()
+    takePromotedIDs()
     try throwDeferredError()
-    guard hasChanges else { return }
+    guard hasChanges else {
+      processPendingChanges()
+      return
+    }
     postWillSave()
-    try applyDeleteRules()
+    propagateDeletes()
     try throwDeferredError()
     processPendingChanges()
+    forgetDeletedInChanges()
 
-    if hasVoidInsertions { insertions.removeAll { $0.state != .inserted } }
+    if hasVoidInsertions {
+      insertions.removeAll { $0.state != .inserted }
+      hasVoidInsertions = false
+    }
     let inserted = insertions
-    let updated = updates.filter { $0.state == .updated && $0.hasPersistentChanges }
+    let updated = ContiguousArray(updates.lazy.filter { $0.state == .updated && $0.hasPersistentChanges })
     let deleted = deletions
-    if validating { try validate(inserted, updated) }
+    try validate(validating ? inserted : [], validating ? updated : [], denied: deniedDeletions())
+    try throwDeferredError()
 
     var changes = StoreChanges()
     changes.inserted.reserveCapacity(inserted.count)
@@ -38,12 +47,29 @@ extension ManagedObjectContext {
 
     let ids = changes.isEmpty ? [] : try source.write(changes)
 
+    takeIDs(ids, of: inserted, updated, &changes)
+    settle()
+    if parent == nil { forgetVanished(Set(changes.deleted.map(\.id))) }
+    postDidSave(ContextSave(context: self, changes), inserted: inserted, updated: updated, deleted: deleted)
+    processPendingChanges()
+  }
+
+  /// Gives the saved objects their permanent IDs, here and in what is told of the save.
+  private func takeIDs(
+    _ ids: [ManagedObjectID], of inserted: ContiguousArray<ManagedObject>, _ updated: ContiguousArray<ManagedObject>,
+    _ changes: inout StoreChanges
+  ) {
     let mayHoldTemporaryIDs = hasRelatedInsertions || updates.contains { !$0.entity.relationships.isEmpty }
+    let hasChildren = !children.isEmpty
     var renamed: [ManagedObjectID: ManagedObjectID] = [:]
+    var promoted: [PromotedIDs.Promotion] = []
     for (index, id) in ids.enumerated() {
       let object = inserted[index]
-      if object.isKnownToChildren { permanentIDs[object.id] = id }
-      if mayHoldTemporaryIDs, object.id != id { renamed[object.id] = id }
+      if object.id != id {
+        if object.isKnownToChildren || hasChildren { permanentIDs[object.id] = id }
+        if hasChildren { promoted.append(.init(temporary: object.id, permanent: id)) }
+        if mayHoldTemporaryIDs { renamed[object.id] = id }
+      }
       registry.rename(object, to: id)
       changes.inserted[index].id = id
     }
@@ -52,8 +78,7 @@ extension ManagedObjectContext {
       for (index, object) in inserted.enumerated() { changes.inserted[index].values = object.slots }
       for (index, object) in updated.enumerated() { changes.updated[index].values = object.slots }
     }
-    settle()
-    postDidSave(ContextSave(context: self, changes), inserted: inserted, updated: updated, deleted: deleted)
+    children.promote(promoted)
   }
 
   /// Nothing is changed any more.
@@ -72,6 +97,14 @@ extension ManagedObjectContext {
 
   /// Puts permanent IDs where changed objects refer to others by temporary ones.
   func replaceTemporaryIDs(_ renamed: [ManagedObjectID: ManagedObjectID] = [:]) {
+    replaceTemporaryIDs(renamed, in: insertions)
+    replaceTemporaryIDs(renamed, in: updates)
+  }
+
+  /// Puts permanent IDs where the objects refer to others by temporary ones.
+  func replaceTemporaryIDs(
+    _ renamed: [ManagedObjectID: ManagedObjectID], in objects: some Sequence<ManagedObject>
+  ) {
     func permanent(_ id: ManagedObjectID) -> ManagedObjectID? {
       id.isTemporaryID ? renamed[id] ?? permanentIDs[id] : nil
     }
@@ -85,11 +118,9 @@ extension ManagedObjectContext {
         }
       }
     }
-    for object in insertions where !object.entity.relationships.isEmpty {
+    for object in objects where !object.entity.relationships.isEmpty {
       replace(in: &object.slots, object.entity.relationships)
-    }
-    for object in updates where !object.entity.relationships.isEmpty {
-      replace(in: &object.slots, object.entity.relationships)
+      if !object.committed.isEmpty { replace(in: &object.committed, object.entity.relationships) }
     }
   }
 }

@@ -1,20 +1,33 @@
 extension ManagedObjectContext {
   /// Checks what is about to be saved against the model.
-  /// - Throws: ``ManagedObjectError/validation(_:)`` with every failure.
-  func validate(_ inserted: ContiguousArray<ManagedObject>, _ updated: [ManagedObject]) throws {
-    var failures: [ValidationFailure] = []
+  /// - Throws: ``ManagedObjectError/validation(_:)`` with every failure, the deletions that are denied first.
+  func validate(
+    _ inserted: ContiguousArray<ManagedObject>, _ updated: ContiguousArray<ManagedObject>,
+    denied: [ValidationFailure]
+  ) throws {
+    var failures = denied
     var rules: ValidationRules?
     for object in inserted {
       if rules?.entity !== object.entity { rules = ValidationRules.of(object.entity) }
       rules?.check(object.slots, of: object.id, into: &failures)
+      // An ID that was obtained before says what the attribute said then.
+      if !object.id.isTemporaryID, let key = object.entity.primaryKey,
+        object.slots[key.slot] != .int(object.id.number)
+      {
+        failures.append(keyChanged(object, key))
+      }
     }
     for object in updated {
       if rules?.entity !== object.entity { rules = ValidationRules.of(object.entity) }
       rules?.check(object.slots, of: object.id, into: &failures)
       if let key = object.entity.primaryKey, object.slots[key.slot] != object.committed[key.slot] {
-        failures.append(.init(entity: object.entity, objectID: object.id, property: key.name, reason: .primaryKeyChanged))
+        failures.append(keyChanged(object, key))
       }
     }
     guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
+  }
+
+  private func keyChanged(_ object: ManagedObject, _ key: AttributeDescription) -> ValidationFailure {
+    .init(entity: object.entity, objectID: object.id, property: key.name, reason: .primaryKeyChanged)
   }
 }

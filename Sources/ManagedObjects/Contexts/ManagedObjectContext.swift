@@ -36,6 +36,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let home: ContextHome
   let queue: DispatchQueue?
   let source: any ObjectSource
+  /// Permanent IDs that the parent has given meanwhile; nil without a parent.
+  let promotions: PromotedIDs?
+  /// Where this context tells its children of permanent IDs. Children come and go on any thread.
+  let children = ChildContexts()
 
   // Touched on the context's queue.
 
@@ -50,12 +54,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var updates: ContiguousArray<ManagedObject> = []
   /// Objects to delete.
   var deletions: ContiguousArray<ManagedObject> = []
+  /// Those of them to which the delete rules haven't been applied yet.
+  var newDeletions: ContiguousArray<ManagedObject> = []
   /// What the next did-change notification tells.
   var pending = PendingChanges()
   /// Whether new objects are told by a did-change notification: an import, whose context nobody watches, says no. Its
   /// saves are announced all the same.
   package var announcesChanges = true
-  /// Permanent IDs of objects that were inserted here by a child under a temporary one.
+  /// Permanent IDs of objects that somebody may still ask for by a temporary one.
   var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
   /// A read that failed where it couldn't be thrown, to be thrown by the next call that can.
   var deferredError: (any Error)?
@@ -90,6 +96,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     self.source = source
     self.name = name
     self.transactionAuthor = transactionAuthor
+    promotions = parent.map { $0.children.add() }
     home = ContextHome(concurrencyType)
     switch concurrencyType {
     case .mainQueue: queue = .main
@@ -121,6 +128,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
 }
 
 extension ManagedObjectContext: Hashable {
+  /// Whether both are the same context.
   public static func == (a: ManagedObjectContext, b: ManagedObjectContext) -> Bool { a === b }
+  /// Hashes the context's identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -12,11 +12,12 @@ struct ParentSource: ObjectSource {
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     try parent.performAndWait {
       try ids.compactMap { id in
-        guard let object = try? parent.existingObject(with: id), object.state != .deleted else {
-          try parent.throwDeferredError()
+        do {
+          let object = try parent.existingObject(with: id)
+          return object.state == .deleted ? nil : detached(StoreRow(id: object.id, values: object.slots))
+        } catch ManagedObjectError.objectNotFound {
           return nil
         }
-        return detached(StoreRow(id: id, values: object.slots))
       }
     }
   }
@@ -36,9 +37,12 @@ struct ParentSource: ObjectSource {
   func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
     try parent.performAndWait {
       try parent.throwDeferredError()
-      for row in changes.inserted { parent.absorbInsertion(row) }
+      // First the new objects, then what leads to them.
+      let inserted = changes.inserted.map { parent.absorbInsertion($0) }
+      for (object, row) in zip(inserted, changes.inserted) { parent.absorbRelationships(row.values, into: object) }
       for update in changes.updated { parent.absorbUpdate(update) }
       for row in changes.deleted { parent.delete(parent.object(with: row.id)) }
+      try parent.throwDeferredError()
       return changes.inserted.map(\.id)
     }
   }
@@ -54,42 +58,40 @@ struct ParentSource: ObjectSource {
 }
 
 extension ManagedObjectContext {
-  /// Takes in an object that a child inserted.
-  func absorbInsertion(_ row: StoreRow) {
-    let object = adopt(StoreRow(id: row.id, values: row.id.entity.initialValues))
+  /// Takes in an object that a child inserted, with its attributes.
+  func absorbInsertion(_ row: StoreRow) -> ManagedObject {
+    var values = row.id.entity.initialValues
+    for attribute in row.id.entity.attributes { values[attribute.slot] = row.values[attribute.slot] }
+    let object = adopt(StoreRow(id: row.id, values: values))
     object.isKnownToChildren = true
-    absorb(row.values, into: object)
+    return object
   }
 
   /// Takes in what a child changed of an object.
   func absorbUpdate(_ update: StoreChanges.Update) {
     let object = object(with: update.id)
-    if object.isUnfilled { fulfill(object) }
-    absorb(update.values, into: object, unlessIn: update.committed)
+    for attribute in object.entity.attributes where update.committed[attribute.slot] != update.values[attribute.slot] {
+      object.setValue(update.values[attribute.slot], at: attribute.slot)
+    }
+    absorbRelationships(update.values, from: update.committed, into: object)
   }
 
-  private func absorb(
-    _ values: ContiguousArray<Value>, into object: ManagedObject, unlessIn former: ContiguousArray<Value>? = nil
+  /// Takes in the relationships that a child set or changed. Of a one-to-many pair the to-one end says it; of a set only
+  /// the difference counts, for this context may have changed it too.
+  func absorbRelationships(
+    _ values: ContiguousArray<Value>, from former: ContiguousArray<Value>? = nil, into object: ManagedObject
   ) {
-    for attribute in object.entity.attributes where former?[attribute.slot] != values[attribute.slot] {
-      object.setValue(values[attribute.slot], at: attribute.slot)
-    }
     for relationship in object.entity.relationships where former?[relationship.slot] != values[relationship.slot] {
       switch values[relationship.slot] {
       case .object(let id): object.point(relationship, to: permanentIDs[id] ?? id)
       case .null where !relationship.isToMany: object.point(relationship, to: nil)
       case .objects(let ids) where relationship.isManyToMany:
-        object.setSet(relationship, to: Set(ids.map { permanentIDs[$0] ?? $0 }))
+        var old: Set<ManagedObjectID> = []
+        if case .objects(let ids)? = former?[relationship.slot] { old = ids }
+        for id in old.subtracting(ids) { object.unlink(relationship, self.object(with: id)) }
+        for id in ids.subtracting(old) { object.link(relationship, self.object(with: id)) }
       default: break
       }
     }
-  }
-}
-
-extension ManagedObject {
-  /// Replaces a set by one that a child saved; the child says the same of the other side.
-  final func setSet(_ relationship: RelationshipDescription, to ids: Set<ManagedObjectID>) {
-    _ = resolvedIDs(relationship)
-    setValue(.objects(ids), at: relationship.slot)
   }
 }

@@ -142,12 +142,39 @@ extension PersistentStoreCoordinator: ObjectSource {
     }
     for update in changes.updated { try withPart(of: update.id.entity) { $0.changes.updated.append(update) } }
     for row in changes.deleted { try withPart(of: row.id.entity) { $0.changes.deleted.append(row) } }
+    try checkStores(changes)
     var ids = changes.inserted.map(\.id)
     for store in stores {
       guard let part = parts[ObjectIdentifier(store)] else { continue }
       for (position, id) in zip(part.positions, try store.write(part.changes)) { ids[position] = id }
     }
     return ids
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// References don't lead from store to store, as in Core Data.
+  /// - Throws: ``ManagedObjectError/validation(_:)`` with every one that does.
+  private func checkStores(_ changes: StoreChanges) throws {
+    var failures: [ValidationFailure] = []
+    func check(_ id: ManagedObjectID, _ values: ContiguousArray<Value>) throws {
+      let home = try store(of: id.entity)
+      for relationship in id.entity.relationships {
+        let targets: Set<ManagedObjectID>
+        switch values[relationship.slot] {
+        case .object(let target): targets = [target]
+        case .objects(let ids): targets = ids
+        default: continue
+        }
+        if try targets.contains(where: { try store(of: $0.entity) !== home }) {
+          failures.append(
+            .init(entity: id.entity, objectID: id, property: relationship.name, reason: .otherStore))
+        }
+      }
+    }
+    for row in changes.inserted { try check(row.id, row.values) }
+    for update in changes.updated { try check(update.id, update.values) }
+    guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
   }
 }
 

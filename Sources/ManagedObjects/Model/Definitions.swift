@@ -16,12 +16,15 @@ public struct AttributeDefinition: Sendable, Hashable {
   public var isTransient: Bool
   /// The expression of a derived attribute, such as `now:()` or `canonical:(name)`.
   public var derivationExpression: String?
-  /// Least and greatest value or length, and a pattern, checked on save.
+  /// The least value, or a string's least length, checked on save; null for no bound.
   public var minimumValue: Value
+  /// The greatest value, or a string's greatest length, checked on save; null for no bound.
   public var maximumValue: Value
+  /// A pattern that the whole of a string must match, checked on save.
   public var regularExpression: String?
-  /// For transformables: the transformer's and the value class's names.
+  /// For transformables: the transformer's name.
   public var valueTransformerName: String?
+  /// For transformables: the name of the value's class.
   public var attributeValueClassName: String?
   /// For composites: the name of the composite type.
   public var compositeName: String?
@@ -29,10 +32,15 @@ public struct AttributeDefinition: Sendable, Hashable {
   public var compositeElements: [AttributeDefinition] = []
   /// Whether a class that is generated has a plain number and not an optional one.
   public var usesScalarValueType: Bool = false
+  /// Whether the model lets large data stand in a file beside the store; this library keeps it in the row.
   public var allowsExternalBinaryDataStorage: Bool
+  /// Whether history keeps the value of an object that is deleted.
   public var preservesValueInHistoryOnDeletion: Bool
+  /// The name it had in an earlier version, for migration.
   public var renamingIdentifier: String?
+  /// What makes two versions differ that look alike.
   public var versionHashModifier: String?
+  /// Whatever the model's author noted.
   public var userInfo: [String: String]
 
   /// An attribute of `type`; what isn't given is Core Data's default.
@@ -58,30 +66,43 @@ public struct AttributeDefinition: Sendable, Hashable {
 
 /// What happens to the objects at the other end when an object is deleted: Core Data's `NSDeleteRule`.
 public enum DeleteRule: String, Sendable, Hashable, Codable {
+  /// They stay as they are; what pointed to the object leads nowhere.
   case noAction = "No Action"
+  /// They no longer point back.
   case nullify = "Nullify"
+  /// They are deleted too.
   case cascade = "Cascade"
+  /// While there are any, the object can't be deleted.
   case deny = "Deny"
 }
 
 /// One relationship, as defined.
 public struct RelationshipDefinition: Sendable, Hashable {
+  /// The relationship's name, unique in its entity.
   public var name: String
   /// The entity it leads to.
   public var destination: String
   /// The relationship of `destination` that leads back.
   public var inverse: String?
+  /// Whether it holds a set and not one object.
   public var isToMany: Bool
+  /// Whether the set has an order.
   public var isOrdered: Bool
+  /// Whether it may be empty.
   public var isOptional: Bool
   /// Least number of objects; 0 for no bound.
   public var minimumCount: Int
   /// Greatest number of objects; 0 for no bound, 1 for to-one.
   public var maximumCount: Int
+  /// What happens to the other end on deletion.
   public var deleteRule: DeleteRule
+  /// Never stored.
   public var isTransient: Bool
+  /// The name it had in an earlier version, for migration.
   public var renamingIdentifier: String?
+  /// What makes two versions differ that look alike.
   public var versionHashModifier: String?
+  /// Whatever the model's author noted.
   public var userInfo: [String: String]
 
   /// A relationship to `destination`; what isn't given is Core Data's default.
@@ -106,9 +127,13 @@ public struct RelationshipDefinition: Sendable, Hashable {
 
 /// One fetched property, as defined: kept on the entity, evaluated by hand.
 public struct FetchedPropertyDefinition: Sendable, Hashable {
+  /// The property's name.
   public var name: String
+  /// The entity whose objects it finds.
   public var entityName: String
+  /// Which of them, in the format language; nil for all.
   public var predicateFormat: String?
+  /// Whatever the model's author noted.
   public var userInfo: [String: String]
 
   /// A fetched property that finds objects of `entityName`.
@@ -128,6 +153,7 @@ public struct FetchIndexDefinition: Sendable, Hashable {
     public var property: String?
     /// An expression in the format language, nil when the element is a property.
     public var expression: String?
+    /// Whether small values come first.
     public var isAscending: Bool
     /// `Binary` or `RTree`.
     public var collation: String
@@ -141,7 +167,9 @@ public struct FetchIndexDefinition: Sendable, Hashable {
     }
   }
 
+  /// The index's name, unique in its entity.
   public var name: String
+  /// Its columns, in order.
   public var elements: [Element]
   /// A predicate that limits the index to a part of the rows.
   public var partialPredicateFormat: String?
@@ -156,20 +184,31 @@ public struct FetchIndexDefinition: Sendable, Hashable {
 
 /// One entity, as defined.
 public struct EntityDefinition: Sendable, Hashable {
+  /// The entity's name, unique in its model.
   public var name: String
+  /// The entity it inherits from.
   public var parent: String?
+  /// Whether it has no objects of its own.
   public var isAbstract: Bool
   /// Core Data's `representedClassName`.
   public var className: String?
   /// Xcode's `codeGenerationType`: `class`, `category`, or nil for none.
   public var codeGenerationType: String?
+  /// Its own attributes, in the order of their slots.
   public var attributes: [AttributeDefinition]
+  /// Its own relationships, in the order of their slots.
   public var relationships: [RelationshipDefinition]
+  /// Its fetched properties.
   public var fetchedProperties: [FetchedPropertyDefinition]
+  /// Groups of attributes whose values together are unique.
   public var uniquenessConstraints: [[String]]
+  /// Its indexes.
   public var indexes: [FetchIndexDefinition]
+  /// The name it had in an earlier version, for migration.
   public var renamingIdentifier: String?
+  /// What makes two versions differ that look alike.
   public var versionHashModifier: String?
+  /// Whatever the model's author noted; `primaryKey` names an attribute that numbers the objects.
   public var userInfo: [String: String]
 
   /// An entity with its own properties; those of `parent` are inherited.
@@ -193,9 +232,13 @@ public struct EntityDefinition: Sendable, Hashable {
 
 /// A named fetch request of the model: Core Data's fetch request template.
 public struct FetchRequestTemplateDefinition: Sendable, Hashable {
+  /// The template's name, unique in its model.
   public var name: String
+  /// The entity whose objects it fetches.
   public var entityName: String
+  /// Which of them, in the format language; nil for all.
   public var predicateFormat: String?
+  /// How many objects at most; 0 for no limit.
   public var fetchLimit: Int
   /// Objects read at a time; 0 for all.
   public var fetchBatchSize: Int = 0

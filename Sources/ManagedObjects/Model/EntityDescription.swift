@@ -26,6 +26,7 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   public internal(set) unowned(unsafe) var rootEntity: EntityDescription!
   /// Every property, inherited ones included, at the index of its slot.
   public internal(set) var properties: [PropertyDescription] = []
+  /// Every property by its name, inherited ones included.
   public internal(set) var propertiesByName: [String: PropertyDescription] = [:]
   /// Every attribute, by slot.
   public internal(set) var attributes: [AttributeDescription] = []
@@ -41,6 +42,10 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   /// then the object ID's number, can't be changed once the object is saved, and stands in the table as
   /// `INTEGER PRIMARY KEY`, without a second column or index.
   public internal(set) var primaryKey: AttributeDescription?
+  /// Relationships of any entity that may lead to an object of this one, in the model's order.
+  package internal(set) var references: [RelationshipDescription] = []
+  /// Those of them that no delete rule takes back: without an inverse, or with one whose rule is to do nothing.
+  package internal(set) var looseReferences: [RelationshipDescription] = []
   /// The row a new object starts with: defaults, and empty sets.
   package internal(set) var initialValues: ContiguousArray<Value> = []
   /// The class of its objects.
@@ -68,11 +73,15 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   public func slot(of name: String) -> Int? { propertiesByName[name]?.slot }
 
   /// Whether it is `other` or inherits from it.
-  public func isKindOf(_ other: EntityDescription) -> Bool { other.family.contains(index) && other.rootEntity === rootEntity }
+  public func isKindOf(_ other: EntityDescription) -> Bool {
+    other.family.contains(index) && other.rootEntity === rootEntity
+  }
 
   /// Itself and every entity that inherits from it, in the model's order.
   public var selfAndDescendants: [EntityDescription] { [self] + subentities.flatMap(\.selfAndDescendants) }
 
+  /// Whether both are the same entity of the same model.
   public static func == (a: EntityDescription, b: EntityDescription) -> Bool { a === b }
+  /// Hashes the entity's identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -15,9 +15,11 @@
 public final class ManagedObjectModel: Sendable {
   /// The entities, in the order of their definition.
   public let entities: [EntityDescription]
+  /// The entities by their names.
   public let entitiesByName: [String: EntityDescription]
   /// Names of entities by configuration.
   public let configurations: [String: [String]]
+  /// Fetch requests by their names.
   public let fetchRequestTemplates: [String: FetchRequestTemplateDefinition]
   /// The version identifiers the author gave.
   public let versionIdentifier: String?

@@ -23,6 +23,7 @@ struct ModelAssembly {
     for entity in ordered { numberProperties(of: entity) }
     for entity in ordered { linkRelationships(of: entity) }
     for entity in ordered { deriveConstraints(of: entity) }
+    for entity in ordered { noteReferences(of: entity) }
     for entity in ordered { entity.validationRules = ValidationRules(entity) }
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
     return definitions.compactMap { entities[$0.name] }
@@ -114,6 +115,19 @@ struct ModelAssembly {
     }
   }
 
+  /// Tells the entities to which the entity's own relationships lead.
+  private func noteReferences(of entity: EntityDescription) {
+    for relationship in entity.relationships where relationship.entity === entity && !relationship.isTransient {
+      let destination = relationship.destinationEntity
+      let isLoose = relationship.inverseRelationship.map { $0.deleteRule == .noAction } ?? true
+      for target in destination.rootEntity.selfAndDescendants
+      where target.isKindOf(destination) || destination.isKindOf(target) {
+        target.references.append(relationship)
+        if isLoose { target.looseReferences.append(relationship) }
+      }
+    }
+  }
+
   private mutating func deriveConstraints(of entity: EntityDescription) {
     entity.uniquenessConstraints = entity.superentity?.uniquenessConstraints ?? []
     entity.indexes = (entity.superentity?.indexes ?? []) + entity.definition.indexes
@@ -146,6 +160,8 @@ struct ModelAssembly {
 }
 
 extension PropertyDescription: Hashable {
+  /// Whether both are the same property of the same model.
   public static func == (a: PropertyDescription, b: PropertyDescription) -> Bool { a === b }
+  /// Hashes the property's identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -9,6 +9,7 @@ public enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Two models define the same entity differently.
   case conflictingEntities([String])
 
+  /// What is wrong, each problem on its own.
   public var description: String {
     switch self {
     case .unreadable(let path, let reason): return "can't read the model \(path): \(reason)"

@@ -14,5 +14,6 @@ public struct ModelWarning: Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
+  /// The warning in words, with its place.
   public var description: String { "\(file):\(line): \(message)" }
 }

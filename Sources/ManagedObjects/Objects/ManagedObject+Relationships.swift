@@ -72,8 +72,14 @@ extension ManagedObject {
     if case .objects(let ids) = value(at: relationship.slot) { return ids }
     guard state != .detached, let context = home.context else { return [] }
     guard let stored = context.reading({ try context.source.relatedIDs(of: id, relationship) }) else { return [] }
-    if !committed.isEmpty { committed[relationship.slot] = .objects(stored) }
     let now = relationship.isManyToMany ? stored : context.overlayChanges(on: stored, of: id, relationship)
+    if state == .clean, now != stored {
+      // Objects at the other end were changed before this set was read: it differs from the store, as theirs do.
+      committed = slots
+      state = .updated
+      context.updates.append(self)
+    }
+    if !committed.isEmpty { committed[relationship.slot] = .objects(stored) }
     slots[relationship.slot] = .objects(now)
     return now
   }
@@ -84,7 +90,8 @@ extension ManagedObject {
     case (.null, false): point(relationship, to: nil)
     case (.object(let id), false) where id.entity.isKindOf(relationship.destinationEntity): point(relationship, to: id)
     case (.null, true): replaceAll(relationship, with: [])
-    case (.objects(let ids), true): replaceAll(relationship, with: ids)
+    case (.objects(let ids), true) where ids.allSatisfy({ $0.entity.isKindOf(relationship.destinationEntity) }):
+      replaceAll(relationship, with: ids)
     default:
       throw ManagedObjectError.wrongType(
         entity: entity.name, property: relationship.name,
@@ -99,7 +106,7 @@ extension ManagedObject {
     for id in ids.subtracting(old) { link(relationship, context.object(with: id)) }
   }
 
-  private final func link(_ relationship: RelationshipDescription, _ other: ManagedObject) {
+  final func link(_ relationship: RelationshipDescription, _ other: ManagedObject) {
     if let inverse = relationship.inverseRelationship, !inverse.isToMany {
       _ = resolvedIDs(relationship)
       other.point(inverse, to: id)
@@ -109,7 +116,7 @@ extension ManagedObject {
     if let inverse = relationship.inverseRelationship { other.note(id, in: inverse, reading: true) }
   }
 
-  private final func unlink(_ relationship: RelationshipDescription, _ other: ManagedObject) {
+  final func unlink(_ relationship: RelationshipDescription, _ other: ManagedObject) {
     if let inverse = relationship.inverseRelationship, !inverse.isToMany {
       guard other.value(at: inverse.slot) == .object(id) else { return }
       _ = resolvedIDs(relationship)
@@ -124,17 +131,17 @@ extension ManagedObject {
   /// Adds to a set that has been read; one that hasn't will find the object when it is.
   private final func note(_ other: ManagedObjectID, in relationship: RelationshipDescription, reading: Bool = false) {
     if reading { _ = resolvedIDs(relationship) }
-    guard !isUnfilled, case .objects(var ids) = slots[relationship.slot] else { return noteTouched() }
-    guard ids.insert(other).inserted else { return }
+    guard hasResolved(relationship) else { return noteTouched() }
+    guard !slots[relationship.slot].contains(other) else { return }
     willChange()
-    slots[relationship.slot] = .objects(ids)
+    slots[relationship.slot].changeSet { $0.insert(other) }
   }
 
   private final func forget(_ other: ManagedObjectID, in relationship: RelationshipDescription) {
-    guard !isUnfilled, case .objects(var ids) = slots[relationship.slot] else { return noteTouched() }
-    guard ids.remove(other) != nil else { return }
+    guard hasResolved(relationship) else { return noteTouched() }
+    guard slots[relationship.slot].contains(other) else { return }
     willChange()
-    slots[relationship.slot] = .objects(ids)
+    slots[relationship.slot].changeSet { $0.remove(other) }
   }
 
   /// A set that hasn't been read changed: whoever watches this object is told, and nothing is read.
@@ -145,6 +152,23 @@ extension ManagedObject {
 
   private final func assign(_ value: Value, _ relationship: RelationshipDescription) {
     setValue(value, at: relationship.slot)
+  }
+}
+
+extension Value {
+  /// Whether it is a set that holds the object.
+  func contains(_ id: ManagedObjectID) -> Bool {
+    if case .objects(let ids) = self { return ids.contains(id) }
+    return false
+  }
+
+  /// Changes a set where it stands, so that a large one isn't copied for each object that comes or goes. Leaves other
+  /// values as they are.
+  mutating func changeSet(_ change: (inout Set<ManagedObjectID>) -> Void) {
+    guard case .objects(var ids) = self else { return }
+    self = .null
+    change(&ids)
+    self = .objects(ids)
   }
 }
 

@@ -56,13 +56,15 @@ extension ManagedObject {
     }
   }
 
-  /// The properties changed since the object was read or saved, with their new values.
+  /// The properties changed since the object was read or saved, with their new values; of a new object those that
+  /// differ from the model's defaults. Transient properties aren't among them.
   /// Source: `changedValues()` of Core Data.
   public final func changedValues() -> [String: Value] {
     home.check()
-    guard state == .updated, !committed.isEmpty else { return [:] }
+    let former = state == .inserted ? entity.initialValues : committed
+    guard hasChanges, !former.isEmpty else { return [:] }
     var changes: [String: Value] = [:]
-    for property in entity.properties where slots[property.slot] != committed[property.slot] {
+    for property in entity.properties where slots[property.slot] != former[property.slot] && !property.isTransient {
       changes[property.name] = slots[property.slot]
     }
     return changes

@@ -55,6 +55,8 @@ open class ManagedObject {
   final var isIndexed = false
   /// Whether a child context inserted it, and may ask for it by its temporary ID later.
   final var isKnownToChildren = false
+  /// Whether it is to be deleted, and the store hadn't got its row any more when it was read.
+  final var isMissing = false
   /// The values as they were read or saved, while ``slots`` differ from them; empty otherwise.
   @exclusivity(unchecked) package final var committed: ContiguousArray<Value> = []
   @exclusivity(unchecked) package final var id: ManagedObjectID
@@ -102,6 +104,8 @@ public struct ObjectPlace {
 extension ManagedObject: Sendable {}
 
 extension ManagedObject: Hashable {
+  /// Whether both are the same object of the same context.
   public static func == (a: ManagedObject, b: ManagedObject) -> Bool { a === b }
+  /// Hashes the object's identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

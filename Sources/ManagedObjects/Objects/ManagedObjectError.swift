@@ -4,7 +4,9 @@ public enum ManagedObjectError: Error, Sendable, Equatable {
   case unknownEntity(name: String, known: [String])
   /// Abstract entities have no objects.
   case abstractEntity(name: String)
+  /// The entity has no property of that name.
   case unknownProperty(entity: String, name: String)
+  /// A property was given a value of a type that it doesn't hold.
   case wrongType(entity: String, property: String, expected: String, found: String)
   /// The row isn't in the store (any more).
   case objectNotFound(ManagedObjectID)
@@ -32,17 +34,30 @@ public enum ManagedObjectError: Error, Sendable, Equatable {
 public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvertible {
   /// What was wrong.
   public enum Reason: Sendable, Equatable {
+    /// Something that isn't optional has no value.
     case missing
+    /// A value is less than the bound.
     case belowMinimum(Value)
+    /// A value is more than the bound.
     case aboveMaximum(Value)
+    /// A string has fewer characters than that.
     case tooShort(Int)
+    /// A string has more characters than that.
     case tooLong(Int)
+    /// A string doesn't match the pattern.
     case doesNotMatch(String)
+    /// A relationship holds fewer objects than that.
     case tooFewObjects(Int)
+    /// A relationship holds more objects than that.
     case tooManyObjects(Int)
+    /// A relationship whose rule is to deny holds objects.
     case deleteDenied
+    /// The value is of a type that the attribute doesn't hold.
     case wrongType(String)
+    /// The attribute that numbers the object was changed after the object had its permanent ID.
     case primaryKeyChanged
+    /// A relationship leads to an object that another store holds.
+    case otherStore
   }
 
   /// The name of the object's entity.
@@ -75,9 +90,11 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .deleteDenied: return "delete_denied"
     case .wrongType: return "wrong_type"
     case .primaryKeyChanged: return "primary_key_changed"
+    case .otherStore: return "other_store"
     }
   }
 
+  /// What was wrong, in words.
   public var description: String {
     let name = "\(entityName).\(property)"
     switch reason {
@@ -92,6 +109,7 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .deleteDenied: return "it can't be deleted while \(name) holds objects"
     case .wrongType(let found): return "\(name) was given a \(found)"
     case .primaryKeyChanged: return "\(name) is the primary key, which can't change once the object is saved"
+    case .otherStore: return "\(name) leads to an object that another store holds"
     }
   }
 }
@@ -125,6 +143,7 @@ public struct MergeConflict: Sendable, Equatable {
 }
 
 extension ManagedObjectError: CustomStringConvertible {
+  /// What happened, in words, with the names of those concerned.
   public var description: String {
     switch self {
     case .unknownEntity(let name, let known):

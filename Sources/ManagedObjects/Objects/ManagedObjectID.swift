@@ -7,7 +7,7 @@ public import Foundation
 public struct ManagedObjectID: Sendable, Hashable {
   /// The entity and store that many IDs share.
   package let scope: IDScope
-  /// The row's number in its table. Temporary IDs are numbered over the whole process.
+  /// The row's number in its table. Temporary IDs are numbered over the whole process, downwards from -1.
   package let number: Int64
 
   package init(scope: IDScope, number: Int64) {
@@ -24,20 +24,25 @@ public struct ManagedObjectID: Sendable, Hashable {
 
   /// The ID as a URI: `x-coredata://STORE/Entity/p12`, or `x-coredata:///Entity/t12` while it is temporary.
   public var uriRepresentation: URL {
-    let path = isTemporaryID ? "/\(entity.name)/t\(number)" : "\(scope.storeIdentifier)/\(entity.name)/p\(number)"
+    let path =
+      isTemporaryID
+      ? "/\(entity.name)/t\(number.magnitude)" : "\(scope.storeIdentifier)/\(entity.name)/p\(number)"
     // Entity names are identifiers and store identifiers UUIDs, so that this is a URL whatever the model says.
     return URL(string: "x-coredata://\(path)") ?? URL(fileURLWithPath: path)
   }
 
+  /// Whether both stand for the same row, known by its own entity or one above.
   public static func == (a: ManagedObjectID, b: ManagedObjectID) -> Bool {
     guard a.number == b.number else { return false }
     return a.scope === b.scope || a.scope.sharesNumbering(with: b.scope)
   }
 
+  /// Hashes what equal IDs have in common.
   public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 extension ManagedObjectID: CustomStringConvertible {
+  /// The ID's URI.
   public var description: String { uriRepresentation.absoluteString }
 }
 

@@ -34,8 +34,10 @@ extension SQLiteStore {
     return found
   }
 
-  package func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
-    let reader = RowReader(try layouts(of: relationship.destinationEntity))
+  package func relatedIDs(
+    of id: ManagedObjectID, _ relationship: RelationshipDescription
+  ) throws -> Set<ManagedObjectID> {
+    let reader = RowReader(try layouts(of: relationship.destinationEntity), onlyIDs: true)
     let table = try layout(of: relationship.destinationEntity).table.quotedName
     let key = reader.keyColumn.quotedName
     let columns = reader.selection.map(\.quotedName).joined(separator: ", ")

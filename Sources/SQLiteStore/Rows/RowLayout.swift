@@ -31,6 +31,9 @@ final class RowLayout: Sendable {
   let blank: ContiguousArray<Value>
   /// Relationships whose pairs have a table of their own.
   let pairings: [RelationshipDescription]
+  /// Statements with the number of a row that is about to go: they take its pairs away and clear what refers to it,
+  /// unless the delete rule of the other end is to go too or to deny.
+  let clearings: [String]
 
   init(_ entity: EntityDescription, schema: SchemaMap, scopes: [Int: IDScope], scope: IDScope) {
     self.entity = entity
@@ -58,5 +61,29 @@ final class RowLayout: Sendable {
     bindings = ContiguousArray(columns.map { Binding(slot: $0.slot, isISODate: $0.kind == .isoDate) })
     self.blank = blank
     pairings = entity.relationships.filter(\.isManyToMany)
+    clearings = Self.clearings(entity, schema)
+  }
+
+  private static func clearings(_ entity: EntityDescription, _ schema: SchemaMap) -> [String] {
+    var statements: [String] = []
+    for relationship in entity.references where schema.holds(relationship.entity) {
+      if relationship.isManyToMany {
+        let pair = schema.pairing(of: relationship)
+        for column in [pair.sourceColumn, pair.destinationColumn]
+        where column == pair.destinationColumn || relationship.inverseRelationship === relationship {
+          statements.append("DELETE FROM \(pair.table.quotedName) WHERE \(column.quotedName) = ?")
+        }
+      } else if !relationship.isToMany {
+        switch relationship.inverseRelationship?.deleteRule {
+        case .cascade, .deny: continue
+        case .nullify, .noAction, nil: break
+        }
+        let table = schema.table(of: relationship.entity).quotedName
+        let column = schema.column(of: relationship, in: relationship.entity).quotedName
+        statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) = ?")
+      }
+    }
+    var seen: Set<String> = []
+    return statements.filter { seen.insert($0).inserted }
   }
 }

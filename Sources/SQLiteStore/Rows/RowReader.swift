@@ -25,8 +25,10 @@ struct RowReader {
   let keyColumn: String
   private let entityColumn: String?
 
-  /// - Parameter layouts: the layouts of the entities whose rows may come, all of one table.
-  init(_ layouts: [RowLayout]) {
+  /// - Parameters:
+  ///   - layouts: the layouts of the entities whose rows may come, all of one table.
+  ///   - onlyIDs: whether the rows' values are left out.
+  init(_ layouts: [RowLayout], onlyIDs: Bool = false) {
     var columns: [String] = []
     var places: [String: Int32] = [:]
     entityColumn = layouts[0].entityColumn
@@ -36,7 +38,7 @@ struct RowReader {
     for layout in layouts {
       var sources: [Source] = []
       if let slot = layout.keySlot { sources.append(Source(slot: slot, index: 0, kind: .integer)) }
-      for column in layout.columns {
+      for column in onlyIDs ? [] : layout.columns {
         let index = places[column.name] ?? first + Int32(columns.count)
         if places.updateValue(index, forKey: column.name) == nil { columns.append(column.name) }
         sources.append(Source(slot: column.slot, index: index, kind: column.kind))

@@ -27,15 +27,15 @@ extension RowWrite {
     guard case .objects(let ids) = new else { return }
     let pair = store.schema.pairing(of: relationship)
     let columns = (pair.sourceColumn.quotedName, pair.destinationColumn.quotedName)
-    for id in old.subtracting(ids) {
-      try db.cachedStatement(
-        sql: "DELETE FROM \(pair.table.quotedName) WHERE \(columns.0) = ? AND \(columns.1) = ?"
-      ).execute(arguments: [owner, number(id)])
+    let delete = "DELETE FROM \(pair.table.quotedName) WHERE \(columns.0) = ? AND \(columns.1) = ?"
+    let insert = "INSERT OR IGNORE INTO \(pair.table.quotedName) (\(columns.0), \(columns.1)) VALUES (?, ?)"
+    func execute(_ sql: String, _ id: ManagedObjectID) throws {
+      try db.cachedStatement(sql: sql).execute(arguments: [owner, number(id)])
+      // A relationship that is its own inverse holds in both directions, and so do its pairs.
+      guard relationship.inverseRelationship === relationship else { return }
+      try db.cachedStatement(sql: sql).execute(arguments: [number(id), owner])
     }
-    for id in ids.subtracting(old) {
-      try db.cachedStatement(
-        sql: "INSERT OR IGNORE INTO \(pair.table.quotedName) (\(columns.0), \(columns.1)) VALUES (?, ?)"
-      ).execute(arguments: [owner, number(id)])
-    }
+    for id in old.subtracting(ids) { try execute(delete, id) }
+    for id in ids.subtracting(old) { try execute(insert, id) }
   }
 }

@@ -3,14 +3,16 @@ import GRDBSQLite
 package import ManagedObjects
 
 extension SQLiteStore {
-  /// Writes a save in one transaction: deletions, then changes, then new rows, then pairs of many-to-many
-  /// relationships. Foreign keys are checked at the commit, so that the order among rows doesn't matter.
+  /// Writes a save in one transaction: after a look at the rows to be changed, which must be as they were read,
+  /// deletions, then changes, then new rows, then pairs of many-to-many relationships. Foreign keys are checked at the
+  /// commit, so that the order among rows doesn't matter.
   package func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
     try translating {
       try pool.writeWithoutTransaction { db in
         var ids: [ManagedObjectID] = []
         try db.inTransaction(.immediate) {
           let write = try RowWrite(db, store: self)
+          try write.check(changes)
           try write.delete(changes.deleted)
           ids = try write.assignIDs(to: changes.inserted)
           try write.update(changes.updated)

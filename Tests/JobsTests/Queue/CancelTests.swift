@@ -9,7 +9,7 @@ struct CancelTests {
   func waiting(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()
-    let later = house.clock.now.addingTimeInterval(60)
+    let later = house.clock.now.addingTimeInterval(60).asStored
     let scheduled = try await queue.submit(.of("noop").with { $0.notBefore = later })
     let available = try await queue.submit(.of("noop"))
     #expect((scheduled.state, available.state) == (.scheduled, .available))
@@ -94,11 +94,16 @@ struct CancelTests {
     #expect(steps?.map(\.by) == ["anna", "carla", nil, nil])
   }
 
-  @Test("a job that awaits its file runs when that has arrived, under the name it has then", arguments: StoreKind.allCases)
+  @Test(
+    "a job that awaits its file runs when that has arrived, under the name it has then", arguments: StoreKind.allCases)
   func awaitingFile(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let names = Shared<String>()
-    let queue = try house.queue(["read": { names.append($0.job.activeName ?? "-"); return .completed(JobProgress()) }])
+    let queue = try house.queue([
+      "read": {
+        names.append($0.job.activeName ?? "-"); return .completed(JobProgress())
+      }
+    ])
     try await queue.start()
     let job = try await queue.submit(.of("read").with { $0.awaitsFile = true })
     #expect(job.state == .scheduled && job.isAwaitingFile)

@@ -9,7 +9,11 @@ struct ClaimTests {
   func order(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let ran = Shared<Int64>()
-    let queue = try house.queue(["note": { ran.append($0.job.id); return .completed(JobProgress()) }])
+    let queue = try house.queue([
+      "note": {
+        ran.append($0.job.id); return .completed(JobProgress())
+      }
+    ])
     var jobs: [JobSnapshot] = []
     for priority in [0, 5, -3, 5, 0, 9, -3, 0] { jobs.append(try await queue.submit(.of("note", priority: priority))) }
     try await queue.start()
@@ -22,7 +26,11 @@ struct ClaimTests {
     let house = try TestHouse(kind)
     let slow = Gate()
     let queue = try house.queue(
-      ["slow": { _ in slow.pass(); return .completed(JobProgress()) }],
+      [
+        "slow": { _ in
+          slow.pass(); return .completed(JobProgress())
+        }
+      ],
       lanes: [.init(name: "import", concurrency: 2), .init(name: "maintenance", concurrency: 1)])
     try await queue.start()
     var jobs: [JobSnapshot] = []
@@ -35,7 +43,31 @@ struct ClaimTests {
     slow.open(6)
     for job in jobs { #expect(try await queue.whenEnded(job.id).state == .completed) }
     #expect(slow.most == 2)
-    #expect(try await queue.counts().lanes == ["import": [.completed: 6, .available: 0, .running: 0], "maintenance": [.completed: 1, .available: 0, .running: 0]])
+    #expect(
+      try await queue.counts().lanes == [
+        "import": [.completed: 6, .available: 0, .running: 0],
+        "maintenance": [.completed: 1, .available: 0, .running: 0],
+      ])
+  }
+
+  @Test("as many jobs run at a time as a lane may, also when they block", arguments: StoreKind.allCases)
+  func blocking(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let gate = Gate()
+    let number = 4 * ProcessInfo.processInfo.activeProcessorCount
+    let queue = try house.queue(
+      [
+        "block": { _ in
+          gate.pass(); return .completed(JobProgress())
+        }
+      ],
+      lanes: [.init(name: "import", concurrency: number)])
+    try await queue.start()
+    var jobs: [JobSnapshot] = []
+    for _ in 0..<number { jobs.append(try await queue.submit(.of("block"))) }
+    await gate.arrivals(number)
+    gate.open(number)
+    for job in jobs { #expect(try await queue.whenEnded(job.id).state == .completed) }
   }
 
   @Test("a job that comes later with a higher priority overtakes those that wait", arguments: StoreKind.allCases)
@@ -43,7 +75,11 @@ struct ClaimTests {
     let house = try TestHouse(kind)
     let gate = Gate()
     let ran = Shared<Int64>()
-    let queue = try house.queue(["step": { ran.append($0.job.id); gate.pass(); return .completed(JobProgress()) }])
+    let queue = try house.queue([
+      "step": {
+        ran.append($0.job.id); gate.pass(); return .completed(JobProgress())
+      }
+    ])
     try await queue.start()
     let first = try await queue.submit(.of("step"))
     await gate.arrivals(1)

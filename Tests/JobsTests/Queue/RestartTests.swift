@@ -5,11 +5,16 @@ import Testing
 
 @Suite("Stopping and starting again", .timeLimit(.minutes(2)))
 struct RestartTests {
-  @Test("what a killed daemon left running is put back and runs again, as the same attempt", arguments: StoreKind.allCases)
+  @Test(
+    "what a killed daemon left running is put back and runs again, as the same attempt", arguments: StoreKind.allCases)
   func rescue(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let gate = Gate()
-    let killed = try house.queue(["work": { _ in gate.pass(); return .completed(JobProgress()) }])
+    let killed = try house.queue([
+      "work": { _ in
+        gate.pass(); return .completed(JobProgress())
+      }
+    ])
     try await killed.start()
     let job = try await killed.submit(.of("work").with { $0.maxAttempts = 1 })
     await gate.arrivals(1)
@@ -25,17 +30,23 @@ struct RestartTests {
     gate.open()
   }
 
-  @Test("a job that was to be stopped when the daemon was killed is cancelled at the start", arguments: StoreKind.allCases)
+  @Test(
+    "a job that was to be stopped when the daemon was killed is cancelled at the start", arguments: StoreKind.allCases)
   func rescueOfCancelled(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let gate = Gate()
-    let killed = try house.queue(["work": { _ in gate.pass(); return .completed(JobProgress()) }])
+    let killed = try house.queue([
+      "work": { _ in
+        gate.pass(); return .completed(JobProgress())
+      }
+    ])
     try await killed.start()
     let job = try await killed.submit(.of("work"))
     await gate.arrivals(1)
     _ = try await killed.cancel(job.id, by: "ben")
     let finished = Shared<Int64>()
-    let queue = try house.queue(["work": { _ in .completed(JobProgress()) }], hooks: .init(finished: { finished.append($0.id) }))
+    let queue = try house.queue(
+      ["work": { _ in .completed(JobProgress()) }], hooks: .init(finished: { finished.append($0.id) }))
     try await queue.start()
     #expect(try await queue.whenEnded(job.id).state == .cancelled)
     #expect(finished.all == [job.id])
@@ -88,7 +99,11 @@ struct RestartTests {
   func drainTimeout(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let gate = Gate()
-    let queue = try house.queue(["stubborn": { _ in gate.pass(); return .completed(JobProgress()) }])
+    let queue = try house.queue([
+      "stubborn": { _ in
+        gate.pass(); return .completed(JobProgress())
+      }
+    ])
     try await queue.start()
     let job = try await queue.submit(.of("stubborn"))
     await gate.arrivals(1)
@@ -121,7 +136,11 @@ struct RestartTests {
   func unwrittenEnd(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let gate = Gate()
-    let queue = try house.queue(["work": { _ in gate.pass(); return .completed(JobProgress(records: 9)) }])
+    let queue = try house.queue([
+      "work": { _ in
+        gate.pass(); return .completed(JobProgress(records: 9))
+      }
+    ])
     try await queue.start()
     let job = try await queue.submit(.of("work"))
     let next = try await queue.submit(.of("noop"))
@@ -156,7 +175,11 @@ struct RestartTests {
   func deletedWhileRunning(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let gate = Gate()
-    let queue = try house.queue(["work": { _ in gate.pass(); return .completed(JobProgress()) }])
+    let queue = try house.queue([
+      "work": { _ in
+        gate.pass(); return .completed(JobProgress())
+      }
+    ])
     try await queue.start()
     let job = try await queue.submit(.of("work"))
     await gate.arrivals(1)

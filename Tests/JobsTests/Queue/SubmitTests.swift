@@ -104,7 +104,9 @@ struct SubmitTests {
     await #expect(throws: JobQueueError.noSuchJob(last.id)) { try await queue.job(last.id) }
   }
 
-  @Test("a submission that can't be written is reported to whoever submits, and nothing is left of it", arguments: StoreKind.allCases)
+  @Test(
+    "a submission that can't be written is reported to whoever submits, and nothing is left of it",
+    arguments: StoreKind.allCases)
   func failingSave(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()

@@ -77,7 +77,9 @@ struct JobStateMachineTests {
     #expect(seen == 8 * 13)
   }
 
-  @Test("a claim counts an attempt, and an end that the daemon caused takes it back", arguments: [JobEvent.interrupted, .rescued])
+  @Test(
+    "a claim counts an attempt, and an end that the daemon caused takes it back",
+    arguments: [JobEvent.interrupted, .rescued])
   func attempts(_ event: JobEvent) throws {
     var job = try machine([submitted, .claimed])
     #expect(job.attempt == 1)

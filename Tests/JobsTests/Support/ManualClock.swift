@@ -1,6 +1,7 @@
 import Foundation
-import Jobs
 import Synchronization
+
+@testable import Jobs
 
 /// A clock that stands still until a test moves it.
 final class ManualClock: Sendable {
@@ -10,13 +11,15 @@ final class ManualClock: Sendable {
     let body: @Sendable () -> Void
   }
   private struct State {
-    var now = Date(timeIntervalSince1970: 1_700_000_000)
+    // Finer than a store keeps it, as the system's clock is.
+    var now = Date(timeIntervalSince1970: 1_700_000_000.123_456_2)
     var calls: [Call] = []
     var count = 0
   }
   private let state = Mutex(State())
 
-  var now: Date { state.withLock { $0.now } }
+  /// The time as jobs have it.
+  var now: Date { state.withLock { $0.now.asStored } }
 
   /// Goes on by so many seconds, and makes the calls that are due then.
   func advance(by seconds: TimeInterval) {
@@ -33,7 +36,7 @@ final class ManualClock: Sendable {
   var scheduled: [Date] { state.withLock { $0.calls.map(\.time).sorted() } }
 
   var clock: JobClock {
-    JobClock(now: { self.now }) { time, body in
+    JobClock(now: { self.state.withLock { $0.now } }) { time, body in
       let number = self.state.withLock { state -> Int? in
         guard time > state.now else { return nil }
         state.count += 1

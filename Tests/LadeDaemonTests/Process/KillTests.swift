@@ -154,6 +154,8 @@ struct KillTests {
     daemon = try await folder.start()
     let job = try await folder.ended(id)
     #expect(job.state == .completed, "seed \(Self.seed): \(job.reason ?? "")")
+    let interruptions = job.transitions?.count { $0.from == .running && $0.to == .available } ?? 0
+    #expect(interruptions >= kills * 3 / 4, "the kills hit a running import, seed \(Self.seed)")
     try await daemon.stop()
     return job
   }

@@ -51,6 +51,12 @@ final class CompanyStack: Sendable {
   /// A plain connection to the file, as another program would have.
   func connection() throws -> DatabaseQueue { try DatabaseQueue(path: existingFile().path) }
 
+  /// The first column of a query's rows, as text, read by another program.
+  func column(_ sql: String) throws -> [String] {
+    let connection = try connection()
+    return try connection.read { db in try Row.fetchAll(db, sql: sql).map { $0[0] as String? ?? "NULL" } }
+  }
+
   private func existingFile() throws -> URL {
     guard let file else { throw CocoaError(.fileNoSuchFile) }
     return file

@@ -1,0 +1,46 @@
+extension ManagedObjectContext {
+  /// Forgets every change: new objects are gone, changed and deleted ones are as they were read.
+  /// Source: `rollback()` of Core Data.
+  public func rollback() {
+    home.check()
+    for object in insertions where object.state == .inserted {
+      object.state = .detached
+      registry.remove(object)
+      pending.noteDeleted(object)
+    }
+    for object in updates + deletions where object.state == .updated || object.state == .deleted {
+      if !object.committed.isEmpty { object.slots = object.committed }
+      object.committed = []
+      object.state = object.isMissing ? .detached : .clean
+      if object.isMissing { registry.remove(object) } else { pending.noteRefreshed(object) }
+    }
+    forgetChanges()
+    processPendingChanges()
+  }
+
+  /// Forgets everything, changes and objects. Objects still held elsewhere keep their values and have no context.
+  /// Source: `reset()` of Core Data.
+  public func reset() { _ = resetKeepingRemains() }
+
+  /// Does what ``reset()`` does, and returns the objects, which nobody may touch any more: letting go of tens of
+  /// thousands takes a while, which the caller may spend elsewhere.
+  package func resetKeepingRemains() -> ContextRemains {
+    home.check()
+    for object in deletions { object.state = .detached }
+    let remains = ContextRemains(registry.detachAll())
+    forgetChanges()
+    pending = PendingChanges()
+    permanentIDs.removeAll()
+    deferredError = nil
+    return remains
+  }
+
+  func forgetChanges() {
+    insertions.removeAll(keepingCapacity: true)
+    updates.removeAll(keepingCapacity: true)
+    deletions.removeAll(keepingCapacity: true)
+    newDeletions.removeAll(keepingCapacity: true)
+    hasVoidInsertions = false
+    hasRelatedInsertions = false
+  }
+}

@@ -1,0 +1,152 @@
+// What a store in memory holds, with the indexes that make a write cost what it changes: which rows refer to a row, and
+// which rows have the values of a uniqueness constraint. Every change goes through `put`, `remove`, `link` and `unlink`,
+// which keep the indexes and note how to take the change back.
+
+/// The rows of a store in memory. To-many slots in them are `unresolved`: sets are answered from the indexes.
+struct MemoryTables {
+  /// One step of a write, as it is taken back.
+  private enum Step {
+    case row(root: Int, number: Int64, former: StoreRow?)
+    case pair(RelationshipDescription, ManagedObjectID, ManagedObjectID, wasLinked: Bool)
+  }
+
+  /// Rows by number, of each entity hierarchy by the root's index.
+  private(set) var rows: [Int: [Int64: StoreRow]] = [:]
+  /// By to-one relationship: of the number of each row referred to, the rows that refer to it.
+  private var referrers: [RelationshipDescription: [Int64: Set<ManagedObjectID>]] = [:]
+  /// By many-to-many relationship: of the number of each row, those it is paired with.
+  private var pairs: [RelationshipDescription: [Int64: Set<ManagedObjectID>]] = [:]
+  /// By many-to-many relationship without an inverse: of the number of each row, those that are paired with it.
+  private var reversedPairs: [RelationshipDescription: [Int64: Set<ManagedObjectID>]] = [:]
+  /// By constraint and values: the numbers of the rows that have them.
+  private var owners: [[AttributeDescription]: [[Value]: Set<Int64>]] = [:]
+  private var steps: [Step] = []
+
+  // MARK: Reading
+
+  func row(_ id: ManagedObjectID) -> StoreRow? { rows[id.entity.rootEntity.index]?[id.number] }
+
+  /// The rows at the other end of a to-many relationship.
+  func related(to id: ManagedObjectID, by relationship: RelationshipDescription) -> Set<ManagedObjectID> {
+    if relationship.isManyToMany { return pairs[relationship]?[id.number] ?? [] }
+    guard let inverse = relationship.inverseRelationship else { return [] }
+    return referrers[inverse]?[id.number] ?? []
+  }
+
+  /// The numbers of the rows that have the same values in a constraint; none when one of them is nil.
+  func owners(of constraint: [AttributeDescription], _ values: ContiguousArray<Value>) -> Set<Int64> {
+    guard let key = Self.key(constraint, values) else { return [] }
+    return owners[constraint]?[key] ?? []
+  }
+
+  // MARK: Writing
+
+  /// Adds a row, or replaces it.
+  mutating func put(_ row: StoreRow) { set(row.id.entity, row.id.number, row) }
+
+  /// Takes a row away, with every reference to it.
+  mutating func remove(_ id: ManagedObjectID) {
+    for relationship in id.entity.references {
+      if relationship.isManyToMany {
+        for other in reversedPairs[relationship]?[id.number] ?? [] { unlink(relationship, other, id) }
+      } else if !relationship.isToMany {
+        for other in referrers[relationship]?[id.number] ?? [] {
+          guard var row = row(other) else { continue }
+          row.values[relationship.slot] = .null
+          put(row)
+        }
+      }
+    }
+    for relationship in id.entity.relationships where relationship.isManyToMany {
+      for other in pairs[relationship]?[id.number] ?? [] { unlink(relationship, id, other) }
+    }
+    set(id.entity, id.number, nil)
+  }
+
+  /// Pairs two rows by a many-to-many relationship, in both directions.
+  mutating func link(_ relationship: RelationshipDescription, _ a: ManagedObjectID, _ b: ManagedObjectID) {
+    guard pairs[relationship]?[a.number]?.contains(b) != true else { return }
+    steps.append(.pair(relationship, a, b, wasLinked: false))
+    setPair(relationship, a, b, isLinked: true)
+  }
+
+  /// Takes a pair apart.
+  mutating func unlink(_ relationship: RelationshipDescription, _ a: ManagedObjectID, _ b: ManagedObjectID) {
+    guard pairs[relationship]?[a.number]?.contains(b) == true else { return }
+    steps.append(.pair(relationship, a, b, wasLinked: true))
+    setPair(relationship, a, b, isLinked: false)
+  }
+
+  /// Runs a write. If it throws, everything is as it was before.
+  mutating func transaction<T>(_ body: (inout MemoryTables) throws -> T) rethrows -> T {
+    steps.removeAll(keepingCapacity: true)
+    do {
+      return try body(&self)
+    } catch {
+      let taken = steps
+      for step in taken.reversed() {
+        switch step {
+        case .row(let root, let number, let former): exchange(root, number, former)
+        case .pair(let relationship, let a, let b, let wasLinked): setPair(relationship, a, b, isLinked: wasLinked)
+        }
+      }
+      throw error
+    }
+  }
+
+  // MARK: Indexes
+
+  private mutating func set(_ entity: EntityDescription, _ number: Int64, _ row: StoreRow?) {
+    let root = entity.rootEntity.index
+    steps.append(.row(root: root, number: number, former: exchange(root, number, row)))
+  }
+
+  @discardableResult
+  private mutating func exchange(_ root: Int, _ number: Int64, _ row: StoreRow?) -> StoreRow? {
+    let former = rows[root]?[number]
+    if let former { index(former, isPresent: false) }
+    rows[root, default: [:]][number] = row
+    if let row { index(row, isPresent: true) }
+    return former
+  }
+
+  private mutating func index(_ row: StoreRow, isPresent: Bool) {
+    for relationship in row.id.entity.relationships {
+      guard case .object(let target) = row.values[relationship.slot] else { continue }
+      referrers[relationship, default: [:]].set(row.id, at: target.number, isPresent)
+    }
+    for constraint in row.id.entity.uniquenessConstraints {
+      guard let key = Self.key(constraint, row.values) else { continue }
+      owners[constraint, default: [:]].set(row.id.number, at: key, isPresent)
+    }
+  }
+
+  private mutating func setPair(
+    _ relationship: RelationshipDescription, _ a: ManagedObjectID, _ b: ManagedObjectID, isLinked: Bool
+  ) {
+    pairs[relationship, default: [:]].set(b, at: a.number, isLinked)
+    if let inverse = relationship.inverseRelationship {
+      pairs[inverse, default: [:]].set(a, at: b.number, isLinked)
+    } else {
+      reversedPairs[relationship, default: [:]].set(a, at: b.number, isLinked)
+    }
+  }
+
+  /// The values by which rows are unique; nil clashes with nothing.
+  private static func key(_ constraint: [AttributeDescription], _ values: ContiguousArray<Value>) -> [Value]? {
+    let key = constraint.map { values[$0.slot].comparisonKey }
+    return key.contains(.null) ? nil : key
+  }
+}
+
+extension Dictionary {
+  /// Puts a member into the set under a key, or takes it out; no empty set is kept.
+  fileprivate mutating func set<Member: Hashable>(_ member: Member, at key: Key, _ isPresent: Bool)
+  where Value == Set<Member> {
+    if isPresent {
+      self[key, default: []].insert(member)
+    } else if self[key]?.remove(member) != nil, self[key]?.isEmpty == true {
+      self[key] = nil
+    }
+  }
+}

@@ -1,0 +1,12 @@
+extension Value {
+  /// Whether a store that keeps dates to the microsecond and no NaN holds both as the same.
+  package func isStoredAlike(_ other: Value) -> Bool {
+    if self == other { return true }
+    switch (self, other) {
+    case (.date, .date), (.double, .double), (.double, .null), (.null, .double), (.decimal, .decimal), (.decimal, .null),
+      (.null, .decimal):
+      return comparisonKey == other.comparisonKey
+    default: return false
+    }
+  }
+}

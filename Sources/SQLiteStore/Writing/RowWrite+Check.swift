@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import ManagedObjects
+
+// Optimistic locking: a row is changed or deleted only while it holds the values that were read. All rows are looked at
+// before the first is written, for deleting one may clear a column of another.
+
+extension RowWrite {
+  /// - Throws: ``ManagedObjectError/mergeConflicts(_:)`` with every row that isn't as it was read.
+  func check(_ changes: StoreChanges) throws {
+    var conflicts: [MergeConflict] = []
+    var look: RowLook?
+    func check(_ id: ManagedObjectID, _ read: ContiguousArray<Value>) throws {
+      let layout = try store.layout(of: id.entity)
+      if look?.layout !== layout { look = try RowLook(layout, db) }
+      guard let row = try look?.row(id.number, in: db) else {
+        conflicts.append(.init(objectID: id, isDeleted: true))
+        return
+      }
+      for column in layout.columns where !row.values[column.slot].isStoredAlike(read[column.slot]) {
+        conflicts.append(.init(objectID: id, isDeleted: false))
+        return
+      }
+    }
+    for update in changes.updated { try check(update.id, update.committed) }
+    for row in changes.deleted { try check(row.id, row.values) }
+    guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
+  }
+}
+
+/// Reads rows of one entity by their numbers.
+private struct RowLook {
+  let layout: RowLayout
+  private let reader: RowReader
+  private let statement: Statement
+
+  init(_ layout: RowLayout, _ db: Database) throws {
+    self.layout = layout
+    reader = RowReader([layout])
+    let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
+    statement = try db.cachedStatement(
+      sql: "SELECT \(columns) FROM \(layout.table.quotedName) WHERE \(layout.keyColumn.quotedName) = ?")
+  }
+
+  func row(_ number: Int64, in db: Database) throws -> StoreRow? {
+    try statement.setArguments([number])
+    return try statement.collect(reader, in: db).first
+  }
+}

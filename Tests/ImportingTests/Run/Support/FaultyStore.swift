@@ -1,0 +1,69 @@
+import Foundation
+import ManagedObjects
+import Synchronization
+
+/// A store whose Nth write fails, once or from then on; before it wrote, or when it had.
+final class FaultyStore: PersistentStore {
+  /// When writes fail. Shared by the test and the store.
+  final class Plan: Sendable {
+    enum Moment: Sendable, CaseIterable {
+      /// The transaction is given up: a full disk, or a kill before the commit.
+      case before
+      /// The transaction is committed, and nobody hears of it: a kill just after.
+      case after
+    }
+
+    private struct State {
+      var failing: Int?
+      var isForGood = false
+      var moment = Moment.before
+      var writes = 0
+    }
+    private let state = Mutex(State())
+
+    /// Writes asked for so far.
+    var writes: Int { state.withLock { $0.writes } }
+
+    func fail(write number: Int, forGood: Bool, _ moment: Moment) {
+      state.withLock { $0 = State(failing: number, isForGood: forGood, moment: moment) }
+    }
+
+    func heal() { state.withLock { $0 = State() } }
+
+    func run<T>(_ write: () throws -> T) throws -> T {
+      let moment = state.withLock { state -> Moment? in
+        state.writes += 1
+        guard let failing = state.failing else { return nil }
+        return state.writes == failing || (state.isForGood && state.writes > failing) ? state.moment : nil
+      }
+      if moment == .before { throw Fault.injected }
+      let result = try write()
+      if moment == .after { throw Fault.injected }
+      return result
+    }
+  }
+
+  enum Fault: Error { case injected }
+
+  private let store: any PersistentStore
+  private let plan: Plan
+
+  init(_ store: any PersistentStore, _ plan: Plan) {
+    self.store = store
+    self.plan = plan
+  }
+
+  var identifier: String { store.identifier }
+  var url: URL? { store.url }
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
+  func count(_ fetch: StoreFetch) throws -> Int { try store.count(fetch) }
+  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] { try store.rows(with: ids) }
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
+    try store.relatedIDs(of: id, relationship)
+  }
+  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] { try plan.run { try store.write(changes) } }
+  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
+    try plan.run { try store.permanentIDs(for: entities) }
+  }
+  func synchronize() throws { try plan.run { try store.synchronize() } }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import ManagedObjects
+import SQLiteStore
+import TestSupport
+
+@testable import Importing
+
+/// A store to import into.
+enum StoreKind: String, CaseIterable, Sendable {
+  case memory, sqlite
+}
+
+/// A store with the model of the tests, a directory for sources and rejects, and ways to import and to look at what came
+/// of it.
+final class ImportRoom {
+  private let directory: ScratchDirectory
+  private let kind: StoreKind
+  let plan = FaultyStore.Plan()
+  private(set) var coordinator: PersistentStoreCoordinator
+  /// What the last run reported.
+  private(set) var reports: [ImportProgress] = []
+
+  init(_ kind: StoreKind) throws {
+    self.kind = kind
+    directory = try ScratchDirectory()
+    coordinator = try Self.open(kind, directory, plan)
+  }
+
+  /// Opens the store anew, as a daemon that was started again does. A store in memory stays.
+  func reopen() throws {
+    plan.heal()
+    if kind == .sqlite { coordinator = try Self.open(kind, directory, plan) }
+  }
+
+  private static func open(
+    _ kind: StoreKind, _ directory: ScratchDirectory, _ plan: FaultyStore.Plan
+  ) throws -> PersistentStoreCoordinator {
+    let coordinator = PersistentStoreCoordinator(model: try StaffModel.model.get())
+    let description: PersistentStoreDescription =
+      kind == .memory ? .inMemory() : .sqlite(at: directory.file("store.sqlite"))
+    try coordinator.addPersistentStore(
+      PersistentStoreDescription { model, entities in FaultyStore(try description.open(model, entities), plan) })
+    return coordinator
+  }
+
+  func file(_ name: String) -> URL { directory.file(name) }
+  var database: URL { directory.file("store.sqlite") }
+
+  // MARK: Importing
+
+  /// Imports a text; a job of the same name goes on where it was.
+  ///
+  /// - Parameters:
+  ///   - name: the source's name; its file is written unless it is there with this content.
+  ///   - stopAfter: batches after which it is to stop.
+  ///   - stopAtAsking: the how manieth question whether to stop is answered by yes.
+  @discardableResult
+  func run(
+    _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
+    reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, job: String = "1",
+    stopAfter: Int = .max, stopAtAsking: Int = .max
+  ) throws -> ImportEnd {
+    let source = file(name)
+    if FileManager.default.contents(atPath: source.path) != Data(text.utf8) { try Data(text.utf8).write(to: source) }
+    reports = []
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import \(job)")
+    let request = ImportRequest(
+      job: job, source: source, name: name, entity: entity,
+      options: ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit),
+      rejects: rejectsFile(job))
+    var asked = 0
+    return try Importer(coordinator: coordinator, request: request).run(
+      in: context,
+      shouldStop: {
+        asked += 1
+        // The first report is before the first batch.
+        return asked >= stopAtAsking || reports.count > stopAfter
+      }, report: { reports.append($0) })
+  }
+
+  /// The error that an import ends with; nil when it doesn't.
+  func failure(_ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
+    batch: Int = 10_000, limit: Int? = 1000, job: String = "1"
+  ) throws -> (any Error)? {
+    do {
+      try run(text, as: name, into: entity, mode: mode, batch: batch, limit: limit, job: job)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  func rejectsFile(_ job: String = "1") -> URL { directory.file("\(job).rejects") }
+
+  /// The reject file's text; nil when there is none.
+  func rejects(_ job: String = "1") -> String? {
+    FileManager.default.contents(atPath: rejectsFile(job).path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The lines of the reject file as fields, without its header: line, column, code, and what follows the message.
+  func refusals(_ job: String = "1") -> [String] {
+    (rejects(job) ?? "").split(separator: "\n").dropFirst().map { line in
+      let fields = line.split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false)
+      return fields.prefix(3).joined(separator: ",")
+    }
+  }
+
+  // MARK: Looking
+
+  func context() -> ManagedObjectContext { ManagedObjectContext(.confinement, coordinator: coordinator, name: "test") }
+
+  /// Every object of an entity as a line: its properties at these paths (`boss.code`), sorted.
+  func rows(_ paths: String..., of entity: String = "Person") throws -> [String] { try rows(paths, of: entity) }
+
+  func rows(_ paths: [String], of entity: String) throws -> [String] {
+    let context = context()
+    return try context.fetch(FetchRequest<ManagedObject>(entityName: entity)).map { object in
+      paths.map { path in
+        var value: Value? = .object(object.objectID)
+        for key in path.split(separator: ".") {
+          guard case .object(let id)? = value else { return "" }
+          value = context.object(with: id).value(forKey: String(key))
+        }
+        return value?.plainText ?? "?"
+      }.joined(separator: "|")
+    }.sorted()
+  }
+
+  func count(of entity: String) throws -> Int {
+    try context().count(for: FetchRequest<ManagedObject>(entityName: entity))
+  }
+
+  /// Inserts countries, and people of these codes named as their codes.
+  func furnish(countries: [String] = [], people: [String] = []) throws {
+    let context = context()
+    for code in countries {
+      try context.insert("Country").setValue(.string(code), forKey: "code")
+    }
+    for code in people {
+      let person = try context.insert("Person")
+      try person.setValue(.string(code), forKey: "code")
+      try person.setValue(.string(code), forKey: "name")
+    }
+    try context.save()
+  }
+}
+
+extension ImportEnd {
+  /// The counts, also of an import that was stopped.
+  var counts: ImportCounts {
+    switch self {
+    case .finished(let progress, _), .stopped(let progress): return progress.counts
+    }
+  }
+
+  var notes: [String] {
+    if case .finished(_, let notes) = self { return notes }
+    return []
+  }
+
+  var isFinished: Bool {
+    if case .finished = self { return true }
+    return false
+  }
+
+  /// The counts as a line: inserted, updated, unchanged, rejected, unresolved.
+  var tally: String {
+    "\(counts.inserted)i \(counts.updated)u \(counts.unchanged)= \(counts.rejected)r \(counts.unresolved)?"
+  }
+}

@@ -1,0 +1,88 @@
+import Importing
+import ManagedObjects
+
+/// The model of the import tests: people with a boss and a country, seats with a compound key, and a few oddities.
+enum StaffModel {
+  static let model: Result<ManagedObjectModel, any Error> = Result {
+    try ImportModel.adding(to: ManagedObjectModel(entities: [country, person, seat, badge, visit, everything, abstract]))
+  }
+
+  private static let country = EntityDefinition(
+    "Country",
+    attributes: [AttributeDefinition("code", .string, isOptional: false), AttributeDefinition("name", .string)],
+    relationships: [
+      RelationshipDefinition("people", to: "Person", inverse: "country", isToMany: true),
+      RelationshipDefinition("regions", to: "Country", inverse: "parent", isToMany: true),
+      // A key of two columns: "DE" and "BY" say DE-BY.
+      RelationshipDefinition(
+        "parent", to: "Country", inverse: "regions", userInfo: ["mappedKeyTemplate": "{land}-{part}"]),
+    ],
+    uniquenessConstraints: [["code"]])
+
+  private static let person = EntityDefinition(
+    "Person",
+    attributes: [
+      AttributeDefinition("code", .string),
+      AttributeDefinition("name", .string, isOptional: false),
+      AttributeDefinition("email", .string),
+      AttributeDefinition("age", .integer16, minimumValue: .int(0), maximumValue: .int(150)),
+      AttributeDefinition(
+        "nick", .string, minimumValue: .int(2), maximumValue: .int(6), regularExpression: "[a-z]+"),
+      AttributeDefinition(
+        "born", .date, userInfo: ["mappedKeyName": "birthday", "dateFormat": "dd.MM.yyyy"]),
+      AttributeDefinition("grade", .integer32, isOptional: false, defaultValue: .int(7)),
+    ],
+    relationships: [
+      RelationshipDefinition(
+        "country", to: "Country", inverse: "people",
+        userInfo: ["mappedKeyName": "country_code", "relatedByAttribute": "code"]),
+      RelationshipDefinition("boss", to: "Person", inverse: "staff", userInfo: ["relatedByAttribute": "code"]),
+      RelationshipDefinition("staff", to: "Person", inverse: "boss", isToMany: true),
+    ],
+    uniquenessConstraints: [["code"], ["email"]])
+
+  private static let seat = EntityDefinition(
+    "Seat",
+    attributes: [
+      AttributeDefinition("row", .integer32), AttributeDefinition("number", .integer32),
+      AttributeDefinition("price", .decimal),
+    ],
+    uniquenessConstraints: [["row", "number"]])
+
+  /// Numbered by its own attribute, and with an owner that it must have.
+  private static let badge = EntityDefinition(
+    "Badge",
+    attributes: [
+      AttributeDefinition("id", .integer64, isOptional: false), AttributeDefinition("text", .string),
+    ],
+    relationships: [
+      RelationshipDefinition("owner", to: "Person", isOptional: false, userInfo: ["relatedByAttribute": "code"]),
+      RelationshipDefinition("next", to: "Badge", userInfo: ["relatedByAttribute": "id"]),
+      RelationshipDefinition("origin", to: "Badge", userInfo: ["relatedByAttribute": "id"]),
+    ],
+    userInfo: ["primaryKey": "id"])
+
+  /// Without a key, found by the day it was on.
+  private static let visit = EntityDefinition(
+    "Visit",
+    attributes: [
+      AttributeDefinition("day", .date, userInfo: ["dateFormat": "yyyyMMdd"]), AttributeDefinition("note", .string),
+    ],
+    relationships: [RelationshipDefinition("previous", to: "Visit", userInfo: ["relatedByAttribute": "day"])])
+
+  private static let everything = EntityDefinition(
+    "Everything",
+    attributes: [
+      AttributeDefinition("key", .uuid),
+      AttributeDefinition("small", .integer16), AttributeDefinition("large", .integer64),
+      AttributeDefinition("exact", .decimal), AttributeDefinition("double", .double),
+      AttributeDefinition("float", .float), AttributeDefinition("flag", .boolean),
+      AttributeDefinition("day", .date), AttributeDefinition("unix", .date, userInfo: ["dateFormat": "UnixTime"]),
+      AttributeDefinition("data", .binaryData), AttributeDefinition("link", .uri),
+      AttributeDefinition("text", .string),
+    ],
+    uniquenessConstraints: [["key"]])
+
+  private static let abstract = EntityDefinition(
+    "Thing", isAbstract: true, attributes: [AttributeDefinition("name", .string)])
+}

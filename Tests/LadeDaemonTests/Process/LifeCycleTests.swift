@@ -1,0 +1,121 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@Suite("The life of a daemon process")
+struct LifeCycleTests {
+  private static let recipes = "  members: { store: main, entity: Member, mode: insert, batch_size: 500 }"
+
+  @Test("SIGTERM ends a running import at a batch, and the next daemon goes on from there", .timeLimit(.minutes(3)))
+  func drains() async throws {
+    let members = Members(rows: 100_000, faults: 50)
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: "drain_timeout: 60s")
+    let first = try await folder.start()
+    try folder.drop(members.csv, as: "members.csv", into: "members")
+    let job = try #require(try await folder.jobs().first)
+    let reached = try await JobEvents(of: job.id, socket: folder.file("s")).first { $0.progress.records >= 10_000 }
+    #expect(reached != nil)
+    try await first.stop()
+    #expect(first.notices.contains("STOPPING=1"))
+    #expect(first.notices.contains { $0.hasPrefix("STATUS=stopping") })
+
+    let records = try await folder.sqlite("SELECT record, rejected FROM _lade_checkpoint").split(separator: ",")
+    let (read, rejected) = try (#require(Int(records[0])), #require(Int(records[1])))
+    #expect(read.isMultiple(of: 500) && (10_000..<100_000).contains(read))
+    #expect(try await folder.sqlite("SELECT count(*) FROM Member") == "\(read - rejected)")
+    #expect(
+      try await folder.sqlite("SELECT state, reason FROM Job", in: "state/queue.sqlite")
+        == "'available','the daemon stopped'")
+
+    let second = try await folder.start()
+    let ended = try await folder.ended(job.id)
+    #expect(ended.state == .completed)
+    #expect(ended.progress.inserted == Int64(members.good))
+    #expect(ended.progress.rejected == Int64(members.rejects.count))
+    #expect(try await folder.count("Member") == members.good)
+    #expect(ended.transitions?.contains { $0.to == .available && $0.reason == "the daemon stopped" } == true)
+    try await second.stop()
+  }
+
+  @Test("a daemon without work ends at once, and tells the service manager how it is", .timeLimit(.minutes(1)))
+  func idle() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    let daemon = try await folder.start()
+    #expect(daemon.notices.contains("STATUS=0 available, 0 running"))
+    #expect(try await folder.ladectl("status").status == 0)
+    try await daemon.stop()
+    #expect(!FileManager.default.fileExists(atPath: folder.file("s")))
+    let run = try await folder.ladectl("list")
+    #expect(run.status == 5)
+    #expect(run.error.contains("laded isn't running"))
+  }
+
+  @Test("a second daemon on the same directories is refused, and names the first", .timeLimit(.minutes(1)))
+  func second() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    let first = try await folder.start()
+    let second = try folder.launch()
+    #expect(try await second.ended() == .exit(75))
+    let log = try second.log
+    #expect(log.contains("another laded (process \(first.pid)) works on \(folder.file("state"))"), "\(log)")
+    #expect(log.contains("stop it, or give this one directories of its own"))
+    #expect(try await folder.asked(Status.self, "status").pid == first.pid)
+    // The lock goes with the process, however it ends.
+    try await first.kill()
+    let third = try await folder.start()
+    #expect(try await folder.asked(Status.self, "status").pid == third.pid)
+    try await third.stop()
+  }
+
+  @Test("a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(1)))
+  func badConfiguration() async throws {
+    let folder = try DaemonFolder(model: Members.model)
+    try folder.write(
+      """
+      spol: spool
+      state: state
+      socket: s
+      drain_timeout: soon
+      stores: { main: { path: main.sqlite } }
+      recipes:
+        members: { store: mian, entity: Member, batch_size: 0 }
+      """, to: "lade.yaml")
+    let problems = ["lade.yaml:1", "spol", "lade.yaml:4", "soon", "lade.yaml:5", "model", "lade.yaml:7", "mian", "batch_size"]
+    let daemon = try folder.launch()
+    #expect(try await daemon.ended() == .exit(78))
+    let log = try daemon.log
+    for words in problems { #expect(log.contains(words), "\(log)") }
+    let check = try await laded(folder, "--check-config")
+    #expect(check.status == 78)
+    for words in problems { #expect(check.error.contains(words), "\(check.error)") }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("state")))
+  }
+
+  @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(1)))
+  func checkConfiguration() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    let check = try await laded(folder, "--check-config")
+    #expect(check.status == 0)
+    #expect(check.text.contains("good"))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("state")))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("spool")))
+  }
+
+  @Test("a model that can't be read ends the start with its file and line", .timeLimit(.minutes(1)))
+  func badModel() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    let contents = "Model.xcdatamodeld/Model 1.xcdatamodel/contents"
+    try folder.write(try folder.text(contents).replacingOccurrences(of: "</model>", with: "</modl>"), to: contents)
+    let daemon = try folder.launch()
+    #expect(try await daemon.ended() == .exit(74))
+    let log = try daemon.log
+    #expect(log.contains("store main can't be opened"), "\(log)")
+    #expect(log.contains("contents:"), "\(log)")
+  }
+
+  private func laded(_ folder: DaemonFolder, _ arguments: String...) async throws -> ProgramOutput {
+    try await ProgramOutput.of(
+      Products.laded, ["--config", folder.file("lade.yaml")] + arguments, environment: Products.environment([:]),
+      files: folder.file("laded"))
+  }
+}
