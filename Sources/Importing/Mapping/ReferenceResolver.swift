@@ -3,11 +3,15 @@ import ManagedObjects
 /// Finds the objects that references point to, by key: one fetch a batch and relationship, and a bounded memory of keys
 /// found before.
 final class ReferenceResolver {
-  private static let remembered = 50_000
+  private let remembered: Int
   private let context: ManagedObjectContext
   private var known: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
 
-  init(context: ManagedObjectContext) { self.context = context }
+  /// - Parameter remembered: keys that are kept of each relationship.
+  init(context: ManagedObjectContext, remembered: Int = 50_000) {
+    self.context = context
+    self.remembered = remembered
+  }
 
   /// The objects that the store has of the keys asked for. Of several with the same key, the one that came first.
   func find(
@@ -39,7 +43,7 @@ final class ReferenceResolver {
   func forget() { known.removeAll() }
 
   private func remember(_ new: [Value: ManagedObjectID], of relationship: RelationshipDescription) {
-    if (known[relationship]?.count ?? 0) + new.count > Self.remembered { known[relationship] = nil }
+    if (known[relationship]?.count ?? 0) + new.count > remembered { known[relationship] = nil }
     known[relationship, default: [:]].merge(new) { $1 }
   }
 }

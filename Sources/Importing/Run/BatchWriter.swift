@@ -118,7 +118,8 @@ final class BatchWriter {
     for (place, item) in written.enumerated() {
       guard let conflict = byID[item.object.objectID] else { continue }
       refused.insert(place)
-      rejections.append(batch.duplicate(batch.rows[item.row].record, item.object, conflict))
+      let record = batch.rows[item.row].record
+      rejections.append(batch.duplicate(record, conflict.constraint, item.object.slots, entity))
     }
     // A conflict of something else than this batch's records can't be mended here.
     guard !refused.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
@@ -199,12 +200,14 @@ struct Tally {
 }
 
 extension ConvertedBatch {
-  /// The rejection of a record whose object the store refuses, because it has one of the same key.
-  func duplicate(_ record: Int, _ object: ManagedObject, _ conflict: ConstraintConflict) -> Rejection {
-    let columns = conflict.constraint.joined(separator: ", ")
-    let values = conflict.constraint.map { object.value(forKey: $0)?.plainText ?? "" }.joined(separator: ", ")
+  /// The rejection of a record whose object can't be, because there is one of the same key.
+  func duplicate(
+    _ record: Int, _ constraint: [String], _ values: ContiguousArray<Value>, _ entity: EntityDescription
+  ) -> Rejection {
+    let columns = constraint.joined(separator: ", ")
+    let key = constraint.map { name in entity.slot(of: name).map { values[$0].plainText } ?? "" }.joined(separator: ", ")
     return source.rejection(
       record, column: columns, code: "duplicate_key",
-      message: "there is a \(object.entity.name) with \(columns) “\(values)” already")
+      message: "there is a \(entity.name) with \(columns) “\(key)” already")
   }
 }

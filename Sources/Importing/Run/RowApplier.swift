@@ -94,18 +94,20 @@ final class RowApplier {
     try keepReferences(resolver)
   }
 
+  /// The keys that records give whole, for each constraint: those they are found by, and those they may clash in.
   private func keys() -> [Int: Set<UniqueKey>] {
     var keys: [Int: Set<UniqueKey>] = [:]
-    for row in batch.rows {
-      guard let place = batch.mapping.constraint(of: row.record, in: batch.source) else { continue }
-      let key = uniqueKey(row, place)
-      if key.isPartial { keys[place, default: []].formUnion([]) } else { keys[place, default: []].insert(key) }
+    for (place, constraint) in batch.mapping.constraints.enumerated() {
+      keys[place] = Set(
+        batch.rows.lazy.filter { [batch] row in
+          constraint.columns.allSatisfy { batch.source.cell(row.record, $0).kind != .missing }
+        }.map { self.uniqueKey($0.values, place) }.filter { !$0.isPartial })
     }
     return keys
   }
 
-  private func uniqueKey(_ row: ConvertedBatch.Row, _ place: Int) -> UniqueKey {
-    UniqueKey(batch.mapping.constraints[place].attributes.map { row.values[$0.slot] })
+  private func uniqueKey(_ values: ContiguousArray<Value>, _ place: Int) -> UniqueKey {
+    UniqueKey(batch.mapping.constraints[place].attributes.map { values[$0.slot] })
   }
 
   // MARK: One row
@@ -115,7 +117,7 @@ final class RowApplier {
     var known: ManagedObject?
     if mode == .upsert {
       guard let place = batch.mapping.constraint(of: row.record, in: batch.source) else { return rejectKeyless(row) }
-      let key = uniqueKey(row, place)
+      let key = uniqueKey(row.values, place)
       if !key.isPartial { known = existing?.object(key, place) }
     }
     if let place = putOff[index], let known, let last = lastRow[ObjectIdentifier(known)], last > index {
@@ -133,6 +135,11 @@ final class RowApplier {
     if let failure = firstFailure(known, change) {
       rejections.append(
         batch.source.rejection(row.record, column: failure.property, code: failure.code, message: failure.description))
+      return
+    }
+    if let place = clash(known, change) {
+      let attributes = batch.mapping.constraints[place].attributes
+      rejections.append(batch.duplicate(row.record, attributes.map(\.name), change.new, entity))
       return
     }
     let object = try known ?? context.insert(entity, values: row.values)
@@ -179,6 +186,16 @@ final class RowApplier {
     var failures: [ValidationFailure] = []
     (known?.entity ?? entity).validationRules.check(change.new, of: known?.objectID, into: &failures)
     return failures.first
+  }
+
+  /// The constraint in which the row would clash with another object.
+  private func clash(_ known: ManagedObject?, _ change: RowChange) -> Int? {
+    guard let existing, known == nil || !change.slots.isEmpty else { return nil }
+    return batch.mapping.constraints.indices.first { place in
+      let key = uniqueKey(change.new, place)
+      guard !key.isPartial, let owner = existing.object(key, place) else { return false }
+      return owner !== known
+    }
   }
 
   private func count(_ index: Int, _ object: ManagedObject, _ known: ManagedObject?, _ change: RowChange) {
@@ -312,7 +329,7 @@ final class RowApplier {
     for (id, item) in culprits {
       guard let conflict = refused[id] else { continue }
       let record = batch.rows[item.row].record
-      rejections[record] = batch.duplicate(record, item.object, conflict)
+      rejections[record] = batch.duplicate(record, conflict.constraint, item.object.slots, item.object.entity)
     }
     return rejections
   }

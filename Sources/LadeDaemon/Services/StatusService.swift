@@ -10,9 +10,23 @@ struct StatusService: Service {
 
   func run() async throws {
     await withGracefulShutdownHandler {
-      for await job in queue.events(capacity: 1).cancelOnGracefulShutdown() { await tell(job) }
+      for await job in queue.events(capacity: 1).cancelOnGracefulShutdown() {
+        await tell(job)
+        // What changes meanwhile waits as one newest event.
+        guard await pause() else { break }
+      }
     } onGracefulShutdown: {
       notify(.stopping, .status("stopping: running jobs end at their next batch"))
+    }
+  }
+
+  /// - Returns: false when the daemon stops.
+  private func pause() async -> Bool {
+    do {
+      try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(1)) }
+      return true
+    } catch {
+      return false
     }
   }
 

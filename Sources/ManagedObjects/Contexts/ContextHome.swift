@@ -46,13 +46,14 @@ package final class ContextHome: @unchecked Sendable {
   private func checkSlowly() {
     guard !isCurrent else { return }
     let name = context?.name.map { " \"\($0)\"" } ?? ""
+    let queue = String(cString: __dispatch_queue_get_label(nil))
     let here = Thread.current.name ?? ""
     fatalError(
       """
       a managed object context, or an object of it, was touched where it doesn't belong.
         context: ManagedObjectContext\(name), \(concurrencyType)
         belongs on: \(belongsOn)
-        touched on: thread \(pthread_self()) "\(here)"\(MainQueue.isCurrent ? ", on the main queue" : "")
+        touched on: queue "\(queue)", thread \(pthread_self()) "\(here)"
       Wrap the access in the context's perform or performAndWait, and hand over objectIDs, not objects.
       """)
   }

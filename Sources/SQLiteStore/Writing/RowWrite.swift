@@ -24,8 +24,9 @@ final class RowWrite {
 
   // MARK: Identity
 
-  /// The permanent ID of each new row, in order.
-  func assignIDs(to rows: [StoreRow]) throws -> [ManagedObjectID] {
+  /// The permanent ID of each new row, in order. Changed rows may refer to new ones as well.
+  func assignIDs(to rows: [StoreRow], _ updates: [StoreChanges.Update]) throws -> [ManagedObjectID] {
+    hasReferences = updates.contains { !$0.id.entity.relationships.isEmpty }
     var ids: [ManagedObjectID] = []
     ids.reserveCapacity(rows.count)
     var layout: RowLayout?

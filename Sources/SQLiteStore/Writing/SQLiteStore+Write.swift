@@ -14,7 +14,7 @@ extension SQLiteStore {
           let write = try RowWrite(db, store: self)
           try write.check(changes)
           try write.delete(changes.deleted)
-          ids = try write.assignIDs(to: changes.inserted)
+          ids = try write.assignIDs(to: changes.inserted, changes.updated)
           try write.update(changes.updated)
           try write.insert(changes.inserted, ids)
           try write.writePairs(changes, ids)

@@ -28,7 +28,8 @@ struct ModelText: Sendable {
       ])
       return Property(
         xml: "<relationship name=\"\(name)\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Nullify\" "
-          + "destinationEntity=\"\(entity)\" inverseName=\"\(inverse)\" inverseEntity=\"\(entity)\">\(info)</relationship>")
+          + "destinationEntity=\"\(entity)\" inverseName=\"\(inverse)\" inverseEntity=\"\(entity)\">\(info)</relationship>"
+      )
     }
 
     static func toMany(_ name: String, _ entity: String, inverse: String) -> Property {
@@ -71,7 +72,8 @@ struct ModelText: Sendable {
     try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
     let header = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"
     let text =
-      header + "<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\" sourceLanguage=\"Swift\">\n"
+      header
+      + "<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\" sourceLanguage=\"Swift\">\n"
       + entities.joined() + "</model>\n"
     try Data(text.utf8).write(to: version.appendingPathComponent("contents"))
     let current =

@@ -97,60 +97,60 @@ enum Transit {
   /// a quoted name with a comma in it.
   static let small: [String: String] = [
     "agency": """
-      agency_id,agency_name,agency_url,agency_timezone
-      HB,"Harbour, Boats & Sons",https://boats.example.org,Europe/London
-      """,
+    agency_id,agency_name,agency_url,agency_timezone
+    HB,"Harbour, Boats & Sons",https://boats.example.org,Europe/London
+    """,
     "routes": """
-      route_id,agency_id,route_short_name,route_long_name,route_type,route_color
-      F1,HB,F1,Quay to Island,4,0055AA
-      F2,HB,F2,Night boat,4,
-      """,
+    route_id,agency_id,route_short_name,route_long_name,route_type,route_color
+    F1,HB,F1,Quay to Island,4,0055AA
+    F2,HB,F2,Night boat,4,
+    """,
     "calendar": """
-      service_id,monday,tuesday,wednesday,thursday,friday,saturday,sunday,start_date,end_date
-      week,1,1,1,1,1,0,0,20260301,20261231
-      night,0,0,0,0,1,1,0,20260301,20261231
-      """,
+    service_id,monday,tuesday,wednesday,thursday,friday,saturday,sunday,start_date,end_date
+    week,1,1,1,1,1,0,0,20260301,20261231
+    night,0,0,0,0,1,1,0,20260301,20261231
+    """,
     "calendar_dates": """
-      service_id,date,exception_type
-      week,20261225,2
-      night,20261225,2
-      """,
+    service_id,date,exception_type
+    week,20261225,2
+    night,20261225,2
+    """,
     "stops": """
-      stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station
-      Q1,"Quay, berth 1",55.95,-3.18,0,Q
-      Q2,"Quay, berth 2",55.95,-3.18,0,Q
-      I1,Island,55.99,-3.10,0,I
-      Q,Quay,55.95,-3.18,1,
-      I,Island,55.99,-3.10,1,
-      """,
+    stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station
+    Q1,"Quay, berth 1",55.95,-3.18,0,Q
+    Q2,"Quay, berth 2",55.95,-3.18,0,Q
+    I1,Island,55.99,-3.10,0,I
+    Q,Quay,55.95,-3.18,1,
+    I,Island,55.99,-3.10,1,
+    """,
     "trips": """
-      route_id,service_id,trip_id,trip_headsign,direction_id
-      F1,week,F1-1,Island,0
-      F1,week,F1-2,Quay,1
-      F2,night,F2-1,Island,0
-      """,
+    route_id,service_id,trip_id,trip_headsign,direction_id
+    F1,week,F1-1,Island,0
+    F1,week,F1-2,Quay,1
+    F2,night,F2-1,Island,0
+    """,
     "stop_times": """
-      trip_id,arrival_time,departure_time,stop_id,stop_sequence
-      F1-1,8:00:00,8:05:00,Q1,1
-      F1-1,8:30:00,8:30:00,I1,2
-      F1-2,9:00:00,9:00:00,I1,1
-      F1-2,9:25:00,9:25:00,Q2,2
-      F2-1,24:10:00,24:15:00,Q1,10
-      F2-1,24:40:00,24:40:00,I1,20
-      """,
+    trip_id,arrival_time,departure_time,stop_id,stop_sequence
+    F1-1,8:00:00,8:05:00,Q1,1
+    F1-1,8:30:00,8:30:00,I1,2
+    F1-2,9:00:00,9:00:00,I1,1
+    F1-2,9:25:00,9:25:00,Q2,2
+    F2-1,24:10:00,24:15:00,Q1,10
+    F2-1,24:40:00,24:40:00,I1,20
+    """,
     "fare_attributes": """
-      fare_id,price,currency_type,payment_method,transfers
-      single,4.50,GBP,0,0
-      """,
+    fare_id,price,currency_type,payment_method,transfers
+    single,4.50,GBP,0,0
+    """,
     "fare_rules": """
-      fare_id,route_id,origin_id,destination_id
-      single,F1,q,i
-      single,F2,q,i
-      """,
+    fare_id,route_id,origin_id,destination_id
+    single,F1,q,i
+    single,F2,q,i
+    """,
     "shapes": """
-      shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence
-      "sea","55.95","-3.18",1
-      "sea","55.97","-3.14",2
-      """,
+    shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence
+    "sea","55.95","-3.18",1
+    "sea","55.97","-3.14",2
+    """,
   ].mapValues { $0 + "\n" }
 }

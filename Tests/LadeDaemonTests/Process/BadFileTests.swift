@@ -56,7 +56,8 @@ struct BadFileTests {
       "a quote that is never closed", "quote.csv", "number,name\n1,Ada\n2,\"Bob\n3,Cy\n", .completed, inserted: 2,
       rejects: [(3, "unterminated_quote")]),
     BadFile(
-      "a row in another encoding", "latin.csv", Data("number,name\n1,Ada\n2,Andr".utf8) + [0xe9] + Data("\n3,Cy\n".utf8),
+      "a row in another encoding", "latin.csv",
+      Data("number,name\n1,Ada\n2,Andr".utf8) + [0xe9] + Data("\n3,Cy\n".utf8),
       .completed, inserted: 2, rejects: [(3, "invalid_utf8")]),
     BadFile(
       "more rejects than the recipe allows", "rejects.csv", "number,name,age\n1,A,x\n2,B,30\n3,C,y\n4,D,z\n",
@@ -140,13 +141,14 @@ struct BadFileTests {
         #expect(text.contains("\"line\":\(reject.line),") && text.contains("\"code\":\"\(reject.fault)\""), "\(text)")
       }
     } else {
-      let text = String(decoding: file, as: UTF8.self).split(separator: "\n").map(String.init)
-      #expect(text.first == "lade_line,lade_column,lade_code,lade_message,\(lines[0])")
-      #expect(text.count == bad.rejects.count + 1)
-      for (written, reject) in zip(text.dropFirst(), bad.rejects) {
-        #expect(written.hasPrefix("\(reject.line),"), "\(written)")
-        #expect(written.contains(",\(reject.fault),"), "\(written)")
-        #expect(written.hasSuffix("," + lines[reject.line - 1]), "the record as it stood: \(written)")
+      let rows = PlainCSV.rows(file)
+      #expect(
+        rows.first == ["lade_line", "lade_column", "lade_code", "lade_message"]
+          + lines[0].split(separator: ",").map(String.init))
+      #expect(rows.count == bad.rejects.count + 1)
+      for (row, reject) in zip(rows.dropFirst(), bad.rejects) {
+        #expect(row[0] == "\(reject.line)" && row[2] == reject.fault, "\(row)")
+        #expect(row.dropFirst(4).joined(separator: ",") == lines[reject.line - 1], "the record as it stood")
       }
     }
   }

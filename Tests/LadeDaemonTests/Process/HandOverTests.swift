@@ -27,9 +27,11 @@ struct HandOverTests {
 
     #expect(try await folder.count("Subdivision") == records)
     #expect(try await folder.count("Subdivision", where: "country == nil") == 0)
-    #expect(try await folder.count("Subdivision", where: "country.alpha2 == 'FR'") == Places.departments + Places.regions)
+    #expect(
+      try await folder.count("Subdivision", where: "country.alpha2 == 'FR'") == Places.departments + Places.regions)
     #expect(try await folder.count("Subdivision", where: "parent != nil") == Places.departments + 1)
-    #expect(try await folder.count("Subdivision", where: "parent.code == 'FR-R3'") == Places.departments / Places.regions)
+    #expect(
+      try await folder.count("Subdivision", where: "parent.code == 'FR-R3'") == Places.departments / Places.regions)
     let wrong = try await folder.sqlite(
       """
       SELECT count(*) FROM Subdivision d JOIN Subdivision r ON d.parent_id = r.id

@@ -49,6 +49,32 @@ struct KillTests {
     try await compare(killed, with: undisturbed)
   }
 
+  @Test("at the end of an import ends the job once, with what it did", .timeLimit(.minutes(5)))
+  func end() async throws {
+    var random = SeededGenerator(seed: Self.seed)
+    let folder = try folder()
+    var daemon = try await folder.start()
+    _ = try await folder.imported(Members(rows: 1_000).csv, as: "0.csv", into: "upsert")
+    for round in 1...12 {
+      let members = Members(rows: 1_000, version: 2 + round % 2)
+      try folder.drop(members.csv, as: "\(round).csv", into: "upsert")
+      let id = try #require(try await folder.jobs().last).id
+      _ = try await JobEvents(of: id, socket: folder.file("s")).first { $0.progress.records >= 500 }
+      try await pause(upTo: 50, &random)
+      try await daemon.kill()
+      daemon = try await folder.start()
+      let job = try await folder.ended(id)
+      #expect(job.state == .completed, "seed \(Self.seed): \(job.reason ?? "")")
+      #expect(
+        (job.progress.records, job.progress.inserted, job.progress.updated) == (1_000, 0, 334), "seed \(Self.seed)")
+      #expect(try folder.data("spool/done/\(id)-\(round).csv") == members.csv)
+    }
+    #expect(try folder.names(in: "spool/active") == [])
+    #expect(try folder.names(in: "spool/corrupt") == [])
+    #expect(try await folder.sqlite("SELECT count(*) FROM _lade_checkpoint") == "0")
+    try await daemon.stop()
+  }
+
   @Test("between hand-over and take-over makes one job of each file", .timeLimit(.minutes(5)))
   func handOver() async throws {
     var random = SeededGenerator(seed: Self.seed)

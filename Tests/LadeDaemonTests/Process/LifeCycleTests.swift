@@ -67,7 +67,8 @@ struct LifeCycleTests {
     try await third.stop()
   }
 
-  @Test("a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(1)))
+  @Test(
+    "a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(1)))
   func badConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model)
     try folder.write(
@@ -80,7 +81,9 @@ struct LifeCycleTests {
       recipes:
         members: { store: mian, entity: Member, batch_size: 0 }
       """, to: "lade.yaml")
-    let problems = ["lade.yaml:1", "spol", "lade.yaml:4", "soon", "lade.yaml:5", "model", "lade.yaml:7", "mian", "batch_size"]
+    let problems = [
+      "lade.yaml:1", "spol", "lade.yaml:4", "soon", "lade.yaml:5", "model", "lade.yaml:7", "mian", "batch_size",
+    ]
     let daemon = try folder.launch()
     #expect(try await daemon.ended() == .exit(78))
     let log = try daemon.log

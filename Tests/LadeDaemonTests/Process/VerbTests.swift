@@ -112,7 +112,8 @@ struct VerbTests {
         [.string("Cy"), .int(36), .string("Ada")],
       ])
     let csv = try await folder.ladectl(
-      "fetch", "Member", "--sort", "name", "--limit", "2", "--offset", "1", "--columns", "number,name", "--format", "csv")
+      "fetch", "Member", "--sort", "name", "--limit", "2", "--offset", "1", "--columns", "number,name", "--format",
+      "csv")
     #expect(csv.text == "number,name\n2,Bob\n3,Cy\n")
     let table = try await folder.ladectl("fetch", "Member", "--where", "manager.name == 'Ada'", "--sort", "number")
     #expect(table.text.contains("Bob") && table.text.contains("Cy") && !table.text.contains("Dee"), "\(table.text)")

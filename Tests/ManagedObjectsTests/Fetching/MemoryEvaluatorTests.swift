@@ -55,8 +55,11 @@ struct MemoryEvaluatorTests {
 
   @Test("unsaved objects stand behind saved ones that sort alike, in the order of their making")
   func temporaryObjects() {
-    let numbers: [Int64] = [-2, 7, -1, 3]
-    let subjects = numbers.map { Subject(row: .init(id: PredicateFixture.id("City", $0), values: [:])) }
+    let unsaved = IDScope(entity: PredicateFixture.entity("City"), storeIdentifier: "")
+    let subjects = [-2, 7, -1, 3].map { (number: Int64) in
+      let id = number < 0 ? ManagedObjectID(scope: unsaved, number: number) : PredicateFixture.id("City", number)
+      return Subject(row: .init(id: id, values: [:]))
+    }
     let sorted = subjects.sorted { [ResolvedSort]().areInIncreasingOrder($0, $1) }.map(\.row.id.number)
     #expect(sorted == [3, 7, -1, -2])
   }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 import SQLiteStore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -18,27 +19,39 @@ final class CompanyStack: Sendable {
   let coordinator: PersistentStoreCoordinator
   /// The store's file; nil in memory.
   let file: URL?
-  private let directory: ScratchDirectory?
+  /// What has been read from the store.
+  let reads = Recorder<String>()
+  /// Objects live no longer than their context, and tests write `stack.context().all(…)`.
+  private let contexts = Mutex<[ManagedObjectContext]>([])
 
   init(_ kind: StoreKind) throws {
-    coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    let directory: ScratchDirectory?
+    let description: PersistentStoreDescription
     switch kind {
     case .inMemory:
       directory = nil
       file = nil
-      try coordinator.addPersistentStore(.inMemory())
+      description = .inMemory()
     case .sqlite:
-      let directory = try ScratchDirectory()
-      let file = directory.file("company.sqlite")
-      self.directory = directory
-      self.file = file
-      try coordinator.addPersistentStore(.sqlite(at: file))
+      let scratch = try ScratchDirectory()
+      let path = scratch.file("company.sqlite")
+      directory = scratch
+      file = path
+      description = .sqlite(at: path)
     }
+    coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    let reads = reads
+    try coordinator.addPersistentStore(
+      PersistentStoreDescription { model, entities in
+        WatchedStore(try description.open(model, entities), noting: reads, in: directory)
+      })
   }
 
   /// A context of the calling thread.
   func context(_ name: String? = nil) -> ManagedObjectContext {
-    ManagedObjectContext(.confinement, coordinator: coordinator, name: name)
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: name)
+    contexts.withLock { $0.append(context) }
+    return context
   }
 
   /// Another coordinator on the same file, as another process would have.
@@ -54,7 +67,9 @@ final class CompanyStack: Sendable {
   /// The first column of a query's rows, as text, read by another program.
   func column(_ sql: String) throws -> [String] {
     let connection = try connection()
-    return try connection.read { db in try Row.fetchAll(db, sql: sql).map { $0[0] as String? ?? "NULL" } }
+    return try connection.read { db in
+      try DatabaseValue.fetchAll(db, sql: sql).map { $0.storage.value.map { "\($0)" } ?? "NULL" }
+    }
   }
 
   private func existingFile() throws -> URL {

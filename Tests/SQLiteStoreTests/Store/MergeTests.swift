@@ -183,9 +183,9 @@ struct MergeTests {
     #expect(ada.age == 31 && ada.isUpdated)
   }
 
-  @Test("merging reads nothing from the store")
-  func noReads() throws {
-    let stack = CountingStack()
+  @Test("merging reads nothing from the store", arguments: StoreKind.allCases)
+  func noReads(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
     let (here, there) = (stack.context(), stack.context())
     let (ada, gone, acme) = (try there.person("Ada"), try there.person("Gone"), try there.company("Acme"))
     let red = try there.insert(Project.self)
@@ -201,11 +201,11 @@ struct MergeTests {
     try there.person("New").employer = acme
     there.delete(gone)
     let save = try #require(try there.saveAndTell())
-    let reads = stack.reads
+    let reads = stack.reads.items
     here.mergeChanges(fromContextDidSave: save)
     #expect(mine[0].age == 31 && mine[0].value(forKey: "employer") == .null)
     #expect(company.value(forKey: "employees") == .objects([save.insertedObjectIDs[0]]))
     #expect(project.value(forKey: "members") == .objects([ada.objectID]))
-    #expect(stack.reads == reads)
+    #expect(stack.reads.items == reads)
   }
 }

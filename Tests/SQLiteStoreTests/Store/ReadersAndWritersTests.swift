@@ -18,15 +18,21 @@ struct ReadersAndWritersTests {
     let blocker = try stack.connection()
     let hold = DispatchSemaphore(value: 0)
     let (holding, isHolding) = AsyncStream.makeStream(of: Void.self)
-    let blocking = Task.detached {
-      try blocker.writeWithoutTransaction { db in
-        try db.inTransaction(.immediate) {
-          try db.execute(sql: "UPDATE Person SET age = 99")
-          isHolding.finish()
-          hold.wait()
-          return .rollback
+    let (ended, hasEnded) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
+    Thread.detachNewThread {
+      let result = Result {
+        try blocker.writeWithoutTransaction { db in
+          try db.inTransaction(.immediate) {
+            try db.execute(sql: "UPDATE Person SET age = 99")
+            isHolding.finish()
+            hold.wait()
+            return .rollback
+          }
         }
       }
+      isHolding.finish()
+      hasEnded.yield(result)
+      hasEnded.finish()
     }
     for await _ in holding {}
     // This save waits for the transaction to end.
@@ -41,7 +47,7 @@ struct ReadersAndWritersTests {
     #expect(names == ["Ada 0"])
     hold.signal()
     try await saving.value
-    try await blocking.value
+    for await result in ended { try result.get() }
     #expect(try await reader.perform { try reader.all(Person.self).count } == 2)
   }
 

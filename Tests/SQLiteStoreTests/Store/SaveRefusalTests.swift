@@ -25,7 +25,7 @@ struct SaveRefusalTests {
       }
       return found == [
         line(saved, "age below_minimum"), line(young, "name too_short"), line(young, "age above_maximum"),
-        line(young, "email no_match"), line(department, "company missing"), line(company, "name missing"),
+        line(young, "email no_match"), line(department, "company missing_value"), line(company, "name missing_value"),
         line(long, "name too_long"),
       ]
     }

@@ -18,6 +18,7 @@ final class FaultyStore: PersistentStore {
       var isForGood = false
       var moment = Moment.before
       var writes = 0
+      var intrusion: (@Sendable () throws -> Void)?
     }
     private let state = Mutex(State())
 
@@ -28,9 +29,17 @@ final class FaultyStore: PersistentStore {
       state.withLock { $0 = State(failing: number, isForGood: forGood, moment: moment) }
     }
 
+    /// Has `body` done just before the next write: what another thread may do at that moment.
+    func intrude(_ body: @escaping @Sendable () throws -> Void) { state.withLock { $0.intrusion = body } }
+
     func heal() { state.withLock { $0 = State() } }
 
     func run<T>(_ write: () throws -> T) throws -> T {
+      let intrusion = state.withLock { state in
+        defer { state.intrusion = nil }
+        return state.intrusion
+      }
+      try intrusion?()
       let moment = state.withLock { state -> Moment? in
         state.writes += 1
         guard let failing = state.failing else { return nil }

@@ -16,6 +16,8 @@ final class ImportRoom {
   private let directory: ScratchDirectory
   private let kind: StoreKind
   let plan = FaultyStore.Plan()
+  /// A context that a test looks at objects in.
+  var looking: ManagedObjectContext?
   private(set) var coordinator: PersistentStoreCoordinator
   /// What the last run reported.
   private(set) var reports: [ImportProgress] = []
@@ -102,6 +104,16 @@ final class ImportRoom {
     (rejects(job) ?? "").split(separator: "\n").dropFirst().map { line in
       let fields = line.split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false)
       return fields.prefix(3).joined(separator: ",")
+    }
+  }
+
+  /// Has another context make these changes just before the next write to the store.
+  func intrude(_ changes: @escaping @Sendable (ManagedObjectContext) throws -> Void) {
+    let coordinator = coordinator
+    plan.intrude {
+      let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "somebody else")
+      try changes(context)
+      try context.save()
     }
   }
 

@@ -4,7 +4,8 @@ import ManagedObjects
 /// The model of the import tests: people with a boss and a country, seats with a compound key, and a few oddities.
 enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
-    try ImportModel.adding(to: ManagedObjectModel(entities: [country, person, seat, badge, visit, everything, abstract]))
+    try ImportModel.adding(to: ManagedObjectModel(entities: 
+      [country, person, seat, badge, visit, node, shoe, everything, abstract]))
   }
 
   private static let country = EntityDefinition(
@@ -69,6 +70,21 @@ enum StaffModel {
       AttributeDefinition("day", .date, userInfo: ["dateFormat": "yyyyMMdd"]), AttributeDefinition("note", .string),
     ],
     relationships: [RelationshipDefinition("previous", to: "Visit", userInfo: ["relatedByAttribute": "day"])])
+
+  /// Of a tree whose root is its own root.
+  private static let node = EntityDefinition(
+    "Node", attributes: [AttributeDefinition("id", .integer32)],
+    relationships: [RelationshipDefinition("root", to: "Node", isOptional: false, userInfo: ["relatedByAttribute": "id"])],
+    uniquenessConstraints: [["id"]])
+
+  private static let shoe = EntityDefinition(
+    "Shoe",
+    attributes: [AttributeDefinition("id", .integer32), AttributeDefinition("size", .integer16, maximumValue: .int(50))],
+    relationships: [
+      RelationshipDefinition("left", to: "Shoe", inverse: "right"),
+      RelationshipDefinition("right", to: "Shoe", inverse: "left"),
+    ],
+    uniquenessConstraints: [["id"]])
 
   private static let everything = EntityDefinition(
     "Everything",
