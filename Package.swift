@@ -75,10 +75,10 @@ let package = Package(
 
     .target(name: "TestSupport", dependencies: ["ManagedObjects"], path: "Tests/TestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", []),
-    tests(of: "SQLiteStore", ["ManagedObjects", grdb]),
-    tests(of: "Importing", ["ManagedObjects"]),
+    tests(of: "SQLiteStore", ["ManagedObjects", grdb, sqlite]),
+    tests(of: "Importing", ["ManagedObjects", "SQLiteStore", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),
-    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing"]),
+    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", logging]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
     tests(of: "LadeDaemon", ["ControlAPI", "Importing", "ManagedObjects", "SQLiteStore", "laded", "ladectl"]),

@@ -93,14 +93,15 @@ package final class SQLiteStore: PersistentStore {
     try translating {
       try pool.writeWithoutTransaction { db in
         try db.execute(sql: "PRAGMA synchronous = FULL")
-        defer {
-          if options.durability == .atCheckpoint { try? db.execute(sql: "PRAGMA synchronous = NORMAL") }
+        let result = Result {
+          try db.inTransaction {
+            try db.execute(
+              sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES ('synchronized', strftime('%s', 'now'))")
+            return .commit
+          }
         }
-        try db.inTransaction {
-          try db.execute(
-            sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES ('synchronized', strftime('%s', 'now'))")
-          return .commit
-        }
+        if options.durability == .atCheckpoint { try db.execute(sql: "PRAGMA synchronous = NORMAL") }
+        try result.get()
       }
     }
   }

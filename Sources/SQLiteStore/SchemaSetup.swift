@@ -30,14 +30,16 @@ struct SchemaSetup {
   private func checkColumns(_ db: Database) throws {
     var missing: [String] = []
     for (table, columns) in schema.columnsByTable {
-      let present = try Set(String.fetchAll(db, sql: "SELECT lower(name) FROM pragma_table_info(?)", arguments: [table]))
+      let present = try Set(
+        String.fetchAll(db, sql: "SELECT lower(name) FROM pragma_table_info(?)", arguments: [table]))
       if present.isEmpty { continue }
       missing += columns.filter { !present.contains($0.lowercased()) }.map { "\(table).\($0)" }
     }
     guard missing.isEmpty else {
       throw ManagedObjectError.incompatibleStore(
         path: path,
-        reason: "the file was made with another version of the model; it has no \(missing.sorted().joined(separator: ", "))")
+        reason:
+          "the file was made with another version of the model; it has no \(missing.sorted().joined(separator: ", "))")
     }
   }
 }

@@ -83,7 +83,8 @@ package enum CompanyModel {
       ],
       relationships: [
         RelationshipDefinition("employees", to: "Person", inverse: "employer", isToMany: true, deleteRule: .nullify),
-        RelationshipDefinition("departments", to: "Department", inverse: "company", isToMany: true, deleteRule: .cascade),
+        RelationshipDefinition(
+          "departments", to: "Department", inverse: "company", isToMany: true, deleteRule: .cascade),
         RelationshipDefinition("contracts", to: "Contract", inverse: "company", isToMany: true, deleteRule: .deny),
         RelationshipDefinition("notes", to: "Note", inverse: "company", isToMany: true, deleteRule: .noAction),
       ],
@@ -109,8 +110,10 @@ package enum CompanyModel {
       AttributeDefinition("large", .integer64, defaultValue: .int(7)), AttributeDefinition("amount", .decimal),
       AttributeDefinition("ratio", .double), AttributeDefinition("part", .float), AttributeDefinition("text", .string),
       AttributeDefinition("flag", .boolean), AttributeDefinition("day", .date),
-      AttributeDefinition("instant", .date, userInfo: ["dateStorage": "unix"]), AttributeDefinition("bytes", .binaryData),
-      AttributeDefinition("uid", .uuid), AttributeDefinition("site", .uri), AttributeDefinition("shape", .transformable),
+      AttributeDefinition("instant", .date, userInfo: ["dateStorage": "unix"]),
+      AttributeDefinition("bytes", .binaryData),
+      AttributeDefinition("uid", .uuid), AttributeDefinition("site", .uri),
+      AttributeDefinition("shape", .transformable),
       AttributeDefinition("mood", .string, isTransient: true),
     ])
 }

@@ -13,7 +13,9 @@ package enum ImportModel {
       EntityDefinition(
         checkpointEntity,
         attributes: [AttributeDefinition("job", .string, isOptional: false)]
-          + ImportCheckpoint.texts.map { AttributeDefinition($0, .string, isOptional: false, defaultValue: .string("")) }
+          + ImportCheckpoint.texts.map {
+            AttributeDefinition($0, .string, isOptional: false, defaultValue: .string(""))
+          }
           + ImportCheckpoint.numbers.map {
             AttributeDefinition($0, .integer64, isOptional: false, defaultValue: .int(0))
           },

@@ -65,7 +65,8 @@ final class ConvertedBatch: @unchecked Sendable {
         switch key(reference, record) {
         case .success(let key): keys.append(key)
         case .failure(let problem):
-          failure = source.rejection(record, column: reference.relationship.name, code: problem.code, message: problem.message)
+          failure = source.rejection(
+            record, column: reference.relationship.name, code: problem.code, message: problem.message)
         }
         if failure != nil { break }
       }
@@ -86,8 +87,14 @@ final class ConvertedBatch: @unchecked Sendable {
 
   private func convert(_ cell: Cell, _ converter: ValueConverter) -> Result<Value, ConversionCode> {
     switch cell.kind {
-    case .text: return source.withBytes(of: cell) { bytes in Self.attempt { () throws(ConversionCode) in try converter.convert(text: bytes) } }
-    case .number: return source.withBytes(of: cell) { bytes in Self.attempt { () throws(ConversionCode) in try converter.convert(number: bytes) } }
+    case .text:
+      return source.withBytes(of: cell) { bytes in
+        Self.attempt { () throws(ConversionCode) in try converter.convert(text: bytes) }
+      }
+    case .number:
+      return source.withBytes(of: cell) { bytes in
+        Self.attempt { () throws(ConversionCode) in try converter.convert(number: bytes) }
+      }
     case .yes: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: true) }
     case .no: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: false) }
     case .empty, .null, .missing: return .success(.null)
@@ -119,7 +126,8 @@ final class ConvertedBatch: @unchecked Sendable {
     } else if var rendered = mapping.renderedKey(reference, record, in: source) {
       text = rendered
       converted = rendered.withUTF8 { bytes in
-        Self.attempt { () throws(ConversionCode) in try reference.converter.convert(text: UnsafeRawBufferPointer(bytes)) }
+        Self.attempt { () throws(ConversionCode) in try reference.converter.convert(text: UnsafeRawBufferPointer(bytes))
+        }
       }
     } else {
       return .success(.null)
@@ -131,7 +139,8 @@ final class ConvertedBatch: @unchecked Sendable {
     }
   }
 
-  private func rejection(_ record: Int, _ cell: Cell, _ converter: ValueConverter, _ code: ConversionCode) -> Rejection {
+  private func rejection(_ record: Int, _ cell: Cell, _ converter: ValueConverter, _ code: ConversionCode) -> Rejection
+  {
     let problem = source.withBytes(of: cell) { converter.problem(code, text: $0) }
     return source.rejection(
       record, column: problem.attribute, code: problem.code.rawValue, message: problem.description)

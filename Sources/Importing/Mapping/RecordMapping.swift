@@ -56,7 +56,7 @@ package struct RecordMapping {
     self.columnIndex = columnIndex
     var taken: Set<Int> = []
     var attributes: [AttributeColumn] = []
-    for attribute in entity.attributes where !attribute.isTransient && attribute.definition.derivationExpression == nil {
+    for attribute in Self.attributes(of: entity) {
       guard let column = columnIndex[attribute.userInfo["mappedKeyName"] ?? attribute.name] else { continue }
       do {
         let converter = try ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"])
@@ -89,10 +89,24 @@ package struct RecordMapping {
     throw MappingError.nothingToMap(entity: entity.name, columns: columns, expected: expectedColumns)
   }
 
+  /// The attributes that a column may fill.
+  private static func attributes(of entity: EntityDescription) -> [AttributeDescription] {
+    entity.attributes.filter { !$0.isTransient && $0.definition.derivationExpression == nil }
+  }
+
   /// The columns that the entity would take.
   private var expectedColumns: [String] {
-    entity.attributes.map { $0.userInfo["mappedKeyName"] ?? $0.name }
-      + entity.relationships.compactMap { $0.userInfo["mappedKeyName"] }
+    let keys = entity.relationships.filter { !$0.isToMany }.flatMap { relationship -> [String] in
+      guard case .success = Self.key(of: relationship) else { return [] }
+      do {
+        if let text = relationship.userInfo["mappedKeyTemplate"] { return try KeyTemplate(text).columns }
+      } catch {
+        // The mapping, which comes before any question for what it expected, has refused it.
+        return []
+      }
+      return [relationship.userInfo["mappedKeyName"] ?? relationship.name]
+    }
+    return Self.attributes(of: entity).map { $0.userInfo["mappedKeyName"] ?? $0.name } + keys
   }
 
   /// Refuses a source whose records upsert couldn't find objects for.
@@ -181,7 +195,8 @@ package struct RecordMapping {
     let single = destination.uniquenessConstraints.first { $0.count == 1 }?.first
     guard let name = relationship.userInfo["relatedByAttribute"] ?? single?.name else {
       return .failure(
-        KeyProblem(reason: "the source has its key, but the model doesn't say by which attribute: set relatedByAttribute"))
+        KeyProblem(
+          reason: "the source has its key, but the model doesn't say by which attribute: set relatedByAttribute"))
     }
     guard let key = destination.propertiesByName[name] as? AttributeDescription else {
       return .failure(

@@ -54,7 +54,8 @@ struct RejectLine {
 
   private func json(_ rejection: Rejection) -> [UInt8] {
     let reason = [
-      "\"line\":\(rejection.line)", "\"column\":\(Self.json(rejection.column))", "\"code\":\(Self.json(rejection.code))",
+      "\"line\":\(rejection.line)", "\"column\":\(Self.json(rejection.column))",
+      "\"code\":\(Self.json(rejection.code))",
       "\"message\":\(Self.json(rejection.message))",
     ]
     let record = Self.json(String(decoding: rejection.raw, as: UTF8.self))

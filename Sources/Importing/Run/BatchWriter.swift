@@ -24,7 +24,7 @@ final class BatchWriter {
 
   init(
     context: ManagedObjectContext, entity: EntityDescription, mode: ImportOptions.Mode, job: String,
-    rejects: RejectFile, checkpoint: ImportCheckpoint
+    rejects: RejectFile, checkpoint: ImportCheckpoint, batchSize: Int
   ) {
     self.context = context
     self.entity = entity
@@ -33,7 +33,7 @@ final class BatchWriter {
     self.rejects = rejects
     self.checkpoint = checkpoint
     resolver = ReferenceResolver(context: context)
-    pending = PendingReferences(context: context, job: job)
+    pending = PendingReferences(context: context, job: job, batchSize: batchSize)
   }
 
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
@@ -205,7 +205,8 @@ extension ConvertedBatch {
     _ record: Int, _ constraint: [String], _ values: ContiguousArray<Value>, _ entity: EntityDescription
   ) -> Rejection {
     let columns = constraint.joined(separator: ", ")
-    let key = constraint.map { name in entity.slot(of: name).map { values[$0].plainText } ?? "" }.joined(separator: ", ")
+    let key = constraint.map { name in entity.slot(of: name).map { values[$0].plainText } ?? "" }.joined(
+      separator: ", ")
     return source.rejection(
       record, column: columns, code: "duplicate_key",
       message: "there is a \(entity.name) with \(columns) “\(key)” already")

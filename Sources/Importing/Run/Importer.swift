@@ -98,7 +98,8 @@ package struct Importer {
       path: request.rejects.path, form: RejectLine(dialect: tabular.map { .init($0.dialect) }),
       columns: tabular?.columns ?? [], length: checkpoint.rejectsLength)
     let writer = BatchWriter(
-      context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint)
+      context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint,
+      batchSize: request.options.batchSize)
     let pipeline = BatchPipeline(reader: reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize)
     defer { pipeline.stop() }
     var done = checkpoint.position.byteOffset
@@ -161,7 +162,8 @@ package struct Importer {
       try coordinator.store(of: checkpoints) !== coordinator.store(of: entity)
     {
       throw MappingError.badAttribute(
-        entity: entity.name, reason: "it isn't in the store that keeps how far imports have come, so the two couldn't "
+        entity: entity.name,
+        reason: "it isn't in the store that keeps how far imports have come, so the two couldn't "
           + "be saved together: put both in one configuration of the model")
     }
     return entity

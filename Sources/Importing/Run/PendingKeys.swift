@@ -28,7 +28,8 @@ struct PendingKeys {
   func find(_ resolver: ReferenceResolver) throws -> [RelationshipDescription: [String: ManagedObjectID]] {
     try wanted.mapValues { _ in [:] as [String: ManagedObjectID] }.merging(
       wanted.map { relationship, keys in
-        let found = try resolver.find(relationship, by: keys.attribute, keys: Set(keys.texts.values.filter { !$0.isNull }))
+        let found = try resolver.find(
+          relationship, by: keys.attribute, keys: Set(keys.texts.values.filter { !$0.isNull }))
         return (relationship, keys.texts.compactMapValues { found[$0] })
       }
     ) { $1 }

@@ -7,10 +7,11 @@ import ManagedObjects
 
 /// References of a job's rows to objects that the store hasn't got yet.
 struct PendingReferences {
-  private static let batch = 5_000
   private static let attempts = 3
   let context: ManagedObjectContext
   let job: String
+  /// How many rows are set by one save.
+  var batchSize = 5_000
 
   /// What is kept of one row.
   struct Note {
@@ -73,7 +74,7 @@ struct PendingReferences {
   /// References that lead nowhere, by relationship.
   typealias Lost = [String: (count: Int64, examples: [String])]
 
-  /// Sets what can be found now, and takes all of the job's references away, some thousands a save.
+  /// Sets what can be found now, and takes all of the job's references away, a batch a save.
   ///
   /// - Returns: those that lead nowhere; nil when `shouldStop` said so before the end.
   func resolve(
@@ -138,7 +139,7 @@ struct PendingReferences {
 
   private func next() throws -> [ManagedObject] {
     try context.fetch(
-      FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: Self.batch))
+      FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: max(1, batchSize)))
   }
 
   /// The object whose references they are; nil when somebody deleted it in the meantime.

@@ -156,7 +156,8 @@ final class RowApplier {
   }
 
   /// Finds what the row refers to. False when it was rejected, or put off.
-  private func link(_ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange) -> Bool {
+  private func link(_ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange) -> Bool
+  {
     for (place, reference) in references.enumerated() {
       let key = row.keys[place]
       if key == .unresolved { continue }

@@ -73,7 +73,7 @@ public struct Daemon: Sendable {
       "laded \(LadeVersion.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
     try await services.run()
     logger.notice("laded has stopped")
-    withExtendedLifetime(opened.lock) {}
+    withExtendedLifetime(opened.locks) {}
   }
 
   private func makeQueue(_ opened: Opened, _ bridge: SpoolBridge) throws -> JobQueue {

@@ -6,7 +6,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   case queue(path: String, reason: String)
   case spool(path: String, reason: String)
   case directory(path: String, reason: String)
-  /// Another daemon works on the same state directory.
+  /// Another daemon works on the same state directory or spool.
   case alreadyRunning(directory: String, pid: String)
 
   public var description: String {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Makes sure that one daemon works on a state directory: a lock that the kernel gives back when the process ends,
-/// however it ends.
+/// Makes sure that one daemon works on a directory, its state or its spool: a lock that the kernel gives back when the
+/// process ends, however it ends.
 final class InstanceLock: Sendable {
   private let descriptor: Int32
 

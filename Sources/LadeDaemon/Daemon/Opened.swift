@@ -6,7 +6,8 @@ import Spool
 
 /// Everything on the disk that a daemon works with, opened.
 struct Opened: Sendable {
-  let lock: InstanceLock
+  /// On the state directory, and on the spool: files there are named after this queue's jobs.
+  let locks: [InstanceLock]
   let stores: DataStores
   let queueCoordinator: PersistentStoreCoordinator
   /// What names the queue in the data stores.
@@ -25,7 +26,7 @@ struct Opened: Sendable {
         throw DaemonError.directory(path: path, reason: "\(error.localizedDescription)")
       }
     }
-    lock = try InstanceLock(directory: configuration.state)
+    let stateLock = try InstanceLock(directory: configuration.state)
     stores = try DataStores(configuration.stores)
     do {
       queueCoordinator = PersistentStoreCoordinator(model: try QueueModel.make())
@@ -41,5 +42,6 @@ struct Opened: Sendable {
     } catch {
       throw DaemonError.spool(path: configuration.spool, reason: "\(error)")
     }
+    locks = [stateLock, try InstanceLock(directory: configuration.spool)]
   }
 }

@@ -16,6 +16,8 @@ package final class ContextHome: @unchecked Sendable {
 
   /// The thread on which the context's work runs now, 0 for none.
   private let owner: Atomic<UInt>
+  /// On the private queue of a context: its name, for messages.
+  static let queueOwner = DispatchSpecificKey<String>()
   unowned(unsafe) var context: ManagedObjectContext?
   let concurrencyType: ManagedObjectContext.ConcurrencyType
 
@@ -46,16 +48,22 @@ package final class ContextHome: @unchecked Sendable {
   private func checkSlowly() {
     guard !isCurrent else { return }
     let name = context?.name.map { " \"\($0)\"" } ?? ""
-    let queue = String(cString: __dispatch_queue_get_label(nil))
-    let here = Thread.current.name ?? ""
     fatalError(
       """
       a managed object context, or an object of it, was touched where it doesn't belong.
         context: ManagedObjectContext\(name), \(concurrencyType)
         belongs on: \(belongsOn)
-        touched on: queue "\(queue)", thread \(pthread_self()) "\(here)"
+        touched on: \(here)
       Wrap the access in the context's perform or performAndWait, and hand over objectIDs, not objects.
       """)
+  }
+
+  private var here: String {
+    let thread = "thread \(pthread_self()) \"\(Thread.current.name ?? "")\""
+    if let name = DispatchQueue.getSpecific(key: Self.queueOwner) {
+      return "the queue of context \"\(name)\", \(thread)"
+    }
+    return MainQueue.isCurrent ? "the main queue, \(thread)" : thread
   }
 
   private var belongsOn: String {

@@ -66,8 +66,9 @@ extension ManagedObjectContext {
   }
 
   /// Keeps the sets that point back to a row in step, also when the row itself isn't known here.
-  private func mergeSets(of id: ManagedObjectID, from former: ContiguousArray<Value>?, to values: ContiguousArray<Value>?)
-  {
+  private func mergeSets(
+    of id: ManagedObjectID, from former: ContiguousArray<Value>?, to values: ContiguousArray<Value>?
+  ) {
     for relationship in id.entity.relationships where !relationship.isToMany {
       guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
       let new = values?[relationship.slot] ?? .null

@@ -103,6 +103,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     case .privateQueue: queue = DispatchQueue(label: "context" + (name.map { "." + $0 } ?? ""))
     case .confinement: queue = nil
     }
+    if concurrencyType == .privateQueue { queue?.setSpecific(key: ContextHome.queueOwner, value: name ?? "") }
     home.context = self
   }
 

@@ -108,7 +108,8 @@ struct ModelAssembly {
       }
       guard entities[inverse.definition.destination].map({ entity.isKindOf($0) || $0.isKindOf(entity) }) == true else {
         problems.append(
-          "\(name) has the inverse \(destination.name).\(inverseName), which leads to \(inverse.definition.destination)")
+          "\(name) has the inverse \(destination.name).\(inverseName), which leads to \(inverse.definition.destination)"
+        )
         continue
       }
       relationship.inverseRelationship = inverse
@@ -151,7 +152,8 @@ struct ModelAssembly {
     for names in entity.definition.uniquenessConstraints {
       let attributes = names.compactMap { entity.propertiesByName[$0] as? AttributeDescription }
       guard attributes.count == names.count, !names.isEmpty else {
-        problems.append("\(entity.name)'s uniqueness constraint on \(names.joined(separator: ", ")) names no attribute of it")
+        problems.append(
+          "\(entity.name)'s uniqueness constraint on \(names.joined(separator: ", ")) names no attribute of it")
         continue
       }
       if !entity.uniquenessConstraints.contains(attributes) { entity.uniquenessConstraints.append(attributes) }

@@ -46,7 +46,9 @@ package final class ValidationRules: @unchecked Sendable {
   ) {
     for attribute in attributes where !values[attribute.slot].fits(attribute.type) {
       failures.append(
-        .init(entity: entity, objectID: id(), property: attribute.name, reason: .wrongType(values[attribute.slot].typeName)))
+        .init(
+          entity: entity, objectID: id(), property: attribute.name, reason: .wrongType(values[attribute.slot].typeName))
+      )
     }
     for property in required where values[property.slot].isNull {
       failures.append(.init(entity: entity, objectID: id(), property: property.name, reason: .missing))
@@ -59,11 +61,13 @@ package final class ValidationRules: @unchecked Sendable {
       guard case .objects(let ids) = values[relationship.slot] else { continue }
       let least = max(relationship.definition.minimumCount, relationship.isOptional ? 0 : 1)
       if ids.count < least, !(relationship.isOptional && ids.isEmpty) {
-        failures.append(.init(entity: entity, objectID: id(), property: relationship.name, reason: .tooFewObjects(least)))
+        failures.append(
+          .init(entity: entity, objectID: id(), property: relationship.name, reason: .tooFewObjects(least)))
       }
       let most = relationship.definition.maximumCount
       if most > 0, ids.count > most {
-        failures.append(.init(entity: entity, objectID: id(), property: relationship.name, reason: .tooManyObjects(most)))
+        failures.append(
+          .init(entity: entity, objectID: id(), property: relationship.name, reason: .tooManyObjects(most)))
       }
     }
   }
@@ -76,7 +80,9 @@ package final class ValidationRules: @unchecked Sendable {
       if case .int(let most) = definition.maximumValue, text.count > most { return .tooLong(Int(most)) }
       if let pattern = rule.pattern {
         let whole = NSRange(text.startIndex..., in: text)
-        if pattern.firstMatch(in: text, range: whole) == nil { return .doesNotMatch(definition.regularExpression ?? "") }
+        if pattern.firstMatch(in: text, range: whole) == nil {
+          return .doesNotMatch(definition.regularExpression ?? "")
+        }
       }
       return nil
     }

@@ -3,7 +3,8 @@ extension Value {
   package func isStoredAlike(_ other: Value) -> Bool {
     if self == other { return true }
     switch (self, other) {
-    case (.date, .date), (.double, .double), (.double, .null), (.null, .double), (.decimal, .decimal), (.decimal, .null),
+    case (.date, .date), (.double, .double), (.double, .null), (.null, .double), (.decimal, .decimal),
+      (.decimal, .null),
       (.null, .decimal):
       return comparisonKey == other.comparisonKey
     default: return false

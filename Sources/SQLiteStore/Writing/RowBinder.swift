@@ -72,7 +72,9 @@ final class RowBinder {
   }
 
   @inline(__always)
-  private func bindKept(_ place: UnsafeMutablePointer<UInt8>, _ count: Int, to statement: OpaquePointer, at index: Int32) {
+  private func bindKept(
+    _ place: UnsafeMutablePointer<UInt8>, _ count: Int, to statement: OpaquePointer, at index: Int32
+  ) {
     _ = place.withMemoryRebound(to: CChar.self, capacity: count) {
       sqlite3_bind_text64(statement, index, $0, UInt64(count), SQLITE_STATIC, UInt8(SQLITE_UTF8))
     }

@@ -6,11 +6,14 @@ import Testing
 /// Rules 3 and 4: whatever write fails, what is left when the job has gone on is what one run leaves.
 @Suite("An import that is killed")
 struct CrashTests {
-  static let cases = ResumeTests.cases
+  static let cases =
+    ResumeTests.cases.map { ($0, StoreKind.memory) } + [
+      ((.csv, .insert), .sqlite), ((.csv, .upsert), .sqlite), ((.json, .upsert), .sqlite),
+    ]
 
   @Test(
     "at every write, before or after its commit, and gone on with, leaves what one run leaves",
-    arguments: cases, StoreKind.allCases)
+    arguments: cases)
   func everyWrite(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
     let (sample, mode) = what
     let whole = try PeopleSample.room(kind)
@@ -35,7 +38,9 @@ struct CrashTests {
     }
   }
 
-  @Test("at every write of every going on, one more each time, leaves what one run leaves", arguments: PeopleSample.allCases)
+  @Test(
+    "at every write of every going on, one more each time, leaves what one run leaves", arguments: PeopleSample.allCases
+  )
   func everyWriteAgain(sample: PeopleSample) throws {
     let whole = try PeopleSample.room(.sqlite)
     let expected = try Traces(whole, whole.run(sample.text, as: sample.name, batch: 3))

@@ -45,7 +45,8 @@ struct InsertTests {
       "row,number,price\n1,1,1\n1,2,2\n1,1,3\n1,,4\n1,,5\n", into: "Seat", mode: .insert, batch: batch)
     #expect(end.tally == "4i 0u 0= 1r 0?")
     #expect(try room.rows("price", of: "Seat") == ["1", "2", "4", "5"])
-    #expect(room.rejects()?.contains("4,\"row, number\",duplicate_key,\"there is a Seat with row, number “1, 1”") == true)
+    #expect(
+      room.rejects()?.contains("4,\"row, number\",duplicate_key,\"there is a Seat with row, number “1, 1”") == true)
   }
 
   @Test("of an entity numbered by an attribute rejects a number given before", arguments: StoreKind.allCases, [1, 100])
@@ -68,7 +69,8 @@ struct InsertTests {
     #expect(room.refusals() == ["3,email,duplicate_key", "4,age,above_maximum"])
   }
 
-  @Test("refers to the object that the store has rather than to a duplicate of it", arguments: StoreKind.allCases, [1, 100])
+  @Test(
+    "refers to the object that the store has rather than to a duplicate of it", arguments: StoreKind.allCases, [1, 100])
   func referenceToDuplicate(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
     try room.furnish(people: ["a"])

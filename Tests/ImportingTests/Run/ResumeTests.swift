@@ -60,7 +60,9 @@ struct ResumeTests {
     #expect(try room.run(PeopleSample.csv.text).isFinished)
   }
 
-  @Test("stopped when all is read, it sets the references kept for the end when it goes on", arguments: PeopleSample.allCases)
+  @Test(
+    "stopped when all is read, it sets the references kept for the end when it goes on",
+    arguments: PeopleSample.allCases)
   func stopBeforeTheEnd(sample: PeopleSample) throws {
     let whole = try PeopleSample.room(.sqlite)
     let expected = try Traces(whole, whole.run(sample.text, as: sample.name, batch: 100))

@@ -19,7 +19,8 @@ struct UpsertTests {
     let room = try PeopleSample.room(.sqlite)
     try room.run(sample.text, as: sample.name, job: "1")
     // The sample says different things of one object; what it says last is what a second file has.
-    let last = "code,name,age,country_code,boss\np1,Ann,40,FR,pg\np9,Ida,60,,p3\npd,Lou,2,,p1\np4,\"Dan\niel \"\"D\"\"\",50,,p1\n"
+    let last =
+      "code,name,age,country_code,boss\np1,Ann,40,FR,pg\np9,Ida,60,,p3\npd,Lou,2,,p1\np4,\"Dan\niel \"\"D\"\"\",50,,p1\n"
     let before = try room.rows("code", "name", "age", "country.code", "boss.code", "email")
     let saves = Saves(of: room.coordinator)
     let watch = try RowWatch(room.database, table: "Person")
@@ -31,7 +32,9 @@ struct UpsertTests {
     #expect(try room.rows("code", "name", "age", "country.code", "boss.code", "email") == before)
   }
 
-  @Test("with references that lead nowhere changes nothing the second time, and says so again", arguments: StoreKind.allCases)
+  @Test(
+    "with references that lead nowhere changes nothing the second time, and says so again",
+    arguments: StoreKind.allCases)
   func secondRunWithLostReferences(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     let text = "code,name,boss\na,Ann,zz\nb,Bob,c\nc,Cleo,a\n"
@@ -104,7 +107,8 @@ struct UpsertTests {
     let saves = Saves(of: room.coordinator)
     #expect(try room.run("[{\"code\":\"a\"}]", as: "b.json", batch: batch, job: "2").tally == "0i 0u 1= 0r 0?")
     #expect(saves.count(of: "Person") == 0)
-    let text = "{\"code\":\"a\",\"age\":41}\n{\"code\":\"a\",\"nick\":null,\"country_code\":null}\n{\"code\":\"c\",\"name\":\"C\"}\n"
+    let text =
+      "{\"code\":\"a\",\"age\":41}\n{\"code\":\"a\",\"nick\":null,\"country_code\":null}\n{\"code\":\"c\",\"name\":\"C\"}\n"
     #expect(try room.run(text, as: "c.ndjson", batch: batch, job: "3").tally == "1i 2u 0= 0r 0?")
     #expect(
       try room.rows("code", "name", "age", "nick", "country.code", "boss.code", "grade")
@@ -138,7 +142,8 @@ struct UpsertTests {
     #expect(room.rejects()?.contains("\"line\":3,\"column\":\"\",\"code\":\"no_key\"") == true)
   }
 
-  @Test("rejects the record that clashes in another key, and keeps the others", arguments: StoreKind.allCases, [1, 2, 100])
+  @Test(
+    "rejects the record that clashes in another key, and keeps the others", arguments: StoreKind.allCases, [1, 2, 100])
   func clashInAnotherKey(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
     try room.run("code,name,email\na,Ann,a@x\nb,Bob,b@x\n", job: "1")

@@ -37,7 +37,7 @@ struct LifeCycleTests {
     try await second.stop()
   }
 
-  @Test("a daemon without work ends at once, and tells the service manager how it is", .timeLimit(.minutes(1)))
+  @Test("a daemon without work ends at once, and tells the service manager how it is", .timeLimit(.minutes(3)))
   func idle() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try await folder.start()
@@ -50,7 +50,7 @@ struct LifeCycleTests {
     #expect(run.error.contains("laded isn't running"))
   }
 
-  @Test("a second daemon on the same directories is refused, and names the first", .timeLimit(.minutes(1)))
+  @Test("a second daemon on the same directories is refused, and names the first", .timeLimit(.minutes(3)))
   func second() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let first = try await folder.start()
@@ -60,15 +60,22 @@ struct LifeCycleTests {
     #expect(log.contains("another laded (process \(first.pid)) works on \(folder.file("state"))"), "\(log)")
     #expect(log.contains("stop it, or give this one directories of its own"))
     #expect(try await folder.asked(Status.self, "status").pid == first.pid)
+    // Nor is one with a state of its own, on the same spool.
+    let other = try folder.text("lade.yaml").replacingOccurrences(of: "state: state", with: "state: state2")
+    let third = try DaemonProcess(
+      configuration: folder.write(other.replacingOccurrences(of: "socket: s", with: "socket: s2"), to: "other.yaml"),
+      files: folder.file("third"))
+    #expect(try await third.ended() == .exit(75))
+    #expect(try third.log.contains("another laded (process \(first.pid)) works on \(folder.file("spool"))"))
     // The lock goes with the process, however it ends.
     try await first.kill()
-    let third = try await folder.start()
-    #expect(try await folder.asked(Status.self, "status").pid == third.pid)
-    try await third.stop()
+    let last = try await folder.start()
+    #expect(try await folder.asked(Status.self, "status").pid == last.pid)
+    try await last.stop()
   }
 
   @Test(
-    "a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(1)))
+    "a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(3)))
   func badConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model)
     try folder.write(
@@ -94,7 +101,7 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("state")))
   }
 
-  @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(1)))
+  @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(3)))
   func checkConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let check = try await laded(folder, "--check-config")
@@ -104,7 +111,7 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("spool")))
   }
 
-  @Test("a model that can't be read ends the start with its file and line", .timeLimit(.minutes(1)))
+  @Test("a model that can't be read ends the start with its file and line", .timeLimit(.minutes(3)))
   func badModel() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let contents = "Model.xcdatamodeld/Model 1.xcdatamodel/contents"

@@ -74,7 +74,7 @@ struct RefusalTests {
     },
   ]
 
-  @Test("is in corrupt/ with the reason beside it, and the daemon goes on", .timeLimit(.minutes(2)), arguments: entries)
+  @Test("is in corrupt/ with the reason beside it, and the daemon goes on", .timeLimit(.minutes(3)), arguments: entries)
   func refused(_ entry: Entry) async throws {
     let folder = try folder()
     let daemon = try await folder.start()
@@ -128,7 +128,7 @@ struct RefusalTests {
   ]
 
   @Test(
-    "of a submission is said at once, with status 1, and makes no job", .timeLimit(.minutes(2)),
+    "of a submission is said at once, with status 1, and makes no job", .timeLimit(.minutes(3)),
     arguments: submissions)
   func submission(_ arguments: [String], _ says: String) async throws {
     let folder = try folder()
@@ -147,7 +147,7 @@ struct RefusalTests {
     try await daemon.stop()
   }
 
-  @Test("of files: what isn't there, isn't a file or is a link isn't submitted", .timeLimit(.minutes(2)))
+  @Test("of files: what isn't there, isn't a file or is a link isn't submitted", .timeLimit(.minutes(3)))
   func files() async throws {
     let folder = try folder()
     let daemon = try await folder.start()

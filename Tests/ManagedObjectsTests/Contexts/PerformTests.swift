@@ -25,7 +25,9 @@ struct PerformTests {
     for context in [context(.privateQueue), context(.mainQueue)] {
       let name = try await context.perform { try context.person("Ada").name }
       #expect(name == "Ada")
-      await #expect(throws: ManagedObjectError.self) { try await context.perform { try context.insert("Nobody").objectID } }
+      await #expect(throws: ManagedObjectError.self) {
+        try await context.perform { try context.insert("Nobody").objectID }
+      }
     }
   }
 

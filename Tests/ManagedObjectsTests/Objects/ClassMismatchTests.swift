@@ -25,7 +25,8 @@ struct ClassMismatchTests {
       try coordinator.addPersistentStore(.inMemory())
     } throws: { error in
       guard case ManagedObjectError.classMismatch(let mismatches) = error else { return false }
-      return mismatches.count == 2 && mismatches[0].contains("Wrong") && mismatches[0].contains("[\"second\", \"first\"]")
+      return mismatches.count == 2 && mismatches[0].contains("Wrong")
+        && mismatches[0].contains("[\"second\", \"first\"]")
         && mismatches[1].contains("Short") && mismatches[1].contains("B")
     }
     #expect(coordinator.persistentStores.isEmpty)

@@ -21,6 +21,8 @@ final class CompanyStack: Sendable {
   let file: URL?
   /// What has been read from the store.
   let reads = Recorder<String>()
+  /// Makes the store fail.
+  let breaker = Breaker()
   /// Objects live no longer than their context, and tests write `stack.context().all(…)`.
   private let contexts = Mutex<[ManagedObjectContext]>([])
 
@@ -40,10 +42,10 @@ final class CompanyStack: Sendable {
       description = .sqlite(at: path)
     }
     coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
-    let reads = reads
+    let (reads, breaker) = (reads, breaker)
     try coordinator.addPersistentStore(
       PersistentStoreDescription { model, entities in
-        WatchedStore(try description.open(model, entities), noting: reads, in: directory)
+        WatchedStore(try description.open(model, entities), noting: reads, breaker: breaker, in: directory)
       })
   }
 

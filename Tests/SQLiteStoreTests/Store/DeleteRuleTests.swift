@@ -90,7 +90,8 @@ struct DeleteRuleTests {
       try context.save()
     } throws: { error in
       guard case ManagedObjectError.validation(let failures) = error else { return false }
-      return failures.map(\.property) == ["contracts", "contracts"] && failures.allSatisfy { $0.reason == .deleteDenied }
+      return failures.map(\.property) == ["contracts", "contracts"]
+        && failures.allSatisfy { $0.reason == .deleteDenied }
         && failures.map(\.objectID) == companies.map(\.objectID)
     }
     #expect(try stack.context().all(Company.self).count == 2)

@@ -31,7 +31,9 @@ struct InverseTests {
     }
 
     func readSets() {
-      _ = (acme.employees, mill.employees, red.members, blue.members, ada.projects, bob.projects, ada.friends, bob.friends)
+      _ = (
+        acme.employees, mill.employees, red.members, blue.members, ada.projects, bob.projects, ada.friends, bob.friends
+      )
     }
   }
 

@@ -64,6 +64,20 @@ struct OpeningTests {
     #expect(try Data(contentsOf: file) == text)
   }
 
+  @Test("several programs may create the file at the same time")
+  func concurrentCreation() async throws {
+    let file = file
+    let identifiers = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<6 {
+        group.addTask {
+          try PersistentStoreCoordinator(model: CompanyModel.model).addPersistentStore(.sqlite(at: file))
+        }
+      }
+      return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+    }
+    #expect(identifiers.count == 1)
+  }
+
   @Test("a folder that isn't there is an error that names the file")
   func noFolder() throws {
     let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)

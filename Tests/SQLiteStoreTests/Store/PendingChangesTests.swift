@@ -53,7 +53,8 @@ struct PendingChangesTests {
     let (_, context) = try changed(kind)
     var found: [String?] = []
     for page in 0..<3 {
-      found += try context.fetch(FetchRequest<Person>(entityName: "Person", fetchLimit: 1, fetchOffset: page)).map(\.name)
+      found += try context.fetch(FetchRequest<Person>(entityName: "Person", fetchLimit: 1, fetchOffset: page)).map(
+        \.name)
     }
     #expect(found == ["Ada", "Bob", "Dot"])
   }

@@ -113,7 +113,8 @@ struct ReadableTableTests {
       try db.execute(sql: "INSERT INTO Company (id, name) VALUES (70, 'Elsewhere')")
       try db.execute(
         sql: "INSERT INTO Person (id, entity, name, age, employer_id) VALUES (5, 'Manager', 'Eve', 33, 70)")
-      try db.execute(sql: "INSERT INTO Sample (id, day, instant, uid) VALUES (1, '2024-02-29T12:00:00Z', 0.5, 'no uuid')")
+      try db.execute(
+        sql: "INSERT INTO Sample (id, day, instant, uid) VALUES (1, '2024-02-29T12:00:00Z', 0.5, 'no uuid')")
     }
     let context = stack.context()
     let eve = try #require(try context.named("Eve", Manager.self))

@@ -8,13 +8,12 @@ struct RegistryTests {
   func bounded(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let writer = stack.context()
-    for number in 1...100_000 {
-      try writer.city(number, "City")
-      if number.isMultiple(of: 10_000) {
-        try writer.save()
-        writer.reset()
-      }
-    }
+    // A store in memory looks at all its rows for every page.
+    let count = kind == .sqlite ? 100_000 : 10_000
+    let city = try #require(CompanyModel.model.entitiesByName["City"])
+    _ = try writer.insert(city, rows: (1...count).map { [.int(Int64($0)), .string("City")] })
+    try writer.save()
+    writer.reset()
     let reader = stack.context()
     let held = try #require(reader.object(with: stack.coordinator.managedObjectID(entity: "City", number: 1)) as? City)
     var (seen, most, last) = (0, 0, 0)
@@ -22,14 +21,14 @@ struct RegistryTests {
       let page = try reader.fetch(
         FetchRequest<City>(
           entityName: "City", predicate: try FetchPredicate(format: "code > %@", last),
-          sortDescriptors: [FetchSortDescriptor("code")], fetchLimit: kind == .sqlite ? 1000 : 10_000))
+          sortDescriptors: [FetchSortDescriptor("code")], fetchLimit: 1000))
       guard let end = page.last else { break }
       seen += page.count
       last = end.code
       most = max(most, reader.registeredObjects.count)
     }
-    #expect(seen == 100_000)
-    #expect(most < 30_000)
+    #expect(seen == count)
+    #expect(most < 5000)
     #expect(reader.registeredObject(for: held.objectID) === held, "what somebody holds stays")
   }
 

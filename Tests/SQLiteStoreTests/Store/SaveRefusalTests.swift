@@ -19,7 +19,8 @@ struct SaveRefusalTests {
       try context.save()
     } throws: { error in
       guard case ManagedObjectError.validation(let failures) = error else { return false }
-      let found = Set(failures.map { "\($0.objectID?.uriRepresentation.absoluteString ?? "") \($0.property) \($0.code)" })
+      let found = Set(
+        failures.map { "\($0.objectID?.uriRepresentation.absoluteString ?? "") \($0.property) \($0.code)" })
       func line(_ object: ManagedObject, _ text: String) -> String {
         "\(object.objectID.uriRepresentation.absoluteString) \(text)"
       }

@@ -44,6 +44,40 @@ struct SeveralStoresTests {
     #expect(try context().all(Sample.self).isEmpty && context().all(Person.self).isEmpty)
   }
 
+  @Test(
+    "references don't lead from store to store: each is reported, and nothing is written", arguments: StoreKind.allCases
+  )
+  func acrossStores(_ kind: StoreKind) throws {
+    let model = try ManagedObjectModel(
+      entities: [
+        EntityDefinition(
+          "Left",
+          relationships: [
+            RelationshipDefinition("one", to: "Right"), RelationshipDefinition("many", to: "Right", isToMany: true),
+          ]), EntityDefinition("Right"),
+      ], configurations: ["left": ["Left"], "right": ["Right"]])
+    let coordinator = PersistentStoreCoordinator(model: model)
+    for name in ["left", "right"] {
+      let file = directory.file(name + ".sqlite")
+      try coordinator.addPersistentStore(
+        kind == .sqlite ? .sqlite(at: file, configuration: name) : .inMemory(configuration: name))
+    }
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+    let (left, right) = (try context.insert("Left"), try context.insert("Right"))
+    try left.setValue(.object(right.objectID), forKey: "one")
+    try left.setValue(.objects([right.objectID]), forKey: "many")
+    #expect {
+      try context.save()
+    } throws: { error in
+      guard case ManagedObjectError.validation(let failures) = error else { return false }
+      return failures.map(\.property) == ["one", "many"] && failures.allSatisfy { $0.reason == .otherStore }
+    }
+    #expect(
+      try context.count(for: FetchRequest<ManagedObject>(entityName: "Right", includesPendingChanges: false)) == 0)
+    context.delete(left)
+    try context.save()
+  }
+
   @Test("an entity that no store holds is refused by name")
   func noStore() throws {
     try coordinator.addPersistentStore(.inMemory(configuration: "samples"))

@@ -1,43 +1,73 @@
 import Foundation
 import ManagedObjects
+import Synchronization
 import TestSupport
 
-/// Passes everything on to a store, notes what is read from it, and keeps its directory for as long as it is used.
+/// Makes a store fail for as long as it is broken.
+final class Breaker: Sendable {
+  private let broken = Atomic(false)
+  static let error = ManagedObjectError.store(path: "test", code: 10, message: "disk I/O error")
+
+  var isBroken: Bool {
+    get { broken.load(ordering: .relaxed) }
+    set { broken.store(newValue, ordering: .relaxed) }
+  }
+
+  func check() throws {
+    if isBroken { throw Self.error }
+  }
+}
+
+/// Passes everything on to a store, notes what is read from it, fails when told to, and keeps the store's directory for
+/// as long as the store is used.
 final class WatchedStore: PersistentStore {
   private let store: any PersistentStore
   private let reads: Recorder<String>
+  private let breaker: Breaker
   private let directory: ScratchDirectory?
 
-  init(_ store: any PersistentStore, noting reads: Recorder<String>, in directory: ScratchDirectory?) {
+  init(
+    _ store: any PersistentStore, noting reads: Recorder<String>, breaker: Breaker, in directory: ScratchDirectory?
+  ) {
     self.store = store
     self.reads = reads
+    self.breaker = breaker
     self.directory = directory
+  }
+
+  private func noteRead(_ what: String) throws {
+    reads.note(what)
+    try breaker.check()
   }
 
   var identifier: String { store.identifier }
   var url: URL? { store.url }
 
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
-    reads.note("fetch \(fetch.entity.name)")
+    try noteRead("fetch \(fetch.entity.name)")
     return try store.rows(fetch)
   }
 
   func count(_ fetch: StoreFetch) throws -> Int {
-    reads.note("count \(fetch.entity.name)")
+    try noteRead("count \(fetch.entity.name)")
     return try store.count(fetch)
   }
 
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
-    reads.note("rows \(ids)")
+    try noteRead("rows \(ids)")
     return try store.rows(with: ids)
   }
 
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
-    reads.note("\(relationship.name) of \(id)")
+    try noteRead("\(relationship.name) of \(id)")
     return try store.relatedIDs(of: id, relationship)
   }
 
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] { try store.write(changes) }
+  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+    try breaker.check()
+    return try store.write(changes)
+  }
+
   func synchronize() throws { try store.synchronize() }
 
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {

@@ -21,6 +21,7 @@ final class ImportRoom {
   private(set) var coordinator: PersistentStoreCoordinator
   /// What the last run reported.
   private(set) var reports: [ImportProgress] = []
+  private var isSourceKept = false
 
   init(_ kind: StoreKind) throws {
     self.kind = kind
@@ -60,16 +61,19 @@ final class ImportRoom {
   func run(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
     reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, job: String = "1",
-    stopAfter: Int = .max, stopAtAsking: Int = .max
+    rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max
   ) throws -> ImportEnd {
     let source = file(name)
-    if FileManager.default.contents(atPath: source.path) != Data(text.utf8) { try Data(text.utf8).write(to: source) }
+    defer { isSourceKept = false }
+    if !isSourceKept, FileManager.default.contents(atPath: source.path) != Data(text.utf8) {
+      try Data(text.utf8).write(to: source)
+    }
     reports = []
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import \(job)")
     let request = ImportRequest(
       job: job, source: source, name: name, entity: entity,
       options: ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit),
-      rejects: rejectsFile(job))
+      rejects: rejects ?? rejectsFile(job))
     var asked = 0
     return try Importer(coordinator: coordinator, request: request).run(
       in: context,
@@ -80,8 +84,16 @@ final class ImportRoom {
       }, report: { reports.append($0) })
   }
 
+  /// Imports a file of the room as it is.
+  @discardableResult
+  func run(file name: String) throws -> ImportEnd {
+    isSourceKept = true
+    return try run("", as: name)
+  }
+
   /// The error that an import ends with; nil when it doesn't.
-  func failure(_ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
+  func failure(
+    _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
     batch: Int = 10_000, limit: Int? = 1000, job: String = "1"
   ) throws -> (any Error)? {
     do {

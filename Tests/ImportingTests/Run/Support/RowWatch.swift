@@ -11,7 +11,9 @@ final class RowWatch {
       try db.execute(sql: "CREATE TABLE watch (what TEXT)")
       for event in ["INSERT", "UPDATE", "DELETE"] {
         try db.execute(
-          sql: "CREATE TRIGGER watch_\(event) AFTER \(event) ON \"\(table)\" BEGIN INSERT INTO watch VALUES ('\(event)'); END")
+          sql:
+            "CREATE TRIGGER watch_\(event) AFTER \(event) ON \"\(table)\" BEGIN INSERT INTO watch VALUES ('\(event)'); END"
+        )
       }
     }
   }

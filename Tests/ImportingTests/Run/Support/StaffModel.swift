@@ -4,8 +4,8 @@ import ManagedObjects
 /// The model of the import tests: people with a boss and a country, seats with a compound key, and a few oddities.
 enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
-    try ImportModel.adding(to: ManagedObjectModel(entities: 
-      [country, person, seat, badge, visit, node, shoe, everything, abstract]))
+    try ImportModel.adding(
+      to: ManagedObjectModel(entities: [country, person, seat, badge, visit, node, shoe, everything, abstract]))
   }
 
   private static let country = EntityDefinition(
@@ -74,12 +74,16 @@ enum StaffModel {
   /// Of a tree whose root is its own root.
   private static let node = EntityDefinition(
     "Node", attributes: [AttributeDefinition("id", .integer32)],
-    relationships: [RelationshipDefinition("root", to: "Node", isOptional: false, userInfo: ["relatedByAttribute": "id"])],
+    relationships: [
+      RelationshipDefinition("root", to: "Node", isOptional: false, userInfo: ["relatedByAttribute": "id"])
+    ],
     uniquenessConstraints: [["id"]])
 
   private static let shoe = EntityDefinition(
     "Shoe",
-    attributes: [AttributeDefinition("id", .integer32), AttributeDefinition("size", .integer16, maximumValue: .int(50))],
+    attributes: [
+      AttributeDefinition("id", .integer32), AttributeDefinition("size", .integer16, maximumValue: .int(50)),
+    ],
     relationships: [
       RelationshipDefinition("left", to: "Shoe", inverse: "right"),
       RelationshipDefinition("right", to: "Shoe", inverse: "left"),

@@ -1,0 +1,143 @@
+import ManagedObjects
+import Testing
+
+@testable import Importing
+
+@Suite("Mapping columns onto properties")
+struct ColumnMappingTests {
+  private func mapping(_ entity: String, _ columns: [String]) throws -> RecordMapping {
+    let model = try StaffModel.model.get()
+    return try RecordMapping(try #require(model.entitiesByName[entity]), columns: columns)
+  }
+
+  @Test("an attribute takes the column of its name, or that of its mappedKeyName in place of it")
+  func names() throws {
+    let room = try ImportRoom(.memory)
+    let end = try room.run("birthday,name,born,code\n31.01.1990,Ann,02.02.2002,a\n")
+    #expect(try room.rows("code", "name", "born") == ["a|Ann|1990-01-31 00:00:00"])
+    #expect(end.notes == ["ignored column(s) that Person doesn't have: born"])
+  }
+
+  @Test("a relationship takes the column of its mappedKeyName, or of its name")
+  func relationships() throws {
+    let mapping = try mapping("Person", ["code", "country_code", "country", "boss"])
+    #expect(mapping.references.map(\.relationship.name) == ["country", "boss"])
+    #expect(mapping.references.map(\.column) == [1, 3])
+    #expect(mapping.references.map(\.key.name) == ["code", "code"])
+    #expect(mapping.ignored == ["country"])
+  }
+
+  @Test("a relationship with a template takes its columns, when all of them are there")
+  func templates() throws {
+    #expect(try mapping("Country", ["code", "land", "part"]).references.map(\.relationship.name) == ["parent"])
+    #expect(try mapping("Country", ["code", "land", "part"]).ignored == [])
+    #expect(try mapping("Country", ["code", "land"]).references.isEmpty)
+    #expect(try mapping("Country", ["code", "land"]).ignored == ["land"])
+  }
+
+  @Test("columns that nothing takes are ignored, and told of", arguments: StoreKind.allCases)
+  func unknownColumns(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let end = try room.run("x,code,name,staff,y\n1,a,Ann,b,2\n")
+    #expect(end.tally == "1i 0u 0= 0r 0?")
+    #expect(end.notes == ["ignored column(s) that Person doesn't have: x, staff, y"])
+    let json = try room.run(
+      "{\"code\":\"b\",\"name\":\"B\",\"x\":{\"deep\":[1]}}\n{\"code\":\"c\",\"name\":\"C\",\"z\":1}", as: "b.ndjson",
+      batch: 1, job: "2")
+    #expect(json.tally == "2i 0u 0= 0r 0?")
+    #expect(json.notes == ["ignored column(s) that Person doesn't have: x, z"])
+  }
+
+  @Test("a source of which nothing can be taken is refused with both lists", arguments: ["a.csv", "a.ndjson"])
+  func nothing(name: String) throws {
+    let room = try ImportRoom(.memory)
+    let error = try room.failure(name == "a.csv" ? "x,y\n1,2\n" : "{\"x\":1,\"y\":2}", as: name)
+    let expected = ["code", "name", "email", "age", "nick", "birthday", "grade", "country_code"]
+    #expect(
+      error as? MappingError == .nothingToMap(entity: "Person", columns: ["x", "y"], expected: expected + ["boss"]))
+    let text = "\(try #require(error))"
+    #expect(text.contains("x, y") && text.contains("code, name, email"))
+    #expect(try room.count(of: "Person") == 0)
+  }
+
+  @Test("an upsert without the columns of a key is refused with the keys", arguments: ["a.csv", "a.ndjson"])
+  func noKey(name: String) throws {
+    let room = try ImportRoom(.memory)
+    let text = name == "a.csv" ? "row,price\n1,2\n" : "{\"row\":1,\"price\":2}"
+    #expect(
+      try room.failure(text, as: name, into: "Seat") as? MappingError
+        == .noKey(entity: "Seat", constraints: [["row", "number"]], columns: ["row", "price"]))
+    #expect(try room.run(text, as: name, into: "Seat", mode: .insert).counts.inserted == 1)
+    #expect(
+      try room.failure("day\n20240101\n", as: "b.csv", into: "Visit", mode: .upsert, job: "2") as? MappingError
+        == .noKey(entity: "Visit", constraints: [], columns: ["day"]))
+    #expect(
+      try room.failure("{\"day\":20240101}", as: "b.ndjson", into: "Visit", mode: .upsert, job: "3") as? MappingError
+        == .noKey(entity: "Visit", constraints: [], columns: []))
+  }
+
+  @Test("an entity that isn't there, is abstract, or keeps the imports themselves is refused")
+  func entities() throws {
+    let room = try ImportRoom(.memory)
+    #expect(try room.failure("name\nx\n", into: "Thing") as? MappingError == .abstractEntity("Thing"))
+    for name in ["Nobody", ImportModel.checkpointEntity, ImportModel.referenceEntity] {
+      guard case MappingError.unknownEntity(name, let known)? = try room.failure("job\nx\n", into: name) else {
+        Issue.record("not refused: \(name)")
+        continue
+      }
+      #expect(known.contains("Person") && !known.contains { $0.hasPrefix("lade_") })
+    }
+  }
+
+  @Test("a relationship whose objects can't be found by the model is refused")
+  func relatedBy() throws {
+    func failure(_ info: [String: String], keys: [[String]] = []) throws -> String {
+      let model = try ManagedObjectModel(entities: [
+        EntityDefinition(
+          "A", attributes: [AttributeDefinition("code", .string)],
+          relationships: [RelationshipDefinition("b", to: "B", userInfo: info)]),
+        EntityDefinition(
+          "B", attributes: [AttributeDefinition("x", .string), AttributeDefinition("y", .transformable)],
+          uniquenessConstraints: keys),
+      ])
+      do {
+        _ = try RecordMapping(try #require(model.entitiesByName["A"]), columns: ["code", "b"])
+        return ""
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(try failure([:]).contains("A.b: the source has its key, but the model doesn't say by which attribute"))
+    #expect(
+      try failure(["relatedByAttribute": "z"]).contains("relatedByAttribute names z, which isn't an attribute of B"))
+    #expect(try failure(["relatedByAttribute": "y"]).contains("y is of type Transformable"))
+    #expect(try failure(["mappedKeyTemplate": "{b"]).contains("brace"))
+    #expect(try failure(["relatedByAttribute": "x"]) == "")
+    #expect(try failure([:], keys: [["x"]]) == "")
+  }
+
+  @Test("an attribute of a type that text can't say is refused when the source has it, and not before")
+  func unsupported() throws {
+    let model = try ManagedObjectModel(entities: [
+      EntityDefinition("A", attributes: [AttributeDefinition("x", .string), AttributeDefinition("y", .transformable)])
+    ])
+    let entity = try #require(model.entitiesByName["A"])
+    #expect(try RecordMapping(entity, columns: ["x"]).attributes.count == 1)
+    let error = #expect(throws: MappingError.self) { try RecordMapping(entity, columns: ["x", "y"]) }
+    #expect("\(try #require(error))".contains("y is of type Transformable"))
+  }
+
+  @Test("transient and derived attributes take nothing")
+  func computed() throws {
+    let model = try ManagedObjectModel(entities: [
+      EntityDefinition(
+        "A",
+        attributes: [
+          AttributeDefinition("x", .string), AttributeDefinition("t", .string, isTransient: true),
+          AttributeDefinition("d", .string, derivationExpression: "canonical:(x)"),
+        ])
+    ])
+    #expect(
+      try RecordMapping(try #require(model.entitiesByName["A"]), columns: ["x", "t", "d"]).ignored == ["t", "d"])
+  }
+}

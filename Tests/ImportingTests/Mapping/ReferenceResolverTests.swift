@@ -1,0 +1,41 @@
+import ManagedObjects
+import Testing
+
+@testable import Importing
+
+@Suite("Finding what references point to")
+struct ReferenceResolverTests {
+  @Test("finds every key that the store has, however few it remembers", arguments: StoreKind.allCases, [0, 1, 3, 100])
+  func remembersFew(kind: StoreKind, remembered: Int) throws {
+    let room = try ImportRoom(kind)
+    let codes = (0..<20).map { "c\($0)" }
+    try room.furnish(countries: codes)
+    let context = room.context()
+    let country = try #require(context.model.entitiesByName["Person"]?.relationshipsByName["country"])
+    let code = try #require(country.destinationEntity.attributesByName["code"])
+    let resolver = ReferenceResolver(context: context, remembered: remembered)
+    var lot = Lot(seed: 11)
+    for _ in 0..<50 {
+      let keys = Set((0..<5).map { _ in Value.string("c\(lot.draw(25))") })
+      let found = try resolver.find(country, by: code, keys: keys)
+      #expect(Set(found.keys) == keys.filter { codes.contains($0.plainText) })
+      for (key, id) in found { #expect(try context.existingObject(with: id).value(forKey: "code") == key) }
+    }
+  }
+
+  @Test("takes the first of several objects with a key", arguments: StoreKind.allCases)
+  func severalObjects(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    try room.run("day,note\n20240101,a\n20240101,b\n20240101,c\n", into: "Visit", job: "1")
+    try room.run("day,note,previous\n20240102,d,20240101\n", as: "b.csv", into: "Visit", job: "2")
+    #expect(try room.rows("note", "previous.note", of: "Visit") == ["a|", "b|", "c|", "d|a"])
+  }
+
+  @Test("a key matches by its bytes, and not when a part is missing")
+  func uniqueKey() {
+    #expect(UniqueKey([.string("e\u{301}")]) != UniqueKey([.string("\u{E9}")]))
+    #expect(UniqueKey([.string("a"), .int(1)]) == UniqueKey([.string("a"), .int(1)]))
+    #expect(Set([UniqueKey([.string("a"), .null]), UniqueKey([.string("a"), .int(1)])]).count == 2)
+    #expect(UniqueKey([.string("a"), .null]).isPartial && !UniqueKey([.string(""), .int(0)]).isPartial)
+  }
+}
