@@ -88,6 +88,8 @@ package final class SQLiteStore: PersistentStore {
     }
   }
 
+  package func close() throws { try translating { try pool.close() } }
+
   package func synchronize() throws {
     // A commit under FULL syncs the log, and with it every commit before.
     try translating {

@@ -31,7 +31,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     try find(job, in: context).map { ImportCheckpoint($0) }
   }
 
-  /// Removes what a job keeps in the store, once the queue knows that the job has ended.
+  /// Removes what a job keeps in the store, once the queue knows that the job has ended. The context is reset.
   package static func remove(_ job: String, in context: ManagedObjectContext) throws {
     try PendingReferences(context: context, job: job).removeAll()
     guard let object = try find(job, in: context) else { return }

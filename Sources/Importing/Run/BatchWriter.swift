@@ -145,6 +145,7 @@ final class BatchWriter {
       do {
         try save(batch, batch.rejections + refused.values + rows.rejections, rows.tally, record)
         hasKept = mayHaveKept || rows.keepsReferences
+        if rows.changesTargets { resolver.forget() }
         return
       } catch ManagedObjectError.constraintConflicts(let conflicts) {
         if retries < Self.retries, rows.hasMissedObjects(conflicts) {

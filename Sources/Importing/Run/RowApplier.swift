@@ -46,6 +46,8 @@ final class RowApplier {
   private(set) var tally = Tally()
   /// Whether anything was kept for the end of the file.
   private(set) var keepsReferences = false
+  /// Whether an object has another key than that by which references found it before.
+  private(set) var changesTargets = false
 
   /// References of a row's object that lead nowhere yet.
   private struct Waiting {
@@ -215,6 +217,9 @@ final class RowApplier {
   /// Makes the object known to the rows after it, and remembers what it still waits for.
   private func note(_ object: ManagedObject, _ row: ConvertedBatch.Row, _ change: RowChange) throws {
     existing?.note(object, formerly: change.old)
+    changesTargets =
+      changesTargets
+      || references.contains { object.entity.isKindOf($0.key.entity) && change.slots.contains($0.key.slot) }
     for (place, reference) in references.enumerated() where isOwn[place] {
       let old = change.old?[reference.key.slot] ?? .null
       let new = object.value(at: reference.key.slot)

@@ -55,6 +55,7 @@ public struct Daemon: Sendable {
       directories: opened.directories, recipes: Set(configuration.recipes.map(\.name)),
       allowedFolders: configuration.allowedFolders, timing: timing, logger: logger,
       accept: { try await bridge.accept($0) }, taken: { try await bridge.taken($0) })
+    try await intake.openHotFolders()
     try await bridge.recover()
     try await queue.start()
     let backend = DaemonBackend(
@@ -62,7 +63,8 @@ public struct Daemon: Sendable {
       intake: intake, startedAt: startedAt)
     let status = StatusService(queue: queue, logger: logger)
     let control = ControlServer(
-      backend: backend, address: SocketAddress(path: configuration.socket), logger: logger, onListening: { await status.ready() })
+      backend: backend, address: SocketAddress(path: configuration.socket), logger: logger,
+      onListening: { await status.ready() })
     let services = ServiceGroup(
       services: [
         control, QueueService(queue: queue, drainTimeout: configuration.drainTimeout), SpoolService(intake: intake),
@@ -72,6 +74,7 @@ public struct Daemon: Sendable {
     logger.notice(
       "laded \(LadeVersion.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
     try await services.run()
+    try await blocking { try opened.close() }
     logger.notice("laded has stopped")
     withExtendedLifetime(opened.locks) {}
   }

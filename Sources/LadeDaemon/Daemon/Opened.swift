@@ -44,4 +44,9 @@ struct Opened: Sendable {
     }
     locks = [stateLock, try InstanceLock(directory: configuration.spool)]
   }
+
+  /// Closes the stores, so that each is one file again. Nobody uses them any more. Blocks.
+  func close() throws {
+    for coordinator in stores.all.map(\.coordinator) + [queueCoordinator] { try coordinator.close() }
+  }
 }

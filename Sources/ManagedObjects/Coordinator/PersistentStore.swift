@@ -20,6 +20,13 @@ package protocol PersistentStore: AnyObject, Sendable {
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
   /// Makes everything written so far survive a loss of power.
   func synchronize() throws
+  /// Lets go of files and connections. Every later use fails.
+  func close() throws
+}
+
+extension PersistentStore {
+  /// A store without files has nothing to let go of.
+  package func close() throws {}
 }
 
 /// What a store is to be: its kind, its place, and which entities it holds.

@@ -49,6 +49,11 @@ public final class PersistentStoreCoordinator: Sendable {
     return store.identifier
   }
 
+  /// Closes every store, at the end of a program: contexts of the coordinator can't read or save afterwards.
+  public func close() throws {
+    for store in persistentStores { try store.close() }
+  }
+
   /// The stores, in the order of their addition.
   package var persistentStores: [any PersistentStore] { state.withLock { $0.stores } }
 

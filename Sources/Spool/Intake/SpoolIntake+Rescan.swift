@@ -47,7 +47,7 @@ extension SpoolIntake {
   }
 
   /// Makes sure that the directories are the ones that are held open and watched, and creates those that are missing.
-  private func refreshPlaces() throws {
+  func refreshPlaces() throws {
     try directories.ensure()
     let directory = try directories.handle(.incoming)
     let incoming = SpoolPlace(directory: directory, recipe: nil)

@@ -124,6 +124,14 @@ package actor SpoolIntake {
     try await pass()
   }
 
+  /// Makes the hot folders that are missing, and takes nothing: so that a daemon that says it is up has them.
+  /// Throws `SpoolError` if `incoming/` can't be read.
+  package func openHotFolders() async throws {
+    await beginTurn()
+    defer { endTurn() }
+    try refreshPlaces()
+  }
+
   private func work() async {
     await beginTurn()
     defer { endTurn() }

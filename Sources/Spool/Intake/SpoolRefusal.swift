@@ -60,7 +60,8 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
 
   /// What happened, and what to do.
   package var description: String {
-    advice.isEmpty ? "\(what)." : "\(what). \(advice)"
+    let sentence = what.hasSuffix(".") ? what : what + "."
+    return advice.isEmpty ? sentence : sentence + " " + advice
   }
 
   /// What happened: a sentence without its full stop.

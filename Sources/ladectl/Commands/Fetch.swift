@@ -23,6 +23,7 @@ extension Ladectl {
     var predicate: String?
 
     @Option(
+      parsing: .unconditional,
       help: ArgumentHelp(
         "Attributes to sort by, with commas between; - for the greatest first.", valueName: "name,-age"),
       transform: { try Ladectl.sortKeys($0) })

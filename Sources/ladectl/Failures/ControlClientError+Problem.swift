@@ -6,6 +6,8 @@ extension ControlClientError {
   var exitStatus: ExitStatus {
     switch self {
     case .noSocket, .nobodyListens, .noPermission, .notASocket, .cantConnect, .hungUp: .noDaemon
+    // A daemon that is starting or stopping may still say that it is.
+    case .refused(let problem) where problem.status == 503: .noDaemon
     case .versionMismatch, .refused: .failed
     case .timedOut: .timedOut
     }

@@ -124,6 +124,16 @@ struct ReferenceTests {
     #expect(room.refusals() == ["5,root,no_such_object", "6,root,no_such_object", "7,root,no_such_object"])
   }
 
+  @Test("go by the keys that objects have at that record", arguments: StoreKind.allCases, batches)
+  func changingKeys(kind: StoreKind, batch: Int) throws {
+    let room = try ImportRoom(kind)
+    try room.run("id,root,alias\n1,1,A\n2,2,B\n", into: "Node", job: "1")
+    let text = "id,root,alias,buddy\n3,3,,A\n1,1,C,\n2,2,A,\n4,4,,A\n5,5,,C\n6,6,,B\n"
+    #expect(try room.run(text, as: "b.csv", into: "Node", batch: batch, job: "2").tally == "4i 2u 0= 0r 1?")
+    #expect(
+      try room.rows("id", "alias", "buddy.id", of: "Node") == ["1|C|", "2|A|", "3||1", "4||2", "5||1", "6||"])
+  }
+
   @Test("by a date go by the key's own format, also when they wait", arguments: StoreKind.allCases, batches)
   func byDate(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)

@@ -29,6 +29,10 @@ extension MappingError: JobFailing {
 extension ReaderError: JobFailing {
   package var jobFailure: JobFailure {
     if case .readFailed = self { return JobFailure(code: "file", message: description, isRetryable: true) }
-    return JobFailure(code: "malformed_source", message: description, isRetryable: false)
+    var message = description
+    if case .malformed = self {
+      message += ". The records before it are imported: mend the file and submit it again, by upsert"
+    }
+    return JobFailure(code: "malformed_source", message: message, isRetryable: false)
   }
 }

@@ -73,9 +73,10 @@ enum StaffModel {
 
   /// Of a tree whose root is its own root.
   private static let node = EntityDefinition(
-    "Node", attributes: [AttributeDefinition("id", .integer32)],
+    "Node", attributes: [AttributeDefinition("id", .integer32), AttributeDefinition("alias", .string)],
     relationships: [
-      RelationshipDefinition("root", to: "Node", isOptional: false, userInfo: ["relatedByAttribute": "id"])
+      RelationshipDefinition("root", to: "Node", isOptional: false, userInfo: ["relatedByAttribute": "id"]),
+      RelationshipDefinition("buddy", to: "Node", userInfo: ["relatedByAttribute": "alias"]),
     ],
     uniquenessConstraints: [["id"]])
 
