@@ -88,7 +88,13 @@ package final class SQLiteStore: PersistentStore {
     }
   }
 
-  package func close() throws { try translating { try pool.close() } }
+  package func close() throws {
+    try translating {
+      // Passive: it copies what it can, and waits for no reader of another process.
+      try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+      try pool.close()
+    }
+  }
 
   package func synchronize() throws {
     // A commit under FULL syncs the log, and with it every commit before.

@@ -66,7 +66,9 @@ struct SubmittedFileTests {
     }
   }
 
-  @Test("links, folders, FIFOs, devices and relative paths are refused", arguments: ["link", "folder", "fifo", "device", "relative"])
+  @Test(
+    "links, folders, FIFOs, devices and relative paths are refused",
+    arguments: ["link", "folder", "fifo", "device", "relative"])
   func notFiles(_ kind: String) throws {
     defer { try? FileManager.default.removeItem(atPath: root) }
     var path = root + "/it"

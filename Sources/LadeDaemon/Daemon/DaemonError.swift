@@ -9,6 +9,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Another daemon works on the same state directory or spool.
   case alreadyRunning(directory: String, pid: String)
 
+  /// What happened, and what to do.
   public var description: String {
     switch self {
     case .configuration(let problems): return problems
