@@ -24,7 +24,7 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
 
   /// Options; what isn't given suits a store that is loaded in batches and read meanwhile.
   public init(
-    durability: Durability = .atCheckpoint, pageSize: Int = 8192, writerCache: Int = 16 << 20,
+    durability: Durability = .atCheckpoint, pageSize: Int = 16384, writerCache: Int = 16 << 20,
     readerCache: Int = 2 << 20, readers: Int = 4, checkpointSize: Int = 16 << 20
   ) {
     self.durability = durability

@@ -8,7 +8,7 @@ import SQLiteStore
 /// merges them.
 ///
 /// - Returns: how many rows were inserted.
-func importPeople(database: String, csv: String) throws -> Int {
+func importPeople(database: String, csv: String) async throws -> Int {
   let people = try ManagedObjectModel(entities: [
     EntityDefinition(
       "Person",
@@ -34,5 +34,12 @@ func importPeople(database: String, csv: String) throws -> Int {
   var load = FileImport(into: "Person", of: coordinator)
   load.mode = .insert
   load.rejects = URL(fileURLWithPath: database + ".rejects")
-  return Int(try load.run(URL(fileURLWithPath: csv)).inserted)
+  return try await offTheMainQueue { [load] in Int(try load.run(URL(fileURLWithPath: csv)).inserted) }
+}
+
+/// The import blocks its thread, and the main queue has merging to do meanwhile.
+private func offTheMainQueue<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
+  }
 }

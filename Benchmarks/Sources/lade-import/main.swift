@@ -23,7 +23,7 @@ guard let database = option("--database"), let csv = option("--csv") else {
 do {
   let clock = ContinuousClock()
   let start = clock.now
-  let rows = try importPeople(database: database, csv: csv)
+  let rows = try await importPeople(database: database, csv: csv)
   let seconds = (clock.now - start) / .seconds(1)
   print("{\"rows\": \(rows), \"seconds\": \(seconds)}")
 } catch {

@@ -78,11 +78,30 @@ final class BatchWriter {
     // Asked for before there are new objects, so that the look-up needn't take them into account.
     let record = try ImportCheckpoint.object(job, in: context)
     var rejections = batch.rejections
-    let objects = try context.insert(entity, rows: batch.rows.lazy.map(\.values))
-    var written: [Written] = []
-    written.reserveCapacity(objects.count)
-    for index in objects.indices { written.append(Written(row: index, object: objects[index])) }
-    if !batch.isChecked { reject(invalid: &written, batch, &rejections) }
+    // A closure and not a key path, which would copy each row to get at its values.
+    let objects = try context.insert(entity, rows: batch.rows.lazy.map { $0.values })
+    if batch.isChecked {
+      do {
+        return try save(batch, rejections, Tally(inserted: Int64(objects.count)), record)
+      } catch ManagedObjectError.constraintConflicts(let conflicts) {
+        var written = Self.written(objects)
+        try reject(conflicts, &written, batch, &rejections)
+        return try saveInserted(batch, &written, &rejections, record)
+      }
+    }
+    var written = Self.written(objects)
+    reject(invalid: &written, batch, &rejections)
+    try saveInserted(batch, &written, &rejections, record)
+  }
+
+  private static func written(_ objects: ContiguousArray<ManagedObject>) -> [Written] {
+    objects.enumerated().map { Written(row: $0.offset, object: $0.element) }
+  }
+
+  /// Saves, without the records that the store refuses.
+  private func saveInserted(
+    _ batch: ConvertedBatch, _ written: inout [Written], _ rejections: inout [Rejection], _ record: ManagedObject
+  ) throws {
     while true {
       do {
         return try save(batch, rejections, Tally(inserted: Int64(written.count)), record)

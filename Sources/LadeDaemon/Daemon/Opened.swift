@@ -33,7 +33,8 @@ struct Opened: Sendable {
       queueIdentifier = try queueCoordinator.addPersistentStore(
         .sqlite(
           at: URL(fileURLWithPath: configuration.queueStore),
-          options: SQLiteStoreOptions(durability: .everySave, writerCache: 4 << 20, checkpointSize: 4 << 20)))
+          options: SQLiteStoreOptions(
+            durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20)))
     } catch {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
     }

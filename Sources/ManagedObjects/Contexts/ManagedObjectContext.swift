@@ -43,9 +43,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // Touched on the context's queue.
 
-  var registry = ObjectRegistry()
+  // Those touched for each object of an import go unchecked by the exclusivity rule, whose accesses never overlap here.
+  @exclusivity(unchecked) var registry = ObjectRegistry()
   /// New objects in the order of their insertion, those deleted since included.
-  var insertions: ContiguousArray<ManagedObject> = []
+  @exclusivity(unchecked) var insertions: ContiguousArray<ManagedObject> = []
   /// Whether one of them has been deleted again.
   var hasVoidInsertions = false
   /// Whether one of them has relationships, in which temporary IDs may stand.

@@ -9,7 +9,8 @@ import ManagedObjects
 final class RowBinder {
   private static let capacity = 64 * 1024
   private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: RowBinder.capacity)
-  private var used = 0
+  // Accesses never overlap: a binder is used on one thread, and none of its methods calls out while it changes these.
+  @exclusivity(unchecked) private var used = 0
   /// The permanent ID's number for an object that the same write inserts.
   var permanentNumber: (ManagedObjectID) -> Int64? = { _ in nil }
 

@@ -73,25 +73,27 @@ final class RowWrite {
     var layout: RowLayout?
     var handle: OpaquePointer?
     defer { if let handle { sqlite3_reset(handle) } }
-    for (row, id) in zip(rows, ids) {
-      if layout?.entity !== row.id.scope.entity {
+    for index in rows.indices {
+      if layout?.entity !== rows[index].id.scope.entity {
         if let handle { sqlite3_reset(handle) }
-        let next = try store.layout(of: row.id.entity)
+        let next = try store.layout(of: rows[index].id.entity)
         layout = next
         handle = try db.cachedStatement(sql: insertStatement(next)).sqliteStatement
       }
       guard let layout, let handle else { continue }
       binder.begin()
-      sqlite3_bind_int64(handle, 1, id.number)
-      row.values.withUnsafeBufferPointer { values in
-        var index: Int32 = 2
+      sqlite3_bind_int64(handle, 1, ids[index].number)
+      rows[index].values.withUnsafeBufferPointer { values in
+        var parameter: Int32 = 2
         for binding in layout.bindings {
-          binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: index)
-          index += 1
+          binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: parameter)
+          parameter += 1
         }
       }
       let code = sqlite3_step(handle)
-      if code != SQLITE_DONE { try noteConflict(row.id, id.number, row.values, layout, isNew: true) }
+      if code != SQLITE_DONE {
+        try noteConflict(rows[index].id, ids[index].number, rows[index].values, layout, isNew: true)
+      }
       sqlite3_reset(handle)
     }
   }
