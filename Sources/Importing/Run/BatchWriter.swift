@@ -78,8 +78,8 @@ final class BatchWriter {
     // Asked for before there are new objects, so that the look-up needn't take them into account.
     let record = try ImportCheckpoint.object(job, in: context)
     var rejections = batch.rejections
-    // A closure and not a key path, which would copy each row to get at its values.
-    let objects = try context.insert(entity, rows: batch.rows.lazy.map { $0.values })
+    let rows = batch.rows
+    let objects = try context.insert(entity, count: rows.count) { rows[$0].values }
     if batch.isChecked {
       do {
         return try save(batch, rejections, Tally(inserted: Int64(objects.count)), record)

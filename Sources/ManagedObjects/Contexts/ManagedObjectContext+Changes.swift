@@ -35,20 +35,23 @@ extension ManagedObjectContext {
     return adopt(StoreRow(id: temporaryID(of: entity), values: values))
   }
 
-  /// Inserts a new object for each row of values, in order, as ``insert(_:values:)`` does for one.
+  /// Inserts new objects, in order, as ``insert(_:values:)`` does for one.
+  ///
+  /// The values come by a closure and not as a collection: code that is generic over a collection isn't specialised for
+  /// another module's, and costs a tenth of an import then.
   package func insert(
-    _ entity: EntityDescription, rows: some Collection<ContiguousArray<Value>>
+    _ entity: EntityDescription, count: Int, values: (Int) -> ContiguousArray<Value>
   ) throws -> ContiguousArray<ManagedObject> {
     home.check()
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
     let scope = persistentStoreCoordinator.temporaryScope(of: entity)
-    var number = Self.lastTemporary.subtract(Int64(rows.count), ordering: .relaxed).oldValue
+    var number = Self.lastTemporary.subtract(Int64(count), ordering: .relaxed).oldValue
     var objects = ContiguousArray<ManagedObject>()
-    objects.reserveCapacity(rows.count)
-    insertions.reserveCapacity(insertions.count + rows.count)
-    for values in rows {
+    objects.reserveCapacity(count)
+    insertions.reserveCapacity(insertions.count + count)
+    for index in 0..<count {
       number -= 1
-      objects.append(adopt(StoreRow(id: ManagedObjectID(scope: scope, number: number), values: values)))
+      objects.append(adopt(StoreRow(id: ManagedObjectID(scope: scope, number: number), values: values(index))))
     }
     return objects
   }
