@@ -87,6 +87,9 @@ struct HTTPExchange: Sendable {
       throw hungUp(error)
     } catch let error as IOError {
       throw hungUp(error)
+    } catch HTTPParserError.invalidEOFState {
+      // The answer broke off: the daemon ended in the middle of it.
+      throw ControlClientError.hungUp(path: socketPath)
     } catch let error as HTTPParserError {
       throw ControlClientError.versionMismatch(server: nil, detail: "it doesn't answer in HTTP (\(error)).")
     }
