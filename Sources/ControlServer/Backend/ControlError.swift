@@ -21,7 +21,7 @@ package enum ControlError: Error, Sendable, Hashable {
     case .noSuchJob(let id):
       Problem(
         status: 404, code: "no_such_job", title: "No such job", detail: "There is no job \(id).",
-        hint: "'ladectl list' shows the jobs; ended ones are pruned after a while.")
+        hint: "'ladectl list' shows the jobs.")
     case .noSuchStore(let name, let known):
       missing("store", name, known)
     case .noSuchEntity(let name, let known):
