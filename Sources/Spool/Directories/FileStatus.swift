@@ -50,6 +50,13 @@ struct FileStatus: Sendable, Equatable {
     return nanoseconds(time)
   }
 
+  /// The clock that the kernel stamps files with: that of its last tick, some milliseconds ago.
+  static func tick() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &time)
+    return nanoseconds(time)
+  }
+
   /// A forged time may be far outside what an Int64 of nanoseconds holds: it then counts as the nearest that it does.
   private static func nanoseconds(_ time: timespec) -> Int64 {
     let (seconds, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)

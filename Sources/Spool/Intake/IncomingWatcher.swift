@@ -47,6 +47,18 @@ final class IncomingWatcher {
     inotify_rm_watch(number, watch)
   }
 
+  /// The events that the kernel holds now, without waiting for the queue's turn.
+  func readNow() -> [IncomingEvent] {
+    var events = [IncomingEvent]()
+    while true {
+      let more = IncomingWatcher.read(number)
+      if more.isEmpty { return events }
+      events += more
+      // A flood is for a rescan to find; what is left makes the handler run.
+      if events.count > PendingEntries.limit { return events }
+    }
+  }
+
   /// One read: what is left makes the handler run again.
   private static func read(_ number: Int32) -> [IncomingEvent] {
     var events = [IncomingEvent]()

@@ -115,8 +115,9 @@ extension SpoolIntake {
     }
   }
 
-  /// Looks at what the events named.
-  func drain() async {
+  /// Looks at what the events named, in their order; what it looked at.
+  @discardableResult
+  func drain() async -> PendingEntries {
     let batch = pending
     pending = PendingEntries()
     for key in batch.keys {
@@ -125,5 +126,6 @@ extension SpoolIntake {
       if let place, let trigger = batch.triggers[key] { await consider(key.name, in: place, trigger: trigger) }
     }
     await announce()
+    return batch
   }
 }

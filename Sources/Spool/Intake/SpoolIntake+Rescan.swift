@@ -22,28 +22,45 @@ extension SpoolIntake {
   /// So many entries are listed at a time: memory doesn't grow with what lies in `incoming/`.
   static let listed = 4096
 
-  /// One look at everything. Events that come meanwhile are looked at after it.
+  /// One look at everything: at what events named first, in the order in which it came, then at what lies there. What
+  /// comes during the listing is left to its own event, for the listing may see a later entry and not an earlier one.
   func pass() async throws {
     rescanIsDue = false
-    pending = PendingEntries()
     awaited = [:]
     counts.waiting = 0
     scheduleRescan(after: timing.rescanInterval.nanoseconds)
     try refreshPlaces()
+    let start = FileStatus.tick()
+    let before = await drainKernel()
+    var changedSince = [FoundEntry]()
     var last: FoundEntry?
-    while true {
-      let found = try list(after: last)
-      for entry in found {
-        if Task.isCancelled { return await announce() }
-        let place = entry.recipe.map { hotFolders[$0] } ?? incoming
-        if let place { await consider(entry.name, in: place, trigger: .found) }
-      }
+    while !Task.isCancelled {
+      let found = try list(after: last, changedBefore: start, others: &changedSince)
+      await consider(found, but: [before])
       last = found.last
       if found.count < SpoolIntake.listed { break }
     }
+    let after = await drainKernel()
+    // Not everything that changes an entry is told by an event: the end of its other name isn't.
+    await consider(changedSince.sorted(), but: [before, after])
     if handOversAreOpen { try resumeHandOvers() }
     await announce()
     counts.lastRescan = Date.now
+  }
+
+  /// Looks at what the kernel's events name up to now; what it looked at.
+  private func drainKernel() async -> PendingEntries {
+    if let watcher { note(watcher.readNow()) }
+    return await drain()
+  }
+
+  private func consider(_ found: [FoundEntry], but seen: [PendingEntries]) async {
+    for entry in found where !Task.isCancelled {
+      let key = PendingEntries.Key(recipe: entry.recipe, name: entry.name)
+      if seen.contains(where: { $0.triggers[key] != nil }) { continue }
+      let place = entry.recipe.map { hotFolders[$0] } ?? incoming
+      if let place { await consider(entry.name, in: place, trigger: .found) }
+    }
   }
 
   /// Makes sure that the directories are the ones that are held open and watched, and creates those that are missing.
@@ -90,10 +107,15 @@ extension SpoolIntake {
     }
   }
 
-  /// The first `listed` entries after `last`, in order.
-  private func list(after last: FoundEntry?) throws -> [FoundEntry] {
+  /// The first `listed` entries after `last`, in order. Where events tell of what comes, those that changed since
+  /// `start` are put to the others instead.
+  private func list(
+    after last: FoundEntry?, changedBefore start: Int64, others: inout [FoundEntry]
+  ) throws -> [FoundEntry] {
     var found = [FoundEntry]()
+    var changedSince = [FoundEntry]()
     for place in [incoming].compactMap({ $0 }) + hotFolders.values {
+      let isWatched = watcher != nil && !lacksWatch(.place(recipe: place.recipe))
       try place.directory.forEach { name, kind in
         if name.isBeingWritten { return }
         // Data files that wait for a ticket may be many; they needn't even be looked at.
@@ -101,6 +123,11 @@ extension SpoolIntake {
         if place.recipe == nil, kind == .directory, let text = name.text, recipes.contains(text) { return }
         guard let status = try place.directory.status(of: name) else { return }
         let entry = FoundEntry(modified: status.modified, recipe: place.recipe, name: name)
+        // A time that is still to come is a clock that was put back, and says nothing.
+        if isWatched, status.changed >= start, status.changed <= FileStatus.now() {
+          if changedSince.count < SpoolIntake.listed { changedSince.append(entry) } else { rescanIsDue = true }
+          return
+        }
         if let last, !(last < entry) { return }
         found.append(entry)
         if found.count >= 2 * SpoolIntake.listed {
@@ -109,6 +136,8 @@ extension SpoolIntake {
         }
       }
     }
+    if rescanIsDue { signal?.yield() }
+    others = changedSince
     found.sort()
     if found.count > SpoolIntake.listed { found.removeLast(found.count - SpoolIntake.listed) }
     return found

@@ -135,9 +135,8 @@ package actor SpoolIntake {
   private func work() async {
     await beginTurn()
     defer { endTurn() }
-    guard rescanIsDue else { return await drain() }
     do {
-      try await pass()
+      if rescanIsDue { try await pass() } else { await drain() }
     } catch {
       report(error, at: directories.path)
     }

@@ -65,19 +65,14 @@ struct TransitTests {
     try await daemon.stop()
   }
 
-  /// Drops all the files at once; their jobs when they have ended.
-  /// Drops the files one after the other, each when the one before has been imported: a look at everything takes what
-  /// came within the same moment by name, and here a file points to those before it.
+  /// Drops all the files at once, those that others point to first; their jobs when they have ended.
   private func drop(_ feed: [String: Data], in folder: DaemonFolder) async throws -> [Job] {
-    var known = Set(try await folder.jobs().map(\.id))
+    let before = Set(try await folder.jobs().map(\.id))
+    for (name, _) in Transit.files { try folder.drop(try #require(feed[name]), as: name + ".txt", into: name) }
+    let jobs = try await folder.jobs().filter { !before.contains($0.id) }
+    #expect(jobs.sorted { $0.id < $1.id }.map(\.recipe) == Transit.files.map(\.0), "taken in the order of the drops")
     var ended: [Job] = []
-    for (name, _) in Transit.files {
-      try folder.drop(try #require(feed[name]), as: name + ".txt", into: name)
-      let new = try await folder.jobs().filter { !known.contains($0.id) }
-      #expect(new.map(\.recipe) == [name])
-      for job in new { ended.append(try await folder.ended(job.id)) }
-      known.formUnion(new.map(\.id))
-    }
+    for job in jobs { ended.append(try await folder.ended(job.id)) }
     return ended
   }
 
