@@ -21,8 +21,10 @@ public struct ContextSave: Sendable {
   package let inserted: [StoreRow]
   package let updated: [StoreChanges.Update]
   package let deleted: [StoreRow]
+  /// What the store changed of rows that the save didn't: derived attributes of theirs.
+  package let refreshed: [StoreWriteResult.Refresh]
 
-  init(context: ManagedObjectContext, _ changes: StoreChanges) {
+  init(context: ManagedObjectContext, _ changes: StoreChanges, _ refreshed: [StoreWriteResult.Refresh] = []) {
     contextName = context.name
     transactionAuthor = context.transactionAuthor
     contextID = ObjectIdentifier(context)
@@ -31,6 +33,7 @@ public struct ContextSave: Sendable {
     inserted = changes.inserted
     updated = changes.updated
     deleted = changes.deleted
+    self.refreshed = refreshed
   }
 
   /// What a did-save notification tells; nil for any other notification.
@@ -45,4 +48,7 @@ public struct ContextSave: Sendable {
   public var updatedObjectIDs: [ManagedObjectID] { updated.map(\.id) }
   /// The IDs of the objects that were deleted.
   public var deletedObjectIDs: [ManagedObjectID] { deleted.map(\.id) }
+  /// The IDs of the objects that the save didn't change, and whose derived attributes it changed all the same, such as a
+  /// count of objects that it inserted.
+  public var refreshedObjectIDs: [ManagedObjectID] { refreshed.map(\.id) }
 }

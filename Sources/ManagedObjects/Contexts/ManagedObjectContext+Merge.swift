@@ -19,6 +19,7 @@ extension ManagedObjectContext {
       for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) }
       for update in save.updated { merge(update) }
       drop(save.deleted)
+      for refresh in save.refreshed { take(refresh) }
     }
     processPendingChanges()
     postDidMerge(save)

@@ -37,7 +37,7 @@ extension ManagedObjectContext {
     try validate(validating ? inserted : [], validating ? updated : [], denied: deniedDeletions())
     try throwDeferredError()
 
-    var changes = StoreChanges()
+    var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
     changes.inserted.reserveCapacity(inserted.count)
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
     for object in updated {
@@ -45,12 +45,14 @@ extension ManagedObjectContext {
     }
     for object in deleted { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
 
-    let ids = changes.isEmpty ? [] : try source.write(changes)
+    let result = changes.isEmpty ? StoreWriteResult(ids: []) : try source.write(changes)
 
-    takeIDs(ids, of: inserted, updated, &changes)
+    takeIDs(result.ids, of: inserted, updated, &changes)
     settle()
     if parent == nil { forgetVanished(Set(changes.deleted.map(\.id))) }
-    postDidSave(ContextSave(context: self, changes), inserted: inserted, updated: updated, deleted: deleted)
+    let refreshed = take(result.refreshed, into: &changes)
+    postDidSave(
+      ContextSave(context: self, changes, refreshed), inserted: inserted, updated: updated, deleted: deleted)
     processPendingChanges()
   }
 

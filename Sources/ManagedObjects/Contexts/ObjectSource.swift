@@ -8,8 +8,8 @@ protocol ObjectSource: Sendable {
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
   /// The objects at the other end of a to-many relationship.
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID>
-  /// Writes changes, all or none. Returns the IDs of the inserted objects, in their order.
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID]
+  /// Writes changes, all or none.
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult
   /// IDs for new objects of an entity, before they are saved.
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
 }
@@ -62,7 +62,43 @@ package struct StoreChanges: Sendable {
   package var updated: [Update] = []
   /// Rows to delete, with the values that they are expected to have.
   package var deleted: [StoreRow] = []
+  /// The name of the context that saves, for the store's history.
+  package var contextName: String?
+  /// Who makes the changes, for the store's history.
+  package var transactionAuthor: String?
 
-  package init() {}
+  package init(contextName: String? = nil, transactionAuthor: String? = nil) {
+    self.contextName = contextName
+    self.transactionAuthor = transactionAuthor
+  }
+
+  /// Whether there is nothing to write.
   package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+/// What a write made of the changes.
+package struct StoreWriteResult: Sendable {
+  /// Values of one row that the store changed beyond what it was asked: derived attributes.
+  package struct Refresh: Sendable {
+    /// The row, by its permanent ID.
+    package var id: ManagedObjectID
+    /// The new values, by slot.
+    package var values: [Int: Value]
+
+    package init(id: ManagedObjectID, values: [Int: Value]) {
+      self.id = id
+      self.values = values
+    }
+  }
+
+  /// The IDs of the inserted rows, in their order.
+  package var ids: [ManagedObjectID]
+  /// What the store changed beyond that, also of rows that weren't in the changes; empty for a model without derived
+  /// attributes.
+  package var refreshed: [Refresh]
+
+  package init(ids: [ManagedObjectID], refreshed: [Refresh] = []) {
+    self.ids = ids
+    self.refreshed = refreshed
+  }
 }

@@ -34,7 +34,7 @@ struct ParentSource: ObjectSource {
     try parent.performAndWait { try parent.source.permanentIDs(for: entities) }
   }
 
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try parent.performAndWait {
       try parent.throwDeferredError()
       // First the new objects, then what leads to them.
@@ -43,7 +43,7 @@ struct ParentSource: ObjectSource {
       for update in changes.updated { parent.absorbUpdate(update) }
       for row in changes.deleted { parent.delete(parent.object(with: row.id)) }
       try parent.throwDeferredError()
-      return changes.inserted.map(\.id)
+      return StoreWriteResult(ids: changes.inserted.map(\.id))
     }
   }
 

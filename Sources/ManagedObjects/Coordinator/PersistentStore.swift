@@ -14,8 +14,8 @@ package protocol PersistentStore: AnyObject, Sendable {
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
   /// The objects at the other end of a to-many relationship.
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID>
-  /// Writes changes in one transaction. Returns the IDs of the inserted objects, in their order.
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID]
+  /// Writes changes in one transaction.
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult
   /// IDs for new objects, never given again.
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
   /// Makes everything written so far survive a loss of power.

@@ -132,12 +132,12 @@ extension PersistentStoreCoordinator: ObjectSource {
 
   /// Each store's part is one transaction. With several stores a failure in a later one leaves the earlier ones
   /// written, as in Core Data.
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     let stores = persistentStores
     if stores.count == 1 { return try stores[0].write(changes) }
     var parts: [ObjectIdentifier: Part] = [:]
     func withPart(of entity: EntityDescription, _ body: (inout Part) -> Void) throws {
-      body(&parts[ObjectIdentifier(try store(of: entity)), default: Part()])
+      body(&parts[ObjectIdentifier(try store(of: entity)), default: Part(of: changes)])
     }
     for (position, row) in changes.inserted.enumerated() {
       try withPart(of: row.id.entity) {
@@ -148,12 +148,14 @@ extension PersistentStoreCoordinator: ObjectSource {
     for update in changes.updated { try withPart(of: update.id.entity) { $0.changes.updated.append(update) } }
     for row in changes.deleted { try withPart(of: row.id.entity) { $0.changes.deleted.append(row) } }
     try checkStores(changes)
-    var ids = changes.inserted.map(\.id)
+    var result = StoreWriteResult(ids: changes.inserted.map(\.id))
     for store in stores {
       guard let part = parts[ObjectIdentifier(store)] else { continue }
-      for (position, id) in zip(part.positions, try store.write(part.changes)) { ids[position] = id }
+      let written = try store.write(part.changes)
+      for (position, id) in zip(part.positions, written.ids) { result.ids[position] = id }
+      result.refreshed += written.refreshed
     }
-    return ids
+    return result
   }
 }
 
@@ -185,6 +187,10 @@ extension PersistentStoreCoordinator {
 
 /// One store's part of a save, with the places of its insertions among all.
 private struct Part {
-  var changes = StoreChanges()
+  var changes: StoreChanges
   var positions: [Int] = []
+
+  init(of changes: StoreChanges) {
+    self.changes = StoreChanges(contextName: changes.contextName, transactionAuthor: changes.transactionAuthor)
+  }
 }

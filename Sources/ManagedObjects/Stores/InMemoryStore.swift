@@ -57,13 +57,13 @@ package final class InMemoryStore: PersistentStore {
     }
   }
 
-  package func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+  package func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try content.withLock { content in
       let ids = try changes.inserted.map { row in
         row.id.isTemporaryID ? try newID(of: row.id.entity, values: row.values, &content.lastNumber) : row.id
       }
       try content.tables.transaction { try MemoryWrite(changes, ids).run(on: &$0) }
-      return ids
+      return StoreWriteResult(ids: ids)
     }
   }
 

@@ -6,22 +6,23 @@ extension SQLiteStore {
   /// Writes a save in one transaction: after a look at the rows to be changed, which must be as they were read,
   /// deletions, then changes, then new rows, then pairs of many-to-many relationships. Foreign keys are checked at the
   /// commit, so that the order among rows doesn't matter.
-  package func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+  package func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try translating {
       try pool.writeWithoutTransaction { db in
-        var ids: [ManagedObjectID] = []
+        var result = StoreWriteResult(ids: [])
         try db.inTransaction(.immediate) {
           let write = try RowWrite(db, store: self)
           try write.check(changes)
           try write.delete(changes.deleted)
-          ids = try write.assignIDs(to: changes.inserted, changes.updated)
+          let ids = try write.assignIDs(to: changes.inserted, changes.updated)
           try write.update(changes.updated)
           try write.insert(changes.inserted, ids)
           try write.writePairs(changes, ids)
           try write.finish()
+          result.ids = ids
           return .commit
         }
-        return ids
+        return result
       }
     }
   }

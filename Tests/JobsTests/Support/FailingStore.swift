@@ -36,7 +36,7 @@ final class FailingStore: PersistentStore {
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
     try store.relatedIDs(of: id, relationship)
   }
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try faults.check()
     return try store.write(changes)
   }

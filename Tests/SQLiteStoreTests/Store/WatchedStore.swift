@@ -63,7 +63,7 @@ final class WatchedStore: PersistentStore {
     return try store.relatedIDs(of: id, relationship)
   }
 
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] {
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try breaker.check()
     return try store.write(changes)
   }

@@ -70,7 +70,7 @@ final class FaultyStore: PersistentStore {
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
     try store.relatedIDs(of: id, relationship)
   }
-  func write(_ changes: StoreChanges) throws -> [ManagedObjectID] { try plan.run { try store.write(changes) } }
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult { try plan.run { try store.write(changes) } }
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try plan.run { try store.permanentIDs(for: entities) }
   }
