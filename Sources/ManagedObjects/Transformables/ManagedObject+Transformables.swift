@@ -1,0 +1,71 @@
+import Foundation
+
+extension ManagedObject {
+  /// The value of the transformable attribute in a slot: what a typed class's accessor stands on. Fills a fault.
+  ///
+  /// The slot holds data; each call decodes it. `T` has to be the type that the model declares for the attribute
+  /// (`attributeValueClassName`), and Codable, or that of the transformer registered under the attribute's
+  /// `valueTransformerName`. Anything else, and data that isn't a `T`, reads as nil, and the context's next call that
+  /// can throw, such as a fetch or a save, throws the ``TransformableError``; ``transformable(forKey:)`` throws it
+  /// itself.
+  ///
+  /// Source: transformable attributes of Core Data with `NSSecureUnarchiveFromDataTransformer`. Data that Core Data
+  /// archived isn't read: an archive names its classes, JSON doesn't.
+  public final func transformable<T>(_ slot: Int) -> T? {
+    do {
+      return try decoded(slot)
+    } catch {
+      home.context?.deferredError = error
+      return nil
+    }
+  }
+
+  /// Changes the transformable attribute in a slot; nil takes the value away.
+  ///
+  /// A value that can't be turned into data leaves the attribute as it is, and the context's next call that can throw
+  /// throws the ``TransformableError``; ``setTransformable(_:forKey:)`` throws it itself.
+  public final func setTransformable<T>(_ value: T?, _ slot: Int) {
+    do {
+      try encode(value, slot)
+    } catch {
+      home.context?.deferredError = error
+    }
+  }
+
+  /// The value of the transformable attribute called `key`, nil when it has none.
+  /// - Throws: ``TransformableError``, or ``ManagedObjectError/unknownProperty(entity:name:)``.
+  public final func transformable<T>(forKey key: String) throws -> T? {
+    try decoded(transformableSlot(key))
+  }
+
+  /// Changes the transformable attribute called `key`; nil takes the value away.
+  /// - Throws: ``TransformableError``, or ``ManagedObjectError/unknownProperty(entity:name:)``.
+  public final func setTransformable<T>(_ value: T?, forKey key: String) throws {
+    try encode(value, transformableSlot(key))
+  }
+
+  private final func transformableSlot(_ key: String) throws -> Int {
+    guard let slot = entity.slot(of: key) else {
+      throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
+    }
+    return slot
+  }
+
+  private final func attribute(at slot: Int) throws(TransformableError) -> AttributeDescription {
+    let property = entity.properties[slot]
+    guard let attribute = property as? AttributeDescription else {
+      throw .notTransformable(entity: entity.name, attribute: property.name, type: "a relationship")
+    }
+    return attribute
+  }
+
+  private final func decoded<T>(_ slot: Int) throws(TransformableError) -> T? {
+    guard case .data(let data) = value(at: slot) else { return nil }
+    return try attribute(at: slot).value(T.self, from: data)
+  }
+
+  private final func encode<T>(_ value: T?, _ slot: Int) throws(TransformableError) {
+    guard let value else { return setValue(.null, at: slot) }
+    setValue(.data(try attribute(at: slot).transformed(value)), at: slot)
+  }
+}
