@@ -21,6 +21,7 @@ extension ManagedObjectContext {
       drop(save.deleted)
       for refresh in save.refreshed { take(refresh) }
     }
+    observers.willProcess(save)
     processPendingChanges()
     postDidMerge(save)
   }

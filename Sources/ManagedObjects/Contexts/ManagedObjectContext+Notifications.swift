@@ -40,7 +40,7 @@ extension ManagedObjectContext {
   /// Source: `processPendingChanges()` of Core Data.
   public func processPendingChanges() {
     home.check()
-    guard !pending.isEmpty else { return }
+    guard !pending.isEmpty else { return observers.didProcess(PendingChanges()) }
     propagateDeletes()
     let changes = pending
     pending = PendingChanges()
@@ -61,6 +61,7 @@ extension ManagedObjectContext {
         .insertedObjects: Array(inserted), .updatedObjects: Array(updated), .deletedObjects: Array(changes.deleted),
         .refreshedObjects: changes.refreshed.filter { $0.state != .detached && $0.state != .deleted }.uniqued(),
       ])
+    observers.didProcess(changes)
   }
 
   func postWillSave() {

@@ -32,6 +32,7 @@ extension ManagedObjectContext {
     pending = PendingChanges()
     permanentIDs.removeAll()
     deferredError = nil
+    observers.didReset()
     return remains
   }
 

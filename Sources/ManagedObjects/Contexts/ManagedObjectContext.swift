@@ -59,6 +59,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var newDeletions: ContiguousArray<ManagedObject> = []
   /// What the next did-change notification tells.
   var pending = PendingChanges()
+  /// Who follows its objects.
+  var observers = ContextObservers()
   /// Whether new objects are told by a did-change notification: an import, whose context nobody watches, says no. Its
   /// saves are announced all the same.
   package var announcesChanges = true
