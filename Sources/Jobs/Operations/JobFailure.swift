@@ -42,7 +42,7 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
     case .constraintConflicts: self.init(code: "not_unique", message: message, isRetryable: false)
     case .unknownEntity, .abstractEntity, .unknownProperty, .wrongType, .noStore, .classMismatch, .incompatibleStore:
       self.init(code: "model", message: message, isRetryable: false)
-    case .objectNotFound, .noCoordinator, .foreignObject:
+    case .objectNotFound, .unsettledChanges, .foreignObject:
       self.init(code: "error", message: message, isRetryable: false)
     }
   }

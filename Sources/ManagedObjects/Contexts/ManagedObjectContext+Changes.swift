@@ -32,6 +32,7 @@ extension ManagedObjectContext {
   package func insert(_ entity: EntityDescription, values: ContiguousArray<Value>) throws -> ManagedObject {
     home.check()
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
+    if entity.hasOwnClass { return awakened(StoreRow(id: temporaryID(of: entity), values: values)) }
     return adopt(StoreRow(id: temporaryID(of: entity), values: values))
   }
 
@@ -51,7 +52,8 @@ extension ManagedObjectContext {
     insertions.reserveCapacity(insertions.count + count)
     for index in 0..<count {
       number -= 1
-      objects.append(adopt(StoreRow(id: ManagedObjectID(scope: scope, number: number), values: values(index))))
+      let row = StoreRow(id: ManagedObjectID(scope: scope, number: number), values: values(index))
+      objects.append(entity.hasOwnClass ? awakened(row) : adopt(row))
     }
     return objects
   }
@@ -101,7 +103,11 @@ extension ManagedObjectContext {
     return registry.objects
   }
 
-  func noteUpdated(_ object: ManagedObject) {
+  /// Keeps the values as they were before the first change since the object was read or saved.
+  func noteFirstChange(_ object: ManagedObject) {
+    if object.committed.isEmpty { object.committed = object.slots }
+    if isAwakening { return }
+    object.state = .updated
     updates.append(object)
     noteChanged(object)
   }

@@ -8,12 +8,13 @@ extension ManagedObjectContext {
   public func delete(_ object: ManagedObject) {
     home.check()
     precondition(object.home === home, "an object of another context: \(object.id)")
+    if object.entity.hasOwnClass, !prepareForDeletion(object) { return }
     switch object.state {
     case .deleted, .detached: return
     case .inserted:
       deleteUnsaved(object)
     case .updated, .clean:
-      if object.state == .clean, !object.isUnfilled { object.committed = object.slots }
+      if object.committed.isEmpty, !object.isUnfilled { object.committed = object.slots }
       object.state = .deleted
       deletions.append(object)
       newDeletions.append(object)

@@ -27,14 +27,15 @@ extension ManagedObjectContext {
   }
 
   /// What denies a deletion, now that everything that is deleted is known.
-  func deniedDeletions() -> [ValidationFailure] {
+  func deniedDeletions() -> [ValidationFailure] { deletions.flatMap { denials(of: $0) } }
+
+  /// What denies an object's deletion.
+  func denials(of object: ManagedObject) -> [ValidationFailure] {
     var denied: [ValidationFailure] = []
-    for object in deletions {
-      for relationship in object.entity.relationships where relationship.deleteRule == .deny {
-        if related(to: object, by: relationship).contains(where: { $0.state != .deleted && $0.state != .detached }) {
-          denied.append(
-            .init(entity: object.entity, objectID: object.id, property: relationship.name, reason: .deleteDenied))
-        }
+    for relationship in object.entity.relationships where relationship.deleteRule == .deny {
+      if related(to: object, by: relationship).contains(where: { $0.state != .deleted && $0.state != .detached }) {
+        denied.append(
+          .init(entity: object.entity, objectID: object.id, property: relationship.name, reason: .deleteDenied))
       }
     }
     return denied

@@ -87,17 +87,27 @@ extension ManagedObjectContext {
 
   /// Turns rows into this context's objects.
   private func materialize(_ rows: [StoreRow]) -> [ManagedObject] {
-    rows.map { row in
+    var awakening: [ManagedObject] = []
+    let objects = rows.map { row in
       guard let (object, isAlone) = registry.objectAlone(with: row.id) else {
-        return make(row, state: .clean, isFault: false)
+        let object = make(row, state: .clean, isFault: false)
+        if row.id.scope.entity.hasOwnClass { awakening.append(object) }
+        return object
       }
       // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
       if object.isUnfilled || (isAlone && object.state == .clean) {
         object.slots = row.values
         object.isUnfilled = false
+        if row.id.scope.entity.hasOwnClass {
+          object.committed = []
+          awakening.append(object)
+        }
       }
       return object
     }
+    // Once all are there, for what they say may touch the context.
+    for object in awakening { awakeFromFetch(object) }
+    return objects
   }
 }
 

@@ -7,7 +7,9 @@ extension ManagedObjectContext {
     if let known = registeredObject(for: id) { return known }
     let id = permanentIDs[id] ?? id
     if !id.entity.subentities.isEmpty, let row = reading({ try source.rows(with: [id]) })?.first {
-      return make(row, state: .clean, isFault: false)
+      let object = make(row, state: .clean, isFault: false)
+      if object.entity.hasOwnClass { awakeFromFetch(object) }
+      return object
     }
     return make(StoreRow(id: id, values: id.entity.initialValues), state: .clean, isFault: true)
   }
@@ -36,9 +38,11 @@ extension ManagedObjectContext {
   /// An object that the model numbers by an attribute has the ID that the attribute says; the attribute can't change
   /// from then on. Without a value, or with that of another object known here, its ID stays temporary until the save.
   /// Source: `obtainPermanentIDs(for:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/foreignObject(_:)`` for an object of another context, or the store's error.
   public func obtainPermanentIDs(for objects: [ManagedObject]) throws {
     home.check()
-    let temporary = objects.filter { $0.id.isTemporaryID && $0.home === home && $0.state == .inserted }
+    if let foreign = objects.first(where: { $0.home !== home }) { throw ManagedObjectError.foreignObject(foreign.id) }
+    let temporary = objects.filter { $0.id.isTemporaryID && $0.state == .inserted }
     var ids = try source.permanentIDs(for: temporary.map(\.entity))
     var promoted: [PromotedIDs.Promotion] = []
     for (index, object) in temporary.enumerated() where object.id.isTemporaryID {
@@ -88,6 +92,7 @@ extension ManagedObjectContext {
     if let row = rows.first {
       object.slots = row.values
       if object.state == .deleted { object.committed = row.values }
+      if object.entity.hasOwnClass { awakeFromFetch(object) }
     } else {
       for property in object.entity.properties { object.slots[property.slot] = .null }
       if object.state == .deleted {

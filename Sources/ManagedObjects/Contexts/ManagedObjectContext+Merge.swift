@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     pending.noteRefreshed(object)
     guard object.hasResolved(set) else { return }
     if isDecidedHere, object.state == .clean {
-      object.committed = object.slots
+      if object.committed.isEmpty { object.committed = object.slots }
       object.state = .updated
       updates.append(object)
     }

@@ -13,7 +13,6 @@ extension ManagedObjectContext {
     case .updated:
       takeBack(object)
       object.state = .clean
-      object.committed = []
       updates.removeAll { $0 === object }
       turnIntoFault(object)
     case .clean: turnIntoFault(object)
@@ -30,9 +29,12 @@ extension ManagedObjectContext {
 
   private func turnIntoFault(_ object: ManagedObject) {
     guard !object.isUnfilled else { return }
+    if object.entity.hasOwnClass { withoutNoting(changesOf: object) { object.willTurnIntoFault() } }
     object.isUnfilled = true
     object.slots = object.entity.initialValues
+    object.committed = []
     pending.noteRefreshed(object)
+    if object.entity.hasOwnClass { object.didTurnIntoFault() }
   }
 
   /// Undoes what the object's changes did to the sets and slots of others.
@@ -61,6 +63,7 @@ extension ManagedObjectContext {
         readAgain(relationship, of: object)
       }
       merge(.init(id: row.id, values: row.values, committed: object.committed))
+      if object.entity.hasOwnClass { awake(object, from: .refresh) }
     }
   }
 

@@ -8,13 +8,19 @@ extension ManagedObjectContext {
       registry.remove(object)
       pending.noteDeleted(object)
     }
-    for object in updates + deletions where object.state == .updated || object.state == .deleted {
+    let restored = updates + deletions
+    for object in restored where object.state == .updated || object.state == .deleted {
       if !object.committed.isEmpty { object.slots = object.committed }
       object.committed = []
       object.state = object.isMissing ? .detached : .clean
       if object.isMissing { registry.remove(object) } else { pending.noteRefreshed(object) }
     }
     forgetChanges()
+    if model.hasOwnClasses {
+      for object in restored where object.state == .clean && object.entity.hasOwnClass {
+        awake(object, from: .rollback)
+      }
+    }
     processPendingChanges()
   }
 

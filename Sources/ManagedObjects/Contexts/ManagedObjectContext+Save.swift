@@ -1,12 +1,13 @@
 extension ManagedObjectContext {
   /// Writes every change to the parent context or, in one transaction, to the store.
   ///
-  /// In this order: a will-save notification, the delete rules, validation, the write, a did-save notification. After an
+  /// In this order: a will-save notification, the delete rules, each object's ``ManagedObject/willSave()``, validation, the
+  /// write, each object's ``ManagedObject/didSave()``, a did-save notification. After an
   /// error the changes are all still there. Saving to a store blocks until the transaction is committed, so a context of
   /// the main queue should save into a parent with a queue of its own.
   ///
   /// Source: `save()` of Core Data.
-  /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/constraintConflicts(_:)``,
+  /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/unsettledChanges(attempts:objectIDs:)``, ``ManagedObjectError/constraintConflicts(_:)``,
   ///   ``ManagedObjectError/mergeConflicts(_:)``, or the store's error.
   public func save() throws { try save(validating: true) }
 
@@ -23,6 +24,7 @@ extension ManagedObjectContext {
     }
     postWillSave()
     propagateDeletes()
+    if model.hasOwnClasses { try askBeforeSave() }
     try throwDeferredError()
     processPendingChanges()
     forgetDeletedInChanges()
@@ -34,7 +36,7 @@ extension ManagedObjectContext {
     let inserted = insertions
     let updated = ContiguousArray(updates.lazy.filter { $0.state == .updated && $0.hasPersistentChanges })
     let deleted = deletions
-    try validate(validating ? inserted : [], validating ? updated : [], denied: deniedDeletions())
+    try validate(validating ? inserted : [], validating ? updated : [], deleted)
     try throwDeferredError()
 
     var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
@@ -49,6 +51,8 @@ extension ManagedObjectContext {
 
     takeIDs(result.ids, of: inserted, updated, &changes)
     settle()
+    if model.hasOwnClasses { tellSaved(inserted, updated, deleted) }
+    for object in deleted { object.state = .detached }
     if parent == nil { forgetVanished(Set(changes.deleted.map(\.id))) }
     let refreshed = take(result.refreshed, into: &changes)
     postDidSave(
@@ -90,10 +94,7 @@ extension ManagedObjectContext {
       object.state = .clean
       object.committed = []
     }
-    for object in deletions {
-      registry.remove(object)
-      object.state = .detached
-    }
+    for object in deletions { registry.remove(object) }
     forgetChanges()
   }
 

@@ -3,13 +3,22 @@ extension ManagedObjectContext {
   /// - Throws: ``ManagedObjectError/validation(_:)`` with every failure, the deletions that are denied first.
   func validate(
     _ inserted: ContiguousArray<ManagedObject>, _ updated: ContiguousArray<ManagedObject>,
-    denied: [ValidationFailure]
+    _ deleted: ContiguousArray<ManagedObject>
   ) throws {
-    var failures = denied
+    var failures = deniedDeletions()
+    if model.hasOwnClasses {
+      for object in deleted where object.entity.hasOwnClass {
+        collect(of: object, into: &failures) { try object.validateForDelete() }
+      }
+    }
     var rules: ValidationRules?
     for object in inserted {
       if rules?.entity !== object.entity { rules = ValidationRules.of(object.entity) }
-      rules?.check(object.slots, of: object.id, into: &failures)
+      if object.entity.hasOwnClass {
+        check(object, into: &failures)
+      } else {
+        rules?.check(object.slots, of: object.id, into: &failures)
+      }
       // An ID that was obtained before says what the attribute said then.
       if !object.id.isTemporaryID, let key = object.entity.primaryKey,
         object.slots[key.slot] != .int(object.id.number)
@@ -19,7 +28,11 @@ extension ManagedObjectContext {
     }
     for object in updated {
       if rules?.entity !== object.entity { rules = ValidationRules.of(object.entity) }
-      rules?.check(object.slots, of: object.id, into: &failures)
+      if object.entity.hasOwnClass {
+        check(object, into: &failures)
+      } else {
+        rules?.check(object.slots, of: object.id, into: &failures)
+      }
       if let key = object.entity.primaryKey, object.slots[key.slot] != object.committed[key.slot] {
         failures.append(keyChanged(object, key))
       }

@@ -57,6 +57,18 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var deletions: ContiguousArray<ManagedObject> = []
   /// Those of them to which the delete rules haven't been applied yet.
   var newDeletions: ContiguousArray<ManagedObject> = []
+  /// Whatever the program wants to keep with the context: Core Data's `userInfo`. On the context's queue only.
+  public var userInfo: [String: Any] {
+    get {
+      home.check()
+      return notes
+    }
+    set {
+      home.check()
+      notes = newValue
+    }
+  }
+  private var notes: [String: Any] = [:]
   /// What the next did-change notification tells.
   var pending = PendingChanges()
   /// Who follows its objects.
@@ -64,6 +76,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Whether new objects are told by a did-change notification: an import, whose context nobody watches, says no. Its
   /// saves are announced all the same.
   package var announcesChanges = true
+  /// Whether an object is told that it has been read: what it sets is no change.
+  var isAwakening = false
+  /// Whether the failures of a save are being collected: validation that a class inherits has nothing to add.
+  var isCollectingFailures = false
+  /// Objects that are being told that they are to be deleted.
+  var preparedDeletions: Set<ObjectIdentifier> = []
   /// Permanent IDs of objects that somebody may still ask for by a temporary one.
   var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
   /// A read that failed where it couldn't be thrown, to be thrown by the next call that can.

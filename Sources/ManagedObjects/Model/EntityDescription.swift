@@ -49,7 +49,11 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   /// The row a new object starts with: defaults, and empty sets.
   package internal(set) var initialValues: ContiguousArray<Value> = []
   /// The class of its objects.
-  package internal(set) var objectClass: ManagedObject.Type = ManagedObject.self
+  package internal(set) var objectClass: ManagedObject.Type = ManagedObject.self {
+    didSet { hasOwnClass = objectClass != ManagedObject.self }
+  }
+  /// Whether its objects may have something to say in their life cycle; the others are never asked.
+  package private(set) var hasOwnClass = false
   /// A number for each entity of the model.
   package internal(set) var index: Int = 0
   /// What the model demands of a row.

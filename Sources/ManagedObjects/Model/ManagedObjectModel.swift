@@ -23,6 +23,8 @@ public final class ManagedObjectModel: Sendable {
   public let fetchRequestTemplates: [String: FetchRequestTemplateDefinition]
   /// The version identifiers the author gave.
   public let versionIdentifier: String?
+  /// Whether an entity has a class of its own.
+  package let hasOwnClasses: Bool
   /// What the model's file said that this library doesn't know.
   public let warnings: [ModelWarning]
 
@@ -38,6 +40,7 @@ public final class ManagedObjectModel: Sendable {
     var assembly = ModelAssembly(definitions, classes: classes)
     self.entities = try assembly.assemble()
     self.entitiesByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
+    self.hasOwnClasses = entities.contains(where: \.hasOwnClass)
     self.configurations = configurations
     self.fetchRequestTemplates = Dictionary(
       fetchRequestTemplates.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -75,7 +75,7 @@ extension ManagedObject {
     let now = relationship.isManyToMany ? stored : context.overlayChanges(on: stored, of: id, relationship)
     if state == .clean, now != stored {
       // Objects at the other end were changed before this set was read: it differs from the store, as theirs do.
-      committed = slots
+      if committed.isEmpty { committed = slots }
       state = .updated
       context.updates.append(self)
     }

@@ -83,10 +83,14 @@ extension ManagedObject {
     return false
   }
 
-  /// Appends what the model's validation finds wrong with it.
+  /// Appends what the model's validation and its class's find wrong with it.
   package final func validate(into failures: inout [ValidationFailure]) {
     home.check()
-    entity.validationRules.check(slots, of: id, into: &failures)
+    if entity.hasOwnClass {
+      home.context?.check(self, into: &failures)
+    } else {
+      entity.validationRules.check(slots, of: id, into: &failures)
+    }
   }
 
   /// Puts the values back as they were read or saved.
@@ -101,9 +105,7 @@ extension ManagedObject {
   /// Keeps the values as they were and tells the context, before the first change since the last save.
   final func willChange() {
     if state == .clean {
-      committed = slots
-      state = .updated
-      home.context?.noteUpdated(self)
+      home.context?.noteFirstChange(self)
     } else if !isChangePending, state == .updated {
       home.context?.noteChanged(self)
     }

@@ -73,6 +73,83 @@ open class ManagedObject {
     isUnfilled = place.isFault
   }
 
+  // MARK: What a class may override
+
+  // A subclass calls `super` first in each of them. Objects of entities without a class of their own are never asked.
+
+  /// Called once in an object's life, when it has been inserted with the model's defaults: the place to set defaults
+  /// that the model can't say.
+  ///
+  /// Values given with the insertion, as an import gives them, are put on top. Unlike in Core Data it isn't called again
+  /// when a child's new object arrives in its parent. Source: `awakeFromInsert()` of Core Data.
+  open func awakeFromInsert() {}
+
+  /// Called when the values have been read from the store: after a fetch, and when a fault has been filled.
+  ///
+  /// What it sets doesn't count as a change, so that transient attributes can be worked out here; relationships should
+  /// be left alone. Source: `awakeFromFetch()` of Core Data.
+  open func awakeFromFetch() {}
+
+  /// Called when the values have been set to others than the program set: by undo, redo, rollback, a refresh or merge
+  /// that keeps unsaved changes, or a merge policy.
+  ///
+  /// What it sets of an object without changes doesn't count as a change.
+  /// Source: `awake(fromSnapshotEvents:)` of Core Data.
+  open func awake(fromSnapshotEvents flags: SnapshotEventType) {}
+
+  /// Called when the object is about to be deleted, by the program or by a delete rule, while its relationships still
+  /// hold. Source: `prepareForDeletion()` of Core Data.
+  open func prepareForDeletion() {}
+
+  /// Called before a save writes the object, inserts or deletes it, and before it is validated.
+  ///
+  /// It may change this and other objects, and insert and delete some: objects that changed are asked again until
+  /// nothing more changes, at most 1,000 times. ``isDeleted`` tells a deletion.
+  /// Source: `willSave()` of Core Data, which crashes where ``ManagedObjectError/unsettledChanges(attempts:objectIDs:)`` is
+  /// thrown here.
+  open func willSave() {}
+
+  /// Called after a save of the object's context, before its did-save notification; ``isDeleted`` tells a deletion.
+  ///
+  /// What it sets is an unsaved change again. Source: `didSave()` of Core Data.
+  open func didSave() {}
+
+  /// Called before a refresh lets go of the values. Source: `willTurnIntoFault()` of Core Data.
+  open func willTurnIntoFault() {}
+
+  /// Called after a refresh has let go of the values: the place to let go of what was worked out from them. Reading a
+  /// property here fills the fault again. Source: `didTurnIntoFault()` of Core Data.
+  open func didTurnIntoFault() {}
+
+  /// Checks a value of one property, and may replace it: called for every property before the object is inserted or
+  /// updated by a save, sets that haven't been read excepted.
+  ///
+  /// An override is Core Data's `validate<Key>:` methods in one. It throws a ``ValidationFailure``, or any error, whose
+  /// words become one. The model's rules are checked by themselves on a save; called by the program, this checks them.
+  /// Source: `validateValue(_:forKey:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/unknownProperty(entity:name:)``.
+  open func validateValue(_ value: inout Value, forKey key: String) throws {
+    try checkRules(for: value, key)
+  }
+
+  /// Checks the object before it is inserted by a save.
+  ///
+  /// On a save every failure of every object is collected, the model's rules and ``validateValue(_:forKey:)`` included,
+  /// so that `super` throws none of them; called by the program, it throws all that those find.
+  /// Source: `validateForInsert()` of Core Data.
+  /// - Throws: ``ManagedObjectError/validation(_:)``; an override throws whatever it likes.
+  open func validateForInsert() throws { try checkProperties() }
+
+  /// Checks the object before its changes are written by a save. See ``validateForInsert()``.
+  /// Source: `validateForUpdate()` of Core Data.
+  open func validateForUpdate() throws { try checkProperties() }
+
+  /// Checks whether the object may be deleted by a save: no relationship whose delete rule is to deny holds objects. See
+  /// ``validateForInsert()``. Source: `validateForDelete()` of Core Data.
+  open func validateForDelete() throws { try checkDeletion() }
+
+  // MARK: Where it stands
+
   /// What identifies it, in every context.
   public final var objectID: ManagedObjectID { id }
   /// Its entity.

@@ -22,8 +22,8 @@ public enum ManagedObjectError: Error, Sendable, Equatable {
   case store(path: String, code: Int32, message: String)
   /// A class's slots aren't the model's; every mismatch.
   case classMismatch([String])
-  /// The context has neither coordinator nor parent any more.
-  case noCoordinator
+  /// Objects went on changing in their ``ManagedObject/willSave()``, each time they were asked.
+  case unsettledChanges(attempts: Int, objectIDs: [ManagedObjectID])
   /// An object of another context, or of none any more, was handed in.
   case foreignObject(ManagedObjectID)
   /// The store's tables aren't those of the model.
@@ -58,13 +58,15 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case primaryKeyChanged
     /// A relationship leads to an object that another store holds.
     case otherStore
+    /// The object's class refuses it, in these words.
+    case refused(String)
   }
 
   /// The name of the object's entity.
   public let entityName: String
   /// The object; nil when values were checked that aren't an object yet.
   public let objectID: ManagedObjectID?
-  /// The property that failed.
+  /// The property that failed; empty when the object's class refuses the object as a whole.
   public let property: String
   /// What was wrong.
   public let reason: Reason
@@ -74,6 +76,11 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     self.objectID = objectID
     self.property = property
     self.reason = reason
+  }
+
+  /// A failure that a class finds in its own validation, in words; without a property when it is the object's as a whole.
+  public init(_ object: ManagedObject, property: String = "", message: String) {
+    self.init(entity: object.entity, objectID: object.objectID, property: property, reason: .refused(message))
   }
 
   /// A short name of the reason that doesn't change between versions.
@@ -91,12 +98,13 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .wrongType: return "wrong_type"
     case .primaryKeyChanged: return "primary_key_changed"
     case .otherStore: return "other_store"
+    case .refused: return "refused"
     }
   }
 
   /// What was wrong, in words.
   public var description: String {
-    let name = "\(entityName).\(property)"
+    let name = property.isEmpty ? entityName : "\(entityName).\(property)"
     switch reason {
     case .missing: return "\(name) is required and has no value"
     case .belowMinimum(let bound): return "\(name) is less than \(bound.plainText)"
@@ -110,6 +118,7 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .wrongType(let found): return "\(name) was given a \(found)"
     case .primaryKeyChanged: return "\(name) is the primary key, which can't change once the object is saved"
     case .otherStore: return "\(name) leads to an object that another store holds"
+    case .refused(let message): return "\(name): \(message)"
     }
   }
 }
@@ -163,7 +172,9 @@ extension ManagedObjectError: CustomStringConvertible {
       return "\(conflicts.count) object(s) changed in the store since they were read: " + names.joined(separator: "; ")
     case .store(let path, let code, let message): return "\(path): \(message) (SQLite code \(code))"
     case .classMismatch(let mismatches): return "classes don't fit the model: " + mismatches.joined(separator: "; ")
-    case .noCoordinator: return "the context has no coordinator or parent any more"
+    case .unsettledChanges(let attempts, let ids):
+      let names = ids.prefix(3).map(\.description).joined(separator: ", ")
+      return "after \(attempts) rounds of willSave() it still changes objects (\(names)): it must set only what differs"
     case .foreignObject(let id): return "\(id) belongs to another context: fetch it here by its objectID"
     case .incompatibleStore(let path, let reason): return "\(path) doesn't fit the model: \(reason)"
     }

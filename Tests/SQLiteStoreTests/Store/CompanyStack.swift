@@ -26,7 +26,7 @@ final class CompanyStack: Sendable {
   /// Objects live no longer than their context, and tests write `stack.context().all(…)`.
   private let contexts = Mutex<[ManagedObjectContext]>([])
 
-  init(_ kind: StoreKind) throws {
+  init(_ kind: StoreKind, model: ManagedObjectModel = CompanyModel.model) throws {
     let directory: ScratchDirectory?
     let description: PersistentStoreDescription
     switch kind {
@@ -41,7 +41,7 @@ final class CompanyStack: Sendable {
       file = path
       description = .sqlite(at: path)
     }
-    coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    coordinator = PersistentStoreCoordinator(model: model)
     let (reads, breaker) = (reads, breaker)
     try coordinator.addPersistentStore(
       PersistentStoreDescription { model, entities in
