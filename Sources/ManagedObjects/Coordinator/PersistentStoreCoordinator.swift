@@ -26,11 +26,11 @@ public final class PersistentStoreCoordinator: Sendable {
 
   /// Opens a store and adds it. It gets the entities of its configuration, or those that no store holds yet.
   /// - Returns: the store's identifier.
-  /// - Throws: ``ManagedObjectError/classMismatch(_:)`` when classes written by hand don't fit the model, or the
-  ///   store's error.
+  /// - Throws: ``ManagedObjectError/classMismatch(_:)`` with everything in which typed classes don't fit the
+  ///   model, or the store's error.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> String {
-    try checkClasses()
+    guard model.classMismatches.isEmpty else { throw ManagedObjectError.classMismatch(model.classMismatches) }
     let taken = state.withLock { Set($0.storeOfEntity.keys) }
     let entities: [EntityDescription]
     if let configuration = description.configuration {
@@ -87,18 +87,6 @@ public final class PersistentStoreCoordinator: Sendable {
   }
 
   func temporaryScope(of entity: EntityDescription) -> IDScope { temporaryScopes[entity.index] }
-
-  private func checkClasses() throws {
-    var mismatches: [String] = []
-    for entity in model.entities {
-      guard let names = entity.objectClass.propertyNames else { continue }
-      let expected = entity.properties.map(\.name)
-      if names != expected {
-        mismatches.append("\(entity.objectClass) numbers \(names), the model's \(entity.name) has \(expected)")
-      }
-    }
-    guard mismatches.isEmpty else { throw ManagedObjectError.classMismatch(mismatches) }
-  }
 }
 
 extension PersistentStoreCoordinator: ObjectSource {

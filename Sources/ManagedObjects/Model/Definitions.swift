@@ -1,5 +1,5 @@
 /// What a model is made from: plain values that code or the `.xcdatamodel` reader fills in, and that
-/// ``ManagedObjectModel/init(entities:configurations:fetchRequestTemplates:versionIdentifier:classes:warnings:)``
+/// ``ManagedObjectModel/init(entities:configurations:fetchRequestTemplates:versionIdentifier:classes:layouts:warnings:)``
 /// checks and turns into immutable descriptions.
 
 /// One attribute, as defined.

@@ -1,6 +1,6 @@
 /// Entities and how they relate: what a coordinator, its stores and its contexts agree on. Immutable.
 ///
-/// Read from Xcode's own files (see ``init(contentsOf:classes:)``) or made in code:
+/// Read from Xcode's own files (see ``init(contentsOf:classes:layouts:)``) or made in code:
 ///
 /// ```swift
 /// let model = try ManagedObjectModel(entities: [
@@ -27,15 +27,21 @@ public final class ManagedObjectModel: Sendable {
   package let hasOwnClasses: Bool
   /// What the model's file said that this library doesn't know.
   public let warnings: [ModelWarning]
+  /// In what the classes don't fit the entities; a coordinator refuses to open a store then.
+  let classMismatches: [String]
+  private let layouts: [String: ClassLayout]
 
   /// Checks the definitions and makes a model of them.
   ///
-  /// - Parameter classes: the class of each entity's objects, by the entity's name or its `className`.
+  /// - Parameters:
+  ///   - classes: the class of each entity's objects, by the entity's name or its `className`. Once one is given, all
+  ///     have to fit, and each `className` needs its class; what doesn't is told when a coordinator opens a store.
+  ///   - layouts: the slots of accessors that stand in extensions, by the entity's name; see ``ClassLayout``.
   /// - Throws: ``ModelError/inconsistent(_:)`` with every problem found.
   public init(
     entities definitions: [EntityDefinition], configurations: [String: [String]] = [:],
     fetchRequestTemplates: [FetchRequestTemplateDefinition] = [], versionIdentifier: String? = nil,
-    classes: [String: ManagedObject.Type] = [:], warnings: [ModelWarning] = []
+    classes: [String: ManagedObject.Type] = [:], layouts: [String: ClassLayout] = [:], warnings: [ModelWarning] = []
   ) throws {
     var assembly = ModelAssembly(definitions, classes: classes)
     self.entities = try assembly.assemble()
@@ -46,6 +52,9 @@ public final class ManagedObjectModel: Sendable {
       fetchRequestTemplates.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     self.versionIdentifier = versionIdentifier
     self.warnings = warnings
+    self.layouts = layouts
+    var check = ClassCheck(entities, classes: classes, layouts: layouts)
+    classMismatches = check.run()
     _ = Unmanaged.passRetained(self)
   }
 
@@ -75,6 +84,6 @@ public final class ManagedObjectModel: Sendable {
       configurations: models.reduce(into: [:]) { $0.merge($1.configurations) { $0 + $1 } },
       fetchRequestTemplates: models.flatMap { $0.fetchRequestTemplates.values },
       versionIdentifier: models.first?.versionIdentifier, classes: all.merging(classes) { $1 },
-      warnings: models.flatMap(\.warnings))
+      layouts: models.reduce(into: [:]) { $0.merge($1.layouts) { $1 } }, warnings: models.flatMap(\.warnings))
   }
 }

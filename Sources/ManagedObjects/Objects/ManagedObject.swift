@@ -37,6 +37,11 @@ open class ManagedObject {
   /// differently. nil, the default, means that the class has no accessors over slots.
   open class var propertyNames: [String]? { nil }
 
+  /// What the properties are, in the order of ``propertyNames``; nil, the default, when only the names are compared.
+  ///
+  /// Generated classes say it, so that a model in which a type was changed is refused.
+  open class var propertyTypes: [PropertyType]? { nil }
+
   // What every access reads, in this order.
 
   /// The queue rule of the context, with the context behind it.

@@ -12,15 +12,36 @@ extension ManagedObjectModel {
   ///   - url: an `.xcdatamodeld` (its current version is read), an `.xcdatamodel`, or the `contents` file in one.
   ///   - classes: the class of each entity's objects, by the entity's name or its `representedClassName`. A leading
   ///     dot of the latter, which stands for the current module, is left out.
+  ///   - layouts: the slots of accessors that stand in extensions, by the entity's name; see ``ClassLayout``.
   /// - Throws: ``ModelError``: unreadable, malformed with file and line, or inconsistent.
-  public convenience init(contentsOf url: URL, classes: [String: ManagedObject.Type] = [:]) throws {
+  public convenience init(
+    contentsOf url: URL, classes: [String: ManagedObject.Type] = [:], layouts: [String: ClassLayout] = [:]
+  ) throws {
     let file = try ModelLocation.contentsFile(of: url)
     let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
-    let contents = try ModelReader.read(try ModelXML.parse(data, file: file.path), file: file.path)
+    try self.init(data, file: file.path, classes: classes, layouts: layouts)
+  }
+
+  /// Reads a model from the text of its `contents` file: a program can carry its model in itself, as generated code does.
+  ///
+  /// - Parameters:
+  ///   - file: what errors and warnings call it.
+  ///   - classes: as for ``init(contentsOf:classes:layouts:)``.
+  /// - Throws: ``ModelError``: malformed with the line, or inconsistent.
+  public convenience init(
+    xml text: String, file: String, classes: [String: ManagedObject.Type] = [:], layouts: [String: ClassLayout] = [:]
+  ) throws {
+    try self.init(Data(text.utf8), file: file, classes: classes, layouts: layouts)
+  }
+
+  private convenience init(
+    _ data: Data, file: String, classes: [String: ManagedObject.Type], layouts: [String: ClassLayout]
+  ) throws {
+    let contents = try ModelReader.read(try ModelXML.parse(data, file: file), file: file)
     try self.init(
       entities: contents.entities, configurations: contents.configurations,
       fetchRequestTemplates: contents.templates, versionIdentifier: contents.versionIdentifier, classes: classes,
-      warnings: contents.warnings)
+      layouts: layouts, warnings: contents.warnings)
   }
 
   /// The versions of a model, by name: the `.xcdatamodel` folders of an `.xcdatamodeld`, or the one model that `url` is.
