@@ -13,6 +13,7 @@ let package = Package(
   dependencies: [
     .package(name: "lade", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
     // Starts one program and reports its seconds and its peak memory; in C, so that it has next to none itself.
@@ -28,6 +29,26 @@ let package = Package(
       dependencies: [
         .product(name: "ManagedObjects", package: "lade"),
         .product(name: "Importing", package: "lade"),
+        .product(name: "SQLiteStore", package: "lade"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "lade-objects",
+      dependencies: [
+        "BenchSupport",
+        .product(name: "ManagedObjects", package: "lade"),
+        .product(name: "SQLiteStore", package: "lade"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "grdb-objects",
+      dependencies: ["BenchSupport", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "lade-stacks",
+      dependencies: [
+        "BenchSupport",
+        .product(name: "ManagedObjects", package: "lade"),
         .product(name: "SQLiteStore", package: "lade"),
       ],
       swiftSettings: settings),

@@ -1,0 +1,28 @@
+// lade-objects prepare FILE COUNT
+// lade-objects measure FILE WORK-FOLDER
+//
+// The object layer's side of `bench objects`: prints the seconds of each piece of work as JSON.
+
+import BenchSupport
+import Foundation
+import ManagedObjects
+import SQLiteStore
+
+let arguments = CommandLine.arguments
+do {
+  switch (arguments.count, arguments.dropFirst().first) {
+  case (4, "prepare"): try Items.prepare(arguments[2], count: Int(arguments[3]) ?? 0)
+  case (4, "measure"):
+    var timings = Timings()
+    try measureFetches(arguments[2], &timings)
+    try measureInsert(arguments[3] + "/items.sqlite", &timings)
+    try measureContexts(arguments[2], &timings)
+    try timings.report()
+  default:
+    FileHandle.standardError.write(Data("usage: lade-objects prepare FILE COUNT | measure FILE FOLDER\n".utf8))
+    exit(64)
+  }
+} catch {
+  FileHandle.standardError.write(Data("lade-objects: \(error)\n".utf8))
+  exit(1)
+}

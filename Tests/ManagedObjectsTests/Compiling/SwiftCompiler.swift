@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+
+/// The compiler that built the tests, with the modules that they were built with.
+struct SwiftCompiler {
+  /// What a piece of source comes to.
+  struct Outcome {
+    var status: Int32
+    /// Everything that the compiler said.
+    var text: String
+    /// Its errors, without their places.
+    var errors: [String] {
+      text.split(separator: "\n").compactMap { line in
+        line.range(of: " error: ").map { String(line[$0.upperBound...]) }
+      }
+    }
+  }
+
+  /// Where the build put the modules: beside the test bundle that is running.
+  static let modules: URL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appendingPathComponent("Modules")
+
+  private static let program: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    .map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
+    .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+
+  /// Whether there are a compiler and modules to use.
+  static var isThere: Bool {
+    program != nil
+      && FileManager.default.fileExists(atPath: modules.appendingPathComponent("ManagedObjects.swiftmodule").path)
+  }
+
+  /// Checks a file in Swift 6 mode, without making code of it. Not the types alone: what may cross from one task to
+  /// another is told by a later pass.
+  static func check(_ source: String) async throws -> Outcome {
+    let scratch = try ScratchDirectory()
+    let file = scratch.url.appendingPathComponent("main.swift")
+    let said = scratch.url.appendingPathComponent("said.txt")
+    try source.write(to: file, atomically: true, encoding: .utf8)
+    try Data().write(to: said)
+    let process = Process()
+    process.executableURL = program
+    process.arguments = [
+      "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library", "-I", modules.path, "-module-name",
+      "Snippet",
+      "-module-cache-path", scratch.url.appendingPathComponent("cache").path, file.path,
+    ]
+    let output = try FileHandle(forWritingTo: said)
+    process.standardOutput = output
+    process.standardError = output
+    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    try output.close()
+    return Outcome(status: status, text: try String(contentsOf: said, encoding: .utf8))
+  }
+}
