@@ -10,7 +10,7 @@ BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test check lint format bench-import clean
+.PHONY: help deps build demo test check lint format bench-import bench-objects clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ format: ## bring the sources into that format
 bench-import: deps ## the standard load, against sqlite3's own .import (ARGS=--help: its options)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench import $(ARGS)
+
+bench-objects: deps ## objects against GRDB's records, and what the object layer costs (ARGS=--help: its options)
+	@$(SWIFT) build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench objects $(ARGS)
 
 clean: ## remove what was built and measured
 	@rm -rf .build Benchmarks/.build Benchmarks/results

@@ -10,32 +10,32 @@ public protocol AttributeValue {
 
 extension String: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .string(let text) = slotValue else { return nil }
     self = text
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .string(self) }
+  @inlinable public var slotValue: Value { .string(self) }
 }
 
 extension Bool: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .bool(let value) = slotValue else { return nil }
     self = value
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .bool(self) }
+  @inlinable public var slotValue: Value { .bool(self) }
 }
 
 extension AttributeValue where Self: FixedWidthInteger {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .int(let value) = slotValue else { return nil }
     self.init(exactly: value)
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .int(Int64(truncatingIfNeeded: self)) }
+  @inlinable public var slotValue: Value { .int(Int64(truncatingIfNeeded: self)) }
 }
 
 extension Int: AttributeValue {}
@@ -45,80 +45,80 @@ extension Int64: AttributeValue {}
 
 extension Double: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .double(let value) = slotValue else { return nil }
     self = value
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .double(self) }
+  @inlinable public var slotValue: Value { .double(self) }
 }
 
 extension Float: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .double(let value) = slotValue else { return nil }
     self = Float(value)
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .double(Double(self)) }
+  @inlinable public var slotValue: Value { .double(Double(self)) }
 }
 
 extension Decimal: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .decimal(let value) = slotValue else { return nil }
     self = value
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .decimal(self) }
+  @inlinable public var slotValue: Value { .decimal(self) }
 }
 
 extension Date: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .date(let value) = slotValue else { return nil }
     self = value
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .date(self) }
+  @inlinable public var slotValue: Value { .date(self) }
 }
 
 extension Data: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .data(let value) = slotValue else { return nil }
     self = value
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .data(self) }
+  @inlinable public var slotValue: Value { .data(self) }
 }
 
 extension UUID: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .uuid(let value) = slotValue else { return nil }
     self = value
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .uuid(self) }
+  @inlinable public var slotValue: Value { .uuid(self) }
 }
 
 extension URL: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     guard case .uri(let value) = slotValue else { return nil }
     self = value
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { .uri(self) }
+  @inlinable public var slotValue: Value { .uri(self) }
 }
 
 extension Value: AttributeValue {
   /// The value in a slot; nil when the slot holds nothing, or something of another type.
-  public init?(slotValue: Value) {
+  @inlinable public init?(slotValue: Value) {
     if slotValue.isNull { return nil }
     self = slotValue
   }
   /// The value as a slot holds it.
-  public var slotValue: Value { self }
+  @inlinable public var slotValue: Value { self }
 }

@@ -101,5 +101,9 @@ extension Array {
 
 extension String {
   /// The name between SQL's quotes.
-  var quotedName: String { "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+  var quotedName: String {
+    let quote = UInt8(ascii: "\"")
+    if !utf8.contains(quote) { return "\"" + self + "\"" }
+    return "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
 }
