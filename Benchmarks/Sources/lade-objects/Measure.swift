@@ -17,7 +17,8 @@ func measureFetches(_ file: String, _ timings: inout Timings) throws {
   try timings.measure("fetch by key path, sorted") {
     try fetch(
       FetchRequest(
-        entityName: "Item", predicate: try FetchPredicate(format: "box.rank >= 50"), sortDescriptors: [FetchSortDescriptor("i5")]))
+        entityName: "Item", predicate: try FetchPredicate(format: "box.rank >= 50"),
+        sortDescriptors: [FetchSortDescriptor("i5")]))
   }
   try timings.measure("fetch by index") {
     try fetch(FetchRequest(entityName: "Item", predicate: try FetchPredicate(format: "i1 BETWEEN {100000, 300000}")))
