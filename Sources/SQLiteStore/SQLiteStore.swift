@@ -37,7 +37,7 @@ package final class SQLiteStore: PersistentStore {
         try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024)")
         let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? options.pageSize
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, options.checkpointSize / pageSize))")
-        return try SchemaSetup(schema: schema, path: url.path).prepare(db)
+        return try SchemaSetup(schema: schema, path: url.path, version: KeptVersion(model, entities)).prepare(db)
       }
       return (pool, identifier)
     }
@@ -79,7 +79,7 @@ package final class SQLiteStore: PersistentStore {
   /// Runs `body`, turning SQLite's errors into this library's.
   func translating<T>(_ body: () throws -> T) throws -> T { try Self.translating(url, body) }
 
-  private static func translating<T>(_ url: URL?, _ body: () throws -> T) throws -> T {
+  static func translating<T>(_ url: URL?, _ body: () throws -> T) throws -> T {
     do {
       return try body()
     } catch let error as DatabaseError {

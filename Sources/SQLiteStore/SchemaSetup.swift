@@ -6,6 +6,8 @@ import ManagedObjects
 struct SchemaSetup {
   let schema: SchemaMap
   let path: String
+  /// What the file is to say of the model.
+  let version: KeptVersion
 
   /// - Returns: the store's identifier.
   func prepare(_ db: Database) throws -> String {
@@ -21,6 +23,7 @@ struct SchemaSetup {
       }
       try checkColumns(db)
       for statement in schema.createStatements { try db.execute(sql: statement) }
+      if try KeptVersion(db, path: path) != version { try version.write(db) }
       return .commit
     }
     return identifier

@@ -3,7 +3,7 @@
 /// checks and turns into immutable descriptions.
 
 /// One attribute, as defined.
-public struct AttributeDefinition: Sendable, Hashable {
+public struct AttributeDefinition: Sendable, Hashable, Codable {
   /// The attribute's name, unique in its entity.
   public var name: String
   /// Its type.
@@ -77,7 +77,7 @@ public enum DeleteRule: String, Sendable, Hashable, Codable {
 }
 
 /// One relationship, as defined.
-public struct RelationshipDefinition: Sendable, Hashable {
+public struct RelationshipDefinition: Sendable, Hashable, Codable {
   /// The relationship's name, unique in its entity.
   public var name: String
   /// The entity it leads to.
@@ -126,7 +126,7 @@ public struct RelationshipDefinition: Sendable, Hashable {
 }
 
 /// One fetched property, as defined: kept on the entity, evaluated by hand.
-public struct FetchedPropertyDefinition: Sendable, Hashable {
+public struct FetchedPropertyDefinition: Sendable, Hashable, Codable {
   /// The property's name.
   public var name: String
   /// The entity whose objects it finds.
@@ -146,9 +146,9 @@ public struct FetchedPropertyDefinition: Sendable, Hashable {
 }
 
 /// One index over an entity's properties: Core Data's `NSFetchIndexDescription`.
-public struct FetchIndexDefinition: Sendable, Hashable {
+public struct FetchIndexDefinition: Sendable, Hashable, Codable {
   /// One column of an index.
-  public struct Element: Sendable, Hashable {
+  public struct Element: Sendable, Hashable, Codable {
     /// A property's name, nil when the element is an expression.
     public var property: String?
     /// An expression in the format language, nil when the element is a property.
@@ -183,7 +183,7 @@ public struct FetchIndexDefinition: Sendable, Hashable {
 }
 
 /// One entity, as defined.
-public struct EntityDefinition: Sendable, Hashable {
+public struct EntityDefinition: Sendable, Hashable, Codable {
   /// The entity's name, unique in its model.
   public var name: String
   /// The entity it inherits from.
@@ -231,7 +231,7 @@ public struct EntityDefinition: Sendable, Hashable {
 }
 
 /// A named fetch request of the model: Core Data's fetch request template.
-public struct FetchRequestTemplateDefinition: Sendable, Hashable {
+public struct FetchRequestTemplateDefinition: Sendable, Hashable, Codable {
   /// The template's name, unique in its model.
   public var name: String
   /// The entity whose objects it fetches.

@@ -4,7 +4,7 @@ import Synchronization
 /// A store in memory: Core Data's `NSInMemoryStoreType`. Safe from any thread; a write changes all or nothing, and costs
 /// what it changes. A fetch looks at a snapshot, so that neither waits for the other; a write while one is looked at
 /// copies the table it changes.
-package final class InMemoryStore: PersistentStore {
+package final class InMemoryStore: MetadataKeeping {
   package let identifier = UUID().uuidString
   package var url: URL? { nil }
   private let scopes: [Int: IDScope]
@@ -14,6 +14,8 @@ package final class InMemoryStore: PersistentStore {
     var tables = MemoryTables()
     /// The last number given, of each entity hierarchy by the root's index.
     var lastNumber: [Int: Int64] = [:]
+    /// What programs noted.
+    var userInfo: [String: Value] = [:]
   }
 
   /// An empty store of entities.
@@ -68,6 +70,16 @@ package final class InMemoryStore: PersistentStore {
   }
 
   package func synchronize() throws {}
+
+  package func metadata() throws -> PersistentStoreMetadata {
+    let hashes = scopes.values.map { ($0.entity.name, $0.entity.versionHash) }
+    return PersistentStoreMetadata(
+      storeType: "InMemory", storeIdentifier: identifier,
+      modelVersionHashes: Dictionary(hashes, uniquingKeysWith: { first, _ in first }),
+      userInfo: content.withLock { $0.userInfo })
+  }
+
+  package func setUserInfo(_ userInfo: [String: Value]) throws { content.withLock { $0.userInfo = userInfo } }
 
   private func newID(
     of entity: EntityDescription, values: ContiguousArray<Value>?, _ lastNumber: inout [Int: Int64]

@@ -1,0 +1,118 @@
+/// Why a store can't be opened with a model, or can't be migrated to it. The store is as it was.
+public enum MigrationError: Error, Sendable, Equatable {
+  /// The store was made with another version of the model, and isn't to be migrated automatically; every entity that
+  /// differs. Core Data: `NSPersistentStoreIncompatibleVersionHashError`.
+  case incompatibleVersion(store: String, differences: [VersionDifference])
+  /// What the new version asks for doesn't follow from the old one; every obstacle. Core Data:
+  /// `NSInferredMappingModelError`.
+  case cannotInfer(obstacles: [MigrationObstacle])
+  /// Rows have the same values in what the new version says is unique; some of them.
+  case notUnique(store: String, violations: [UniquenessViolation])
+  /// Rows would refer to rows that aren't there; some of them, each as `Table.column: number`.
+  case brokenReferences(store: String, references: [String])
+  /// The store's model can't be read: it was written by a later version of this library, or by something else.
+  case unreadableModel(store: String, reason: String)
+  /// A relationship's value can't be noted in a store's metadata.
+  case unstorableMetadata(key: String)
+}
+
+/// One entity in which a store and a model differ.
+public struct VersionDifference: Sendable, Equatable, CustomStringConvertible {
+  /// The way in which it differs.
+  public enum Kind: Sendable, Equatable {
+    /// The store hasn't got it.
+    case added
+    /// The model hasn't got it.
+    case removed
+    /// Both have it, in different versions: what is different, in words; empty when the store doesn't keep its model.
+    case changed([String])
+  }
+
+  /// The entity's name.
+  public let entity: String
+  /// The way in which it differs.
+  public let kind: Kind
+
+  /// The difference in words.
+  public var description: String {
+    switch kind {
+    case .added: return "\(entity) is new"
+    case .removed: return "\(entity) is gone"
+    case .changed(let changes): return changes.isEmpty ? "\(entity) changed" : changes.joined(separator: ", ")
+    }
+  }
+}
+
+/// One thing that keeps a migration from being inferred.
+public struct MigrationObstacle: Sendable, Equatable, CustomStringConvertible {
+  /// The entity of the new version, or of the old one when the new one hasn't got it.
+  public let entity: String
+  /// Its property; nil when the entity itself is meant.
+  public let property: String?
+  /// What is in the way.
+  public let problem: String
+  /// What to do about it.
+  public let remedy: String
+
+  /// An obstacle.
+  package init(_ entity: String, _ property: String? = nil, problem: String, remedy: String) {
+    self.entity = entity
+    self.property = property
+    self.problem = problem
+    self.remedy = remedy
+  }
+
+  /// The obstacle in words.
+  public var description: String { "\(entity)\(property.map { "." + $0 } ?? "") \(problem): \(remedy)" }
+}
+
+/// Rows that have the same values where the new version wants each value once.
+public struct UniquenessViolation: Sendable, Equatable, CustomStringConvertible {
+  /// The entity, or the table where several share one.
+  public let entity: String
+  /// What is to be unique together.
+  public let constraint: [String]
+  /// The values that several rows have, as text.
+  public let values: [String]
+  /// How many rows have them.
+  public let count: Int
+
+  package init(entity: String, constraint: [String], values: [String], count: Int) {
+    self.entity = entity
+    self.constraint = constraint
+    self.values = values
+    self.count = count
+  }
+
+  /// The violation in words.
+  public var description: String {
+    "\(count) rows of \(entity) have \(constraint.joined(separator: ", ")) = \(values.joined(separator: ", "))"
+  }
+}
+
+extension MigrationError: CustomStringConvertible {
+  /// What happened, where, and what to do.
+  public var description: String {
+    switch self {
+    case .incompatibleVersion(let store, let differences):
+      return "\(store) was made with another version of the model (\(list(differences))): let it be migrated with "
+        + "shouldMigrateStoreAutomatically, or open it with the model that made it"
+    case .cannotInfer(let obstacles): return "the migration can't be inferred: \(list(obstacles))"
+    case .notUnique(let store, let violations):
+      return
+        "\(store) can't be migrated: \(list(violations)). Delete or change all but one of each first, or leave the "
+        + "uniqueness constraint out"
+    case .brokenReferences(let store, let references):
+      return "\(store) can't be migrated: rows refer to rows that aren't there (\(list(references)))"
+    case .unreadableModel(let store, let reason):
+      return
+        "the model that the store \(store) keeps can't be read, so it can't be migrated: \(reason). Was it written "
+        + "by a later version of this library?"
+    case .unstorableMetadata(let key): return "\(key) is a relationship's value, which metadata can't hold"
+    }
+  }
+
+  private func list(_ items: [some CustomStringConvertible]) -> String {
+    items.map(\.description).joined(separator: "; ")
+  }
+}

@@ -1,0 +1,77 @@
+public import Foundation
+
+/// What a store says of itself: which model made it, and what a program noted in it.
+///
+/// Source: the metadata dictionary of Core Data's stores, with its keys as properties.
+public struct PersistentStoreMetadata: Sendable, Hashable {
+  /// `SQLite` or `InMemory`. Core Data: `NSStoreTypeKey`.
+  public let storeType: String
+  /// A UUID that stays with the store's content. Core Data: `NSStoreUUIDKey`.
+  public let storeIdentifier: String
+  /// The version hash of each entity in the store. Core Data: `NSStoreModelVersionHashesKey`. Empty in a file that was
+  /// made before version hashes were kept, until it is opened.
+  public let modelVersionHashes: [String: Data]
+  /// The version identifiers of the model that made the store. Core Data: `NSStoreModelVersionIdentifiersKey`.
+  public let modelVersionIdentifiers: Set<String>
+  /// What a program noted: attribute values, by names of its own choosing. A Core Data program puts such keys into the
+  /// dictionary itself.
+  public let userInfo: [String: Value]
+  /// The model that made the store, as text; nil where none is kept.
+  package let modelText: String?
+
+  package init(
+    storeType: String, storeIdentifier: String, modelVersionHashes: [String: Data] = [:],
+    modelVersionIdentifiers: Set<String> = [], userInfo: [String: Value] = [:], modelText: String? = nil
+  ) {
+    self.storeType = storeType
+    self.storeIdentifier = storeIdentifier
+    self.modelVersionHashes = modelVersionHashes
+    self.modelVersionIdentifiers = modelVersionIdentifiers
+    self.userInfo = userInfo
+    self.modelText = modelText
+  }
+
+  /// The model that made the store; nil where the store keeps none.
+  ///
+  /// Not in Core Data, which looks for it among the models of the program. A model is never freed: don't ask often.
+  /// - Throws: ``MigrationError/unreadableModel(store:reason:)``, or ``ModelError``.
+  public func managedObjectModel() throws -> ManagedObjectModel? {
+    try modelText.map { try ModelDefinition(text: $0, store: storeIdentifier).model() }
+  }
+}
+
+/// A store that says which model made it. Safe from any thread.
+package protocol MetadataKeeping: PersistentStore {
+  /// What the store says of itself.
+  func metadata() throws -> PersistentStoreMetadata
+  /// Replaces what a program noted.
+  func setUserInfo(_ userInfo: [String: Value]) throws
+}
+
+extension PersistentStoreCoordinator {
+  /// What the store with that identifier says of itself.
+  ///
+  /// Source: `metadata(for:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/noStore(entity:)`` when the coordinator hasn't got the store, or the store's error.
+  public func metadata(for storeIdentifier: String) throws -> PersistentStoreMetadata {
+    try keeper(storeIdentifier).metadata()
+  }
+
+  /// Replaces what programs noted in the store with that identifier, at once.
+  ///
+  /// Source: `setMetadata(_:for:)` of Core Data, where the next save writes it; here it is written when this returns,
+  /// and the hashes can't be changed.
+  /// - Throws: ``ManagedObjectError/noStore(entity:)``, ``MigrationError/unstorableMetadata(key:)`` for a relationship's
+  ///   value, or the store's error.
+  public func setMetadata(_ userInfo: [String: Value], for storeIdentifier: String) throws {
+    for (key, value) in userInfo where value.typeAndText == nil { throw MigrationError.unstorableMetadata(key: key) }
+    try keeper(storeIdentifier).setUserInfo(userInfo)
+  }
+
+  private func keeper(_ identifier: String) throws -> any MetadataKeeping {
+    for store in persistentStores where store.identifier == identifier {
+      if let keeper = store as? any MetadataKeeping { return keeper }
+    }
+    throw ManagedObjectError.noStore(entity: "the store \(identifier)")
+  }
+}

@@ -1,0 +1,56 @@
+public import Foundation
+import GRDB
+public import ManagedObjects
+
+extension SQLiteStore: MetadataKeeping {
+  package func metadata() throws -> PersistentStoreMetadata {
+    try translating { try pool.read { db in try StoredMetadata.read(db, path: url?.path ?? "") } }
+  }
+
+  package func setUserInfo(_ userInfo: [String: Value]) throws {
+    try translating { try pool.write { db in try StoredMetadata.write(userInfo, db) } }
+  }
+}
+
+/// A store's metadata as rows of `lade_metadata`.
+enum StoredMetadata {
+  static func read(_ db: Database, path: String) throws -> PersistentStoreMetadata {
+    let kept = try KeptVersion(db, path: path)
+    var userInfo: [String: Value] = [:]
+    if let text = try KeptVersion.text("user_info", db) {
+      userInfo = try JSONDecoder().decode([String: Value].self, from: Data(text.utf8))
+    }
+    return PersistentStoreMetadata(
+      storeType: "SQLite", storeIdentifier: try KeptVersion.text("identifier", db) ?? "",
+      modelVersionHashes: kept?.hashes ?? [:], modelVersionIdentifiers: Set(kept?.identifiers ?? []),
+      userInfo: userInfo, modelText: kept?.modelText)
+  }
+
+  static func write(_ userInfo: [String: Value], _ db: Database) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    try KeptVersion.set("user_info", String(decoding: encoder.encode(userInfo), as: UTF8.self), db)
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// What the store in the SQLite file at `url` says of itself, without opening it with a model.
+  ///
+  /// Source: `metadataForPersistentStore(type:at:options:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/store(path:code:message:)`` when the file can't be read,
+  ///   ``ManagedObjectError/incompatibleStore(path:reason:)`` when it is no store of this library.
+  public static func metadataForPersistentStore(at url: URL) throws -> PersistentStoreMetadata {
+    try SQLiteStore.translating(url) {
+      var configuration = Configuration()
+      configuration.readonly = true
+      configuration.busyMode = .timeout(30)
+      let queue = try DatabaseQueue(path: url.path, configuration: configuration)
+      return try queue.read { db in
+        guard try db.tableExists("lade_metadata") else {
+          throw ManagedObjectError.incompatibleStore(path: url.path, reason: "it has no table lade_metadata")
+        }
+        return try StoredMetadata.read(db, path: url.path)
+      }
+    }
+  }
+}
