@@ -30,6 +30,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -51,13 +52,14 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
   ],
   targets: [
     // From the ground up: each layer imports only what stands above it in this list.
     .target(name: "CLinux"),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-    layer("ManagedObjects", []),
-    layer("SQLiteStore", ["ManagedObjects", grdb, sqlite]),
+    layer("ManagedObjects", [ordered]),
+    layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
     layer("Importing", ["ManagedObjects"]),
     layer("Spool", ["CLinux", logging, yams]),
     layer("Jobs", ["ManagedObjects", "Importing", logging]),

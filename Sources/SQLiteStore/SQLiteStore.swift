@@ -18,6 +18,8 @@ package final class SQLiteStore: PersistentStore {
   let options: SQLiteStoreOptions
   /// By the entities' indexes.
   let layouts: [Int: RowLayout]
+  /// Whether there are ordered relationships.
+  let hasOrders: Bool
 
   /// Opens or creates the file.
   ///
@@ -51,6 +53,7 @@ package final class SQLiteStore: PersistentStore {
       layouts[entity.index] = RowLayout(entity, schema: schema, scopes: scopes, scope: scope)
     }
     self.layouts = layouts
+    hasOrders = entities.contains(where: \.hasOrders)
   }
 
   private static func configuration(_ options: SQLiteStoreOptions) -> Configuration {

@@ -21,12 +21,25 @@ struct SchemaSetup {
         try db.execute(
           sql: "INSERT INTO lade_metadata (key, value) VALUES ('identifier', ?)", arguments: [identifier])
       }
+      try addPositions(db)
       try checkColumns(db)
       for statement in schema.createStatements { try db.execute(sql: statement) }
       if try KeptVersion(db, path: path) != version { try version.write(db) }
       return .commit
     }
     return identifier
+  }
+
+  /// Files made before orders were stored have no columns for positions; what they hold has none then, and comes in the
+  /// order of its numbers.
+  private func addPositions(_ db: Database) throws {
+    for (table, columns) in schema.positionColumnsByTable {
+      let present = try Set(
+        String.fetchAll(db, sql: "SELECT lower(name) FROM pragma_table_info(?)", arguments: [table]))
+      for column in columns where !present.isEmpty && !present.contains(column.lowercased()) {
+        try db.execute(sql: "ALTER TABLE \(table.quotedName) ADD COLUMN \(column.quotedName) INTEGER")
+      }
+    }
   }
 
   /// A table that is there must have every column that the model wants.

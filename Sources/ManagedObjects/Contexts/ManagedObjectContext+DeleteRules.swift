@@ -59,7 +59,6 @@ extension ManagedObject {
   /// Whether a to-many relationship has been read.
   final func hasResolved(_ relationship: RelationshipDescription) -> Bool {
     if isUnfilled { return false }
-    if case .objects = slots[relationship.slot] { return true }
-    return false
+    return slots[relationship.slot].isSet
   }
 }

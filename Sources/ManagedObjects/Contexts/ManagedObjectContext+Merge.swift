@@ -40,8 +40,8 @@ extension ManagedObjectContext {
     for property in object.entity.properties where !property.isTransient {
       let slot = property.slot
       if let relationship = property as? RelationshipDescription, relationship.isToMany {
-        // The other side of a one-to-many pair keeps its set by the rows that point to it.
-        if relationship.isManyToMany, object.mergePairs(update, slot) { hasChanged = true }
+        // The other side of a one-to-many pair keeps its set by the rows that point to it, but not their order.
+        if relationship.isManyToMany || relationship.isOrdered, object.mergeSet(update, slot) { hasChanged = true }
         continue
       }
       let isChangedHere = !object.committed.isEmpty && object.slots[slot] != object.committed[slot]
@@ -85,7 +85,7 @@ extension ManagedObjectContext {
   /// Changes a set that has been read; of one that an unsaved change decides, only what the store has.
   private func change(
     _ set: RelationshipDescription, of owner: ManagedObjectID, _ isDecidedHere: Bool,
-    _ change: (inout Set<ManagedObjectID>) -> Void
+    _ change: (inout Value) -> Void
   ) {
     guard let object = registry.object(with: owner), object.state != .detached else { return }
     pending.noteRefreshed(object)
@@ -95,8 +95,8 @@ extension ManagedObjectContext {
       object.state = .updated
       updates.append(object)
     }
-    if !isDecidedHere { object.slots[set.slot].changeSet(change) }
-    if !object.committed.isEmpty { object.committed[set.slot].changeSet(change) }
+    if !isDecidedHere { change(&object.slots[set.slot]) }
+    if !object.committed.isEmpty { change(&object.committed[set.slot]) }
   }
 }
 
@@ -106,18 +106,19 @@ extension ManagedObject {
     state == .deleted || (!committed.isEmpty && slots[relationship.slot] != committed[relationship.slot])
   }
 
-  /// Adds and takes away the pairs that a save added and took away. Returns whether a set that was read has changed.
-  fileprivate final func mergePairs(_ update: StoreChanges.Update, _ slot: Int) -> Bool {
-    guard case .objects(let old) = update.committed[slot], case .objects(let new) = update.values[slot], old != new,
-      case .objects = slots[slot]
-    else { return false }
-    let (added, removed) = (new.subtracting(old), old.subtracting(new))
-    let apply = { (ids: inout Set<ManagedObjectID>) in
-      ids.formUnion(added)
-      ids.subtract(removed)
+  /// Adds and takes away what a save added to a set and took away, and takes on its order unless it was changed here.
+  /// Returns whether a set that was read has changed.
+  fileprivate final func mergeSet(_ update: StoreChanges.Update, _ slot: Int) -> Bool {
+    let (old, new) = (update.committed[slot], update.values[slot])
+    guard old.isSet, new.isSet, old != new, slots[slot].isSet else { return false }
+    slots[slot] = slots[slot].merging(from: old, to: new)
+    if let relationship = entity.properties[slot] as? RelationshipDescription, !relationship.isManyToMany,
+      let context = home.context
+    {
+      // Who is in it, unsaved changes of those at the other end may say differently.
+      slots[slot] = context.overlayChanges(on: slots[slot], of: id, relationship)
     }
-    slots[slot].changeSet(apply)
-    if !committed.isEmpty { committed[slot].changeSet(apply) }
+    if !committed.isEmpty { committed[slot] = committed[slot].merging(from: old, to: new) }
     return true
   }
 }

@@ -45,7 +45,8 @@ extension ManagedObjectContext {
       case (let former, let now) where former == now: break
       case (.null, .object): object.point(relationship, to: nil)
       case (.object(let former), _): object.point(relationship, to: former)
-      case (.objects(let former), .objects(let now)) where relationship.isManyToMany:
+      case (let former, let now) where relationship.isManyToMany:
+        guard let former = former.objectIDs, let now = now.objectIDs else { break }
         for id in now.subtracting(former) { object.unlink(relationship, self.object(with: id)) }
         for id in former.subtracting(now) { object.link(relationship, self.object(with: id)) }
       default: break
@@ -69,15 +70,14 @@ extension ManagedObjectContext {
 
   private func readAgain(_ relationship: RelationshipDescription, of object: ManagedObject) {
     let slot = relationship.slot
-    guard relationship.isManyToMany, case .objects(let former) = object.committed[slot],
-      case .objects(let now) = object.slots[slot], former != now
-    else {
+    let (former, now) = (object.committed[slot], object.slots[slot])
+    guard relationship.isManyToMany || relationship.isOrdered, former.isSet, now.isSet, former != now else {
       object.committed[slot] = .unresolved
       object.slots[slot] = .unresolved
       return
     }
     guard let stored = reading({ try source.relatedIDs(of: object.id, relationship) }) else { return }
-    object.committed[slot] = .objects(stored)
-    object.slots[slot] = .objects(stored.subtracting(former.subtracting(now)).union(now.subtracting(former)))
+    object.committed[slot] = stored
+    object.slots[slot] = now.merging(from: former, to: stored)
   }
 }

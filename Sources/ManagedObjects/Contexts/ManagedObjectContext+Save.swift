@@ -116,7 +116,9 @@ extension ManagedObjectContext {
         switch values[relationship.slot] {
         case .object(let id): if let new = permanent(id) { values[relationship.slot] = .object(new) }
         case .objects(let ids) where ids.contains(where: \.isTemporaryID):
-          values[relationship.slot] = .objects(Set(ids.map { permanent($0) ?? $0 }))
+          values[relationship.slot] = values[relationship.slot].mappingIDs { permanent($0) ?? $0 }
+        case .orderedObjects(let ids) where ids.contains(where: \.isTemporaryID):
+          values[relationship.slot] = values[relationship.slot].mappingIDs { permanent($0) ?? $0 }
         default: break
         }
       }

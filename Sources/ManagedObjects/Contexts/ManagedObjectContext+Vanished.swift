@@ -44,7 +44,10 @@ extension ContiguousArray where Element == Value {
         self[relationship.slot] = .null
         isChanged = true
       case .objects(let held) where !held.isDisjoint(with: ids):
-        self[relationship.slot] = .objects(held.subtracting(ids))
+        self[relationship.slot] = self[relationship.slot].subtracting(ids)
+        isChanged = true
+      case .orderedObjects(let held) where held.contains(where: ids.contains):
+        self[relationship.slot] = self[relationship.slot].subtracting(ids)
         isChanged = true
       default: break
       }

@@ -22,9 +22,9 @@ struct ParentSource: ObjectSource {
     }
   }
 
-  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
     try parent.performAndWait {
-      let ids = parent.object(with: id).resolvedIDs(relationship)
+      let ids = parent.object(with: id).resolved(relationship)
       try parent.throwDeferredError()
       return ids
     }
@@ -41,6 +41,11 @@ struct ParentSource: ObjectSource {
       let inserted = changes.inserted.map { parent.absorbInsertion($0) }
       for (object, row) in zip(inserted, changes.inserted) { parent.absorbRelationships(row.values, into: object) }
       for update in changes.updated { parent.absorbUpdate(update) }
+      // Who is in an ordered set is known now: its order comes last.
+      for (object, row) in zip(inserted, changes.inserted) { parent.absorbOrders(row.values, into: object) }
+      for update in changes.updated {
+        parent.absorbOrders(update.values, from: update.committed, into: parent.object(with: update.id))
+      }
       for row in changes.deleted { parent.delete(parent.object(with: row.id)) }
       try parent.throwDeferredError()
       return StoreWriteResult(ids: changes.inserted.map(\.id))
@@ -85,13 +90,27 @@ extension ManagedObjectContext {
       switch values[relationship.slot] {
       case .object(let id): object.point(relationship, to: permanentIDs[id] ?? id)
       case .null where !relationship.isToMany: object.point(relationship, to: nil)
-      case .objects(let ids) where relationship.isManyToMany:
-        var old: Set<ManagedObjectID> = []
-        if case .objects(let ids)? = former?[relationship.slot] { old = ids }
+      case .objects, .orderedObjects:
+        guard relationship.isManyToMany, let ids = values[relationship.slot].objectIDs else { continue }
+        let old = former?[relationship.slot].objectIDs ?? []
         for id in old.subtracting(ids) { object.unlink(relationship, self.object(with: id)) }
         for id in ids.subtracting(old) { object.link(relationship, self.object(with: id)) }
       default: break
       }
+    }
+  }
+
+  /// Takes in the order that a child gave to what ordered relationships hold.
+  func absorbOrders(
+    _ values: ContiguousArray<Value>, from former: ContiguousArray<Value>? = nil, into object: ManagedObject
+  ) {
+    for relationship in object.entity.relationships where relationship.isOrdered {
+      let slot = relationship.slot
+      guard values[slot].isSet, former?[slot] != values[slot] else { continue }
+      let theirs = values[slot].mappingIDs { permanentIDs[$0] ?? $0 }
+      let base = (former?[slot] ?? .unresolved).mappingIDs { permanentIDs[$0] ?? $0 }
+      let merged = object.resolved(relationship).merging(from: base.isSet ? base : relationship.emptyValue, to: theirs)
+      if case .orderedObjects(let order) = merged { object.arrange(relationship, as: order) }
     }
   }
 }

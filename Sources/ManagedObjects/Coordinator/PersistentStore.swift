@@ -12,8 +12,8 @@ package protocol PersistentStore: AnyObject, Sendable {
   func count(_ fetch: StoreFetch) throws -> Int
   /// The rows that exist of those asked for, in any order.
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
-  /// The objects at the other end of a to-many relationship.
-  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID>
+  /// What a to-many relationship holds: `objects`, or `orderedObjects` of an ordered one.
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value
   /// Writes changes in one transaction.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
   /// IDs for new objects, never given again.

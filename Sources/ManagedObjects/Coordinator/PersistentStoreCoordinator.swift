@@ -102,8 +102,8 @@ extension PersistentStoreCoordinator: ObjectSource {
     }
   }
 
-  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
-    if id.isTemporaryID { return [] }
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
+    if id.isTemporaryID { return relationship.emptyValue }
     return try store(of: id.entity).relatedIDs(of: id, relationship)
   }
 
@@ -159,6 +159,7 @@ extension PersistentStoreCoordinator {
         switch values[relationship.slot] {
         case .object(let target): targets = [target]
         case .objects(let ids): targets = ids
+        case .orderedObjects(let ids): targets = Set(ids)
         default: continue
         }
         if try targets.contains(where: { try store(of: $0.entity) !== home }) {

@@ -34,7 +34,7 @@ public enum PredicateArgument: Sendable, Hashable {
   private static func value(_ any: any Sendable) -> Value? {
     switch any {
     case let value as Value:
-      if case .objects = value { return nil }
+      if value.isSet { return nil }
       return value
     case let string as String: return .string(string)
     case let string as Substring: return .string(String(string))
@@ -54,7 +54,8 @@ public enum PredicateArgument: Sendable, Hashable {
     }
   }
 
-  /// Sets can't be cast to a set of anything: the types that are worth having are named. `.objects` is a set too.
+  /// Sets can't be cast to a set of anything: the types that are worth having are named. `.objects` and
+  /// `.orderedObjects` are sets too.
   private static func elements(_ any: any Sendable) -> [(any Sendable)?]? {
     switch any {
     case let set as Set<ManagedObjectID>: return Array(set)
@@ -64,6 +65,7 @@ public enum PredicateArgument: Sendable, Hashable {
     case let set as Set<UUID>: return Array(set)
     case let set as Set<Value>: return Array(set)
     case .objects(let ids) as Value: return Array(ids)
+    case .orderedObjects(let ids) as Value: return Array(ids)
     default: return nil
     }
   }

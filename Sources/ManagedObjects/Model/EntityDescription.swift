@@ -46,6 +46,12 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   package internal(set) var references: [RelationshipDescription] = []
   /// Those of them that no delete rule takes back: without an inverse, or with one whose rule is to do nothing.
   package internal(set) var looseReferences: [RelationshipDescription] = []
+  /// Its ordered to-many relationships that are stored.
+  package internal(set) var orderedSets: [RelationshipDescription] = []
+  /// Its to-one relationships that an ordered one leads back from: rows have a place in an order by them.
+  package internal(set) var orderedReferences: [RelationshipDescription] = []
+  /// Whether its rows belong to an order or have one.
+  package var hasOrders: Bool { !orderedSets.isEmpty || !orderedReferences.isEmpty }
   /// The row a new object starts with: defaults, and empty sets.
   package internal(set) var initialValues: ContiguousArray<Value> = []
   /// The class of its objects.

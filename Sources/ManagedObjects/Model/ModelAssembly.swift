@@ -24,6 +24,7 @@ struct ModelAssembly {
     for entity in ordered { linkRelationships(of: entity) }
     for entity in ordered { deriveConstraints(of: entity) }
     for entity in ordered { noteReferences(of: entity) }
+    for entity in ordered { noteOrders(of: entity) }
     for entity in ordered { entity.validationRules = ValidationRules(entity) }
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
     return definitions.compactMap { entities[$0.name] }
@@ -81,7 +82,7 @@ struct ModelAssembly {
       let relationship = RelationshipDescription(definition, slot: entity.properties.count, entity: entity)
       add(relationship, to: entity)
       entity.relationships.append(relationship)
-      entity.initialValues.append(definition.isToMany ? .objects([]) : .null)
+      entity.initialValues.append(relationship.emptyValue)
     }
   }
 
@@ -126,6 +127,15 @@ struct ModelAssembly {
         target.references.append(relationship)
         if isLoose { target.looseReferences.append(relationship) }
       }
+    }
+  }
+
+  private func noteOrders(of entity: EntityDescription) {
+    let stored = entity.relationships.filter { !$0.isTransient }
+    entity.orderedSets = stored.filter { $0.isToMany && $0.isOrdered }
+    entity.orderedReferences = stored.filter { reference in
+      guard !reference.isToMany, let inverse = reference.inverseRelationship else { return false }
+      return inverse.isToMany && inverse.isOrdered && !inverse.isTransient
     }
   }
 

@@ -58,14 +58,14 @@ package final class ValidationRules: @unchecked Sendable {
       failures.append(.init(entity: entity, objectID: id(), property: rule.attribute.name, reason: reason))
     }
     for relationship in sets {
-      guard case .objects(let ids) = values[relationship.slot] else { continue }
+      guard let count = values[relationship.slot].objectCount else { continue }
       let least = max(relationship.definition.minimumCount, relationship.isOptional ? 0 : 1)
-      if ids.count < least, !(relationship.isOptional && ids.isEmpty) {
+      if count < least, !(relationship.isOptional && count == 0) {
         failures.append(
           .init(entity: entity, objectID: id(), property: relationship.name, reason: .tooFewObjects(least)))
       }
       let most = relationship.definition.maximumCount
-      if most > 0, ids.count > most {
+      if most > 0, count > most {
         failures.append(
           .init(entity: entity, objectID: id(), property: relationship.name, reason: .tooManyObjects(most)))
       }

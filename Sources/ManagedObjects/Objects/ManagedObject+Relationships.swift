@@ -1,3 +1,5 @@
+import OrderedCollections
+
 // Relationships are held as object IDs. Of a one-to-many pair the to-one end is the truth, which is stored; the set at
 // the other end is read from the store at its first touch and kept in step from then on. Setting a to-one end therefore
 // never reads the set. Of a many-to-many pair both sets are kept, and the pairs are stored.
@@ -69,9 +71,17 @@ extension ManagedObject {
 
   /// The IDs in a to-many relationship, read from the store at the first touch.
   package final func resolvedIDs(_ relationship: RelationshipDescription) -> Set<ManagedObjectID> {
-    if case .objects(let ids) = value(at: relationship.slot) { return ids }
-    guard state != .detached, let context = home.context else { return [] }
-    guard let stored = context.reading({ try context.source.relatedIDs(of: id, relationship) }) else { return [] }
+    resolved(relationship).objectIDs ?? []
+  }
+
+  /// What a to-many relationship holds, in its order where it has one, read from the store at the first touch.
+  @discardableResult
+  package final func resolved(_ relationship: RelationshipDescription) -> Value {
+    let held = value(at: relationship.slot)
+    if held.isSet { return held }
+    guard state != .detached, let context = home.context,
+      let stored = context.reading({ try context.source.relatedIDs(of: id, relationship) })
+    else { return relationship.emptyValue }
     let now = relationship.isManyToMany ? stored : context.overlayChanges(on: stored, of: id, relationship)
     if state == .clean, now != stored {
       // Objects at the other end were changed before this set was read: it differs from the store, as theirs do.
@@ -79,8 +89,8 @@ extension ManagedObject {
       state = .updated
       context.updates.append(self)
     }
-    if !committed.isEmpty { committed[relationship.slot] = .objects(stored) }
-    slots[relationship.slot] = .objects(now)
+    if !committed.isEmpty { committed[relationship.slot] = stored }
+    slots[relationship.slot] = now
     return now
   }
 
@@ -89,26 +99,51 @@ extension ManagedObject {
     switch (value, relationship.isToMany) {
     case (.null, false): point(relationship, to: nil)
     case (.object(let id), false) where id.entity.isKindOf(relationship.destinationEntity): point(relationship, to: id)
-    case (.null, true): replaceAll(relationship, with: [])
+    case (.null, true): replaceAll(relationship, with: relationship.emptyValue)
     case (.objects(let ids), true) where ids.allSatisfy({ $0.entity.isKindOf(relationship.destinationEntity) }):
       replaceAll(relationship, with: ids)
+    case (.orderedObjects(let ids), true) where ids.allSatisfy({ $0.entity.isKindOf(relationship.destinationEntity) }):
+      replaceAll(relationship, with: relationship.isOrdered ? value : .objects(Set(ids)))
     default:
       throw ManagedObjectError.wrongType(
         entity: entity.name, property: relationship.name,
-        expected: (relationship.isToMany ? "set of " : "") + relationship.destinationEntity.name, found: value.typeName)
+        expected: (!relationship.isToMany ? "" : relationship.isOrdered ? "ordered set of " : "set of ")
+          + relationship.destinationEntity.name, found: value.typeName)
     }
   }
 
   private final func replaceAll(_ relationship: RelationshipDescription, with ids: Set<ManagedObjectID>) {
+    replaceAll(relationship, with: relationship.value(holding: ids, inOrderOf: resolved(relationship)))
+  }
+
+  /// Makes a set hold exactly what `new` holds, in that order if it has one.
+  final func replaceAll(_ relationship: RelationshipDescription, with new: Value) {
     guard let context = home.context else { return }
-    let old = resolvedIDs(relationship)
-    for id in old.subtracting(ids) { unlink(relationship, context.object(with: id)) }
-    for id in ids.subtracting(old) { link(relationship, context.object(with: id)) }
+    switch (resolved(relationship), new) {
+    case (.objects(let old), .objects(let ids)):
+      for id in old.subtracting(ids) { unlink(relationship, context.object(with: id)) }
+      for id in ids.subtracting(old) { link(relationship, context.object(with: id)) }
+    case (.orderedObjects(let old), .orderedObjects(let ids)):
+      // From the end, where taking out of an ordered set moves least.
+      for id in old.reversed() where !ids.contains(id) { unlink(relationship, context.object(with: id)) }
+      for id in ids where !old.contains(id) { link(relationship, context.object(with: id)) }
+      arrange(relationship, as: ids)
+    default: break
+    }
+  }
+
+  /// Puts the objects of an ordered relationship in an order; those that `order` doesn't name follow as they are.
+  final func arrange(_ relationship: RelationshipDescription, as order: OrderedSet<ManagedObjectID>) {
+    guard case .orderedObjects(let held) = resolved(relationship) else { return }
+    let arranged = held == order ? order : order.intersection(held).union(held)
+    guard arranged != held else { return }
+    willChange()
+    slots[relationship.slot] = .orderedObjects(arranged)
   }
 
   final func link(_ relationship: RelationshipDescription, _ other: ManagedObject) {
     if let inverse = relationship.inverseRelationship, !inverse.isToMany {
-      _ = resolvedIDs(relationship)
+      resolved(relationship)
       other.point(inverse, to: id)
       return
     }
@@ -119,29 +154,29 @@ extension ManagedObject {
   final func unlink(_ relationship: RelationshipDescription, _ other: ManagedObject) {
     if let inverse = relationship.inverseRelationship, !inverse.isToMany {
       guard other.value(at: inverse.slot) == .object(id) else { return }
-      _ = resolvedIDs(relationship)
+      resolved(relationship)
       other.point(inverse, to: nil)
       return
     }
-    if resolvedIDs(relationship).contains(other.id) { forget(other.id, in: relationship) }
-    guard let inverse = relationship.inverseRelationship, other.resolvedIDs(inverse).contains(id) else { return }
+    if resolved(relationship).contains(other.id) { forget(other.id, in: relationship) }
+    guard let inverse = relationship.inverseRelationship, other.resolved(inverse).contains(id) else { return }
     other.forget(id, in: inverse)
   }
 
   /// Adds to a set that has been read; one that hasn't will find the object when it is.
   private final func note(_ other: ManagedObjectID, in relationship: RelationshipDescription, reading: Bool = false) {
-    if reading { _ = resolvedIDs(relationship) }
+    if reading { resolved(relationship) }
     guard hasResolved(relationship) else { return noteTouched() }
     guard !slots[relationship.slot].contains(other) else { return }
     willChange()
-    slots[relationship.slot].changeSet { $0.insert(other) }
+    slots[relationship.slot].insert(other)
   }
 
   private final func forget(_ other: ManagedObjectID, in relationship: RelationshipDescription) {
     guard hasResolved(relationship) else { return noteTouched() }
     guard slots[relationship.slot].contains(other) else { return }
     willChange()
-    slots[relationship.slot].changeSet { $0.remove(other) }
+    slots[relationship.slot].remove(other)
   }
 
   /// A set that hasn't been read changed: whoever watches this object is told, and nothing is read.
@@ -155,28 +190,11 @@ extension ManagedObject {
   }
 }
 
-extension Value {
-  /// Whether it is a set that holds the object.
-  func contains(_ id: ManagedObjectID) -> Bool {
-    if case .objects(let ids) = self { return ids.contains(id) }
-    return false
-  }
-
-  /// Changes a set where it stands, so that a large one isn't copied for each object that comes or goes. Leaves other
-  /// values as they are.
-  mutating func changeSet(_ change: (inout Set<ManagedObjectID>) -> Void) {
-    guard case .objects(var ids) = self else { return }
-    self = .null
-    change(&ids)
-    self = .objects(ids)
-  }
-}
-
 extension ManagedObjectContext {
   /// Adds to what the store says of a one-to-many set what objects changed here say.
   func overlayChanges(
-    on stored: Set<ManagedObjectID>, of owner: ManagedObjectID, _ relationship: RelationshipDescription
-  ) -> Set<ManagedObjectID> {
+    on stored: Value, of owner: ManagedObjectID, _ relationship: RelationshipDescription
+  ) -> Value {
     guard let inverse = relationship.inverseRelationship else { return stored }
     var ids = stored
     for object in insertions + updates where object.entity.isKindOf(inverse.entity) {

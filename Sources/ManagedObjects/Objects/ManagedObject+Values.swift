@@ -36,7 +36,7 @@ extension ManagedObject {
   public final func value(forKey key: String) -> Value? {
     guard let property = entity.propertiesByName[key] else { return nil }
     if let relationship = property as? RelationshipDescription, relationship.isToMany {
-      return .objects(resolvedIDs(relationship))
+      return resolved(relationship)
     }
     return value(at: property.slot)
   }
@@ -78,7 +78,10 @@ extension ManagedObject {
     if committed.isEmpty { return false }
     for property in entity.properties where slots[property.slot] != committed[property.slot] {
       if property.isTransient { continue }
-      if let relationship = property as? RelationshipDescription, relationship.isToMany, !relationship.isManyToMany {
+      // The rows at the other end of a one-to-many pair say who is in the set; its order only this side knows.
+      if let relationship = property as? RelationshipDescription, relationship.isToMany, !relationship.isManyToMany,
+        !relationship.isOrdered
+      {
         continue
       }
       return true
@@ -141,7 +144,7 @@ extension Value {
       return true
     case (_, .undefined): return true
     case (.bool, _), (.double, _), (.decimal, _), (.string, _), (.date, _), (.data, _), (.uuid, _), (.uri, _),
-      (.object, _), (.objects, _), (.unresolved, _):
+      (.object, _), (.objects, _), (.orderedObjects, _), (.unresolved, _):
       return false
     }
   }
@@ -161,6 +164,7 @@ extension Value {
     case .uri: return "URI"
     case .object: return "object"
     case .objects, .unresolved: return "set of objects"
+    case .orderedObjects: return "ordered set of objects"
     }
   }
 }

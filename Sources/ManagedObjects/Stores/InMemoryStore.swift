@@ -8,10 +8,10 @@ package final class InMemoryStore: MetadataKeeping {
   package let identifier = UUID().uuidString
   package var url: URL? { nil }
   private let scopes: [Int: IDScope]
-  private let content = Mutex(Content())
+  private let content: Mutex<Content>
 
   private struct Content {
-    var tables = MemoryTables()
+    var tables: MemoryTables
     /// The last number given, of each entity hierarchy by the root's index.
     var lastNumber: [Int: Int64] = [:]
     /// What programs noted.
@@ -21,6 +21,7 @@ package final class InMemoryStore: MetadataKeeping {
   /// An empty store of entities.
   package init(entities: [EntityDescription]) {
     let identifier = identifier
+    content = Mutex(Content(tables: MemoryTables(hasOrders: entities.contains(where: \.hasOrders))))
     scopes = Dictionary(
       uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
   }
@@ -49,7 +50,7 @@ package final class InMemoryStore: MetadataKeeping {
 
   package func relatedIDs(
     of id: ManagedObjectID, _ relationship: RelationshipDescription
-  ) throws -> Set<ManagedObjectID> {
+  ) throws -> Value {
     content.withLock { $0.tables.related(to: id, by: relationship) }
   }
 

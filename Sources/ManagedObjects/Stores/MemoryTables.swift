@@ -8,6 +8,7 @@ struct MemoryTables {
   private enum Step {
     case row(root: Int, number: Int64, former: StoreRow?)
     case pair(RelationshipDescription, ManagedObjectID, ManagedObjectID, wasLinked: Bool)
+    case position(RelationshipDescription, owner: Int64, member: Int64, former: Int64?)
   }
 
   /// Rows by number, of each entity hierarchy by the root's index.
@@ -20,17 +21,23 @@ struct MemoryTables {
   private var reversedPairs: [RelationshipDescription: [Int64: Set<ManagedObjectID>]] = [:]
   /// By constraint and values: the numbers of the rows that have them.
   private var owners: [[AttributeDescription]: [[Value]: Set<Int64>]] = [:]
+  /// By ordered relationship: of the number of each row, where its members stand.
+  private(set) var orders: [RelationshipDescription: [Int64: MemoryOrder]] = [:]
+  /// Whether there are ordered relationships at all.
+  let hasOrders: Bool
   private var steps: [Step] = []
+
+  init(hasOrders: Bool = false) { self.hasOrders = hasOrders }
 
   // MARK: Reading
 
   func row(_ id: ManagedObjectID) -> StoreRow? { rows[id.entity.rootEntity.index]?[id.number] }
 
   /// The rows at the other end of a to-many relationship.
-  func related(to id: ManagedObjectID, by relationship: RelationshipDescription) -> Set<ManagedObjectID> {
-    if relationship.isManyToMany { return pairs[relationship]?[id.number] ?? [] }
+  func held(by relationship: RelationshipDescription, _ owner: Int64) -> Set<ManagedObjectID> {
+    if relationship.isManyToMany { return pairs[relationship]?[owner] ?? [] }
     guard let inverse = relationship.inverseRelationship else { return [] }
-    return referrers[inverse]?[id.number] ?? []
+    return referrers[inverse]?[owner] ?? []
   }
 
   /// The numbers of the rows that have the same values in a constraint; none when one of them is nil.
@@ -60,6 +67,13 @@ struct MemoryTables {
     for relationship in id.entity.relationships where relationship.isManyToMany {
       for other in pairs[relationship]?[id.number] ?? [] { unlink(relationship, id, other) }
     }
+    if let row = row(id) {
+      for reference in id.entity.orderedReferences {
+        guard case .object(let owner) = row.values[reference.slot], let relationship = reference.inverseRelationship
+        else { continue }
+        setPosition(nil, of: id.number, in: relationship, owner.number)
+      }
+    }
     set(id.entity, id.number, nil)
   }
 
@@ -74,7 +88,21 @@ struct MemoryTables {
   mutating func unlink(_ relationship: RelationshipDescription, _ a: ManagedObjectID, _ b: ManagedObjectID) {
     guard pairs[relationship]?[a.number]?.contains(b) == true else { return }
     steps.append(.pair(relationship, a, b, wasLinked: true))
+    if relationship.isOrdered { setPosition(nil, of: b.number, in: relationship, a.number) }
+    if let inverse = relationship.inverseRelationship, inverse.isOrdered {
+      setPosition(nil, of: a.number, in: inverse, b.number)
+    }
     setPair(relationship, a, b, isLinked: false)
+  }
+
+  /// Gives a member of an ordered relationship its position, or none.
+  mutating func setPosition(
+    _ position: Int64?, of member: Int64, in relationship: RelationshipDescription, _ owner: Int64
+  ) {
+    let former = orders[relationship]?[owner]?.positions[member]
+    guard former != position else { return }
+    steps.append(.position(relationship, owner: owner, member: member, former: former))
+    orders[relationship, default: [:]][owner, default: MemoryOrder()].place(member, at: position)
   }
 
   /// Runs a write. If it throws, everything is as it was before.
@@ -88,6 +116,8 @@ struct MemoryTables {
         switch step {
         case .row(let root, let number, let former): exchange(root, number, former)
         case .pair(let relationship, let a, let b, let wasLinked): setPair(relationship, a, b, isLinked: wasLinked)
+        case .position(let relationship, let owner, let member, let former):
+          orders[relationship]?[owner]?.place(member, at: former)
         }
       }
       throw error

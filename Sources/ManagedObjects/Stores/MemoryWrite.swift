@@ -31,6 +31,9 @@ struct MemoryWrite {
     conflicts += clashes(in: tables)
     guard conflicts.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
     writePairs(&tables)
+    if tables.hasOrders {
+      try OrderWrite(changes, ids) { [permanent] in (permanent[$0] ?? $0).number }.write(to: &tables)
+    }
   }
 
   private func checkRows(in tables: MemoryTables) throws {
@@ -97,9 +100,8 @@ struct MemoryWrite {
     _ tables: inout MemoryTables
   ) {
     for relationship in id.entity.relationships where relationship.isManyToMany {
-      guard case .objects(let now) = values[relationship.slot] else { continue }
-      var old: Set<ManagedObjectID> = []
-      if case .objects(let ids)? = former?[relationship.slot] { old = ids }
+      guard let now = values[relationship.slot].objectIDs else { continue }
+      let old = former?[relationship.slot].objectIDs ?? []
       for other in old.subtracting(now) { tables.unlink(relationship, id, other) }
       for other in now.subtracting(old) { tables.link(relationship, id, permanent[other] ?? other) }
     }

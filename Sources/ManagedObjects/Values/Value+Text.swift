@@ -15,7 +15,7 @@ extension Value {
     case .uuid(let value): return value.uuidString.lowercased()
     case .uri(let value): return value.absoluteString
     case .object(let id): return id.description
-    case .objects(let ids): return "\(ids.count) object(s)"
+    case .objects, .orderedObjects: return "\(objectCount ?? 0) object(s)"
     case .unresolved: return "(not read)"
     }
   }

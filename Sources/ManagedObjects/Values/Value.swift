@@ -1,4 +1,5 @@
 public import Foundation
+public import OrderedCollections
 
 /// What one slot of a managed object holds.
 ///
@@ -30,6 +31,8 @@ public enum Value: Sendable, Hashable {
   case object(ManagedObjectID)
   /// The objects that a to-many relationship points to.
   case objects(Set<ManagedObjectID>)
+  /// The objects that an ordered to-many relationship points to, in their order.
+  case orderedObjects(OrderedSet<ManagedObjectID>)
   /// A to-many relationship that hasn't been read from the store yet.
   case unresolved
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 package import ManagedObjects
+import OrderedCollections
 
 extension SQLiteStore {
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
@@ -36,10 +37,13 @@ extension SQLiteStore {
 
   package func relatedIDs(
     of id: ManagedObjectID, _ relationship: RelationshipDescription
-  ) throws -> Set<ManagedObjectID> {
+  ) throws -> Value {
     let reader = RowReader(try layouts(of: relationship.destinationEntity), onlyIDs: true)
     let table = try layout(of: relationship.destinationEntity).table.quotedName
     let key = reader.keyColumn.quotedName
+    if let ordering = schema.ordering(of: relationship) {
+      return try orderedIDs(of: id, ordering, reader, table)
+    }
     let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
     let condition: String
     if relationship.isManyToMany {
@@ -50,10 +54,23 @@ extension SQLiteStore {
     } else if let inverse = relationship.inverseRelationship {
       condition = "\(schema.column(of: inverse, in: inverse.entity).quotedName) = ?"
     } else {
-      return []
+      return relationship.emptyValue
     }
     let sql = "SELECT \(columns) FROM \(table) WHERE \(condition)"
-    return Set(try collect(reader, sql, [id.number.databaseValue]).map(\.id))
+    return relationship.value(holding: Set(try collect(reader, sql, [id.number.databaseValue]).map(\.id)))
+  }
+
+  private func orderedIDs(
+    of id: ManagedObjectID, _ ordering: Ordering, _ reader: RowReader, _ table: String
+  ) throws -> Value {
+    let columns = reader.selection.map { "m.\($0.quotedName)" }.joined(separator: ", ")
+    let position = "o.\(ordering.positionColumn.quotedName)"
+    let key = "m.\(reader.keyColumn.quotedName)"
+    let sql =
+      "SELECT \(columns) FROM \(ordering.table.quotedName) AS o JOIN \(table) AS m "
+      + "ON \(key) = o.\(ordering.memberColumn.quotedName) WHERE o.\(ordering.ownerColumn.quotedName) = ? "
+      + "ORDER BY \(position) IS NULL, \(position), \(key)"
+    return .orderedObjects(OrderedSet(try collect(reader, sql, [id.number.databaseValue]).map(\.id)))
   }
 
   private func collect(_ reader: RowReader, _ sql: String, _ arguments: [DatabaseValue]) throws -> [StoreRow] {

@@ -14,7 +14,10 @@ extension SchemaBuilder {
       for relationship in entity.relationships where relationship.entity === entity {
         guard let column = table.columnsByProperty[relationship] else { continue }
         let begins = indexes.contains { $0.table == table.name && $0.condition == nil && $0.columns[0].name == column }
-        if !begins { append("\(table.name)_\(column)", table, [.init(name: column, isAscending: true)]) }
+        guard !begins else { continue }
+        let columns = [column] + (table.positionsByProperty[relationship].map { [$0] } ?? [])
+        append(
+          "\(table.name)_\(columns.joined(separator: "_"))", table, columns.map { .init(name: $0, isAscending: true) })
       }
     }
   }

@@ -80,16 +80,13 @@ struct SchemaBuilder {
       where relationship.entity === entity && !relationship.isToMany && !relationship.isTransient {
         let declaration = reference(from: relationship, to: relationship.destinationEntity)
         columns.add(relationship, as: relationship.name + "_id", sharedBy: declaration, declaration)
-      }
-      for relationship in entity.relationships
-      where relationship.entity === entity && relationship.isToMany && relationship.isOrdered {
-        warnings.append("\(entity.name).\(relationship.name) is ordered; its order isn't stored")
+        if entity.orderedReferences.contains(relationship) { columns.addPosition(beside: relationship) }
       }
     }
     return TableMap(
       name: header.table, rootEntity: root, primaryKeyColumn: header.primaryKey,
       discriminatorColumn: header.discriminator, columns: columns.definitions,
-      columnsByProperty: columns.namesByProperty)
+      columnsByProperty: columns.namesByProperty, positionsByProperty: columns.positionsByProperty)
   }
 
   /// The type of a column with the numbers of `entity`'s rows, for `relationship`.
@@ -114,16 +111,24 @@ struct SchemaBuilder {
     let sourceColumn = taken.take(owner.entity.name + "_id")
     let ownName = owner.destinationEntity.name + "_id"
     let destinationColumn = taken.take(taken.contains(ownName) ? owner.name + "_id" : ownName)
+    let sides = inverse === relationship ? [owner] : [owner, owner.inverseRelationship].compactMap { $0 }
+    var positions: [RelationshipDescription: String] = [:]
+    for side in sides where side.isOrdered { positions[side] = taken.take(side.name + "_position") }
     let table = JoinTable(
       name: names.take("\(owner.entity.name)_\(owner.name)"), relationship: owner, sourceColumn: sourceColumn,
       destinationColumn: destinationColumn, sourceReference: reference(from: owner, to: owner.entity),
-      destinationReference: reference(from: owner, to: owner.destinationEntity))
+      destinationReference: reference(from: owner, to: owner.destinationEntity),
+      positionColumns: sides.compactMap { positions[$0] })
     joinTables.append(table)
     if let inverse = owner.inverseRelationship {
-      pairings[inverse] = Pairing(table: table.name, sourceColumn: destinationColumn, destinationColumn: sourceColumn)
+      pairings[inverse] = Pairing(
+        table: table.name, sourceColumn: destinationColumn, destinationColumn: sourceColumn,
+        positionColumn: positions[inverse])
     }
     // Last, so that a relationship that is its own inverse keeps the forward direction.
-    pairings[owner] = Pairing(table: table.name, sourceColumn: sourceColumn, destinationColumn: destinationColumn)
+    pairings[owner] = Pairing(
+      table: table.name, sourceColumn: sourceColumn, destinationColumn: destinationColumn,
+      positionColumn: positions[owner])
   }
 }
 
@@ -131,6 +136,9 @@ struct SchemaBuilder {
 private struct TableColumns {
   private(set) var definitions: [ColumnDefinition] = []
   private(set) var namesByProperty: [PropertyDescription: String] = [:]
+  private(set) var positionsByProperty: [PropertyDescription: String] = [:]
+  /// The position column beside each foreign key: siblings that share the one share the other.
+  private var positions: [String: String] = [:]
   private var taken: SchemaNames
   /// Columns that properties of siblings can share: by the name they ask for, with what they must agree on.
   private var shareable: [String: (column: String, agreement: String)] = [:]
@@ -158,6 +166,16 @@ private struct TableColumns {
     let column = taken.take(wanted)
     shareable["\(kind) \(property.name)"] = (column, agreement)
     define(property, column, declaration)
+  }
+
+  /// Adds the column for a row's place among those that point to the same object.
+  mutating func addPosition(beside relationship: RelationshipDescription) {
+    guard let foreignKey = namesByProperty[relationship] else { return }
+    let column = positions[foreignKey] ?? taken.take(relationship.name + "_position")
+    if positions.updateValue(column, forKey: foreignKey) == nil {
+      definitions.append(ColumnDefinition(name: column, declaration: "INTEGER"))
+    }
+    positionsByProperty[relationship] = column
   }
 
   private mutating func define(_ property: PropertyDescription, _ column: String, _ declaration: String) {

@@ -11,7 +11,9 @@ package import ManagedObjects
 ///    `<Entity>_<name>`.
 /// 6. A many-to-many relationship is a table `<Entity>_<relationship>`, named for the side that sorts first, with the
 ///    columns `<Entity>_id` of both sides.
-/// 7. A name that is taken, in any case of letters, gets an underscore in front.
+/// 7. An ordered relationship has a column with each member's position: `<relationship>_position`, named for the to-one
+///    relationship beside whose column it stands, or for the ordered relationship in the join table.
+/// 8. A name that is taken, in any case of letters, gets an underscore in front.
 ///
 /// Transient attributes and fetched properties have no column; the other side of a to-one relationship has none either.
 package struct SchemaMap: Sendable {
@@ -82,11 +84,36 @@ package struct SchemaMap: Sendable {
     return pairing
   }
 
+  /// Where the order of an ordered to-many relationship stands; nil for any other.
+  package func ordering(of relationship: RelationshipDescription) -> Ordering? {
+    guard relationship.isToMany, relationship.isOrdered, !relationship.isTransient else { return nil }
+    if relationship.isManyToMany {
+      guard let pair = pairings[relationship], let position = pair.positionColumn else { return nil }
+      return Ordering(
+        table: pair.table, ownerColumn: pair.sourceColumn, memberColumn: pair.destinationColumn,
+        positionColumn: position)
+    }
+    guard let inverse = relationship.inverseRelationship, let table = tablesByRoot[inverse.entity.rootEntity],
+      let owner = table.columnsByProperty[inverse], let position = table.positionsByProperty[inverse]
+    else { return nil }
+    return Ordering(
+      table: table.name, ownerColumn: owner, memberColumn: table.primaryKeyColumn, positionColumn: position)
+  }
+
   /// Column names by table, join tables included.
   package var columnsByTable: [String: [String]] {
     var columns = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.columns.map(\.name)) })
-    for table in joinTables { columns[table.name] = [table.sourceColumn, table.destinationColumn] }
+    for table in joinTables {
+      columns[table.name] = [table.sourceColumn, table.destinationColumn] + table.positionColumns
+    }
     return columns
+  }
+
+  /// Names of the columns with positions by table.
+  package var positionColumnsByTable: [String: [String]] {
+    var columns = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, Array(Set($0.positionsByProperty.values))) })
+    for table in joinTables { columns[table.name] = table.positionColumns }
+    return columns.filter { !$0.value.isEmpty }
   }
 
   /// Statements that create whatever isn't there yet: tables, then join tables, then indexes.

@@ -22,6 +22,8 @@ package struct TableMap: Sendable {
   package let columns: [ColumnDefinition]
   /// Column names by property. A property that siblings share has the same column in each.
   let columnsByProperty: [PropertyDescription: String]
+  /// By to-one relationship that an ordered one leads back from: the column with the row's place in that order.
+  let positionsByProperty: [PropertyDescription: String]
 
   /// The text of `CREATE TABLE`, a column a line.
   package var createStatement: String {
@@ -42,6 +44,8 @@ package struct JoinTable: Sendable {
   package let destinationColumn: String
   let sourceReference: String
   let destinationReference: String
+  /// The columns with a pair's place in the order of `relationship`, and in that of its inverse, where they have one.
+  package let positionColumns: [String]
 
   /// The text of `CREATE TABLE`.
   package var createStatement: String {
@@ -50,6 +54,7 @@ package struct JoinTable: Sendable {
       CREATE TABLE IF NOT EXISTS \(SQLText.name(name)) (
         \(source) \(sourceReference) NOT NULL,
         \(destination) \(destinationReference) NOT NULL,
+      \(positionColumns.map { "  \(SQLText.name($0)) INTEGER,\n" }.joined())\
         PRIMARY KEY (\(source), \(destination))
       ) WITHOUT ROWID
       """
@@ -64,6 +69,22 @@ package struct Pairing: Sendable, Hashable {
   package let sourceColumn: String
   /// The column with the object that it leads to.
   package let destinationColumn: String
+  /// The column with the place of the object that it leads to, when it is ordered.
+  package let positionColumn: String?
+}
+
+/// Where the order of an ordered relationship stands: rows of a table, each of an owner and a member, sorted by a column.
+///
+/// Positions are integers in any distance of each other; a row without one comes last, in the order of its number.
+package struct Ordering: Sendable, Hashable {
+  /// The table's name: the members' own, or the join table.
+  package let table: String
+  /// The column with the number of the object that the relationship starts from.
+  package let ownerColumn: String
+  /// The column with the number of the object that it leads to.
+  package let memberColumn: String
+  /// The column with the member's position.
+  package let positionColumn: String
 }
 
 /// One index.

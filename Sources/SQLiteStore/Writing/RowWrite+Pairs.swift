@@ -14,8 +14,7 @@ extension RowWrite {
     for update in changes.updated {
       for relationship in try store.layout(of: update.id.entity).pairings {
         guard update.values[relationship.slot] != update.committed[relationship.slot] else { continue }
-        var old: Set<ManagedObjectID> = []
-        if case .objects(let ids) = update.committed[relationship.slot] { old = ids }
+        let old = update.committed[relationship.slot].objectIDs ?? []
         try writePairs(relationship, of: update.id.number, old: old, new: update.values[relationship.slot])
       }
     }
@@ -24,7 +23,7 @@ extension RowWrite {
   private func writePairs(
     _ relationship: RelationshipDescription, of owner: Int64, old: Set<ManagedObjectID>, new: Value
   ) throws {
-    guard case .objects(let ids) = new else { return }
+    guard let ids = new.objectIDs else { return }
     let pair = store.schema.pairing(of: relationship)
     let columns = (pair.sourceColumn.quotedName, pair.destinationColumn.quotedName)
     let delete = "DELETE FROM \(pair.table.quotedName) WHERE \(columns.0) = ? AND \(columns.1) = ?"

@@ -18,6 +18,7 @@ extension SQLiteStore {
           try write.update(changes.updated)
           try write.insert(changes.inserted, ids)
           try write.writePairs(changes, ids)
+          try write.writeOrders(changes, ids)
           try write.finish()
           result.ids = ids
           return .commit

@@ -33,7 +33,7 @@ final class FailingStore: PersistentStore {
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
   func count(_ fetch: StoreFetch) throws -> Int { try store.count(fetch) }
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] { try store.rows(with: ids) }
-  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
     try store.relatedIDs(of: id, relationship)
   }
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {

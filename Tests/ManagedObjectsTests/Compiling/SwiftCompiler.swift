@@ -24,10 +24,12 @@ struct SwiftCompiler {
     .map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
     .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
-  /// Whether there are a compiler and modules to use.
+  /// Whether there are a compiler and modules to use, those that the library's own module needs included.
   static var isThere: Bool {
     program != nil
-      && FileManager.default.fileExists(atPath: modules.appendingPathComponent("ManagedObjects.swiftmodule").path)
+      && ["ManagedObjects", "OrderedCollections"].allSatisfy {
+        FileManager.default.fileExists(atPath: modules.appendingPathComponent($0 + ".swiftmodule").path)
+      }
   }
 
   /// Checks a file in Swift 6 mode, without making code of it. Not the types alone: what may cross from one task to

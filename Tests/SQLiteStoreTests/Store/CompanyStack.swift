@@ -14,7 +14,7 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
   var testDescription: String { rawValue }
 }
 
-/// A coordinator with one store of the test's model, and the contexts that a test makes on it.
+/// A coordinator with one store of the test's model, or of another, and the contexts that a test makes on it.
 final class CompanyStack: Sendable {
   let coordinator: PersistentStoreCoordinator
   /// The store's file; nil in memory.
@@ -58,7 +58,7 @@ final class CompanyStack: Sendable {
 
   /// Another coordinator on the same file, as another process would have.
   func secondCoordinator() throws -> PersistentStoreCoordinator {
-    let second = PersistentStoreCoordinator(model: CompanyModel.model)
+    let second = PersistentStoreCoordinator(model: coordinator.model)
     try second.addPersistentStore(.sqlite(at: existingFile()))
     return second
   }

@@ -58,7 +58,7 @@ final class WatchedStore: PersistentStore {
     return try store.rows(with: ids)
   }
 
-  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Set<ManagedObjectID> {
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
     try noteRead("\(relationship.name) of \(id)")
     return try store.relatedIDs(of: id, relationship)
   }
