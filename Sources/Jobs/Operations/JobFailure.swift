@@ -37,7 +37,7 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
       let passes: Set<Int32> = [5, 6, 7, 9, 10, 13, 14, 15]
       self.init(
         code: code & 0xff == 13 ? "disk_full" : "store", message: message, isRetryable: passes.contains(code & 0xff))
-    case .mergeConflicts: self.init(code: "conflict", message: message, isRetryable: true)
+    case .mergeConflicts, .brokenReferences: self.init(code: "conflict", message: message, isRetryable: true)
     case .validation: self.init(code: "validation", message: message, isRetryable: false)
     case .constraintConflicts: self.init(code: "not_unique", message: message, isRetryable: false)
     case .unknownEntity, .abstractEntity, .unknownProperty, .wrongType, .noStore, .classMismatch, .incompatibleStore:

@@ -53,7 +53,8 @@ extension ManagedObjectContext {
     if hasChanged { pending.noteRefreshed(object) }
   }
 
-  private func drop(_ rows: [StoreRow]) {
+  /// Lets go of objects whose rows are gone. The values are those of the rows as they were last.
+  func drop(_ rows: [StoreRow]) {
     guard !rows.isEmpty else { return }
     for row in rows {
       mergeSets(of: row.id, from: row.values, to: nil)
@@ -68,7 +69,7 @@ extension ManagedObjectContext {
   }
 
   /// Keeps the sets that point back to a row in step, also when the row itself isn't known here.
-  private func mergeSets(
+  func mergeSets(
     of id: ManagedObjectID, from former: ContiguousArray<Value>?, to values: ContiguousArray<Value>?
   ) {
     for relationship in id.entity.relationships where !relationship.isToMany {

@@ -38,7 +38,7 @@ extension ManagedObjectContext {
   }
 
   /// Undoes what the object's changes did to the sets and slots of others.
-  private func takeBack(_ object: ManagedObject) {
+  func takeBack(_ object: ManagedObject) {
     for relationship in object.entity.relationships {
       let slot = relationship.slot
       switch (object.committed[slot], object.slots[slot]) {

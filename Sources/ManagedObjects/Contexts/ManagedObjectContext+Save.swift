@@ -2,13 +2,15 @@ extension ManagedObjectContext {
   /// Writes every change to the parent context or, in one transaction, to the store.
   ///
   /// In this order: a will-save notification, the delete rules, each object's ``ManagedObject/willSave()``, validation, the
-  /// write, each object's ``ManagedObject/didSave()``, a did-save notification. After an
-  /// error the changes are all still there. Saving to a store blocks until the transaction is committed, so a context of
-  /// the main queue should save into a parent with a queue of its own.
+  /// write, each object's ``ManagedObject/didSave()``, a did-save notification. Conflicts are settled by ``mergePolicy``;
+  /// what that made of the changes goes the same way again, from the delete rules on. After an error the changes are all
+  /// still there. Saving to a store blocks until the transaction is committed, so a context of the main queue should save
+  /// into a parent with a queue of its own.
   ///
   /// Source: `save()` of Core Data.
-  /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/unsettledChanges(attempts:objectIDs:)``, ``ManagedObjectError/constraintConflicts(_:)``,
-  ///   ``ManagedObjectError/mergeConflicts(_:)``, or the store's error.
+  /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/unsettledChanges(attempts:objectIDs:)``,
+  ///   ``ManagedObjectError/constraintConflicts(_:)``, ``ManagedObjectError/mergeConflicts(_:)``,
+  ///   ``ManagedObjectError/brokenReferences(_:)``, or the store's error.
   public func save() throws { try save(validating: true) }
 
   /// Saves objects that the caller has checked against the model already, as an import does record by record.
@@ -23,6 +25,31 @@ extension ManagedObjectContext {
       return
     }
     postWillSave()
+    var save = try gather(validating: validating)
+    let result = try write(&save, validating: validating)
+
+    takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
+    settle()
+    if model.hasOwnClasses { tellSaved(save.inserted, save.updated, save.deleted) }
+    for object in save.deleted { object.state = .detached }
+    if parent == nil { forgetVanished(Set(save.changes.deleted.map(\.id))) }
+    let refreshed = take(result.refreshed, into: &save.changes)
+    postDidSave(
+      ContextSave(context: self, save.changes, refreshed), inserted: save.inserted, updated: save.updated,
+      deleted: save.deleted)
+    processPendingChanges()
+  }
+
+  /// What one save writes, with the objects that it comes from.
+  struct Gathered {
+    let inserted: ContiguousArray<ManagedObject>
+    let updated: ContiguousArray<ManagedObject>
+    let deleted: ContiguousArray<ManagedObject>
+    var changes: StoreChanges
+  }
+
+  /// Applies the delete rules, checks what is changed against the model, and collects it.
+  func gather(validating: Bool) throws -> Gathered {
     propagateDeletes()
     if model.hasOwnClasses { try askBeforeSave() }
     try throwDeferredError()
@@ -46,18 +73,7 @@ extension ManagedObjectContext {
       changes.updated.append(.init(id: object.id, values: object.slots, committed: object.committed))
     }
     for object in deleted { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
-
-    let result = changes.isEmpty ? StoreWriteResult(ids: []) : try source.write(changes)
-
-    takeIDs(result.ids, of: inserted, updated, &changes)
-    settle()
-    if model.hasOwnClasses { tellSaved(inserted, updated, deleted) }
-    for object in deleted { object.state = .detached }
-    if parent == nil { forgetVanished(Set(changes.deleted.map(\.id))) }
-    let refreshed = take(result.refreshed, into: &changes)
-    postDidSave(
-      ContextSave(context: self, changes, refreshed), inserted: inserted, updated: updated, deleted: deleted)
-    processPendingChanges()
+    return Gathered(inserted: inserted, updated: updated, deleted: deleted, changes: changes)
   }
 
   /// Gives the saved objects their permanent IDs, here and in what is told of the save.

@@ -84,6 +84,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var preparedDeletions: Set<ObjectIdentifier> = []
   /// Permanent IDs of objects that somebody may still ask for by a temporary one.
   var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  /// What a save does when the store, or the parent, doesn't hold what was read here, or holds unique values already.
+  /// To be set on the context's queue. Source: `mergePolicy` of Core Data.
+  public var mergePolicy = MergePolicy.error
   /// A read that failed where it couldn't be thrown, to be thrown by the next call that can.
   var deferredError: (any Error)?
 

@@ -37,6 +37,9 @@ struct ParentSource: ObjectSource {
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try parent.performAndWait {
       try parent.throwDeferredError()
+      let conflicts = parent.conflicts(with: changes)
+      try parent.throwDeferredError()
+      guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
       // First the new objects, then what leads to them.
       let inserted = changes.inserted.map { parent.absorbInsertion($0) }
       for (object, row) in zip(inserted, changes.inserted) { parent.absorbRelationships(row.values, into: object) }
@@ -65,6 +68,9 @@ struct ParentSource: ObjectSource {
 extension ManagedObjectContext {
   /// Takes in an object that a child inserted, with its attributes.
   func absorbInsertion(_ row: StoreRow) -> ManagedObject {
+    if !row.id.isTemporaryID, let object = registry.object(with: row.id), object.state == .deleted {
+      return absorbReinsertion(row, object)
+    }
     var values = row.id.entity.initialValues
     for attribute in row.id.entity.attributes { values[attribute.slot] = row.values[attribute.slot] }
     let object = adopt(StoreRow(id: row.id, values: values))

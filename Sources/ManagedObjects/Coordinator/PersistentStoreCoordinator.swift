@@ -137,9 +137,17 @@ extension PersistentStoreCoordinator: ObjectSource {
     for row in changes.deleted { try withPart(of: row.id.entity) { $0.changes.deleted.append(row) } }
     try checkStores(changes)
     var result = StoreWriteResult(ids: changes.inserted.map(\.id))
+    var hasWritten = false
     for store in stores {
       guard let part = parts[ObjectIdentifier(store)] else { continue }
-      let written = try store.write(part.changes)
+      let written: StoreWriteResult
+      do {
+        written = try store.write(part.changes)
+      } catch {
+        // What is written already can't be tried again.
+        throw hasWritten ? PartialWriteError(underlying: error) : error
+      }
+      hasWritten = true
       for (position, id) in zip(part.positions, written.ids) { result.ids[position] = id }
       result.refreshed += written.refreshed
     }
@@ -182,4 +190,10 @@ private struct Part {
   init(of changes: StoreChanges) {
     self.changes = StoreChanges(contextName: changes.contextName, transactionAuthor: changes.transactionAuthor)
   }
+}
+
+/// A save that one store has written and another refuses.
+struct PartialWriteError: Error {
+  /// Why the other refuses.
+  let underlying: any Error
 }

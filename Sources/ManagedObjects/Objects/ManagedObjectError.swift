@@ -18,6 +18,8 @@ public enum ManagedObjectError: Error, Sendable, Equatable {
   case constraintConflicts([ConstraintConflict])
   /// Rows were changed or deleted in the store since they were read.
   case mergeConflicts([MergeConflict])
+  /// Relationships would lead to objects that aren't in the store any more; every one.
+  case brokenReferences([BrokenReference])
   /// The store failed: its own words and code.
   case store(path: String, code: Int32, message: String)
   /// A class's slots aren't the model's; every mismatch.
@@ -123,34 +125,6 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
   }
 }
 
-/// A row that clashes with another one in a uniqueness constraint.
-public struct ConstraintConflict: Sendable, Equatable {
-  /// The object that couldn't be written.
-  public let objectID: ManagedObjectID
-  /// The constraint's attributes.
-  public let constraint: [String]
-
-  /// A conflict of one object.
-  public init(objectID: ManagedObjectID, constraint: [String]) {
-    self.objectID = objectID
-    self.constraint = constraint
-  }
-}
-
-/// A row that isn't in the store as it was when the object was read.
-public struct MergeConflict: Sendable, Equatable {
-  /// The object that couldn't be written.
-  public let objectID: ManagedObjectID
-  /// Whether the row is gone, rather than changed.
-  public let isDeleted: Bool
-
-  /// A conflict of one object.
-  public init(objectID: ManagedObjectID, isDeleted: Bool) {
-    self.objectID = objectID
-    self.isDeleted = isDeleted
-  }
-}
-
 extension ManagedObjectError: CustomStringConvertible {
   /// What happened, in words, with the names of those concerned.
   public var description: String {
@@ -170,6 +144,9 @@ extension ManagedObjectError: CustomStringConvertible {
     case .mergeConflicts(let conflicts):
       let names = conflicts.prefix(3).map { "\($0.objectID) was \($0.isDeleted ? "deleted" : "changed")" }
       return "\(conflicts.count) object(s) changed in the store since they were read: " + names.joined(separator: "; ")
+    case .brokenReferences(let references):
+      return references.prefix(3).map(\.description).joined(separator: "; ")
+        + (references.count > 3 ? "; and \(references.count - 3) more" : "")
     case .store(let path, let code, let message): return "\(path): \(message) (SQLite code \(code))"
     case .classMismatch(let mismatches): return "classes don't fit the model: " + mismatches.joined(separator: "; ")
     case .unsettledChanges(let attempts, let ids):

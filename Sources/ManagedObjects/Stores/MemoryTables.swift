@@ -46,17 +46,26 @@ struct MemoryTables {
     return owners[constraint]?[key] ?? []
   }
 
+  /// The rows that refer to a row, which may be gone, by a to-one relationship.
+  func referrers(to id: ManagedObjectID, by relationship: RelationshipDescription) -> Set<ManagedObjectID> {
+    referrers[relationship]?[id.number] ?? []
+  }
+
   // MARK: Writing
 
   /// Adds a row, or replaces it.
   mutating func put(_ row: StoreRow) { set(row.id.entity, row.id.number, row) }
 
-  /// Takes a row away, with every reference to it.
+  /// Takes a row away, with every reference to it but those that a delete rule would have taken along or denied.
   mutating func remove(_ id: ManagedObjectID) {
     for relationship in id.entity.references {
       if relationship.isManyToMany {
         for other in reversedPairs[relationship]?[id.number] ?? [] { unlink(relationship, other, id) }
       } else if !relationship.isToMany {
+        switch relationship.inverseRelationship?.deleteRule {
+        case .cascade, .deny: continue
+        case .nullify, .noAction, nil: break
+        }
         for other in referrers[relationship]?[id.number] ?? [] {
           guard var row = row(other) else { continue }
           row.values[relationship.slot] = .null

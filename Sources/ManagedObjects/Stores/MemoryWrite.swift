@@ -20,37 +20,39 @@ struct MemoryWrite {
       guard let stored = tables.row(update.id) else { continue }
       tables.put(StoreRow(id: stored.id, values: settled(update.values, update.id.entity)))
     }
-    var conflicts: [ConstraintConflict] = []
-    for (row, id) in zip(changes.inserted, ids) {
+    var isTaken: Set<Int> = []
+    for (index, id) in ids.enumerated() {
       if tables.row(id) != nil {
-        conflicts.append(.init(objectID: row.id, constraint: id.entity.primaryKey.map { [$0.name] } ?? []))
+        isTaken.insert(index)
       } else {
-        tables.put(StoreRow(id: id, values: settled(row.values, id.entity)))
+        tables.put(StoreRow(id: id, values: settled(changes.inserted[index].values, id.entity)))
       }
     }
-    conflicts += clashes(in: tables)
+    let conflicts = MemoryConflicts(changes, ids, isTaken: isTaken).find(in: tables)
     guard conflicts.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
     writePairs(&tables)
     if tables.hasOrders {
       try OrderWrite(changes, ids) { [permanent] in (permanent[$0] ?? $0).number }.write(to: &tables)
     }
+    let broken = brokenReferences(in: tables)
+    guard broken.isEmpty else { throw ManagedObjectError.brokenReferences(broken) }
   }
 
   private func checkRows(in tables: MemoryTables) throws {
     var conflicts: [MergeConflict] = []
-    func check(_ id: ManagedObjectID, _ read: ContiguousArray<Value>) {
+    func check(_ id: ManagedObjectID, _ object: ContiguousArray<Value>?, _ read: ContiguousArray<Value>) {
       guard let stored = tables.row(id) else {
-        conflicts.append(.init(objectID: id, isDeleted: true))
+        conflicts.append(.init(id, object: object, cached: read, persisted: nil))
         return
       }
       let isAsRead = id.entity.properties.allSatisfy { property in
-        if property.isTransient || (property as? RelationshipDescription)?.isToMany == true { return true }
+        if property.isTransient || property.holdsSet { return true }
         return stored.values[property.slot].isStoredAlike(read[property.slot])
       }
-      if !isAsRead { conflicts.append(.init(objectID: id, isDeleted: false)) }
+      if !isAsRead { conflicts.append(.init(id, object: object, cached: read, persisted: stored.values)) }
     }
-    for update in changes.updated { check(update.id, update.committed) }
-    for row in changes.deleted { check(row.id, row.values) }
+    for update in changes.updated { check(update.id, update.values, update.committed) }
+    for row in changes.deleted { check(row.id, nil, row.values) }
     guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
   }
 
@@ -68,25 +70,35 @@ struct MemoryWrite {
     return values
   }
 
-  /// Rows that clash with one that this save doesn't write, or with one that it wrote before them.
-  private func clashes(in tables: MemoryTables) -> [ConstraintConflict] {
-    let written =
-      changes.updated.map { ($0.id, $0.id, $0.values) }
-      + zip(changes.inserted, ids).map { ($0.id, $1, $0.values) }
-    var later: [Int: Set<Int64>] = [:]
-    for (_, id, _) in written { later[id.entity.rootEntity.index, default: []].insert(id.number) }
-    var conflicts: [ConstraintConflict] = []
-    for (given, id, values) in written {
-      later[id.entity.rootEntity.index]?.remove(id.number)
-      let rest = later[id.entity.rootEntity.index] ?? []
-      for constraint in id.entity.uniquenessConstraints where constraint != id.entity.primaryKey.map({ [$0] }) {
-        let owners = tables.owners(of: constraint, values)
-        if owners.contains(where: { $0 != id.number && !rest.contains($0) }) {
-          conflicts.append(.init(objectID: given, constraint: constraint.map(\.name)))
+  /// Relationships that lead to rows that aren't there, and rows that refer to one that this save deletes and that its
+  /// delete rules would have reached, had they been known.
+  private func brokenReferences(in tables: MemoryTables) -> [BrokenReference] {
+    var broken: [BrokenReference] = []
+    func check(_ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, _ given: ManagedObjectID) {
+      for relationship in given.entity.relationships where former?[relationship.slot] != values[relationship.slot] {
+        var targets: Set<ManagedObjectID> = []
+        switch values[relationship.slot] {
+        case .object(let target): targets = [target]
+        case let set where relationship.isManyToMany: targets = set.objectIDs ?? []
+        default: continue
+        }
+        for target in targets where tables.row(permanent[target] ?? target) == nil {
+          broken.append(.init(objectID: given, relationship: relationship.name, missingObjectID: target))
         }
       }
     }
-    return conflicts
+    for row in changes.inserted { check(row.values, former: nil, row.id) }
+    for update in changes.updated { check(update.values, former: update.committed, update.id) }
+    for row in changes.deleted {
+      for relationship in row.id.entity.references where !relationship.isToMany {
+        for other in tables.referrers(to: row.id, by: relationship) {
+          broken.append(
+            .init(
+              objectID: other, relationship: relationship.name, missingObjectID: row.id, isDeletedBySave: true))
+        }
+      }
+    }
+    return broken
   }
 
   /// Of a set that was changed only the difference is written, for somebody else may have changed it too.

@@ -1,4 +1,5 @@
 import ManagedObjects
+import Synchronization
 
 /// Where an entity's values stand in its table: worked out once for each entity of a store.
 final class RowLayout: Sendable {
@@ -34,6 +35,12 @@ final class RowLayout: Sendable {
   /// Statements with the number of a row that is about to go: they take its pairs away and clear what refers to it,
   /// unless the delete rule of the other end is to go too or to deny.
   let clearings: [String]
+  /// The statement that deletes the row with a number.
+  let deletion: String
+  /// The places of columns whose values, alone or together, are unique.
+  let uniqueColumns: [Int]
+  /// Statements that change columns, by those: making their text takes longer than running them.
+  private let updates = Mutex<[ColumnSet: String]>([:])
 
   init(_ entity: EntityDescription, schema: SchemaMap, scopes: [Int: IDScope], scope: IDScope) {
     self.entity = entity
@@ -62,6 +69,27 @@ final class RowLayout: Sendable {
     self.blank = blank
     pairings = entity.relationships.filter(\.isManyToMany)
     clearings = Self.clearings(entity, schema)
+    deletion = "DELETE FROM \(table.quotedName) WHERE \(keyColumn.quotedName) = ?"
+    let unique = Set(entity.uniquenessConstraints.joined().map(\.slot))
+    uniqueColumns = columns.indices.filter { unique.contains(columns[$0].slot) }
+  }
+
+  /// The columns in which two rows differ.
+  func changedColumns(_ a: ContiguousArray<Value>, _ b: ContiguousArray<Value>) -> ColumnSet {
+    var changed = ColumnSet()
+    for place in bindings.indices where a[bindings[place].slot] != b[bindings[place].slot] { changed.insert(place) }
+    return changed
+  }
+
+  /// The statement that sets columns of the row with a number, which is its last parameter.
+  func updateStatement(_ changed: ColumnSet) -> String {
+    updates.withLock { updates in
+      if let known = updates[changed] { return known }
+      let assignments = changed.map { columns[$0].name.quotedName + " = ?" }.joined(separator: ", ")
+      let sql = "UPDATE \(table.quotedName) SET \(assignments) WHERE \(keyColumn.quotedName) = ?"
+      updates[changed] = sql
+      return sql
+    }
   }
 
   private static func clearings(_ entity: EntityDescription, _ schema: SchemaMap) -> [String] {

@@ -3,51 +3,78 @@ import GRDB
 import GRDBSQLite
 import ManagedObjects
 
+// Rows that pass unique values on to each other, in a ring or a chain, clash on their way though the end is fine. When one
+// does, the values of all of them are parked: each is replaced by random bytes, which clash with nothing, and then all
+// are written again. What still clashes then does so with a row that keeps its values.
+
 extension RowWrite {
-  /// Writes changed columns. A row that clashes with one whose turn comes later is tried again after it.
+  /// Writes changed columns.
   func update(_ updates: [StoreChanges.Update]) throws {
-    var waiting = updates
-    while !waiting.isEmpty {
-      let refused = try write(waiting)
-      if refused.count == waiting.count {
-        for update in refused {
-          try note(
-            clashes(of: update.id.number, update.values, store.layout(of: update.id.entity), isNew: false), update.id)
-        }
-        return
-      }
-      waiting = refused
+    guard try write(updates, isLastTry: false) else {
+      let unique = try updates.filter { try !parked(by: $0).isEmpty }
+      try park(unique)
+      _ = try write(unique, isLastTry: true)
+      return
     }
   }
 
-  /// Returns those that clash with another row now.
-  private func write(_ updates: [StoreChanges.Update]) throws -> [StoreChanges.Update] {
-    var refused: [StoreChanges.Update] = []
-    var last: (layout: RowLayout, changed: [RowLayout.Column], handle: OpaquePointer)?
+  /// Writes rows. Returns false when one clashes with another, unless this is the last try: then notes it.
+  private func write(_ updates: [StoreChanges.Update], isLastTry: Bool) throws -> Bool {
+    var clashes = false
+    var statements: [UpdateKey: OpaquePointer] = [:]
+    var last: (key: UpdateKey, handle: OpaquePointer)?
     for update in updates {
       let layout = try store.layout(of: update.id.entity)
-      let changed = layout.columns.filter { update.values[$0.slot] != update.committed[$0.slot] }
+      let changed = layout.changedColumns(update.values, update.committed)
       if changed.isEmpty { continue }
+      let key = UpdateKey(layout: layout, columns: changed)
       let handle: OpaquePointer
-      if let last, last.layout === layout, last.changed.elementsEqual(changed, by: { $0.slot == $1.slot }) {
+      if let last, last.key == key {
         handle = last.handle
       } else {
-        handle = try db.cachedStatement(sql: updateStatement(layout, changed)).sqliteStatement
-        last = (layout, changed, handle)
+        handle = try statements[key] ?? db.cachedStatement(sql: layout.updateStatement(changed)).sqliteStatement
+        statements[key] = handle
+        last = (key, handle)
       }
       defer { sqlite3_reset(handle) }
       binder.begin()
       var index: Int32 = 1
-      for column in changed {
-        binder.bind(update.values[column.slot], isISODate: column.kind == .isoDate, to: handle, at: index)
+      for place in changed {
+        let column = layout.bindings[place]
+        binder.bind(update.values[column.slot], isISODate: column.isISODate, to: handle, at: index)
         index += 1
       }
       sqlite3_bind_int64(handle, index, update.id.number)
       if sqlite3_step(handle) == SQLITE_DONE { continue }
-      try throwUnlessUniqueness()
-      refused.append(update)
+      if isLastTry {
+        let row = StoreRow(id: update.id, values: update.values)
+        try noteConflict(row, update.id.number, layout, isNew: false)
+      } else {
+        try throwUnlessUniqueness()
+        clashes = true
+      }
     }
-    return refused
+    return !clashes
+  }
+
+  /// The changed columns of unique values.
+  private func parked(by update: StoreChanges.Update) throws -> [Int] {
+    let layout = try store.layout(of: update.id.entity)
+    return layout.uniqueColumns.filter { place in
+      let slot = layout.bindings[place].slot
+      return update.values[slot] != update.committed[slot]
+    }
+  }
+
+  private func park(_ updates: [StoreChanges.Update]) throws {
+    for update in updates {
+      let layout = try store.layout(of: update.id.entity)
+      let assignments = try parked(by: update).map { "\(layout.columns[$0].name.quotedName) = randomblob(16)" }
+      try db.cachedStatement(
+        sql: "UPDATE \(layout.table.quotedName) SET \(assignments.joined(separator: ", ")) "
+          + "WHERE \(layout.keyColumn.quotedName) = ?"
+      ).execute(arguments: [update.id.number])
+    }
   }
 
   /// Deletes rows, with their pairs and what refers to them.
@@ -55,14 +82,20 @@ extension RowWrite {
     for row in rows where !row.id.isTemporaryID {
       let layout = try store.layout(of: row.id.entity)
       for sql in layout.clearings { try db.cachedStatement(sql: sql).execute(arguments: [row.id.number]) }
-      try db.cachedStatement(
-        sql: "DELETE FROM \(layout.table.quotedName) WHERE \(layout.keyColumn.quotedName) = ?"
-      ).execute(arguments: [row.id.number])
+      try db.cachedStatement(sql: layout.deletion).execute(arguments: [row.id.number])
     }
   }
+}
 
-  private func updateStatement(_ layout: RowLayout, _ columns: [RowLayout.Column]) -> String {
-    let assignments = columns.map { $0.name.quotedName + " = ?" }.joined(separator: ", ")
-    return "UPDATE \(layout.table.quotedName) SET \(assignments) WHERE \(layout.keyColumn.quotedName) = ?"
+/// Which statement changes a row.
+private struct UpdateKey: Hashable {
+  let layout: RowLayout
+  let columns: ColumnSet
+
+  static func == (a: UpdateKey, b: UpdateKey) -> Bool { a.layout === b.layout && a.columns == b.columns }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(layout))
+    hasher.combine(columns)
   }
 }

@@ -11,20 +11,20 @@ extension RowWrite {
   func check(_ changes: StoreChanges) throws {
     var conflicts: [MergeConflict] = []
     var look: RowLook?
-    func check(_ id: ManagedObjectID, _ read: ContiguousArray<Value>) throws {
+    func check(_ id: ManagedObjectID, _ object: ContiguousArray<Value>?, _ read: ContiguousArray<Value>) throws {
       let layout = try store.layout(of: id.entity)
       if look?.layout !== layout { look = try RowLook(layout, db) }
       guard let row = try look?.row(id.number, in: db) else {
-        conflicts.append(.init(objectID: id, isDeleted: true))
+        conflicts.append(.init(id, object: object, cached: read, persisted: nil))
         return
       }
       for column in layout.columns where !row.values[column.slot].isStoredAlike(read[column.slot]) {
-        conflicts.append(.init(objectID: id, isDeleted: false))
+        conflicts.append(.init(id, object: object, cached: read, persisted: row.values))
         return
       }
     }
-    for update in changes.updated { try check(update.id, update.committed) }
-    for row in changes.deleted { try check(row.id, row.values) }
+    for update in changes.updated { try check(update.id, update.values, update.committed) }
+    for row in changes.deleted { try check(row.id, nil, row.values) }
     guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
   }
 }

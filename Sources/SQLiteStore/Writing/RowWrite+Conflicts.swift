@@ -1,18 +1,31 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import ManagedObjects
 
 extension RowWrite {
-  /// Notes a row that clashes with another, by every constraint that it breaks; any other error ends the write.
-  func noteConflict(
-    _ id: ManagedObjectID, _ number: Int64, _ values: ContiguousArray<Value>, _ layout: RowLayout, isNew: Bool
-  ) throws {
-    try throwUnlessUniqueness()
-    try note(clashes(of: number, values, layout, isNew: isNew), id)
+  /// A row that couldn't be written, and the row in its way.
+  struct Clash {
+    /// The row by the ID that the context knows.
+    let row: StoreRow
+    let constraint: [String]
+    let inTheWay: StoreRow?
   }
 
-  func note(_ constraints: [[String]], _ id: ManagedObjectID) {
-    constraintConflicts += constraints.map { .init(objectID: id, constraint: $0) }
+  /// Notes a row that clashes with another, by every constraint that it breaks; any other error ends the write.
+  func noteConflict(_ row: StoreRow, _ number: Int64, _ layout: RowLayout, isNew: Bool) throws {
+    try throwUnlessUniqueness()
+    let look = try looks[layout.entity.index] ?? ConstraintLook(layout, store, db)
+    looks[layout.entity.index] = look
+    let found = try look.clashes(of: number, row.values, isNew: isNew, binder, in: db)
+    for clash in found {
+      clashes.append(.init(row: row, constraint: clash.constraint.map(\.name), inTheWay: clash.row))
+    }
+    // A row number that is taken breaks no constraint of the model's.
+    if found.isEmpty {
+      clashes.append(
+        .init(row: row, constraint: [layout.entity.primaryKey?.name ?? layout.keyColumn], inTheWay: nil))
+    }
   }
 
   /// Throws what the last statement failed with, unless it was a uniqueness constraint.
@@ -24,39 +37,30 @@ extension RowWrite {
     }
   }
 
-  /// The constraints that a row breaks, SQLite tells but one, each by the names of its attributes.
-  func clashes(
-    of number: Int64, _ values: ContiguousArray<Value>, _ layout: RowLayout, isNew: Bool
-  ) throws -> [[String]] {
-    var broken: [[String]] = []
-    for constraint in layout.entity.uniquenessConstraints {
-      let isKey = constraint == layout.entity.primaryKey.map { [$0] }
-      if isKey, !isNew { continue }
-      var conditions = constraint.map {
-        "\(store.schema.column(of: $0, in: layout.entity).quotedName) = ?"
+  /// What is noted, with the rows in the way as they were before this write, or by the IDs that the context knows of the
+  /// objects that this write puts there.
+  func conflicts(_ changes: StoreChanges, _ ids: [ManagedObjectID]) -> [ConstraintConflict] {
+    let refused = Set(clashes.map(\.row.id))
+    var placed: [ManagedObjectID: StoreRow] = [:]
+    for (row, id) in zip(changes.inserted, ids) where !refused.contains(row.id) { placed[id] = row }
+    var updates: [ManagedObjectID: StoreChanges.Update] = [:]
+    for update in changes.updated { updates[update.id] = update }
+    return clashes.map { clash in
+      guard let inTheWay = clash.inTheWay else {
+        return ConstraintConflict(clash.row, constraint: clash.constraint, database: nil, earlier: nil)
       }
-      if !isKey { conditions.append("\(layout.keyColumn.quotedName) <> ?") }
-      if !isKey, let column = layout.entityColumn {
-        let entities = layout.entity.rootEntity.selfAndDescendants.filter {
-          $0.uniquenessConstraints.contains(constraint)
-        }
-        let names = entities.map { "'\($0.name.replacingOccurrences(of: "'", with: "''"))'" }
-        conditions.append("\(column.quotedName) IN (\(names.joined(separator: ", ")))")
+      if let row = placed[inTheWay.id] {
+        return ConstraintConflict(clash.row, constraint: clash.constraint, database: nil, earlier: row)
       }
-      let sql = "SELECT 1 FROM \(layout.table.quotedName) WHERE \(conditions.joined(separator: " AND "))"
-      let handle = try db.cachedStatement(sql: sql).sqliteStatement
-      defer { sqlite3_reset(handle) }
-      binder.begin()
-      var index: Int32 = 1
-      for attribute in constraint {
-        let isISODate = ColumnKind(attribute) == .isoDate
-        binder.bind(values[attribute.slot], isISODate: isISODate, to: handle, at: index)
-        index += 1
+      guard let update = updates[inTheWay.id] else {
+        return ConstraintConflict(clash.row, constraint: clash.constraint, database: inTheWay, earlier: nil)
       }
-      if !isKey { sqlite3_bind_int64(handle, index, number) }
-      if sqlite3_step(handle) == SQLITE_ROW { broken.append(constraint.map(\.name)) }
+      let isTaken = clash.constraint.contains { name in
+        update.id.entity.slot(of: name).map { update.values[$0] != update.committed[$0] } ?? false
+      }
+      let row = StoreRow(id: update.id, values: isTaken ? update.values : update.committed)
+      return ConstraintConflict(
+        clash.row, constraint: clash.constraint, database: isTaken ? nil : row, earlier: isTaken ? row : nil)
     }
-    // A row number that is taken breaks no constraint of the model's.
-    return broken.isEmpty ? [[layout.entity.primaryKey?.name ?? layout.keyColumn]] : broken
   }
 }

@@ -15,7 +15,9 @@ final class RowWrite {
   private var hasReferences = false
   private(set) var hasPairs = false
   private var numbered: [ManagedObjectID: Int64] = [:]
-  var constraintConflicts: [ConstraintConflict] = []
+  var clashes: [Clash] = []
+  /// Questions for what is in a row's way, by the entity's index.
+  var looks: [Int: ConstraintLook] = [:]
 
   init(_ db: Database, store: SQLiteStore) throws {
     self.db = db
@@ -56,14 +58,15 @@ final class RowWrite {
 
   func number(_ id: ManagedObjectID) -> Int64? { id.isTemporaryID ? numbered[id] : id.number }
 
-  /// Keeps the numbers given, and throws the uniqueness conflicts found.
-  func finish() throws {
-    guard constraintConflicts.isEmpty else { throw ManagedObjectError.constraintConflicts(constraintConflicts) }
+  /// Keeps the numbers given, and throws the uniqueness conflicts and broken references found.
+  func finish(_ changes: StoreChanges, _ ids: [ManagedObjectID]) throws {
+    guard clashes.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts(changes, ids)) }
     if let date = binder.unstorable {
       throw ManagedObjectError.store(
         path: store.url?.path ?? "", code: SQLITE_RANGE,
         message: "a date \(date.timeIntervalSince1970) seconds from 1970 isn't in the years 0 to 9999")
     }
+    try checkReferences(changes, ids)
     try numbers.keep(db)
   }
 
@@ -92,7 +95,7 @@ final class RowWrite {
       }
       let code = sqlite3_step(handle)
       if code != SQLITE_DONE {
-        try noteConflict(rows[index].id, ids[index].number, rows[index].values, layout, isNew: true)
+        try noteConflict(rows[index], ids[index].number, layout, isNew: true)
       }
       sqlite3_reset(handle)
     }

@@ -19,7 +19,7 @@ extension SQLiteStore {
           try write.insert(changes.inserted, ids)
           try write.writePairs(changes, ids)
           try write.writeOrders(changes, ids)
-          try write.finish()
+          try write.finish(changes, ids)
           result.ids = ids
           return .commit
         }
