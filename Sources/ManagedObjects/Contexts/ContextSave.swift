@@ -36,7 +36,7 @@ public struct ContextSave: Sendable {
     self.refreshed = refreshed
   }
 
-  /// What a did-save notification tells; nil for any other notification.
+  /// What a did-save notification tells, of objects or of IDs; nil for any other notification.
   public init?(_ notification: Notification) {
     guard let save = notification.userInfo?[ManagedObjectContext.saveKey] as? ContextSave else { return nil }
     self = save

@@ -66,6 +66,7 @@ extension ManagedObjectContext {
   /// Makes a new object with the ID and values given.
   func adopt(_ row: StoreRow) -> ManagedObject {
     let object = make(row, state: .inserted, isFault: false)
+    object.isChangePending = true
     insertions.append(object)
     if !row.id.scope.entity.relationships.isEmpty { hasRelatedInsertions = true }
     if announcesChanges { pending.noteInserted(object) }
@@ -107,12 +108,13 @@ extension ManagedObjectContext {
   func noteFirstChange(_ object: ManagedObject) {
     if object.committed.isEmpty { object.committed = object.slots }
     if isAwakening { return }
+    noteChanged(object)
     object.state = .updated
     updates.append(object)
-    noteChanged(object)
   }
 
   func noteChanged(_ object: ManagedObject) {
+    if isAwakening || object.state == .detached { return }
     object.isChangePending = true
     pending.noteUpdated(object)
   }

@@ -9,6 +9,11 @@ extension ManagedObjectContext {
     home.check()
     precondition(object.home === home, "an object of another context: \(object.id)")
     if object.entity.hasOwnClass, !prepareForDeletion(object) { return }
+    if undoManager != nil, object.state != .deleted, object.state != .detached {
+      if object.isUnfilled { fulfill(object) }
+      if !object.isChangePending { noteChanged(object) }
+      pending.noteRemoved(object)
+    }
     switch object.state {
     case .deleted, .detached: return
     case .inserted:

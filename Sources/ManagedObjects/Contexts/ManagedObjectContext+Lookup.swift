@@ -76,7 +76,8 @@ extension ManagedObjectContext {
   }
 
   /// Reads a fault's row. An object that the store hasn't got any more reads as nil throughout and leaves the context,
-  /// unless it is to be deleted: the save will say that it can't be.
+  /// unless it is to be deleted: the save will say that it can't be. Without ``shouldDeleteInaccessibleFaults`` it stays
+  /// a fault.
   func fulfill(_ object: ManagedObject) {
     guard object.isUnfilled else { return }
     object.isUnfilled = false
@@ -93,6 +94,9 @@ extension ManagedObjectContext {
       object.slots = row.values
       if object.state == .deleted { object.committed = row.values }
       if object.entity.hasOwnClass { awakeFromFetch(object) }
+    } else if !shouldDeleteInaccessibleFaults {
+      deferredError = ManagedObjectError.objectNotFound(object.id)
+      object.isUnfilled = true
     } else {
       for property in object.entity.properties { object.slots[property.slot] = .null }
       if object.state == .deleted {
@@ -100,6 +104,7 @@ extension ManagedObjectContext {
       } else {
         object.state = .detached
         registry.remove(object)
+        pending.noteInvalidated(object)
       }
     }
   }

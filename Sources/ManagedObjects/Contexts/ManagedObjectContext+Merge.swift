@@ -15,6 +15,8 @@ extension ManagedObjectContext {
     guard save.coordinator === persistentStoreCoordinator, save.contextID != ObjectIdentifier(self), save.isToStore
     else { return }
     takePromotedIDs()
+    // What is merged is nobody's to undo.
+    if undoManager != nil { processPendingChanges() }
     if registry.count > 0 {
       for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) }
       for update in save.updated { merge(update) }

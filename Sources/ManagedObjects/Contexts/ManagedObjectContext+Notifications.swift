@@ -5,8 +5,13 @@ extension ManagedObjectContext {
   public static let willSaveObjectsNotification = Notification.Name("NSManagedObjectContextWillSaveNotification")
   /// Posted by a context after it saved, on its queue; `object` is the context. ``ContextSave`` is its typed form.
   public static let didSaveObjectsNotification = Notification.Name("NSManagingContextDidSaveChangesNotification")
+  /// Posted by a context right after ``didSaveObjectsNotification``, with IDs, which may be taken anywhere.
+  ///
+  /// An import, whose context nobody watches, doesn't post it.
+  public static let didSaveObjectIDsNotification = Notification.Name(
+    "NSManagedObjectContextDidSaveObjectIDsNotification")
   /// Posted by a context when objects of it have changed since the last time: at the end of each `perform`, on a save,
-  /// and on ``processPendingChanges()``.
+  /// and on ``processPendingChanges()``. ``ContextChanges`` is its typed form.
   public static let didChangeObjectsNotification = Notification.Name("NSObjectsChangedInManagingContextNotification")
   /// Posted by a context after it has merged another one's save.
   public static let didMergeChangesObjectIDsNotification = Notification.Name(
@@ -25,44 +30,23 @@ extension ManagedObjectContext {
     case deletedObjects = "deleted"
     /// Objects that took on what the store has: after a merge, a refresh, a rollback.
     case refreshedObjects = "refreshed"
-    /// IDs of the objects that another context inserted.
+    /// Those of the deleted objects whose row the store turned out to have no more.
+    case invalidatedObjects = "invalidated"
+    /// `true` when the context was reset.
+    case invalidatedAllObjects = "invalidatedAll"
+    /// IDs of the objects that were inserted.
     case insertedObjectIDs = "inserted_objectIDs"
-    /// IDs of the objects that another context changed.
+    /// IDs of the objects that were changed.
     case updatedObjectIDs = "updated_objectIDs"
-    /// IDs of the objects that another context deleted.
+    /// IDs of the objects that were deleted.
     case deletedObjectIDs = "deleted_objectIDs"
+    /// IDs of the objects of which the save changed no more than derived attributes.
+    case refreshedObjectIDs = "refreshed_objectIDs"
+    /// In a remote save: IDs of objects whose rows aren't what they were.
+    case invalidatedObjectIDs = "invalidated_objectIDs"
   }
 
   static let saveKey = "save"
-
-  /// Applies the delete rules to what was deleted since the last time, and announces what has changed with one
-  /// did-change notification.
-  /// Source: `processPendingChanges()` of Core Data.
-  public func processPendingChanges() {
-    home.check()
-    guard !pending.isEmpty else { return observers.didProcess(PendingChanges()) }
-    propagateDeletes()
-    let changes = pending
-    pending = PendingChanges()
-    for object in changes.updated { object.isChangePending = false }
-    let refreshed = Set(changes.refreshed.map(ObjectIdentifier.init))
-    let inserted = changes.inserted.filter { $0.state != .detached }
-    let updated = changes.updated.filter { object in
-      switch object.state {
-      case .inserted, .deleted, .detached: return false
-      // A set that nobody has read changed, which leaves the object clean; or a change was taken back.
-      case .clean: return !refreshed.contains(ObjectIdentifier(object))
-      case .updated: return true
-      }
-    }
-    post(
-      Self.didChangeObjectsNotification,
-      [
-        .insertedObjects: Array(inserted), .updatedObjects: Array(updated), .deletedObjects: Array(changes.deleted),
-        .refreshedObjects: changes.refreshed.filter { $0.state != .detached && $0.state != .deleted }.uniqued(),
-      ])
-    observers.didProcess(changes)
-  }
 
   func postWillSave() {
     NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self)
@@ -78,30 +62,31 @@ extension ManagedObjectContext {
         Self.saveKey: save, NotificationKey.insertedObjects.rawValue: inserted,
         NotificationKey.updatedObjects.rawValue: updated, NotificationKey.deletedObjects.rawValue: deleted,
       ])
+    guard announcesChanges else { return }
+    NotificationCenter.default.post(
+      name: Self.didSaveObjectIDsNotification, object: self, userInfo: save.objectIDInfo)
   }
 
   func postDidMerge(_ save: ContextSave) {
     NotificationCenter.default.post(
-      name: Self.didMergeChangesObjectIDsNotification, object: self,
-      userInfo: [
-        NotificationKey.insertedObjectIDs.rawValue: save.insertedObjectIDs,
-        NotificationKey.updatedObjectIDs.rawValue: save.updatedObjectIDs,
-        NotificationKey.deletedObjectIDs.rawValue: save.deletedObjectIDs,
-      ])
+      name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: save.objectIDInfo)
   }
 
-  private func post(_ name: Notification.Name, _ objects: [NotificationKey: [ManagedObject]]) {
-    var info: [AnyHashable: Any] = [:]
-    for (key, objects) in objects where !objects.isEmpty { info[key.rawValue] = objects }
+  func post(_ changes: ContextChanges) {
+    let info = changes.userInfo
     guard !info.isEmpty else { return }
-    NotificationCenter.default.post(name: name, object: self, userInfo: info)
+    NotificationCenter.default.post(name: Self.didChangeObjectsNotification, object: self, userInfo: info)
   }
 }
 
-extension ContiguousArray where Element: ManagedObject {
-  /// Its objects in their order, each once.
-  fileprivate func uniqued() -> [Element] {
-    var seen: Set<ObjectIdentifier> = []
-    return filter { seen.insert(ObjectIdentifier($0)).inserted }.map { $0 }
+extension ContextSave {
+  /// The user info of the notifications that tell IDs.
+  fileprivate var objectIDInfo: [AnyHashable: Any] {
+    typealias Key = ManagedObjectContext.NotificationKey
+    return [
+      ManagedObjectContext.saveKey: self, Key.insertedObjectIDs.rawValue: insertedObjectIDs,
+      Key.updatedObjectIDs.rawValue: updatedObjectIDs, Key.deletedObjectIDs.rawValue: deletedObjectIDs,
+      Key.refreshedObjectIDs.rawValue: refreshedObjectIDs,
+    ]
   }
 }

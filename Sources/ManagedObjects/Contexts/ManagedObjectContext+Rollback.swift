@@ -1,6 +1,7 @@
 extension ManagedObjectContext {
   /// Forgets every change: new objects are gone, changed and deleted ones are as they were read.
-  /// Source: `rollback()` of Core Data.
+  ///
+  /// Nothing can be undone any more. Source: `rollback()` of Core Data.
   public func rollback() {
     home.check()
     for object in insertions where object.state == .inserted {
@@ -21,7 +22,9 @@ extension ManagedObjectContext {
         awake(object, from: .rollback)
       }
     }
+    pending.forgetSteps()
     processPendingChanges()
+    undoManager?.removeAllActions()
   }
 
   /// Forgets everything, changes and objects. Objects still held elsewhere keep their values and have no context.
@@ -33,11 +36,14 @@ extension ManagedObjectContext {
   package func resetKeepingRemains() -> ContextRemains {
     home.check()
     for object in deletions { object.state = .detached }
+    let isEmpty = registry.count == 0
     let remains = ContextRemains(registry.detachAll())
     forgetChanges()
     pending = PendingChanges()
     permanentIDs.removeAll()
     deferredError = nil
+    undoManager?.removeAllActions()
+    if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }
     observers.didReset()
     return remains
   }

@@ -88,7 +88,7 @@ extension ManagedObjectContext {
     for (index, id) in ids.enumerated() {
       let object = inserted[index]
       if object.id != id {
-        if object.isKnownToChildren || hasChildren { permanentIDs[object.id] = id }
+        if object.isKnownToChildren || hasChildren || undoManager != nil { permanentIDs[object.id] = id }
         if hasChildren { promoted.append(.init(temporary: object.id, permanent: id)) }
         if mayHoldTemporaryIDs { renamed[object.id] = id }
       }
@@ -105,7 +105,10 @@ extension ManagedObjectContext {
 
   /// Nothing is changed any more.
   private func settle() {
-    for object in insertions { object.state = .clean }
+    for object in insertions {
+      object.state = .clean
+      object.isChangePending = false
+    }
     for object in updates where object.state == .updated {
       object.state = .clean
       object.committed = []

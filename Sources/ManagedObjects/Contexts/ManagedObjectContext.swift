@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// A scratch pad of objects over a coordinator or a parent context: it fetches, tracks changes, and saves them.
 ///
@@ -9,7 +10,7 @@ import Dispatch
 /// Source: Core Data's `NSManagedObjectContext`.
 public final class ManagedObjectContext: @unchecked Sendable {
   // Sendable: everything mutable is touched on the context's queue only, which `home.check()` enforces; the rest is
-  // constant. `name` is written before the context is shared.
+  // constant.
 
   /// Where a context's work runs: Core Data's `NSManagedObjectContextConcurrencyType`.
   public enum ConcurrencyType: Sendable {
@@ -29,10 +30,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public let persistentStoreCoordinator: PersistentStoreCoordinator
   /// The context that this one saves into, nil when it saves to the coordinator.
   public let parent: ManagedObjectContext?
-  /// The context's name, for messages.
-  public let name: String?
-  /// Who changes things, for whoever is told of a save.
-  public let transactionAuthor: String?
+  private let labels: Mutex<Labels>
   let home: ContextHome
   let queue: DispatchQueue?
   let source: any ObjectSource
@@ -69,6 +67,18 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
   }
   private var notes: [String: Any] = [:]
+  /// Whether delete rules are applied at the end of each `perform` and on ``processPendingChanges()``, rather than by the
+  /// save only. Source: `propagatesDeletesAtEndOfEvent` of Core Data.
+  public var propagatesDeletesAtEndOfEvent = true
+  /// Whether an object whose row the store turns out to have no more when it is to be read becomes a deleted object
+  /// without values. Otherwise it stays a fault, and the next call that can throw says
+  /// ``ManagedObjectError/objectNotFound(_:)``. Source: `shouldDeleteInaccessibleFaults` of Core Data.
+  public var shouldDeleteInaccessibleFaults = true
+  /// What takes changes back; nil, the default, when nothing is to be undone, which costs nothing then.
+  /// Source: `undoManager` of Core Data.
+  public var undoManager: UndoManager? {
+    didSet { followUndoManager(insteadOf: oldValue) }
+  }
   /// What the next did-change notification tells.
   var pending = PendingChanges()
   /// Who follows its objects.
@@ -118,8 +128,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     self.persistentStoreCoordinator = coordinator
     self.parent = parent
     self.source = source
-    self.name = name
-    self.transactionAuthor = transactionAuthor
+    labels = Mutex(Labels(name: name, transactionAuthor: transactionAuthor))
     promotions = parent.map { $0.children.add() }
     home = ContextHome(concurrencyType)
     switch concurrencyType {
@@ -137,6 +146,37 @@ public final class ManagedObjectContext: @unchecked Sendable {
     for object in deletions { object.state = .detached }
     _ = registry.detachAll()
     home.context = nil
+  }
+
+  private struct Labels {
+    var name: String?
+    var transactionAuthor: String?
+  }
+
+  /// The context's name, for messages and history. Safe from any thread.
+  public var name: String? {
+    get { labels.withLock { $0.name } }
+    set { labels.withLock { $0.name = newValue } }
+  }
+
+  /// Who changes things, for whoever is told of a save, and for history. Safe from any thread.
+  /// Source: `transactionAuthor` of Core Data.
+  public var transactionAuthor: String? {
+    get { labels.withLock { $0.transactionAuthor } }
+    set { labels.withLock { $0.transactionAuthor = newValue } }
+  }
+
+  /// Whether objects that nobody else holds are kept all the same, for as long as the context.
+  /// Source: `retainsRegisteredObjects` of Core Data.
+  public var retainsRegisteredObjects: Bool {
+    get {
+      home.check()
+      return registry.retainsObjects
+    }
+    set {
+      home.check()
+      registry.retainsObjects = newValue
+    }
   }
 
   /// The model of the coordinator.

@@ -112,7 +112,7 @@ extension ManagedObject {
   final func willChange() {
     if state == .clean {
       home.context?.noteFirstChange(self)
-    } else if !isChangePending, state == .updated {
+    } else if !isChangePending {
       home.context?.noteChanged(self)
     }
   }

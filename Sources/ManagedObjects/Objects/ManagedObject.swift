@@ -54,7 +54,7 @@ open class ManagedObject {
 
   // What changing it reads.
 
-  /// Whether the change hasn't been announced by a did-change notification yet.
+  /// Whether its next change needs no note for the next did-change notification: there is one already, or it is new.
   final var isChangePending = false
   /// Whether the context's registry finds it by ID, rather than in the list of the latest.
   final var isIndexed = false

@@ -53,6 +53,8 @@ struct NotificationTests {
     #expect(ManagedObjectContext.NotificationKey.updatedObjects.rawValue == "updated")
     #expect(ManagedObjectContext.NotificationKey.deletedObjects.rawValue == "deleted")
     #expect(ManagedObjectContext.NotificationKey.refreshedObjects.rawValue == "refreshed")
+    #expect(ManagedObjectContext.NotificationKey.invalidatedObjects.rawValue == "invalidated")
+    #expect(ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue == "invalidatedAll")
   }
 
   @Test("a save is announced before and after, with what it wrote")
@@ -157,5 +159,91 @@ struct NotificationTests {
     try child.person("Ada")
     let seen = try announced { try announced(by: child) { try child.save() }.forEach { _ in } }
     #expect(seen == ["didChange, inserted 1"])
+  }
+
+  @Test("a save is told once more with IDs, which merge as well")
+  func objectIDs() throws {
+    let ids = Recorder<[ManagedObjectID]>()
+    let other = ManagedObjectContext(.confinement, coordinator: coordinator)
+    let notes = Recorder<Bool>()
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didSaveObjectIDsNotification, object: context, queue: nil
+    ) { note in
+      ids.note(
+        note.userInfo?[ManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue] as? [ManagedObjectID] ?? [])
+      notes.note(ContextSave(note) != nil)
+    }
+    let merged = Recorder<Int>()
+    let second = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: other, queue: nil
+    ) { note in merged.note(ContextSave(note)?.insertedObjectIDs.count ?? -1) }
+    let ada = try context.person("Ada")
+    try other.company("Acme")
+    other.mergeChanges(fromContextDidSave: try #require(try context.saveAndTell()))
+    #expect(ids.items == [[ada.objectID]] && notes.items == [true] && merged.items == [1])
+    NotificationCenter.default.removeObserver(observer)
+    NotificationCenter.default.removeObserver(second)
+  }
+
+  @Test("a reset is announced, and what an observer is told is typed")
+  func resets() throws {
+    var told: [Bool] = []
+    let observation = context.observeChanges { told.append($0.isAllInvalidated) }
+    try context.person("Ada")
+    context.processPendingChanges()
+    context.reset()
+    context.reset()
+    #expect(told == [false, true], "an empty context has nothing to say")
+    observation.cancel()
+  }
+
+  @Test("saves can be followed from anywhere")
+  func stream() async throws {
+    let context = ManagedObjectContext(.privateQueue, coordinator: coordinator)
+    let saves = context.saves
+    for name in ["Ada", "Bob"] {
+      try await context.perform {
+        try context.person(name)
+        try context.save()
+      }
+    }
+    var counts: [Int] = []
+    for await save in saves {
+      counts.append(save.insertedObjectIDs.count)
+      if counts.count == 2 { break }
+    }
+    #expect(counts == [1, 1])
+  }
+
+  @Test("a context's name and author can be set at any time")
+  func labels() throws {
+    context.name = "renamed"
+    context.transactionAuthor = "somebody"
+    try context.person("Ada")
+    let save = try #require(try context.saveAndTell())
+    #expect(save.contextName == "renamed" && save.transactionAuthor == "somebody")
+  }
+
+  @Test("delete rules can wait for the save")
+  func rulesOnSave() throws {
+    let (ada, acme) = (try context.person("Ada"), try context.company("Acme"))
+    ada.employer = acme
+    try context.save()
+    context.propagatesDeletesAtEndOfEvent = false
+    context.delete(acme)
+    context.processPendingChanges()
+    #expect(ada.value(forKey: "employer") == .object(acme.objectID))
+    try context.save()
+    #expect(ada.employer == nil)
+  }
+
+  @Test("objects that nobody holds are kept when the context is told to")
+  func retaining() throws {
+    try context.person("Ada")
+    try context.save()
+    context.reset()
+    context.retainsRegisteredObjects = true
+    for _ in 0..<3 { _ = try context.all(Person.self) }
+    #expect(context.retainsRegisteredObjects && context.registeredObjects.count == 1)
   }
 }
