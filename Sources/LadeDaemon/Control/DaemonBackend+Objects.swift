@@ -133,7 +133,7 @@ struct ObjectColumns: Sendable {
 extension JSONValue {
   init(_ value: Value) {
     switch value {
-    case .null, .unresolved, .objects, .orderedObjects: self = .null
+    case .null, .unresolved, .objects, .orderedObjects, .composite: self = .null
     case .bool(let flag): self = .bool(flag)
     case .int(let number): self = .int(number)
     case .double(let number): self = .double(number)

@@ -67,6 +67,7 @@ extension FetchPredicate.Expression: CustomStringConvertible {
     case .uuid(let uuid): return "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
     case .uri(let url): return "CAST(\(quoted(url.absoluteString)), \"NSURL\")"
     case .object(let id): return "CAST(\(quoted(id.description)), \"NSManagedObjectID\")"
+    case .composite: return quoted(value.plainText)
     case .orderedObjects(let ids): return "{" + ids.map { literal(.object($0)) }.joined(separator: ", ") + "}"
     case .objects(let ids): return "{" + ids.map { literal(.object($0)) }.sorted().joined(separator: ", ") + "}"
     }

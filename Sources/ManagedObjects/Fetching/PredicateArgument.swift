@@ -35,6 +35,7 @@ public enum PredicateArgument: Sendable, Hashable {
     switch any {
     case let value as Value:
       if value.isSet { return nil }
+      if case .composite = value { return nil }
       return value
     case let string as String: return .string(string)
     case let string as Substring: return .string(String(string))

@@ -5,9 +5,13 @@ extension ResolvedPath {
     var steps: [RelationshipDescription] = []
     var entity = entity
     let path = names.joined(separator: ".")
-    for (index, name) in names.enumerated() {
-      let isLast = index == names.count - 1
-      guard let property = entity.propertiesByName[name] else {
+    var index = 0
+    while index < names.count {
+      let found = entity.property(beginning: names[index...])
+      index += found?.length ?? 1
+      let name = names[index - 1]
+      let isLast = index == names.count
+      guard let property = found?.property else {
         if isLast, name == "objectID" || name.uppercased() == "SELF" {
           self.init(to: entity, over: steps)
           return

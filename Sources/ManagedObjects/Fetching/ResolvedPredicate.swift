@@ -117,7 +117,7 @@ package enum ValueKind: String, Sendable, Hashable {
   /// The kind of a constant, nil for nil.
   init?(_ value: Value) {
     switch value {
-    case .null, .unresolved, .objects, .orderedObjects: return nil
+    case .null, .unresolved, .objects, .orderedObjects, .composite: return nil
     case .bool, .int, .double, .decimal: self = .number
     case .string: self = .string
     case .date: self = .date

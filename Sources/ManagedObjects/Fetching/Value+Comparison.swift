@@ -6,7 +6,7 @@ extension Value {
   /// by canonical equivalence): numbers become integers where they are whole, dates their microseconds, NaN nil.
   var comparisonKey: Value {
     switch self {
-    case .null, .int, .string, .data, .uuid, .object, .objects, .orderedObjects: return self
+    case .null, .int, .string, .data, .uuid, .object, .objects, .orderedObjects, .composite: return self
     case .unresolved: return .null
     case .bool(let bool): return .int(bool ? 1 : 0)
     case .double(let double):

@@ -2,7 +2,9 @@
 ///
 /// Slots are numbered so that a subclass can name them as constants: inherited properties first, then the entity's own
 /// attributes, then its own relationships, each in the order in which they were defined. A superentity's slots are
-/// therefore a prefix of its subentities'.
+/// therefore a prefix of its subentities'. The elements of a composite attribute have slots in its place, each as an
+/// attribute of its own that is named `address.city`, in the order of their definition, those of a composite within it in
+/// its place again; the composite itself has none.
 ///
 /// Source: Core Data's `NSEntityDescription`.
 public final class EntityDescription: @unchecked Sendable, Hashable {
@@ -28,6 +30,9 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   public internal(set) var properties: [PropertyDescription] = []
   /// Every property by its name, inherited ones included.
   public internal(set) var propertiesByName: [String: PropertyDescription] = [:]
+  /// The attributes that consist of others by their names, inherited ones included, with those within others
+  /// (`address.position`). They aren't among the properties; their elements are.
+  public internal(set) var compositeAttributesByName: [String: CompositeAttributeDescription] = [:]
   /// Every attribute, by slot.
   public internal(set) var attributes: [AttributeDescription] = []
   /// Every relationship, by slot.

@@ -69,15 +69,11 @@ struct ModelAssembly {
       entity.properties = above.properties
       entity.propertiesByName = above.propertiesByName
       entity.attributes = above.attributes
+      entity.compositeAttributesByName = above.compositeAttributesByName
       entity.relationships = above.relationships
       entity.initialValues = above.initialValues
     }
-    for definition in entity.definition.attributes {
-      let attribute = AttributeDescription(definition, slot: entity.properties.count, entity: entity)
-      add(attribute, to: entity)
-      entity.attributes.append(attribute)
-      entity.initialValues.append(definition.defaultValue)
-    }
+    for definition in entity.definition.attributes { _ = number(definition, of: entity) }
     for definition in entity.definition.relationships {
       let relationship = RelationshipDescription(definition, slot: entity.properties.count, entity: entity)
       add(relationship, to: entity)
@@ -86,8 +82,31 @@ struct ModelAssembly {
     }
   }
 
+  /// Gives an attribute its slot; of a composite, to each element as an attribute of its own.
+  private mutating func number(
+    _ definition: AttributeDefinition, of entity: EntityDescription
+  ) -> CompositeAttributeDescription.Element {
+    guard definition.type == .composite, !definition.compositeElements.isEmpty else {
+      let attribute = AttributeDescription(definition, slot: entity.properties.count, entity: entity)
+      add(attribute, to: entity)
+      entity.attributes.append(attribute)
+      entity.initialValues.append(definition.defaultValue)
+      return .attribute(attribute)
+    }
+    let elements = definition.compositeElements.map { element in
+      (name: element.name, element: number(element.inside(definition), of: entity))
+    }
+    let composite = CompositeAttributeDescription(
+      definition, name: definition.name, isOptional: definition.isOptional, elements: elements)
+    if entity.propertiesByName[composite.name] != nil || entity.compositeAttributesByName[composite.name] != nil {
+      problems.append("\(entity.name).\(composite.name) is defined twice")
+    }
+    entity.compositeAttributesByName[composite.name] = composite
+    return .composite(composite)
+  }
+
   private mutating func add(_ property: PropertyDescription, to entity: EntityDescription) {
-    if entity.propertiesByName[property.name] != nil {
+    if entity.propertiesByName[property.name] != nil || entity.compositeAttributesByName[property.name] != nil {
       problems.append("\(entity.name).\(property.name) is defined twice")
     }
     entity.properties.append(property)
@@ -143,8 +162,8 @@ struct ModelAssembly {
     entity.uniquenessConstraints = entity.superentity?.uniquenessConstraints ?? []
     entity.indexes = (entity.superentity?.indexes ?? []) + entity.definition.indexes
     entity.primaryKey = entity.superentity?.primaryKey
-    for attribute in entity.definition.attributes {
-      guard let pattern = attribute.regularExpression else { continue }
+    for attribute in entity.attributes where attribute.entity === entity {
+      guard let pattern = attribute.definition.regularExpression else { continue }
       do {
         _ = try NSRegularExpression(pattern: pattern)
       } catch {
@@ -159,7 +178,8 @@ struct ModelAssembly {
         problems.append("\(entity.name)'s primaryKey \(name) must be an integer attribute of it that isn't optional")
       }
     }
-    for names in entity.definition.uniquenessConstraints {
+    for group in entity.definition.uniquenessConstraints {
+      let names = group.flatMap { entity.compositeAttributesByName[$0]?.attributes.map(\.name) ?? [$0] }
       let attributes = names.compactMap { entity.propertiesByName[$0] as? AttributeDescription }
       guard attributes.count == names.count, !names.isEmpty else {
         problems.append(
@@ -168,6 +188,20 @@ struct ModelAssembly {
       }
       if !entity.uniquenessConstraints.contains(attributes) { entity.uniquenessConstraints.append(attributes) }
     }
+  }
+}
+
+extension AttributeDefinition {
+  /// An element as an attribute of its own, named for the composite as well; it may be nil where the whole composite may.
+  fileprivate func inside(_ composite: AttributeDefinition) -> AttributeDefinition {
+    var element = self
+    element.name = composite.name + "." + name
+    element.isOptional = isOptional || composite.isOptional
+    element.isTransient = isTransient || composite.isTransient
+    if renamingIdentifier != nil || composite.renamingIdentifier != nil {
+      element.renamingIdentifier = (composite.renamingIdentifier ?? composite.name) + "." + (renamingIdentifier ?? name)
+    }
+    return element
   }
 }
 

@@ -35,7 +35,7 @@ extension ModelSummary.Entity {
     if let className, className != name { notes.append("class \(className)") }
     if let renamingIdentifier { notes.append("was \(renamingIdentifier)") }
     var lines = [name + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")]
-    var rows = attributes.map(\.row) + relationships.map(\.row)
+    var rows = attributes.flatMap(\.rows) + relationships.map(\.row)
     rows += fetchedProperties.map { [$0.name, "fetched \($0.entity)", "", $0.predicate ?? ""] }
     lines += TextColumns.aligned(rows, indent: 2)
     lines += uniquenessConstraints.map { "  unique: \($0.joined(separator: ", "))" }
@@ -49,8 +49,11 @@ extension ModelSummary.Entity {
 }
 
 extension ModelSummary.Attribute {
+  /// Its row, and those of what it consists of.
+  fileprivate var rows: [[String]] { [row] + elements.flatMap(\.rows) }
+
   /// Name, type, whether it is optional, and the rest.
-  fileprivate var row: [String] {
+  private var row: [String] {
     var notes: [String] = []
     if let defaultValue { notes.append("default \(defaultValue)") }
     let unit = type == AttributeType.string.rawValue ? " characters" : ""

@@ -13,6 +13,8 @@ package struct ModelSummary: Codable, Sendable, Hashable {
     package var maximum: String?
     package var regularExpression: String?
     package var derivationExpression: String?
+    /// What a composite consists of, by full names such as `address.city`; empty for any other attribute.
+    package var elements: [Attribute]
     package var valueTransformer: String?
     package var renamingIdentifier: String?
     package var userInfo: [String: String]
@@ -117,7 +119,12 @@ extension ModelSummary.Attribute {
       isOptional: definition.isOptional, isTransient: definition.isTransient,
       defaultValue: words(definition.defaultValue), minimum: words(definition.minimumValue),
       maximum: words(definition.maximumValue), regularExpression: definition.regularExpression,
-      derivationExpression: definition.derivationExpression, valueTransformer: definition.valueTransformerName,
+      derivationExpression: definition.derivationExpression,
+      elements: definition.compositeElements.map { element in
+        var element = element
+        element.name = definition.name + "." + element.name
+        return ModelSummary.Attribute(element)
+      }, valueTransformer: definition.valueTransformerName,
       renamingIdentifier: definition.renamingIdentifier, userInfo: definition.userInfo)
   }
 }

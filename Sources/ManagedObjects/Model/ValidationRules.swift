@@ -15,6 +15,29 @@ package final class ValidationRules: @unchecked Sendable {
   private let required: [PropertyDescription]
   private let bounded: [Bounds]
   private let sets: [RelationshipDescription]
+  /// Composites of which something must have a value: all in all, or those elements once another one has.
+  private let composites: [Composite]
+
+  private struct Composite {
+    let name: String
+    let isOptional: Bool
+    let slots: [Int]
+    let required: [AttributeDescription]
+
+    init?(_ composite: CompositeAttributeDescription) {
+      name = composite.name
+      isOptional = composite.isOptional || composite.definition.isTransient
+      slots = composite.attributes.map(\.slot)
+      let names = Set(composite.definition.compositeElements.filter { !$0.isOptional }.map(\.name))
+      required = composite.elements.compactMap { name, element in
+        guard names.contains(name), case .attribute(let attribute) = element, attribute.isOptional,
+          !attribute.isTransient
+        else { return nil }
+        return attribute
+      }
+      if isOptional, required.isEmpty { return nil }
+    }
+  }
   /// Whether attributes are all that can fail, so that a row can be checked before its relationships are set.
   package let concernsAttributesOnly: Bool
 
@@ -30,6 +53,7 @@ package final class ValidationRules: @unchecked Sendable {
       if definition.minimumValue.isNull, definition.maximumValue.isNull, pattern == nil { return nil }
       return Bounds(attribute: attribute, pattern: pattern)
     }
+    composites = entity.compositeAttributesByName.values.sorted { $0.name < $1.name }.compactMap(Composite.init)
     sets = entity.relationships.filter {
       $0.isToMany && ($0.definition.minimumCount > 0 || $0.definition.maximumCount > 0 || !$0.isOptional)
     }
@@ -52,6 +76,15 @@ package final class ValidationRules: @unchecked Sendable {
     }
     for property in required where values[property.slot].isNull {
       failures.append(.init(entity: entity, objectID: id(), property: property.name, reason: .missing))
+    }
+    for composite in composites {
+      let isEmpty = composite.slots.allSatisfy { values[$0].isNull }
+      if isEmpty, !composite.isOptional {
+        failures.append(.init(entity: entity, objectID: id(), property: composite.name, reason: .missing))
+      }
+      for attribute in composite.required where !isEmpty && values[attribute.slot].isNull {
+        failures.append(.init(entity: entity, objectID: id(), property: attribute.name, reason: .missing))
+      }
     }
     for rule in bounded {
       guard let reason = failure(of: values[rule.attribute.slot], rule) else { continue }

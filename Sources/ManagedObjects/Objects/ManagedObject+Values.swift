@@ -32,21 +32,29 @@ extension ManagedObject {
   /// The value of the property called `key`: an attribute's, or the object or objects of a relationship as IDs. nil
   /// when the entity has no such property.
   ///
+  /// Of a composite attribute it is `composite` with the values of all elements that have one, or `null` when none has.
+  /// Its elements are properties too: `address.city`.
+  ///
   /// Source: `value(forKey:)` of Core Data, which raises for an unknown key where this returns nil.
   public final func value(forKey key: String) -> Value? {
-    guard let property = entity.propertiesByName[key] else { return nil }
+    guard let property = entity.propertiesByName[key] else {
+      return entity.compositeAttributesByName[key].map { value(of: $0) }
+    }
     if let relationship = property as? RelationshipDescription, relationship.isToMany {
       return resolved(relationship)
     }
     return value(at: property.slot)
   }
 
-  /// Sets the property called `key`.
+  /// Sets the property called `key`; of a composite attribute every element, to nil where the value doesn't name it.
   /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)``, or
   ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)`` when the value doesn't fit.
   public final func setValue(_ value: Value, forKey key: String) throws {
     guard let property = entity.propertiesByName[key] else {
-      throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
+      guard let composite = entity.compositeAttributesByName[key] else {
+        throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
+      }
+      return try setValue(value, of: composite)
     }
     if let relationship = property as? RelationshipDescription {
       try setRelationship(relationship, to: value)
@@ -144,7 +152,8 @@ extension Value {
       return true
     case (_, .undefined): return true
     case (.bool, _), (.double, _), (.decimal, _), (.string, _), (.date, _), (.data, _), (.uuid, _), (.uri, _),
-      (.object, _), (.objects, _), (.orderedObjects, _), (.unresolved, _):
+      (.object, _), (.objects, _), (.orderedObjects, _), (.composite, _),
+      (.unresolved, _):
       return false
     }
   }
@@ -165,6 +174,7 @@ extension Value {
     case .object: return "object"
     case .objects, .unresolved: return "set of objects"
     case .orderedObjects: return "ordered set of objects"
+    case .composite: return "Composite"
     }
   }
 }

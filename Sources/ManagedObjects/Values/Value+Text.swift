@@ -16,6 +16,8 @@ extension Value {
     case .uri(let value): return value.absoluteString
     case .object(let id): return id.description
     case .objects, .orderedObjects: return "\(objectCount ?? 0) object(s)"
+    case .composite(let values):
+      return "{" + values.sorted { $0.key < $1.key }.map { "\($0): \($1.plainText)" }.joined(separator: ", ") + "}"
     case .unresolved: return "(not read)"
     }
   }

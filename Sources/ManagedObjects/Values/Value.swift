@@ -33,6 +33,8 @@ public enum Value: Sendable, Hashable {
   case objects(Set<ManagedObjectID>)
   /// The objects that an ordered to-many relationship points to, in their order.
   case orderedObjects(OrderedSet<ManagedObjectID>)
+  /// What a composite attribute's elements hold, by their names. No slot holds it: each element has one of its own.
+  case composite([String: Value])
   /// A to-many relationship that hasn't been read from the store yet.
   case unresolved
 

@@ -63,7 +63,7 @@ package enum ValueCodec {
 
   private static func databaseValue(of value: Value) -> DatabaseValue {
     switch value {
-    case .null, .unresolved, .objects, .orderedObjects: return .null
+    case .null, .unresolved, .objects, .orderedObjects, .composite: return .null
     case .bool(let bool): return Int64(bool ? 1 : 0).databaseValue
     case .int(let integer): return integer.databaseValue
     case .double(let double): return double.isNaN ? .null : double.databaseValue

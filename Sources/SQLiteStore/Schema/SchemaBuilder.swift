@@ -70,7 +70,8 @@ struct SchemaBuilder {
           let type = try ColumnType.declared(attribute)
           let isRequired = entity === root && !attribute.isOptional
           columns.add(
-            attribute, as: attribute.name, sharedBy: "\(type)/\(attribute.type)", isRequired ? "\(type) NOT NULL" : type
+            attribute, as: String(attribute.name.map { $0 == "." ? "_" : $0 }), sharedBy: "\(type)/\(attribute.type)",
+            isRequired ? "\(type) NOT NULL" : type
           )
         }
       }

@@ -1,6 +1,7 @@
 /// Why a model can't be kept in SQLite's tables.
 public enum SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Attributes of a type that has no column: composites, and undefined ones that aren't transient.
+  /// Attributes of a type that has no column: undefined ones that aren't transient, and composites of which the model
+  /// doesn't say what they consist of.
   case unsupportedAttribute(entity: String, attribute: String, type: String)
 
   /// What can't be kept, and what to do.

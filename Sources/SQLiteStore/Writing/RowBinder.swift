@@ -26,7 +26,7 @@ final class RowBinder {
   /// Binds a value to the parameter at `index`, from 1.
   func bind(_ value: Value, isISODate: Bool, to statement: OpaquePointer, at index: Int32) {
     switch value {
-    case .null, .unresolved, .objects, .orderedObjects: sqlite3_bind_null(statement, index)
+    case .null, .unresolved, .objects, .orderedObjects, .composite: sqlite3_bind_null(statement, index)
     case .int(let number): sqlite3_bind_int64(statement, index, number)
     case .double(let number): sqlite3_bind_double(statement, index, number)
     case .bool(let flag): sqlite3_bind_int64(statement, index, flag ? 1 : 0)
