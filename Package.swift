@@ -17,10 +17,13 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+func tests(
+  of name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [],
+  plugins: [Target.PluginUsage] = []
+) -> Target {
   .testTarget(
     name: name + "Tests", dependencies: [.init(stringLiteral: name), "TestSupport"] + dependencies,
-    resources: resources, swiftSettings: settings)
+    resources: resources, swiftSettings: settings, plugins: plugins)
 }
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -41,6 +44,7 @@ let package = Package(
     .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
     .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
     .library(name: "Importing", targets: ["Importing"]),
+    .plugin(name: "ManagedObjectClasses", targets: ["ManagedObjectClasses"]),
     .executable(name: "laded", targets: ["laded"]),
     .executable(name: "ladectl", targets: ["ladectl"]),
   ],
@@ -60,6 +64,11 @@ let package = Package(
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     layer("ManagedObjects", [ordered]),
     layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
+    layer("ClassGeneration", ["ManagedObjects"]),
+    program("modelclasses", ["ClassGeneration"]),
+    .plugin(
+      name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
+      path: "Sources/Plugins/ManagedObjectClasses"),
     layer("Importing", ["ManagedObjects"]),
     layer("Spool", ["CLinux", logging, yams]),
     layer("Jobs", ["ManagedObjects", "Importing", logging]),
@@ -78,6 +87,7 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["ManagedObjects"], path: "Tests/TestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", []),
     tests(of: "SQLiteStore", ["ManagedObjects", grdb, sqlite]),
+    tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", logging]),

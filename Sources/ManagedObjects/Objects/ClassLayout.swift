@@ -9,7 +9,8 @@ public enum PropertyType: Sendable, Hashable {
   /// A relationship to an ordered set of objects of the entity of that name.
   case toManyOrdered(String)
 
-  init(_ property: PropertyDescription) {
+  /// What a property of a model is.
+  public init(_ property: PropertyDescription) {
     if let relationship = property as? RelationshipDescription {
       let destination = relationship.definition.destination
       if !relationship.isToMany {

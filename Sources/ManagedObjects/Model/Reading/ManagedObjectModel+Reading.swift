@@ -49,3 +49,13 @@ extension ManagedObjectModel {
   /// - Throws: ``ModelError/unreadable(path:reason:)`` when there is nothing there.
   public static func versions(of url: URL) throws -> [String: URL] { try ModelLocation.versions(of: url) }
 }
+
+extension ManagedObjectModel {
+  /// The `contents` file of a model's current version, and its text.
+  /// - Throws: ``ModelError/unreadable(path:reason:)``.
+  package static func currentContents(of url: URL) throws -> (file: URL, text: String) {
+    let file = try ModelLocation.contentsFile(of: url)
+    let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
+    return (file, String(decoding: data, as: UTF8.self))
+  }
+}

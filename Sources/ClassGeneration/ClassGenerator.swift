@@ -1,0 +1,138 @@
+import ManagedObjects
+
+/// Writes the classes of a model's objects as Swift source: what Xcode does for “Codegen: Class Definition” and
+/// “Category/Extension”.
+///
+/// The accessors stand on constant slots, as those written by hand do. What the source declares is documented in the
+/// article on generated classes; in short, for an entity `Person` of `Company.xcdatamodeld`:
+/// - `class Person: ManagedObject`, with `propertyNames` and `propertyTypes` that are compared with the model;
+/// - a property for each of the entity's own attributes, relationships and fetched properties;
+/// - `addToProjects(_:)` and their like for to-many relationships, under Xcode's names;
+/// - `Person.fetchRequest()`;
+/// - `CompanyModel.model`, the model with all of these classes, and `CompanyModel.classes`.
+///
+/// Optionality is Xcode's: numbers and booleans with `usesScalarValueType` are plain, 0 or false where there is no value;
+/// everything else that isn't a set is optional, whether or not the model requires a value, for a new object has none.
+package struct ClassGenerator {
+  let model: ManagedObjectModel
+  /// The name of the enum that holds the model.
+  let modelName: String
+  private let text: String
+  private let fileName: String
+  private(set) var plans: [EntityDescription: ClassPlan] = [:]
+  /// Names of classes, which shadow types of the same name of other modules.
+  private var shadowed: Set<String> = []
+  package private(set) var warnings: [String] = []
+
+  /// - Parameters:
+  ///   - xml: the text of the model's `contents` file, which the source will carry.
+  ///   - name: the model's name, without extension.
+  ///   - module: the module that the source is compiled in.
+  /// - Throws: ``ModelError``, when the model can't be read.
+  package init(xml: String, name: String, fileName: String, module: String? = nil) throws {
+    text = xml
+    self.fileName = fileName
+    model = try ManagedObjectModel(xml: xml, file: fileName)
+    var warnings = model.warnings.map { "line \($0.line): \($0.message)" }
+    for entity in model.entities {
+      let plan = ClassPlan(entity, module: module) { warnings.append($0) }
+      plans[entity] = plan
+      if let className = plan.className { shadowed.insert(className) }
+    }
+    var modelName = SwiftText.name(from: name)
+    if !modelName.hasSuffix("Model") { modelName += "Model" }
+    while shadowed.contains(modelName) { modelName += "_" }
+    self.modelName = modelName
+    self.warnings = warnings
+  }
+
+  /// The whole source.
+  package mutating func source() -> String {
+    var body: [String] = []
+    for entity in model.entities {
+      guard let plan = plans[entity], plan.kind != .nothing, let className = plan.className else { continue }
+      var writer = EntityWriter(plan, className, in: self)
+      body += writer.lines()
+      warnings += writer.warnings
+    }
+    body += modelLines()
+    var head = [
+      "// Generated from \(fileName) by the plugin ManagedObjectClasses of lade: change the model, not this file.", "",
+    ]
+    let foreign = Set(plans.values.compactMap(\.foreignModule)).sorted()
+    let usesFoundation = body.contains { $0.contains("Foundation.") }
+    head += ((usesFoundation ? ["Foundation"] : []) + ["ManagedObjects"] + foreign).map { "\(access)import \($0)" }
+    return (head + [""] + body).joined(separator: "\n") + "\n"
+  }
+
+  /// The furthest that anything in the source can be seen.
+  private var access: String { (plans.values.filter { $0.className != nil }.map(\.access).max() ?? .public).prefix }
+
+  // MARK: Names
+
+  /// A type of another module, qualified when one of the classes would hide it.
+  func type(_ name: String, of module: String) -> String {
+    module == "Foundation" || shadowed.contains(name) ? "\(module).\(name)" : name
+  }
+
+  /// The class of an entity's objects: its own, or else the one that all inherit from.
+  func className(of entity: EntityDescription) -> String { plans[entity]?.className ?? "ManagedObject" }
+
+  /// The class that an entity's class inherits from.
+  func superclassName(of entity: EntityDescription) -> String {
+    var above = entity.superentity
+    while let next = above {
+      if let name = plans[next]?.className { return name }
+      above = next.superentity
+    }
+    return "ManagedObject"
+  }
+
+  // MARK: The model
+
+  private func modelLines() -> [String] {
+    let typed = model.entities.compactMap { entity in plans[entity]?.className.map { (entity, $0) } }
+    let classes = typed.map { "    \(SwiftText.literal($0.0.name)): \($0.1).self," }
+    let layouts = typed.filter { plans[$0.0]?.kind == .accessors }.flatMap { entity, _ in
+      ["    \(SwiftText.literal(entity.name)): ClassLayout("]
+        + SwiftText.list(names(entity), before: "      propertyNames: [", after: "],")
+        + SwiftText.list(types(entity), before: "      propertyTypes: [", after: "]),")
+    }
+    return [
+      "/// The model \(fileName), and the classes of its objects.",
+      "\(access)enum \(modelName) {",
+      "  /// The model with its classes: one for the whole program.",
+      "  \(access)static let model: ManagedObjectModel = {",
+      "    do {",
+      "      return try ManagedObjectModel(",
+      "        xml: xml, file: \(SwiftText.literal(fileName)), classes: classes, layouts: layouts)",
+      "    } catch {",
+      "      // It was read without an error when this source was generated from it.",
+      "      preconditionFailure(\"\(modelName): \\(error)\")",
+      "    }",
+      "  }()", "",
+      "  /// The class of each entity's objects.",
+      "  \(access)static let classes: [String: ManagedObject.Type] = [\(classes.isEmpty ? ":" : "")",
+    ] + classes + [
+      "  ]", "",
+      "  /// The slots of the accessors that stand in extensions of classes written by hand.",
+      "  \(access)static let layouts: [String: ClassLayout] = [\(layouts.isEmpty ? ":" : "")",
+    ] + layouts + ["  ]", "", "  private static let xml = " + SwiftText.block(text)[0]]
+      + SwiftText.block(text).dropFirst() + ["}"]
+  }
+
+  /// The names of an entity's properties, as literals.
+  func names(_ entity: EntityDescription) -> [String] { entity.properties.map { SwiftText.literal($0.name) } }
+
+  /// What an entity's properties are, as literals.
+  func types(_ entity: EntityDescription) -> [String] {
+    entity.properties.map { property -> String in
+      switch PropertyType(property) {
+      case .attribute(let type): return ".attribute(.\(type))"
+      case .toOne(let name): return ".toOne(\(SwiftText.literal(name)))"
+      case .toMany(let name): return ".toMany(\(SwiftText.literal(name)))"
+      case .toManyOrdered(let name): return ".toManyOrdered(\(SwiftText.literal(name)))"
+      }
+    }
+  }
+}

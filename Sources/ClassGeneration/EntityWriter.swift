@@ -1,0 +1,74 @@
+import ManagedObjects
+
+/// Writes the class of one entity, or the extension with its accessors.
+struct EntityWriter {
+  let plan: ClassPlan
+  let className: String
+  let generator: ClassGenerator
+  var warnings: [String] = []
+  /// Names of methods that stand already.
+  var stems: Set<String> = []
+
+  var entity: EntityDescription { plan.entity }
+  var access: String { plan.access.prefix }
+
+  init(_ plan: ClassPlan, _ className: String, in generator: ClassGenerator) {
+    self.plan = plan
+    self.className = className
+    self.generator = generator
+  }
+
+  mutating func lines() -> [String] {
+    var lines: [String] = []
+    if plan.kind == .whole {
+      lines += [
+        "/// An object of the entity \(entity.name).",
+        "\(access)class \(className): \(generator.superclassName(of: entity)) {",
+        "  /// The properties, in the order of their slots.",
+        "  override \(access)class var propertyNames: [\(type("String"))]? {",
+      ]
+      lines += SwiftText.list(generator.names(entity), before: "    [", after: "]")
+      lines += [
+        "  }", "", "  /// What the properties are.",
+        "  override \(access)class var propertyTypes: [PropertyType]? {",
+      ]
+      lines += SwiftText.list(generator.types(entity), before: "    [", after: "]") + ["  }", "}", ""]
+    }
+    lines += ["extension \(className) {"] + fetchRequest()
+    for property in entity.properties where property.entity === entity {
+      if let advice = ReservedNames.advice(on: property.name, of: entity.name) {
+        warnings.append(advice)
+        continue
+      }
+      lines.append("")
+      if let attribute = property as? AttributeDescription {
+        lines += accessor(of: attribute)
+      } else if let relationship = property as? RelationshipDescription {
+        lines += accessor(of: relationship)
+      }
+    }
+    return lines + ["}", ""]
+  }
+
+  func type(_ name: String, of module: String = "Swift") -> String { generator.type(name, of: module) }
+
+  private func fetchRequest() -> [String] {
+    let request = type("FetchRequest", of: "ManagedObjects")
+    return [
+      "  /// A request for all objects of the entity \(entity.name).",
+      "  \(access)static func fetchRequest() -> \(request)<\(className)> {",
+      "    \(request)(entityName: \(SwiftText.literal(entity.name)))",
+      "  }",
+    ]
+  }
+
+  /// A property with these bodies; without the second it can't be set.
+  func property(
+    _ property: PropertyDescription, _ type: String, access: String? = nil, get: String, set: String?
+  ) -> [String] {
+    let name = SwiftText.name(property.name)
+    let head = "  \(access ?? self.access)var \(name): \(type)"
+    guard let set else { return ["\(head) { \(get) }"] }
+    return ["\(head) {", "    get { \(get) }", "    set { \(set) }", "  }"]
+  }
+}

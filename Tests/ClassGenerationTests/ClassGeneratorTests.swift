@@ -1,0 +1,151 @@
+import ClassGeneration
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What is generated, and what is warned of")
+struct ClassGeneratorTests {
+  private func generate(
+    _ body: String, name: String = "Shop", module: String? = "App"
+  ) throws -> (source: String, warnings: [String]) {
+    let xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><model>\n\(body)\n</model>"
+    var generator = try ClassGenerator(xml: xml, name: name, fileName: "\(name).xcdatamodeld", module: module)
+    let source = generator.source()
+    return (source, generator.warnings)
+  }
+
+  @Test("an entity without code generation gets none, and the model knows its class")
+  func none() throws {
+    let (source, warnings) = try generate("<entity name=\"Order\" representedClassName=\"OrderMO\"/>")
+    #expect(!source.contains("class OrderMO") && !source.contains("extension OrderMO"))
+    #expect(source.contains("\"Order\": OrderMO.self") && source.contains("enum ShopModel"))
+    #expect(warnings.isEmpty)
+  }
+
+  @Test("the class's name is the entity's where the model gives none, and keeps to the module it names")
+  func classNames() throws {
+    let (source, warnings) = try generate(
+      """
+      <entity name="Order" codeGenerationType="class"/>
+      <entity name="Line" representedClassName="App.OrderLine" codeGenerationType="class"/>
+      <entity name="Rate" representedClassName="Money.Rate" codeGenerationType="class"/>
+      <entity name="Tax" representedClassName="Money.Tax" codeGenerationType="category"/>
+      """)
+    #expect(source.contains("public class Order: ManagedObject {"))
+    #expect(source.contains("public class OrderLine: ManagedObject {"))
+    #expect(!source.contains("class Money.Rate") && source.contains("extension Money.Tax {"))
+    #expect(source.contains("public import Money"))
+    #expect(warnings.count == 1 && warnings[0].contains("Rate's class Money.Rate belongs to another module than App"))
+  }
+
+  @Test("a class inherits from the next class above, past entities that have none")
+  func inheritance() throws {
+    let (source, _) = try generate(
+      """
+      <entity name="A" representedClassName="A" codeGenerationType="class"/>
+      <entity name="B" parentEntity="A" representedClassName="NSManagedObject"/>
+      <entity name="C" parentEntity="B" representedClassName="C" codeGenerationType="class"/>
+      """)
+    #expect(source.contains("public class C: A {"))
+  }
+
+  @Test("a name that ManagedObject has already, or that is none in Swift, is warned of with what to do")
+  func reserved() throws {
+    let (source, warnings) = try generate(
+      """
+      <entity name="Order" codeGenerationType="class">
+        <attribute name="description" attributeType="String"/>
+        <attribute name="isDeleted" attributeType="Boolean"/>
+        <attribute name="unit price" attributeType="Decimal"/>
+        <attribute name="repeat" attributeType="String"/>
+      </entity>
+      """)
+    #expect(
+      warnings.map { $0.prefix { $0 != " " } } == ["Order.description", "Order.isDeleted", "Order.unit"])
+    #expect(warnings[0].contains("rename it") && warnings[0].contains("value(forKey: \"description\")"))
+    #expect(!source.contains("var description") && source.contains("var `repeat`: String?"))
+    #expect(source.contains("[\"description\", \"isDeleted\", \"unit price\", \"repeat\"]"))
+  }
+
+  @Test("a transformable attribute without a class gives data, and is warned of")
+  func transformable() throws {
+    let (source, warnings) = try generate(
+      """
+      <entity name="Order" codeGenerationType="class"><attribute name="extra" attributeType="Transformable"/></entity>
+      """)
+    #expect(source.contains("var extra: Foundation.Data?"))
+    #expect(warnings.count == 1 && warnings[0].contains("Order.extra"))
+  }
+
+  @Test("a property can't be seen further than the class it leads to", arguments: ["internal", "package"])
+  func access(level: String) throws {
+    let (source, _) = try generate(
+      """
+      <entity name="Order" codeGenerationType="class">
+        <relationship name="line" optional="YES" destinationEntity="Line"/>
+      </entity>
+      <entity name="Line" codeGenerationType="class">
+        <userInfo><entry key="accessLevel" value="\(level)"/></userInfo>
+      </entity>
+      """)
+    let prefix = level == "internal" ? "" : level + " "
+    #expect(
+      source.contains("\n\(prefix)class Line: ManagedObject {") && source.contains("\n  \(prefix)var line: Line?"))
+    #expect(source.contains("public class Order"))
+  }
+
+  @Test("what can't be is warned of: unknown settings, a class of the base's name, two methods of one name")
+  func oddities() throws {
+    let (_, warnings) = try generate(
+      """
+      <entity name="A" codeGenerationType="full"/>
+      <entity name="B" codeGenerationType="class"><userInfo><entry key="accessLevel" value="open"/></userInfo></entity>
+      <entity name="C" representedClassName="ManagedObject" codeGenerationType="class"/>
+      <entity name="D" representedClassName="D-D" codeGenerationType="class"/>
+      <entity name="E" codeGenerationType="class" novelty="YES">
+        <relationship name="items" optional="YES" toMany="YES" destinationEntity="A"/>
+        <relationship name="Items" optional="YES" toMany="YES" destinationEntity="A"/>
+      </entity>
+      """)
+    #expect(warnings.count == 6)
+    for word in ["codeGenerationType", "accessLevel", "ManagedObject", "D-D", "novelty", "addToItems"] {
+      #expect(warnings.contains { $0.contains(word) })
+    }
+  }
+
+  @Test("the model's text stands in the source as it is, whatever is in it")
+  func embedded() throws {
+    let (source, _) = try generate(
+      "<entity name=\"A\"><userInfo><entry key=\"k\" value='\"\"\"# \\#(x) \\(y)'/></userInfo></entity>",
+      name: "2 odd.name")
+    #expect(source.contains("enum _2OddNameModel") && source.contains("##\"\"\"\n<?xml"))
+  }
+
+  @Test("every property of ManagedObject itself is among the names that are warned of")
+  func reservedNamesAreComplete() throws {
+    let sources = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+      .appendingPathComponent("../../Sources/ManagedObjects").standardizedFileURL
+    let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    var missing: [String] = []
+    for case let file as URL in files where file.pathExtension == "swift" {
+      var isInside = false
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        if line.hasPrefix("}") { isInside = false }
+        if line.hasPrefix("extension ManagedObject {") || line.hasPrefix("extension ManagedObject:")
+          || line.hasPrefix("open class ManagedObject")
+        {
+          isInside = true
+        }
+        guard isInside, let match = line.firstMatch(of: /^  (?:public|open) (?:final |class |static )*var (\w+)/) else {
+          continue
+        }
+        let name = String(match.1)
+        let (_, warnings) = try generate(
+          "<entity name=\"A\" codeGenerationType=\"class\"><attribute name=\"\(name)\" attributeType=\"String\"/></entity>"
+        )
+        if warnings.isEmpty { missing.append(name) }
+      }
+    }
+    #expect(missing.isEmpty, "these have to be added to ReservedNames")
+  }
+}
