@@ -2,7 +2,7 @@
 enum ReservedNames {
   /// Its own properties, and those that every object has in the eyes of Swift or of whoever reads the code.
   static let properties: Set<String> = [
-    "changedValues", "committedValues", "debugDescription", "description", "entity", "hasChanges",
+    "changedValues", "committedValues", "debugDescription", "description", "entity", "faultingState", "hasChanges",
     "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
     "managedObjectContext", "objectID", "propertyNames", "propertyTypes", "self",
   ]

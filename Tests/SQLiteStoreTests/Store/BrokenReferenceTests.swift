@@ -29,7 +29,7 @@ struct BrokenReferenceTests {
         .init(objectID: ada.objectID, relationship: "employer", missingObjectID: acme.objectID),
         .init(objectID: bob.objectID, relationship: "visited", missingObjectID: rome.objectID),
       ]
-        && "\(error)".contains("employer") && !"\(error)".contains("787")
+        && "\(error)".contains("employer") && !"\(error)".contains("code 787")
     }
     #expect(try stack.context().all(Person.self).map(\.name) == ["Bob"] && here.hasChanges)
   }
