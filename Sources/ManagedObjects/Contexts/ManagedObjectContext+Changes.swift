@@ -58,6 +58,12 @@ extension ManagedObjectContext {
     return objects
   }
 
+  /// Inserts a new object also of an abstract entity, which no save takes: an import may find out what it is later.
+  func insertAlsoAbstract(_ entity: EntityDescription) -> ManagedObject {
+    let row = StoreRow(id: temporaryID(of: entity), values: entity.initialValues)
+    return entity.hasOwnClass ? awakened(row) : adopt(row)
+  }
+
   private func temporaryID(of entity: EntityDescription) -> ManagedObjectID {
     let number = Self.lastTemporary.subtract(1, ordering: .relaxed).newValue
     return ManagedObjectID(scope: persistentStoreCoordinator.temporaryScope(of: entity), number: number)

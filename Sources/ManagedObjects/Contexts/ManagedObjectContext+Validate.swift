@@ -12,8 +12,15 @@ extension ManagedObjectContext {
       }
     }
     var rules: ValidationRules?
+    var isAbstract = false
     for object in inserted {
-      if rules?.entity !== object.entity { rules = ValidationRules.of(object.entity) }
+      if rules?.entity !== object.entity {
+        rules = ValidationRules.of(object.entity)
+        isAbstract = object.entity.isAbstract
+      }
+      if isAbstract {
+        failures.append(.init(entity: object.entity, objectID: object.id, property: "", reason: .abstractEntity))
+      }
       if object.entity.hasOwnClass {
         check(object, into: &failures)
       } else {

@@ -60,6 +60,8 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case primaryKeyChanged
     /// A relationship leads to an object that another store holds.
     case otherStore
+    /// The object is of an abstract entity.
+    case abstractEntity
     /// The object's class refuses it, in these words.
     case refused(String)
   }
@@ -100,6 +102,7 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .wrongType: return "wrong_type"
     case .primaryKeyChanged: return "primary_key_changed"
     case .otherStore: return "other_store"
+    case .abstractEntity: return "abstract_entity"
     case .refused: return "refused"
     }
   }
@@ -119,6 +122,8 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .deleteDenied: return "it can't be deleted while \(name) holds objects"
     case .wrongType(let found): return "\(name) was given a \(found)"
     case .primaryKeyChanged: return "\(name) is the primary key, which can't change once the object is saved"
+    case .abstractEntity:
+      return "\(entityName) is abstract, and its objects can't be saved: use an entity that inherits from it"
     case .otherStore: return "\(name) leads to an object that another store holds"
     case .refused(let message): return "\(name): \(message)"
     }

@@ -1,0 +1,109 @@
+import Dispatch
+
+/// What a save came to.
+public enum MagicalSaveOutcome: Sendable {
+  /// Changes were written.
+  case saved
+  /// There was nothing to write.
+  case noChanges
+  /// Nothing was written by the level that failed; levels below it were.
+  case failed(any Error)
+
+  /// Whether changes were written.
+  public var didSave: Bool {
+    if case .saved = self { return true }
+    return false
+  }
+
+  /// Why it failed; nil when it didn't.
+  public var error: (any Error)? {
+    if case .failed(let error) = self { return error }
+    return nil
+  }
+}
+
+extension ManagedObjectContext {
+  /// Hears of a save's end, on the main queue.
+  public typealias SaveCompletion = @Sendable (MagicalSaveOutcome) -> Void
+
+  /// Saves this context, one level up, and returns without waiting. May be called from anywhere.
+  /// Source: `MR_saveOnlySelfWithCompletion:`.
+  public func saveOnlySelf(completion: SaveCompletion? = nil) {
+    perform { Self.complete(self.saveLevel(), completion) }
+  }
+
+  /// Saves this context, one level up, and waits for it. May be called from anywhere.
+  /// Source: `MR_saveOnlySelfAndWait`.
+  @discardableResult
+  public func saveOnlySelfAndWait() -> MagicalSaveOutcome { performAndWait { saveLevel() } }
+
+  /// Saves this context and every one above it, each on its own queue, up to the store, and returns without waiting. May
+  /// be called from anywhere: on the main queue too, which a private context above writes for.
+  /// Source: `MR_saveToPersistentStoreWithCompletion:`.
+  public func saveToPersistentStore(completion: SaveCompletion? = nil) { saveUpwards(.noChanges, completion) }
+
+  /// Saves this context and every one above it, up to the store, and waits for it. May be called from anywhere; on the
+  /// main queue it makes that wait for the store.
+  /// Source: `MR_saveToPersistentStoreAndWait`.
+  @discardableResult
+  public func saveToPersistentStoreAndWait() -> MagicalSaveOutcome {
+    var outcome = MagicalSaveOutcome.noChanges
+    var next: ManagedObjectContext? = self
+    while let context = next {
+      outcome = outcome.followed(by: context.saveOnlySelfAndWait())
+      if case .failed = outcome { break }
+      next = context.parent
+    }
+    return outcome
+  }
+
+  /// Saves this context and every one above it, up to the store, without blocking a thread meanwhile.
+  /// - Returns: whether there was anything to write.
+  /// - Throws: the error of the level that failed.
+  @discardableResult
+  public func saveToPersistentStore() async throws -> Bool {
+    let outcome = await withCheckedContinuation { continuation in
+      saveToPersistentStore { continuation.resume(returning: $0) }
+    }
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
+
+  private func saveUpwards(_ earlier: MagicalSaveOutcome, _ completion: SaveCompletion?) {
+    perform {
+      let outcome = earlier.followed(by: self.saveLevel())
+      if case .failed = outcome { return Self.complete(outcome, completion) }
+      guard let parent = self.parent else { return Self.complete(outcome, completion) }
+      parent.saveUpwards(outcome, completion)
+    }
+  }
+
+  private func saveLevel() -> MagicalSaveOutcome {
+    let name = name ?? "without a name"
+    guard hasChanges else {
+      MagicalRecord.log(.warn, "nothing to save in the context \(name)")
+      return .noChanges
+    }
+    do {
+      try save()
+      MagicalRecord.log(.verbose, "the context \(name) was saved")
+      return .saved
+    } catch {
+      MagicalRecord.handle(error, "the context \(name) couldn't be saved")
+      return .failed(error)
+    }
+  }
+
+  static func complete(_ outcome: MagicalSaveOutcome, _ completion: SaveCompletion?) {
+    guard let completion else { return }
+    DispatchQueue.main.async { completion(outcome) }
+  }
+}
+
+extension MagicalSaveOutcome {
+  /// What two levels come to together.
+  fileprivate func followed(by next: MagicalSaveOutcome) -> MagicalSaveOutcome {
+    if case .noChanges = next { return self }
+    return next
+  }
+}
