@@ -9,9 +9,17 @@ package struct ResolvedSort: Sendable, Hashable {
   /// How strings are folded first.
   package let options: FetchPredicate.Options
 
-  fileprivate func order(_ a: any PredicateSubject, _ b: any PredicateSubject) -> Int {
-    let order = Self.order(path.value(of: a, options), path.value(of: b, options))
+  /// The value that a subject is sorted by, folded.
+  func value(of subject: any PredicateSubject) -> Value { path.value(of: subject, options) }
+
+  /// How two such values are ordered.
+  func order(_ a: Value, _ b: Value) -> Int {
+    let order = Self.order(a, b)
     return ascending ? order : -order
+  }
+
+  fileprivate func order(_ a: any PredicateSubject, _ b: any PredicateSubject) -> Int {
+    order(value(of: a), value(of: b))
   }
 
   private static func order(_ a: Value, _ b: Value) -> Int {
@@ -39,11 +47,14 @@ extension [ResolvedSort] {
   package func order(_ a: any PredicateSubject, _ b: any PredicateSubject) -> ComparisonResult {
     var order = 0
     for sort in self where order == 0 { order = sort.order(a, b) }
-    if order == 0 {
-      order = ResolvedSort.order(a.subjectID, b.subjectID)
-      if last?.ascending == false { order = -order }
-    }
+    if order == 0 { order = orderOfIDs(a.subjectID, b.subjectID) }
     return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
+  }
+
+  /// How the IDs of objects are ordered that the descriptors leave equal.
+  func orderOfIDs(_ a: ManagedObjectID, _ b: ManagedObjectID) -> Int {
+    let order = ResolvedSort.order(a, b)
+    return last?.ascending == false ? -order : order
   }
 
   /// Whether `a` comes before `b`; see ``order(_:_:)``.

@@ -1,0 +1,88 @@
+/// The ways that lead from a controller's objects to the values it selects, sorts and sections them by.
+struct FollowedPaths {
+  /// An object on the way, other than the first.
+  struct Step {
+    /// Its entity.
+    let destination: EntityDescription
+    /// The way to it.
+    let path: ResolvedPath
+    /// What is read from it: an attribute, or the next relationship. nil for its ID.
+    let slot: Int?
+    /// Whether the predicate goes this way, so that a change may bring in objects.
+    let isInPredicate: Bool
+  }
+
+  /// Every object on the way, once for each way.
+  private(set) var steps: [Step] = []
+  /// The relationships that lead on, one list for each way that has some.
+  private(set) var routes: [[RelationshipDescription]] = []
+  /// Whether a row alone tells everything: no other object and no Swift code is asked.
+  let isPlain: Bool
+  /// Entities whose deletion empties references that no delete rule reaches.
+  let looseDestinations: [EntityDescription]
+
+  init(predicate: ResolvedPredicate?, others: [ResolvedPath], asksObjects: Bool) {
+    let predicatePaths = predicate?.paths ?? []
+    let all = predicatePaths.map { ($0, true) } + others.map { ($0, false) }
+    for (path, isInPredicate) in all where !path.steps.isEmpty {
+      if !routes.contains(path.steps) { routes.append(path.steps) }
+      for (index, relationship) in path.steps.enumerated() {
+        let isLast = index + 1 == path.steps.count
+        steps.append(
+          Step(
+            destination: relationship.destinationEntity,
+            path: ResolvedPath(steps: Array(path.steps[..<index]), end: .relationship(relationship)),
+            slot: isLast ? path.endSlot : path.steps[index + 1].slot, isInPredicate: isInPredicate))
+      }
+    }
+    let relationships = all.flatMap { path, _ in path.steps + path.endRelationships }
+    looseDestinations = relationships.filter {
+      guard let inverse = $0.inverseRelationship else { return true }
+      return inverse.deleteRule == .noAction
+    }.map(\.destinationEntity)
+    let readsTransients = all.contains { path, _ in
+      if case .attribute(let attribute) = path.end { return attribute.isTransient }
+      return false
+    }
+    isPlain = steps.isEmpty && !asksObjects && !readsTransients
+  }
+
+  /// Whether an object of the entity lies on one of the ways.
+  func contains(_ entity: EntityDescription) -> Bool { steps.contains { entity.isKindOf($0.destination) } }
+}
+
+extension ResolvedPath {
+  fileprivate var endSlot: Int? {
+    switch end {
+    case .attribute(let attribute): return attribute.slot
+    case .relationship(let relationship): return relationship.slot
+    case .objectID: return nil
+    }
+  }
+
+  fileprivate var endRelationships: [RelationshipDescription] {
+    if case .relationship(let relationship) = end { return [relationship] }
+    return []
+  }
+}
+
+extension ResolvedPredicate {
+  /// Every path that the predicate reads.
+  var paths: [ResolvedPath] {
+    switch self {
+    case .constant: return []
+    case .compare(let path, _, let operand, _): return [path] + operand.paths
+    case .isIn(let path, _, _), .like(let path, _, _), .matches(let path, _): return [path]
+    case .text(let left, _, let right, _): return left.paths + right.paths
+    case .and(let parts), .or(let parts): return parts.flatMap(\.paths)
+    case .not(let inner): return inner.paths
+    }
+  }
+}
+
+extension ResolvedOperand {
+  fileprivate var paths: [ResolvedPath] {
+    if case .path(let path) = self { return [path] }
+    return []
+  }
+}
