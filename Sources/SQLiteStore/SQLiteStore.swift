@@ -21,30 +21,34 @@ package final class SQLiteStore: PersistentStore {
   /// Whether there are ordered relationships.
   let hasOrders: Bool
 
-  /// Opens or creates the file.
+  /// Opens or creates the file, and migrates what was made with another version of the model.
   ///
-  /// - Throws: ``ManagedObjectError/incompatibleStore(path:reason:)`` when its tables aren't those of the model,
-  ///   ``ManagedObjectError/store(path:code:message:)`` when SQLite can't open it.
+  /// - Throws: ``MigrationError`` when it can't be migrated or isn't to be,
+  ///   ``ManagedObjectError/incompatibleStore(path:reason:)`` when its tables aren't those of the model and it doesn't say
+  ///   which model made them, ``ManagedObjectError/store(path:code:message:)`` when SQLite can't open it.
   package init(
-    at url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init()
+    at url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init(),
+    migration: MigrationOptions = .init()
   ) throws {
-    let schema = try SchemaMap(model: model, entities: entities)
     self.url = url
     self.options = options
-    self.schema = schema
-    let (pool, identifier) = try Self.translating(url) {
+    let opening = StoreOpening(model: model, entities: entities, path: url.path, options: migration)
+    let (pool, opened) = try Self.translating(url) {
       let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options))
-      let identifier = try pool.writeWithoutTransaction { db in
+      let opened = try pool.writeWithoutTransaction { db in
+        let opened = try opening.open(db)
         try db.execute(sql: "PRAGMA synchronous = \(options.durability == .everySave ? "FULL" : "NORMAL")")
         try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024)")
         let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? options.pageSize
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, options.checkpointSize / pageSize))")
-        return try SchemaSetup(schema: schema, path: url.path, version: KeptVersion(model, entities)).prepare(db)
+        return opened
       }
-      return (pool, identifier)
+      return (pool, opened)
     }
     self.pool = pool
+    let (identifier, schema) = (opened.identifier, opened.schema)
     self.identifier = identifier
+    self.schema = schema
     let scopes = Dictionary(
       uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
     var layouts: [Int: RowLayout] = [:]
@@ -65,6 +69,7 @@ package final class SQLiteStore: PersistentStore {
       try db.execute(sql: "PRAGMA page_size = \(options.pageSize)")
       try db.execute(sql: "PRAGMA cache_size = -\(options.readerCache / 1024)")
       PredicateFunctions.register(on: db)
+      DateForms.register(on: db)
     }
     return configuration
   }
@@ -125,8 +130,8 @@ extension PersistentStoreDescription {
   public static func sqlite(
     at url: URL, configuration: String? = nil, options: SQLiteStoreOptions = .init()
   ) -> PersistentStoreDescription {
-    PersistentStoreDescription(configuration: configuration) { model, entities in
-      try SQLiteStore(at: url, model: model, entities: entities, options: options)
+    PersistentStoreDescription(configuration: configuration) { model, entities, migration in
+      try SQLiteStore(at: url, model: model, entities: entities, options: options, migration: migration)
     }
   }
 }

@@ -29,14 +29,32 @@ extension PersistentStore {
 public struct PersistentStoreDescription: Sendable {
   /// The configuration whose entities the store holds; nil for all that no other store holds.
   public var configuration: String?
-  package var open: @Sendable (ManagedObjectModel, [EntityDescription]) throws -> any PersistentStore
+  package var migration = MigrationOptions()
+  private let opening:
+    @Sendable (ManagedObjectModel, [EntityDescription], MigrationOptions) throws -> any PersistentStore
 
+  /// A store that needs no migration, or that wraps one.
   package init(
     configuration: String? = nil,
     open: @escaping @Sendable (ManagedObjectModel, [EntityDescription]) throws -> any PersistentStore
   ) {
+    self.init(configuration: configuration) { model, entities, _ in try open(model, entities) }
+  }
+
+  /// A store that migrates as the options say.
+  package init(
+    configuration: String? = nil,
+    migrating open:
+      @escaping @Sendable (ManagedObjectModel, [EntityDescription], MigrationOptions) throws ->
+      any PersistentStore
+  ) {
     self.configuration = configuration
-    self.open = open
+    opening = open
+  }
+
+  /// Opens the store for some of a model's entities.
+  package func open(_ model: ManagedObjectModel, _ entities: [EntityDescription]) throws -> any PersistentStore {
+    try opening(model, entities, migration)
   }
 
   /// A store in memory, gone with its coordinator.

@@ -3,6 +3,9 @@ public enum MigrationError: Error, Sendable, Equatable {
   /// The store was made with another version of the model, and isn't to be migrated automatically; every entity that
   /// differs. Core Data: `NSPersistentStoreIncompatibleVersionHashError`.
   case incompatibleVersion(store: String, differences: [VersionDifference])
+  /// The store was made with another version of the model, no mapping model leads from it, and none is to be inferred;
+  /// every entity that differs. Core Data: `NSMigrationMissingMappingModelError`.
+  case missingMappingModel(store: String, differences: [VersionDifference])
   /// What the new version asks for doesn't follow from the old one; every obstacle. Core Data:
   /// `NSInferredMappingModelError`.
   case cannotInfer(obstacles: [MigrationObstacle])
@@ -97,6 +100,10 @@ extension MigrationError: CustomStringConvertible {
     case .incompatibleVersion(let store, let differences):
       return "\(store) was made with another version of the model (\(list(differences))): let it be migrated with "
         + "shouldMigrateStoreAutomatically, or open it with the model that made it"
+    case .missingMappingModel(let store, let differences):
+      return
+        "\(store) was made with another version of the model (\(list(differences))), and no mapping model was given "
+        + "for it: give one, or let it be inferred with shouldInferMappingModelAutomatically"
     case .cannotInfer(let obstacles): return "the migration can't be inferred: \(list(obstacles))"
     case .notUnique(let store, let violations):
       return

@@ -35,20 +35,45 @@ struct OpeningTests {
     #expect(second.managedObjectID(forURIRepresentation: uri) == ada.objectID)
   }
 
-  @Test("a store of another version of the model is refused with what it lacks")
+  @Test("a store of another version of the model that isn't to be migrated is refused, and says how it differs")
   func anotherModel() throws {
     try open(CompanyModel.older)
-    let path = file.path
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    var description = PersistentStoreDescription.sqlite(at: file)
+    description.shouldMigrateStoreAutomatically = false
     #expect {
-      try open()
+      try coordinator.addPersistentStore(description)
     } throws: { error in
-      guard case ManagedObjectError.incompatibleStore(path, let reason) = error else { return false }
-      return reason.contains("Person.desk_id, Person.email")
+      guard case MigrationError.incompatibleVersion(file.path, let differences) = error else { return false }
+      return differences.map(\.entity) == ["Desk", "Manager", "Person"] && differences[0].kind == .added
+        && "\(error)".contains("Person.email is new, Person.desk is new")
     }
-    let tables = try DatabaseQueue(path: path).read { db in
+    description.shouldMigrateStoreAutomatically = true
+    description.shouldInferMappingModelAutomatically = false
+    #expect {
+      try coordinator.addPersistentStore(description)
+    } throws: { error in
+      guard case MigrationError.missingMappingModel(file.path, let differences) = error else { return false }
+      return differences.count == 3
+    }
+    let tables = try DatabaseQueue(path: file.path).read { db in
       try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name = 'Desk'")
     }
     #expect(tables.isEmpty, "what is refused isn't changed")
+  }
+
+  @Test("a store from before files kept their model is refused with what it lacks")
+  func unknownModel() throws {
+    try open(CompanyModel.older).0.close()
+    try DatabaseQueue(path: file.path).write {
+      try $0.execute(sql: "DELETE FROM lade_metadata WHERE key LIKE 'model%'")
+    }
+    #expect {
+      try open()
+    } throws: { error in
+      guard case ManagedObjectError.incompatibleStore(file.path, let reason) = error else { return false }
+      return reason.contains("Person.desk_id, Person.email")
+    }
   }
 
   @Test("a file that isn't a database is refused and left as it is")

@@ -1,0 +1,51 @@
+extension MappingInference {
+  mutating func attributeMapping(
+    _ attribute: AttributeDescription, _ entity: EntityDescription, _ source: EntityDescription
+  ) -> PropertyMapping {
+    guard let origin: AttributeDescription = origin(of: attribute, in: entity) else {
+      return newAttribute(attribute, entity)
+    }
+    let policy = "keep the type, or write an entity migration policy"
+    if !attribute.type.takes(origin.type) {
+      note(entity, attribute, "is \(attribute.type.rawValue) and was \(origin.type.rawValue)", policy)
+    } else if attribute.type == .composite, !hasSameElements(attribute.definition, origin.definition) {
+      note(entity, attribute, "has other elements than it had", policy)
+    }
+    guard origin.isOptional, !attribute.isOptional, attribute.definition.derivationExpression == nil else {
+      return PropertyMapping(attribute.name, .property(origin.name))
+    }
+    if attribute.defaultValue.isNull {
+      note(entity, attribute, "is required, was optional and has no default", "give it a default value")
+    }
+    return PropertyMapping(attribute.name, .propertyOrValue(origin.name, attribute.defaultValue))
+  }
+
+  private mutating func newAttribute(
+    _ attribute: AttributeDescription, _ entity: EntityDescription
+  ) -> PropertyMapping {
+    if !attribute.isOptional, attribute.defaultValue.isNull, attribute.definition.derivationExpression == nil {
+      note(entity, attribute, "is new and required, and has no default", "give it a default value, or make it optional")
+    }
+    return PropertyMapping(attribute.name, .value(attribute.defaultValue))
+  }
+
+  private func hasSameElements(_ a: AttributeDefinition, _ b: AttributeDefinition) -> Bool {
+    guard a.compositeElements.count == b.compositeElements.count else { return false }
+    return a.compositeElements.allSatisfy { element in
+      b.compositeElements.contains {
+        $0.name == element.name && element.type.takes($0.type) && hasSameElements(element, $0)
+      }
+    }
+  }
+}
+
+extension AttributeType {
+  /// Whether every value of `other` is one of this type, stored in the same way.
+  func takes(_ other: AttributeType) -> Bool {
+    if self == other { return true }
+    switch (self, other) {
+    case (.integer32, .integer16), (.integer64, .integer16), (.integer64, .integer32), (.double, .float): return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// A mapping model says how the rows of one version of a model become rows of another: an entity mapping for each entity
+// of the new version that has rows of the old one, for each that is new, and for each that is gone. It is a plain value:
+// what ``MappingModel/inferred(from:to:)`` finds can be looked at, changed, and given to a store's description.
+
+/// How a store made with one model becomes one of another.
+///
+/// Source: Core Data's `NSMappingModel`.
+public struct MappingModel: Sendable {
+  /// The model that made the store.
+  public let sourceModel: ManagedObjectModel
+  /// The model that it is to fit.
+  public let destinationModel: ManagedObjectModel
+  /// What happens to each entity.
+  public var entityMappings: [EntityMapping]
+
+  /// A mapping of the entities given. An entity of the old model that none mentions as its source loses its rows.
+  public init(from source: ManagedObjectModel, to destination: ManagedObjectModel, entityMappings: [EntityMapping]) {
+    self.sourceModel = source
+    self.destinationModel = destination
+    self.entityMappings = entityMappings
+  }
+
+  /// The entity mappings by their names.
+  public var entityMappingsByName: [String: EntityMapping] {
+    Dictionary(entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The mapping whose destination is the entity of that name. Setting it replaces the mapping.
+  public subscript(destination name: String) -> EntityMapping? {
+    get { entityMappings.first { $0.destinationEntityName == name } }
+    set {
+      let index = entityMappings.firstIndex { $0.destinationEntityName == name }
+      if let index { entityMappings.remove(at: index) }
+      if let newValue { entityMappings.insert(newValue, at: index ?? entityMappings.count) }
+    }
+  }
+
+  /// The mapping that follows from the two models alone.
+  ///
+  /// Entities and properties are matched by renaming identifier, then by name; a property is found wherever in the
+  /// hierarchy it was. Inferred is: adding, removing and renaming of entities and properties; optional to required with
+  /// a default, and back; to-one to to-many; ordered to unordered, and back; properties pulled up and pushed down, new
+  /// parents, entities that move into or out of a hierarchy.
+  ///
+  /// Source: `inferredMappingModel(forSourceModel:destinationModel:)` of Core Data. It differs in that
+  /// - an integer may become a wider one, and a float a double: their values are stored alike;
+  /// - entities without a common parent may get one: Core Data can't merge hierarchies. Rows of all but one get new
+  ///   numbers where two would have the same, and with them new object IDs;
+  /// - an entity or property of the new version whose renaming identifier is taken as an explicit claim: another one
+  ///   that has the claimed name is new.
+  ///
+  /// - Throws: ``MigrationError/cannotInfer(obstacles:)`` with every obstacle.
+  public static func inferred(
+    from source: ManagedObjectModel, to destination: ManagedObjectModel
+  ) throws -> MappingModel {
+    try inferred(from: source, source.entities, to: destination, destination.entities)
+  }
+
+  /// The same for a store that holds only some of the entities.
+  package static func inferred(
+    from source: ManagedObjectModel, _ sourceEntities: [EntityDescription], to destination: ManagedObjectModel,
+    _ destinationEntities: [EntityDescription]
+  ) throws -> MappingModel {
+    var inference = MappingInference(from: sourceEntities, to: destinationEntities)
+    let mappings = inference.run()
+    guard inference.obstacles.isEmpty else { throw MigrationError.cannotInfer(obstacles: inference.obstacles) }
+    return MappingModel(from: source, to: destination, entityMappings: mappings)
+  }
+}

@@ -1,0 +1,27 @@
+extension PersistentStoreDescription {
+  /// Whether a store that was made with another version of the model is migrated when it is opened; true unless set.
+  /// A store in memory is always of the present version.
+  ///
+  /// Source: `shouldMigrateStoreAutomatically` of Core Data's `NSPersistentStoreDescription`.
+  public var shouldMigrateStoreAutomatically: Bool {
+    get { migration.shouldMigrateStoreAutomatically }
+    set { migration.shouldMigrateStoreAutomatically = newValue }
+  }
+
+  /// Whether a migration for which no mapping model was given is inferred; true unless set.
+  ///
+  /// Source: `shouldInferMappingModelAutomatically` of Core Data's `NSPersistentStoreDescription`.
+  public var shouldInferMappingModelAutomatically: Bool {
+    get { migration.shouldInferMappingModelAutomatically }
+    set { migration.shouldInferMappingModelAutomatically = newValue }
+  }
+
+  /// Mapping models of the program's own. The one whose source version is the store's and whose destination version is the
+  /// coordinator's is taken rather than inferring one.
+  ///
+  /// Not in Core Data, which finds mapping models among the resources of the program.
+  public var mappingModels: [MappingModel] {
+    get { migration.mappingModels }
+    set { migration.mappingModels = newValue }
+  }
+}

@@ -1,0 +1,84 @@
+// Rows keep their numbers, and objects their IDs, with one exception: of tables that become one, those whose numbers are
+// taken get higher ones, each by the same amount.
+
+import GRDB
+import ManagedObjects
+
+/// By how much the numbers of rows grow.
+struct NumberShifts {
+  private struct Way: Hashable {
+    let source: EntityDescription
+    let destination: EntityDescription
+  }
+
+  private var shifts: [Way: Int64] = [:]
+  /// The last number given in each new table.
+  private var lastNumbers: [String: Int64] = [:]
+
+  init(
+    _ db: Database, _ old: SchemaMap, _ new: SchemaMap, _ origins: [EntityDescription: EntityDescription]
+  ) throws {
+    for table in new.tables {
+      var used: [ClosedRange<Int64>] = []
+      var last: Int64 = 0
+      for root in Self.roots(of: table, origins) {
+        let family = table.rootEntity.selfAndDescendants.compactMap { origins[$0] }.filter { $0.rootEntity === root }
+        let range = try Self.range(of: family, old, db)
+        let given = try Int64.fetchOne(
+          db, sql: "SELECT value FROM lade_metadata WHERE key = ?", arguments: ["last_number." + old.table(of: root)])
+        var shift: Int64 = 0
+        if let range, table.rootEntity.primaryKey == nil, used.contains(where: { $0.overlaps(range) }) { shift = last }
+        shifts[Way(source: root, destination: table.rootEntity)] = shift
+        if let range { used.append(range.lowerBound + shift...range.upperBound + shift) }
+        last = max(last, (range?.upperBound ?? 0) + shift, (given ?? 0) + shift)
+      }
+      lastNumbers[table.name] = last
+    }
+  }
+
+  /// By how much a row's number grows on the way from one hierarchy to another.
+  func shift(from source: EntityDescription, to destination: EntityDescription) -> Int64 {
+    shifts[Way(source: source.rootEntity, destination: destination.rootEntity)] ?? 0
+  }
+
+  /// Notes the last numbers under the new tables' names.
+  func keep(_ db: Database, _ old: SchemaMap, _ new: SchemaMap) throws {
+    for table in old.tables {
+      try db.execute(sql: "DELETE FROM lade_metadata WHERE key = ?", arguments: ["last_number." + table.name])
+    }
+    for (table, number) in lastNumbers where number > 0 {
+      try db.execute(
+        sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)",
+        arguments: ["last_number." + table, number])
+    }
+  }
+
+  /// The hierarchies whose rows a table takes, that of the same name first.
+  private static func roots(
+    of table: TableMap, _ origins: [EntityDescription: EntityDescription]
+  ) -> [EntityDescription] {
+    var roots: [EntityDescription] = []
+    for entity in table.rootEntity.selfAndDescendants {
+      guard let root = origins[entity]?.rootEntity, !roots.contains(root) else { continue }
+      if root.name == table.rootEntity.name { roots.insert(root, at: 0) } else { roots.append(root) }
+    }
+    return roots
+  }
+
+  /// The least and greatest number of the entities' rows.
+  private static func range(
+    of family: [EntityDescription], _ old: SchemaMap, _ db: Database
+  ) throws -> ClosedRange<Int64>? {
+    guard let first = family.first, try !PresentTable.columns(of: old.table(of: first), db).isEmpty else { return nil }
+    let key = SQLText.name(old.primaryKeyColumn(of: first))
+    var sql = "SELECT min(\(key)), max(\(key)) FROM \(SQLText.name(old.table(of: first)))"
+    if let discriminator = old.discriminatorColumn(of: first) {
+      let names = family.map { SQLText.literal($0.name) }.joined(separator: ", ")
+      sql += " WHERE \(SQLText.name(discriminator)) IN (\(names))"
+    }
+    guard let row = try Row.fetchOne(db, sql: sql), let low: Int64 = row[0], let high: Int64 = row[1] else {
+      return nil
+    }
+    return low...high
+  }
+}

@@ -1,0 +1,122 @@
+// Opening a file is one transaction: whether its tables are made, migrated or found to fit, a program that is killed
+// leaves them as they were or as they are to be, and two programs that open the file at once do so one after the other.
+
+import Foundation
+import GRDB
+import ManagedObjects
+
+/// Makes a file's tables fit the model: creates them, migrates them, or makes sure that they do.
+struct StoreOpening {
+  let model: ManagedObjectModel
+  /// The entities that the store is to hold.
+  let entities: [EntityDescription]
+  let path: String
+  let options: MigrationOptions
+
+  /// What a store works with.
+  struct Opened {
+    let identifier: String
+    let schema: SchemaMap
+  }
+
+  /// Brings the file up to date. Changes the connection's settings for foreign keys and durability meanwhile.
+  func open(_ db: Database) throws -> Opened {
+    // As SQLite's "Making Other Kinds Of Table Schema Changes" asks for: neither can be changed in a transaction. A
+    // renamed table isn't to be renamed where others refer to it, for they say the name that it is to have.
+    try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; PRAGMA synchronous = FULL")
+    let result = Result { try openInTransaction(db) }
+    try db.execute(sql: "PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
+    return try result.get()
+  }
+
+  private func openInTransaction(_ db: Database) throws -> Opened {
+    var opened: Opened?
+    try db.inTransaction(.immediate) {
+      let identifier = try identifier(db)
+      let kept = try KeptVersion(db, path: path)
+      let held = kept.map { entitiesToKeep($0) } ?? entities
+      let schema = try SchemaMap(model: model, entities: held)
+      let version = try KeptVersion(model, held)
+      let missing = try missingColumns(schema, db)
+      if let kept, kept != version || !missing.isEmpty {
+        try migrate(db, from: kept, to: version, held, schema)
+      } else {
+        guard missing.isEmpty else {
+          throw ManagedObjectError.incompatibleStore(
+            path: path,
+            reason: "the file was made with another version of the model, before files kept their model; it has no "
+              + missing.sorted().joined(separator: ", "))
+        }
+        for statement in schema.createStatements { try db.execute(sql: statement) }
+      }
+      if kept != version { try version.write(db) }
+      opened = Opened(identifier: identifier, schema: schema)
+      return .commit
+    }
+    guard let opened else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+    return opened
+  }
+
+  private func identifier(_ db: Database) throws -> String {
+    try db.execute(sql: "CREATE TABLE IF NOT EXISTS lade_metadata (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
+    if let known = try KeptVersion.text("identifier", db) { return known }
+    let new = UUID().uuidString
+    try KeptVersion.set("identifier", new, db)
+    return new
+  }
+
+  /// The entities that the store is to hold, and those in it that the model has but another store is to hold from now
+  /// on: their rows stay, and are migrated along.
+  private func entitiesToKeep(_ kept: KeptVersion) -> [EntityDescription] {
+    let wanted = Set(entities)
+    return model.entities.filter { entity in
+      wanted.contains(entity) || kept.hashes[entity.name] != nil
+    }
+  }
+
+  /// Columns that the model wants and tables which are there haven't got.
+  private func missingColumns(_ schema: SchemaMap, _ db: Database) throws -> [String] {
+    try schema.columnsByTable.flatMap { table, columns -> [String] in
+      let present = try PresentTable.columns(of: table, db)
+      if present.isEmpty { return [] }
+      return columns.filter { !present.contains($0.lowercased()) }.map { "\(table).\($0)" }
+    }
+  }
+
+  // MARK: Migration
+
+  private func migrate(
+    _ db: Database, from kept: KeptVersion, to version: KeptVersion, _ held: [EntityDescription], _ schema: SchemaMap
+  ) throws {
+    let source = try kept.model(path: path)
+    let sourceEntities = source.entities.filter { kept.hashes[$0.name] != nil }
+    if kept.hashes != version.hashes {
+      let differences = VersionDifference.between(kept.hashes, version.hashes, from: source, to: model)
+      guard options.shouldMigrateStoreAutomatically else {
+        throw MigrationError.incompatibleVersion(store: path, differences: differences)
+      }
+      guard options.shouldInferMappingModelAutomatically else {
+        throw MigrationError.missingMappingModel(store: path, differences: differences)
+      }
+    }
+    let mapping = try MappingModel.inferred(from: source, sourceEntities, to: model, held)
+    try TableMigration(
+      db, path: path, from: SchemaMap(model: source, entities: sourceEntities), sourceEntities, to: schema, held,
+      mapping
+    ).run()
+  }
+}
+
+/// Tables as they are in the file.
+enum PresentTable {
+  /// The table's columns, in lower case; none when there is no such table. Generated columns aren't among them.
+  static func columns(of table: String, _ db: Database) throws -> Set<String> {
+    try Set(String.fetchAll(db, sql: "SELECT lower(name) FROM pragma_table_info(?)", arguments: [table]))
+  }
+
+  /// The statement that made the table.
+  static func statement(of table: String, _ db: Database) throws -> String? {
+    try String.fetchOne(
+      db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?)", arguments: [table])
+  }
+}

@@ -1,0 +1,117 @@
+import ManagedObjects
+
+// Every relationship is a set of pairs, whether a column, the other end's column or a table of its own holds them. What a
+// new relationship holds follows from the pairs of the old one, or from those of the old one at its other end, reversed.
+
+extension TableMigration {
+  /// What goes into the column of a to-one relationship.
+  func term(
+    for relationship: RelationshipDescription, _ entity: EntityDescription, _ origin: EntityDescription
+  ) -> SQLTerm {
+    let destination = relationship.destinationEntity
+    if let former = self.origin(of: relationship, in: entity), !former.isToMany {
+      guard let column = old.columnIfStored(of: former, in: origin),
+        columns[old.table(of: origin)]?.contains(column.lowercased()) == true
+      else { return .null }
+      return SQLTerm.column(column).plus(numbers.shift(from: former.destinationEntity, to: destination))
+    }
+    guard let inverse = relationship.inverseRelationship else { return .null }
+    let key = "\(SQLText.name(old.table(of: origin))).\(SQLText.name(old.primaryKeyColumn(of: origin)))"
+    let terms = formerRelationships(of: inverse).map { former in
+      let owner = SQLTerm(sql: "owner").plus(numbers.shift(from: former.entity, to: destination))
+      return SQLTerm(sql: "(SELECT \(owner.sql) FROM (\(pairs(of: former))) WHERE target = \(key))")
+    }
+    guard let first = terms.first else { return .null }
+    return terms.dropFirst().reduce(first) { $0.or($1) }
+  }
+
+  /// Whether the pairs of a relationship are in their table as they should be.
+  func isAsItShouldBe(_ table: JoinTable) throws -> Bool {
+    guard try isMade(by: table.createStatement, table.name) else { return false }
+    let former = formerRelationships(of: table.relationship)
+    let inverse = table.relationship.inverseRelationship.map { formerRelationships(of: $0) } ?? []
+    guard former.count == 1, inverse.allSatisfy({ $0 === former[0].inverseRelationship }), former[0].isManyToMany,
+      old.holds(former[0].entity), old.pairing(of: former[0]) == new.pairing(of: table.relationship)
+    else { return false }
+    return shifts(from: former[0], to: table.relationship) == (0, 0)
+  }
+
+  /// Inserts the pairs.
+  func fill(_ draft: String, _ table: JoinTable) throws {
+    let names = "\(SQLText.name(table.sourceColumn)), \(SQLText.name(table.destinationColumn))"
+    let forward = formerRelationships(of: table.relationship)
+    for former in forward {
+      let shifts = shifts(from: former, to: table.relationship)
+      try execute(
+        "INSERT OR IGNORE INTO \(SQLText.name(draft)) (\(names)) "
+          + "SELECT owner + \(shifts.0), target + \(shifts.1) FROM (\(pairs(of: former)))")
+    }
+    guard let inverse = table.relationship.inverseRelationship, inverse !== table.relationship else { return }
+    for former in formerRelationships(of: inverse) where !forward.contains(where: { $0.inverseRelationship === former })
+    {
+      let shifts = shifts(from: former, to: inverse)
+      try execute(
+        "INSERT OR IGNORE INTO \(SQLText.name(draft)) (\(names)) "
+          + "SELECT target + \(shifts.1), owner + \(shifts.0) FROM (\(pairs(of: former)))")
+    }
+  }
+
+  private func shifts(from former: RelationshipDescription, to new: RelationshipDescription) -> (Int64, Int64) {
+    (
+      numbers.shift(from: former.entity, to: new.entity),
+      numbers.shift(from: former.destinationEntity, to: new.destinationEntity)
+    )
+  }
+
+  /// The old relationship of an entity's relationship.
+  func origin(of relationship: RelationshipDescription, in entity: EntityDescription) -> RelationshipDescription? {
+    guard let origin = origins[entity], old.holds(origin), let mapping = mapping[destination: entity.name],
+      let name = mapping.relationshipMappings.first(where: { $0.name == relationship.name })?.sourceName
+    else { return nil }
+    return origin.relationshipsByName[name]
+  }
+
+  /// The old relationships whose pairs a relationship takes: several where properties were pulled up.
+  private func formerRelationships(of relationship: RelationshipDescription) -> [RelationshipDescription] {
+    var found: [RelationshipDescription] = []
+    for entity in relationship.entity.selfAndDescendants {
+      guard let former = origin(of: relationship, in: entity), !former.isTransient, !found.contains(former),
+        isPresent(former)
+      else { continue }
+      found.append(former)
+    }
+    return found
+  }
+
+  /// Whether the file has the columns that hold a relationship's pairs.
+  private func isPresent(_ relationship: RelationshipDescription) -> Bool {
+    if relationship.isManyToMany { return columns[old.pairing(of: relationship).table]?.isEmpty == false }
+    guard let end = relationship.isToMany ? relationship.inverseRelationship : relationship, old.holds(end.entity),
+      let column = old.columnIfStored(of: end, in: end.entity)
+    else { return false }
+    return columns[old.table(of: end.entity)]?.contains(column.lowercased()) == true
+  }
+
+  /// A query for an old relationship's pairs, as `owner` and `target`.
+  private func pairs(of relationship: RelationshipDescription) -> String {
+    if relationship.isManyToMany {
+      let pairing = old.pairing(of: relationship)
+      return
+        "SELECT \(SQLText.name(pairing.sourceColumn)) AS owner, \(SQLText.name(pairing.destinationColumn)) AS target "
+        + "FROM \(SQLText.name(pairing.table))"
+    }
+    let end = relationship.isToMany ? relationship.inverseRelationship ?? relationship : relationship
+    let key = SQLText.name(old.primaryKeyColumn(of: end.entity))
+    let column = SQLText.name(old.column(of: end, in: end.entity))
+    let (owner, target) = relationship.isToMany ? (column, key) : (key, column)
+    var sql =
+      "SELECT \(owner) AS owner, \(target) AS target FROM \(SQLText.name(old.table(of: end.entity))) "
+      + "WHERE \(column) IS NOT NULL"
+    if let discriminator = old.discriminatorColumn(of: end.entity) {
+      // Siblings may share the column.
+      let names = end.entity.selfAndDescendants.map { SQLText.literal($0.name) }.joined(separator: ", ")
+      sql += " AND \(SQLText.name(discriminator)) IN (\(names))"
+    }
+    return sql
+  }
+}
