@@ -8,8 +8,6 @@ extension MappingInference {
     let policy = "keep the type, or write an entity migration policy"
     if !attribute.type.takes(origin.type) {
       note(entity, attribute, "is \(attribute.type.rawValue) and was \(origin.type.rawValue)", policy)
-    } else if attribute.type == .composite, !hasSameElements(attribute.definition, origin.definition) {
-      note(entity, attribute, "has other elements than it had", policy)
     }
     guard origin.isOptional, !attribute.isOptional, attribute.definition.derivationExpression == nil else {
       return PropertyMapping(attribute.name, .property(origin.name))
@@ -27,15 +25,6 @@ extension MappingInference {
       note(entity, attribute, "is new and required, and has no default", "give it a default value, or make it optional")
     }
     return PropertyMapping(attribute.name, .value(attribute.defaultValue))
-  }
-
-  private func hasSameElements(_ a: AttributeDefinition, _ b: AttributeDefinition) -> Bool {
-    guard a.compositeElements.count == b.compositeElements.count else { return false }
-    return a.compositeElements.allSatisfy { element in
-      b.compositeElements.contains {
-        $0.name == element.name && element.type.takes($0.type) && hasSameElements(element, $0)
-      }
-    }
   }
 }
 

@@ -79,10 +79,10 @@ struct MappingInference {
 
   private static func match(_ origin: EntityDescription, _ entity: EntityDescription) -> RenamingMatch {
     let isSame = origin.name == entity.name && origin.versionHash == entity.versionHash
-    let item = { (property: PropertyDescription) in
-      RenamingMatch.Item(name: property.name, identifier: isSame ? nil : property.renamingIdentifier)
+    func items(_ entity: EntityDescription) -> [RenamingMatch.Item] {
+      entity.properties.map { .init(name: $0.name, identifier: isSame ? nil : $0.renamingIdentifier) }
     }
-    return RenamingMatch(from: origin.properties.map(item), to: entity.properties.map(item))
+    return RenamingMatch(from: items(origin), to: items(entity))
   }
 
   // MARK: Obstacles

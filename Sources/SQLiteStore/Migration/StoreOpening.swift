@@ -37,6 +37,7 @@ struct StoreOpening {
       let held = kept.map { entitiesToKeep($0) } ?? entities
       let schema = try SchemaMap(model: model, entities: held)
       let version = try KeptVersion(model, held)
+      if kept == nil { try addPositions(schema, db) }
       let missing = try missingColumns(schema, db)
       if let kept, kept != version || !missing.isEmpty {
         try migrate(db, from: kept, to: version, held, schema)
@@ -71,6 +72,17 @@ struct StoreOpening {
     let wanted = Set(entities)
     return model.entities.filter { entity in
       wanted.contains(entity) || kept.hashes[entity.name] != nil
+    }
+  }
+
+  /// A file made before orders were stored has no columns for positions; what it holds has none then, and comes in the
+  /// order of its numbers.
+  private func addPositions(_ schema: SchemaMap, _ db: Database) throws {
+    for (table, columns) in schema.positionColumnsByTable {
+      let present = try PresentTable.columns(of: table, db)
+      for column in columns where !present.isEmpty && !present.contains(column.lowercased()) {
+        try db.execute(sql: "ALTER TABLE \(SQLText.name(table)) ADD COLUMN \(SQLText.name(column)) INTEGER")
+      }
     }
   }
 

@@ -25,6 +25,22 @@ extension TableMigration {
     return terms.dropFirst().reduce(first) { $0.or($1) }
   }
 
+  /// What goes into the column of a row's place among those that point to the same object.
+  func positionTerm(
+    for relationship: RelationshipDescription, _ entity: EntityDescription, _ origin: EntityDescription
+  ) -> SQLTerm {
+    if let former = self.origin(of: relationship, in: entity), !former.isToMany {
+      return positionColumn(beside: former).map { SQLTerm.column($0) } ?? .null
+    }
+    guard let inverse = relationship.inverseRelationship else { return .null }
+    let key = "\(SQLText.name(old.table(of: origin))).\(SQLText.name(old.primaryKeyColumn(of: origin)))"
+    let terms = formerRelationships(of: inverse).map { former in
+      SQLTerm(sql: "(SELECT position FROM (\(pairs(of: former))) WHERE target = \(key))")
+    }
+    guard let first = terms.first else { return .null }
+    return terms.dropFirst().reduce(first) { $0.or($1) }
+  }
+
   /// Whether the pairs of a relationship are in their table as they should be.
   func isAsItShouldBe(_ table: JoinTable) throws -> Bool {
     guard try isMade(by: table.createStatement, table.name) else { return false }
@@ -38,22 +54,32 @@ extension TableMigration {
 
   /// Inserts the pairs.
   func fill(_ draft: String, _ table: JoinTable) throws {
-    let names = "\(SQLText.name(table.sourceColumn)), \(SQLText.name(table.destinationColumn))"
     let forward = formerRelationships(of: table.relationship)
-    for former in forward {
-      let shifts = shifts(from: former, to: table.relationship)
-      try execute(
-        "INSERT OR IGNORE INTO \(SQLText.name(draft)) (\(names)) "
-          + "SELECT owner + \(shifts.0), target + \(shifts.1) FROM (\(pairs(of: former)))")
-    }
+    for former in forward { try fill(draft, table.relationship, from: former) }
     guard let inverse = table.relationship.inverseRelationship, inverse !== table.relationship else { return }
     for former in formerRelationships(of: inverse) where !forward.contains(where: { $0.inverseRelationship === former })
     {
-      let shifts = shifts(from: former, to: inverse)
-      try execute(
-        "INSERT OR IGNORE INTO \(SQLText.name(draft)) (\(names)) "
-          + "SELECT target + \(shifts.1), owner + \(shifts.0) FROM (\(pairs(of: former)))")
+      try fill(draft, inverse, from: former)
     }
+  }
+
+  private func fill(
+    _ draft: String, _ relationship: RelationshipDescription, from former: RelationshipDescription
+  ) throws {
+    let pairing = new.pairing(of: relationship)
+    let shifts = shifts(from: former, to: relationship)
+    var columns = [
+      (pairing.sourceColumn, "owner + \(shifts.0)"), (pairing.destinationColumn, "target + \(shifts.1)"),
+    ]
+    if let position = pairing.positionColumn { columns.append((position, "position")) }
+    if let inverse = relationship.inverseRelationship, inverse !== relationship,
+      let position = new.pairing(of: inverse).positionColumn
+    {
+      columns.append((position, "back_position"))
+    }
+    try execute(
+      "INSERT OR IGNORE INTO \(SQLText.name(draft)) (\(columns.map { SQLText.name($0.0) }.joined(separator: ", "))) "
+        + "SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(pairs(of: former)))")
   }
 
   private func shifts(from former: RelationshipDescription, to new: RelationshipDescription) -> (Int64, Int64) {
@@ -92,26 +118,44 @@ extension TableMigration {
     return columns[old.table(of: end.entity)]?.contains(column.lowercased()) == true
   }
 
-  /// A query for an old relationship's pairs, as `owner` and `target`.
+  /// A query for an old relationship's pairs, as `owner` and `target`, with the target's `position` among those of the
+  /// owner and the owner's `back_position` among those of the target, null where there is no order.
   private func pairs(of relationship: RelationshipDescription) -> String {
     if relationship.isManyToMany {
       let pairing = old.pairing(of: relationship)
+      let back = relationship.inverseRelationship.flatMap { old.pairing(of: $0).positionColumn }
+      func position(_ column: String?) -> String {
+        column.flatMap { columns[pairing.table]?.contains($0.lowercased()) == true ? SQLText.name($0) : nil } ?? "NULL"
+      }
       return
-        "SELECT \(SQLText.name(pairing.sourceColumn)) AS owner, \(SQLText.name(pairing.destinationColumn)) AS target "
+        "SELECT \(SQLText.name(pairing.sourceColumn)) AS owner, \(SQLText.name(pairing.destinationColumn)) AS target, "
+        + "\(position(pairing.positionColumn)) AS position, \(position(back)) AS back_position "
         + "FROM \(SQLText.name(pairing.table))"
     }
     let end = relationship.isToMany ? relationship.inverseRelationship ?? relationship : relationship
     let key = SQLText.name(old.primaryKeyColumn(of: end.entity))
     let column = SQLText.name(old.column(of: end, in: end.entity))
+    let place = positionColumn(beside: end).map { SQLText.name($0) } ?? "NULL"
     let (owner, target) = relationship.isToMany ? (column, key) : (key, column)
+    let (position, back) = relationship.isToMany ? (place, "NULL") : ("NULL", place)
     var sql =
-      "SELECT \(owner) AS owner, \(target) AS target FROM \(SQLText.name(old.table(of: end.entity))) "
-      + "WHERE \(column) IS NOT NULL"
+      "SELECT \(owner) AS owner, \(target) AS target, \(position) AS position, \(back) AS back_position "
+      + "FROM \(SQLText.name(old.table(of: end.entity))) WHERE \(column) IS NOT NULL"
     if let discriminator = old.discriminatorColumn(of: end.entity) {
       // Siblings may share the column.
       let names = end.entity.selfAndDescendants.map { SQLText.literal($0.name) }.joined(separator: ", ")
       sql += " AND \(SQLText.name(discriminator)) IN (\(names))"
     }
     return sql
+  }
+
+  /// The column with a row's place among those that point to the same object by an old relationship; nil when the file
+  /// hasn't got it.
+  private func positionColumn(beside relationship: RelationshipDescription) -> String? {
+    let table = old.map(of: relationship.entity)
+    guard let column = table.positionsByProperty[relationship],
+      columns[table.name]?.contains(column.lowercased()) == true
+    else { return nil }
+    return column
   }
 }

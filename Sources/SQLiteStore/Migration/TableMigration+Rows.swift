@@ -62,6 +62,8 @@ extension TableMigration {
     for relationship in entity.relationships {
       guard let column = new.columnIfStored(of: relationship, in: entity) else { continue }
       plan.columns.append(.init(name: column, term: term(for: relationship, entity, origin)))
+      guard let position = new.map(of: entity).positionsByProperty[relationship] else { continue }
+      plan.columns.append(.init(name: position, term: positionTerm(for: relationship, entity, origin)))
     }
     return plan
   }
@@ -119,8 +121,10 @@ extension TableMigration {
     return plans.allSatisfy { plan in
       guard plan.origin.name == plan.entity.name else { return false }
       let former = Set(
-        plan.origin.properties.filter { $0 !== plan.origin.primaryKey }
-          .compactMap { old.columnIfStored(of: $0, in: plan.origin) })
+        plan.origin.properties.filter { $0 !== plan.origin.primaryKey }.flatMap { property in
+          [old.columnIfStored(of: property, in: plan.origin), old.map(of: plan.origin).positionsByProperty[property]]
+            .compactMap { $0 }
+        })
       let fixed = [new.primaryKeyColumn(of: plan.entity), new.discriminatorColumn(of: plan.entity)]
       let present = plan.columns.filter { !fixed.contains($0.name) }
       return plan.columns[0].term == .column(plan.columns[0].name) && Set(present.map(\.name)) == former

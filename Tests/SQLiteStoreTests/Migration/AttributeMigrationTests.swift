@@ -164,6 +164,22 @@ struct AttributeMigrationTests {
     #expect(throws: ManagedObjectError.self) { try store.open(unique) { try $0.add("Thing", ["a": .string("x")]) } }
   }
 
+  @Test("a composite's elements are followed one by one, also when it is renamed")
+  func composites() throws {
+    func address(_ name: String, _ elements: [AttributeDefinition]) -> AttributeDefinition {
+      var composite = AttributeDefinition(name, .composite)
+      composite.compositeName = "Address"
+      composite.compositeElements = elements
+      return composite
+    }
+    let (street, city) = (AttributeDefinition("street", .string), AttributeDefinition("city", .string))
+    try store.open(thing([address("home", [street, city])])) {
+      try $0.add("Thing", ["home": .composite(["street": .string("Elm"), "city": .string("Bath")])])
+    }
+    let place = renamed(address("place", [renamed(AttributeDefinition("town", .string), from: "city")]), from: "home")
+    try store.open(thing([place])) { try $0.expect("Thing", "place.town", [.string("Bath")]) }
+  }
+
   @Test("numbers aren't given twice after a migration")
   func numbers() throws {
     let last = try store.open(thing([AttributeDefinition("a", .string)])) { context in
