@@ -10,7 +10,7 @@ BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test check lint format bench-import bench-objects clean
+.PHONY: help deps build demo test check example lint format bench-import bench-objects clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ test: deps ## the test suite
 check: deps lint ## what a change has to pass: lint, a build with warnings as errors, the test suite
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
 	@$(STRICT) $(SWIFT) test --skip-build $(TEST_FLAGS)
+	@$(MAKE) --no-print-directory example
+
+example: deps ## a package outside that uses the object layer, with classes from its model: built and run
+	@$(SWIFT) run --package-path Tests/ExamplePackage --scratch-path .build/example
 
 lint: ## the format of the sources, the syntax of the scripts
 	@for script in $(SCRIPTS); do bash -n $$script || exit 1; done

@@ -6,7 +6,7 @@ import ManagedObjects
 /// The accessors stand on constant slots, as those written by hand do. What the source declares is documented in the
 /// article on generated classes; in short, for an entity `Person` of `Company.xcdatamodeld`:
 /// - `class Person: ManagedObject`, with `propertyNames` and `propertyTypes` that are compared with the model;
-/// - a property for each of the entity's own attributes, relationships and fetched properties;
+/// - a property for each of the entity's own attributes, relationships and fetched properties; composite ones are structs;
 /// - `addToProjects(_:)` and their like for to-many relationships, under Xcode's names;
 /// - `Person.fetchRequest()`;
 /// - `CompanyModel.model`, the model with all of these classes, and `CompanyModel.classes`.
@@ -55,6 +55,9 @@ package struct ClassGenerator {
       body += writer.lines()
       warnings += writer.warnings
     }
+    for (name, composite) in composites() {
+      body += CompositeWriter(name, composite, access: access, in: self).lines()
+    }
     body += modelLines()
     var head = [
       "// Generated from \(fileName) by the plugin ManagedObjectClasses of lade: change the model, not this file.", "",
@@ -74,6 +77,9 @@ package struct ClassGenerator {
   func type(_ name: String, of module: String) -> String {
     module == "Foundation" || shadowed.contains(name) ? "\(module).\(name)" : name
   }
+
+  /// Whether one of the model's classes has that name.
+  func isClassName(_ name: String) -> Bool { shadowed.contains(name) }
 
   /// The class of an entity's objects: its own, or else the one that all inherit from.
   func className(of entity: EntityDescription) -> String { plans[entity]?.className ?? "ManagedObject" }

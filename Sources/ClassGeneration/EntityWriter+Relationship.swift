@@ -10,15 +10,16 @@ extension EntityWriter {
     let access = min(plan.access, level ?? .public).prefix
     guard relationship.isToMany else {
       return property(
-        relationship, other + "?", access: access, get: "object(\(slot))", set: "setObject(newValue, \(slot))")
+        relationship.name, other + "?", access: access, get: "object(\(slot))", set: "setObject(newValue, \(slot))")
     }
     let isOrdered = relationship.isOrdered
     let set = isOrdered ? "OrderedSet<\(other)>" : "\(type("Set"))<\(other)>"
     let lines =
       isOrdered
       ? property(
-        relationship, set, access: access, get: "orderedObjects(\(slot))", set: "setOrderedObjects(newValue, \(slot))")
-      : property(relationship, set, access: access, get: "objects(\(slot))", set: "setObjects(newValue, \(slot))")
+        relationship.name, set, access: access, get: "orderedObjects(\(slot))",
+        set: "setOrderedObjects(newValue, \(slot))")
+      : property(relationship.name, set, access: access, get: "objects(\(slot))", set: "setObjects(newValue, \(slot))")
     let stem = SwiftText.capitalized(relationship.name)
     guard stems.insert(stem).inserted else {
       warnings.append("\(entity.name).\(relationship.name) gets no addTo\(stem): another relationship has it already")

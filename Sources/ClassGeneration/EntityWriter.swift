@@ -35,19 +35,25 @@ struct EntityWriter {
       lines += SwiftText.list(generator.types(entity), before: "    [", after: "]") + ["  }", "}", ""]
     }
     lines += ["extension \(className) {"] + fetchRequest()
-    for property in entity.properties where property.entity === entity {
-      if let advice = ReservedNames.advice(on: property.name, of: entity.name) {
-        warnings.append(advice)
-        continue
-      }
-      lines.append("")
-      if let attribute = property as? AttributeDescription {
-        lines += accessor(of: attribute)
-      } else if let relationship = property as? RelationshipDescription {
-        lines += accessor(of: relationship)
+    for attribute in entity.definition.attributes where isUsable(attribute.name) {
+      if let composite = entity.compositeAttributesByName[attribute.name] {
+        lines += [""] + accessor(of: composite)
+      } else if let attribute = entity.propertiesByName[attribute.name] as? AttributeDescription {
+        lines += [""] + accessor(of: attribute)
       }
     }
+    for relationship in entity.definition.relationships where isUsable(relationship.name) {
+      guard let relationship = entity.propertiesByName[relationship.name] as? RelationshipDescription else { continue }
+      lines += [""] + accessor(of: relationship)
+    }
     return lines + ["}", ""]
+  }
+
+  /// Whether a property can have that name in Swift; warns when it can't.
+  private mutating func isUsable(_ name: String) -> Bool {
+    guard let advice = ReservedNames.advice(on: name, of: entity.name) else { return true }
+    warnings.append(advice)
+    return false
   }
 
   func type(_ name: String, of module: String = "Swift") -> String { generator.type(name, of: module) }
@@ -63,11 +69,8 @@ struct EntityWriter {
   }
 
   /// A property with these bodies; without the second it can't be set.
-  func property(
-    _ property: PropertyDescription, _ type: String, access: String? = nil, get: String, set: String?
-  ) -> [String] {
-    let name = SwiftText.name(property.name)
-    let head = "  \(access ?? self.access)var \(name): \(type)"
+  func property(_ name: String, _ type: String, access: String? = nil, get: String, set: String?) -> [String] {
+    let head = "  \(access ?? self.access)var \(SwiftText.name(name)): \(type)"
     guard let set else { return ["\(head) { \(get) }"] }
     return ["\(head) {", "    get { \(get) }", "    set { \(set) }", "  }"]
   }

@@ -45,18 +45,19 @@ enum SwiftText {
   }
 
   /// A list in lines of at most 120 characters, where its items aren't longer themselves.
-  static func list(_ items: [String], before: String, after: String) -> [String] {
+  /// - Parameter isCall: whether a comma after the last one would be amiss.
+  static func list(_ items: [String], before: String, after: String, isCall: Bool = false) -> [String] {
     let whole = before + items.joined(separator: ", ") + after
     if whole.count <= 120 { return [whole] }
     let margin = String(repeating: " ", count: before.prefix { $0 == " " }.count)
     var lines = [before]
     var line = ""
-    for item in items {
+    for (index, item) in items.enumerated() {
       if !line.isEmpty, margin.count + line.count + item.count > 115 {
         lines.append(margin + "  " + line)
         line = ""
       }
-      line += (line.isEmpty ? "" : " ") + item + ","
+      line += (line.isEmpty ? "" : " ") + item + (isCall && index == items.count - 1 ? "" : ",")
     }
     return lines + [margin + "  " + line, margin + after]
   }

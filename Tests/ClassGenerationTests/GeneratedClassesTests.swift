@@ -62,6 +62,30 @@ struct GeneratedClassesTests {
     #expect(book.shelfmark == nil && book.author == nil && book.tags.isEmpty)
   }
 
+  @Test("a composite attribute is a struct, which stands in the slots of its elements")
+  func composites() throws {
+    let context = context()
+    let melville = try context.insert(Author.self)
+    #expect(melville.address == nil)
+    let address = Address(
+      street: "Pearl Street 6", position: Position(latitude: 40.7, longitude: -74),
+      in: Date(timeIntervalSinceReferenceDate: 0))
+    melville.address = address
+    #expect(melville.address == address && melville.work == nil)
+    #expect(melville.value(forKey: "address.position.longitude") == .double(-74))
+    melville.address?.position?.latitude = 41
+    melville.address?.street = nil
+    melville.work = Address(street: "Custom House")
+    melville.value = 1
+    try context.save()
+    let reader = self.context()
+    let read = try #require(try reader.fetch(Author.fetchRequest()).first)
+    #expect(read.address == Address(position: Position(latitude: 41, longitude: -74), in: address.in))
+    #expect(read.work == Address(street: "Custom House") && read.value == 1)
+    read.address = nil
+    #expect(read.address == nil && read.value(forKey: "address") == .null && read.work != nil)
+  }
+
   @Test("relationships keep both ends, through properties and the methods that Xcode names")
   func relationships() throws {
     let context = context()

@@ -44,8 +44,6 @@ extension ManagedObjectContext {
     deferredError = nil
     undoManager?.removeAllActions()
     if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }
-    faultBatches = FaultBatches()
-    prefetched = []
     observers.didReset()
     return remains
   }

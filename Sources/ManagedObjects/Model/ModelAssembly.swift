@@ -26,9 +26,6 @@ struct ModelAssembly {
     for entity in ordered { noteReferences(of: entity) }
     for entity in ordered { noteOrders(of: entity) }
     for entity in ordered { entity.validationRules = ValidationRules(entity) }
-    for entity in ordered {
-      entity.faultValues = ContiguousArray(repeating: .unresolved, count: entity.properties.count)
-    }
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
     return definitions.compactMap { entities[$0.name] }
   }

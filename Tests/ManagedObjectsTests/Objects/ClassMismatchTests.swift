@@ -19,6 +19,12 @@ struct ClassMismatchTests {
     }
   }
 
+  private class Named: ManagedObject {
+    override class var propertyNames: [String]? { ["first", "second"] }
+  }
+
+  private final class Extended: Named {}
+
   private class Plain: ManagedObject {}
   private final class Below: Plain {}
   private final class Aside: ManagedObject {}
@@ -85,6 +91,11 @@ struct ClassMismatchTests {
     let reversed = ClassLayout(propertyNames: ["second", "first"])
     #expect(try mismatches([entity], ["A": Plain.self], ["A": fits]) == [])
     #expect(try mismatches([entity], ["A": Plain.self], ["A": reversed]).count == 1)
+    let below = EntityDefinition("B", parent: "A", attributes: [AttributeDefinition("third", .string)])
+    let classes = ["A": Named.self, "B": Extended.self]
+    let layout = ClassLayout(propertyNames: ["first", "second", "third"])
+    #expect(try mismatches([entity, below], classes, ["B": layout]) == [])
+    #expect(try mismatches([entity, below], classes) == ["Extended for B lacks third"])
   }
 
   @Test("a model without classes is used by name, whatever classes it names")
