@@ -17,10 +17,14 @@ public struct ContextSave: Sendable {
   public let transactionAuthor: String?
   let contextID: ObjectIdentifier
   let coordinator: PersistentStoreCoordinator
-  let isToStore: Bool
-  package let inserted: [StoreRow]
-  package let updated: [StoreChanges.Update]
-  package let deleted: [StoreRow]
+  /// The context that the save went into; nil for one that reached the store.
+  let parentID: ObjectIdentifier?
+  var isToStore: Bool { parentID == nil }
+  /// Whether the rows were read afterwards, so that nothing is known of what they were before.
+  let isRemote: Bool
+  package private(set) var inserted: [StoreRow]
+  package private(set) var updated: [StoreChanges.Update]
+  package private(set) var deleted: [StoreRow]
   /// What the store changed of rows that the save didn't: derived attributes of theirs.
   package let refreshed: [StoreWriteResult.Refresh]
 
@@ -29,11 +33,52 @@ public struct ContextSave: Sendable {
     transactionAuthor = context.transactionAuthor
     contextID = ObjectIdentifier(context)
     coordinator = context.persistentStoreCoordinator
-    isToStore = context.parent == nil
+    parentID = context.parent.map(ObjectIdentifier.init)
+    isRemote = false
     inserted = changes.inserted
     updated = changes.updated
     deleted = changes.deleted
     self.refreshed = refreshed
+  }
+
+  /// What was changed by somebody else, with the rows as they are now.
+  init(
+    remoteChangesOf coordinator: PersistentStoreCoordinator, inserted: [StoreRow], updated: [StoreRow],
+    deleted: [ManagedObjectID]
+  ) {
+    contextName = nil
+    transactionAuthor = nil
+    contextID = ObjectIdentifier(coordinator)
+    self.coordinator = coordinator
+    parentID = nil
+    isRemote = true
+    self.inserted = inserted
+    self.updated = updated.map { .init(id: $0.id, values: $0.values, committed: []) }
+    self.deleted = deleted.map { StoreRow(id: $0, values: []) }
+    refreshed = []
+  }
+
+  /// The save as a context's children see it: what the context has changed itself since is as it has it.
+  func seen(by context: ManagedObjectContext) -> ContextSave {
+    var save = self
+    var hidden: [StoreRow] = []
+    save.updated = updated.compactMap { update in
+      guard let object = context.registry.object(with: update.id) else { return update }
+      if object.state == .deleted {
+        hidden.append(StoreRow(id: update.id, values: update.values))
+        return nil
+      }
+      guard object.state == .updated else { return update }
+      var update = update
+      for property in object.entity.properties {
+        if (property as? RelationshipDescription)?.isToMany != true {
+          update.values[property.slot] = object.slots[property.slot]
+        }
+      }
+      return update
+    }
+    save.deleted += hidden
+    return save
   }
 
   /// What a did-save notification tells, of objects or of IDs; nil for any other notification.

@@ -54,12 +54,13 @@ extension ManagedObjectContext {
       || deletions.contains(where: concerns)
   }
 
-  /// Fetches everything that matches in the store, leaves out what no longer matches here, adds what matches only
-  /// here, and sorts and cuts the result in memory.
+  /// Fetches what matches in the store, leaves out what no longer matches here, adds what matches only here, and sorts
+  /// and cuts the result in memory. Of a page everything up to its end is read, and a row more for each that may drop
+  /// out or move back because it was changed or deleted here.
   private func fetchWithPendingChanges(_ fetch: StoreFetch) throws -> [ManagedObject] {
     var whole = fetch
-    whole.limit = 0
     whole.offset = 0
+    if fetch.limit > 0 { whole.limit = fetch.offset + fetch.limit + updates.count + deletions.count }
     let stored = try materialize(source.rows(whole))
     let belongs = { (object: ManagedObject) in
       fetch.includesSubentities ? object.entity.isKindOf(fetch.entity) : object.entity === fetch.entity

@@ -8,24 +8,47 @@ extension ManagedObjectContext {
   /// Takes in what another context of the same coordinator saved: refreshes the objects known here, and drops deleted
   /// ones. Changes made here and not saved yet stay.
   ///
-  /// To be called on this context's queue. Its own saves, other coordinators', and saves of a child into its parent are
-  /// left alone. Source: `mergeChanges(fromContextDidSave:)` of Core Data.
+  /// To be called on this context's queue. What a sibling saved into the common parent, and the parent into its own, is
+  /// taken in too. Its own saves, other coordinators', and those of its children, which it has already, are left alone.
+  /// Source: `mergeChanges(fromContextDidSave:)` of Core Data, which refreshes the objects from the store; here they take
+  /// the values that were saved, so saves are to be merged in the order in which they were made.
   public func mergeChanges(fromContextDidSave save: ContextSave) {
     home.check()
-    guard save.coordinator === persistentStoreCoordinator, save.contextID != ObjectIdentifier(self), save.isToStore
+    guard save.coordinator === persistentStoreCoordinator, save.contextID != ObjectIdentifier(self), concerns(save)
     else { return }
     takePromotedIDs()
     // What is merged is nobody's to undo.
     if undoManager != nil { processPendingChanges() }
     if registry.count > 0 {
+      if save.isRemote { forgetSets(of: save) }
       for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) }
       for update in save.updated { merge(update) }
       drop(save.deleted)
       for refresh in save.refreshed { take(refresh) }
+      if model.hasOwnClasses { tellMerged(save) }
     }
     observers.willProcess(save)
     processPendingChanges()
     postDidMerge(save)
+    passDown(save)
+  }
+
+  /// Whether a save changed what this context sees: the store, or a context above.
+  private func concerns(_ save: ContextSave) -> Bool {
+    guard let target = save.parentID else { return true }
+    var above = parent
+    while let context = above {
+      if target == ObjectIdentifier(context) || save.contextID == ObjectIdentifier(context) { return true }
+      above = context.parent
+    }
+    return false
+  }
+
+  private func tellMerged(_ save: ContextSave) {
+    for update in save.updated where update.id.entity.hasOwnClass {
+      guard let object = registry.object(with: update.id), !object.isUnfilled else { continue }
+      awake(object, from: .refresh)
+    }
   }
 
   /// Takes in what a did-save notification tells. See ``mergeChanges(fromContextDidSave:)-(ContextSave)``.
@@ -112,6 +135,7 @@ extension ManagedObject {
   /// Adds and takes away what a save added to a set and took away, and takes on its order unless it was changed here.
   /// Returns whether a set that was read has changed.
   fileprivate final func mergeSet(_ update: StoreChanges.Update, _ slot: Int) -> Bool {
+    if update.committed.isEmpty { return false }
     let (old, new) = (update.committed[slot], update.values[slot])
     guard old.isSet, new.isSet, old != new, slots[slot].isSet else { return false }
     slots[slot] = slots[slot].merging(from: old, to: new)

@@ -34,10 +34,10 @@ extension ManagedObjectContext {
     for object in save.deleted { object.state = .detached }
     if parent == nil { forgetVanished(Set(save.changes.deleted.map(\.id))) }
     let refreshed = take(result.refreshed, into: &save.changes)
-    postDidSave(
-      ContextSave(context: self, save.changes, refreshed), inserted: save.inserted, updated: save.updated,
-      deleted: save.deleted)
+    let told = ContextSave(context: self, save.changes, refreshed)
+    postDidSave(told, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
     processPendingChanges()
+    tellFollowers(told, number: result.number)
   }
 
   /// What one save writes, with the objects that it comes from.

@@ -39,6 +39,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Where this context tells its children of permanent IDs. Children come and go on any thread.
   let children = ChildContexts()
 
+  /// The children that merge by themselves what this context saves and merges. Safe from any thread.
+  let followers = SaveFollowers()
+
   // Touched on the context's queue.
 
   // Those touched for each object of an import go unchecked by the exclusivity rule, whose accesses never overlap here.

@@ -96,6 +96,8 @@ package struct StoreWriteResult: Sendable {
   /// What the store changed beyond that, also of rows that weren't in the changes; empty for a model without derived
   /// attributes.
   package var refreshed: [Refresh]
+  /// Which of the coordinator's saves it is, from 1; 0 for one into a parent context.
+  var number: Int64 = 0
 
   package init(ids: [ManagedObjectID], refreshed: [Refresh] = []) {
     self.ids = ids

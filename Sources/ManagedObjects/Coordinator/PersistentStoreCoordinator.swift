@@ -11,6 +11,10 @@ public final class PersistentStoreCoordinator: Sendable {
   public let model: ManagedObjectModel
   private let temporaryScopes: [IDScope]
   private let state = Mutex(State())
+  /// The number of the last save, and the lock that keeps saves in that order.
+  private let lastSave = Mutex<Int64>(0)
+  /// The contexts that merge by themselves what is saved.
+  let followers = SaveFollowers()
 
   private struct State {
     var stores: [any PersistentStore] = []
@@ -118,9 +122,20 @@ extension PersistentStoreCoordinator: ObjectSource {
     return ids
   }
 
+  /// Writes one save after the other, and numbers them: who follows them is told in that order. A store has one writer
+  /// at a time anyway.
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
+    try lastSave.withLock { number in
+      var result = try writeParts(of: changes)
+      number += 1
+      result.number = number
+      return result
+    }
+  }
+
   /// Each store's part is one transaction. With several stores a failure in a later one leaves the earlier ones
   /// written, as in Core Data.
-  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
+  private func writeParts(of changes: StoreChanges) throws -> StoreWriteResult {
     let stores = persistentStores
     if stores.count == 1 { return try stores[0].write(changes) }
     var parts: [ObjectIdentifier: Part] = [:]

@@ -54,13 +54,14 @@ extension ManagedObject {
     return relationship.isToMany && slots[relationship.slot] == .unresolved
   }
 
-  /// The IDs of the objects that a relationship holds, without making objects of them; none for a name that isn't a
+  /// The IDs of the objects that a relationship holds, in its order if it has one, without making objects of them; none for a name that isn't a
   /// relationship's. Source: `objectIDs(forRelationshipNamed:)` of Core Data.
   public final func objectIDs(forRelationshipNamed key: String) -> [ManagedObjectID] {
     home.check()
     switch value(forKey: key) {
     case .object(let id): return [id]
     case .objects(let ids): return Array(ids)
+    case .orderedObjects(let ids): return Array(ids)
     default: return []
     }
   }

@@ -37,6 +37,7 @@ extension ManagedObjectContext {
     for object in step.removed.reversed() { revive(object) }
     for change in step.changes.reversed() where change.object.state != .detached { takeBack(change) }
     for object in step.inserted.reversed() { delete(object) }
+    for change in step.changes where change.object.state != .detached { takeOrderBack(change) }
     settleUnchanged(step.changes.map(\.object) + step.removed)
     guard model.hasOwnClasses else { return }
     func tell(_ objects: [ManagedObject], _ event: SnapshotEventType) {
@@ -90,9 +91,20 @@ extension ManagedObjectContext {
         }
         continue
       }
-      guard case .objects(let before) = former, case .objects(let after) = now else { continue }
+      guard relationship.isManyToMany, let before = former.objectIDs, let after = now.objectIDs else { continue }
       for id in after.subtracting(before) { object.unlink(relationship, self.object(with: id)) }
       for id in before.subtracting(after) { object.link(relationship, self.object(with: id)) }
+    }
+  }
+
+  /// Puts ordered relationships back into their order, now that it is known again who is in them.
+  private func takeOrderBack(_ change: UndoStep.Change) {
+    let object = change.object
+    for (slot, former, _) in change.values {
+      guard let relationship = object.entity.properties[slot] as? RelationshipDescription, relationship.isOrdered,
+        case .orderedObjects(let order) = former.mappingIDs({ permanentIDs[$0] ?? $0 })
+      else { continue }
+      object.arrange(relationship, as: order)
     }
   }
 

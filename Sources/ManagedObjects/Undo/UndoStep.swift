@@ -31,7 +31,9 @@ extension ManagedObject {
     entity.properties.compactMap { property in
       let (before, now) = (former[property.slot], slots[property.slot])
       if before == now || before == .unresolved || now == .unresolved { return nil }
-      if let relationship = property as? RelationshipDescription, relationship.isToMany, !relationship.isManyToMany {
+      if let relationship = property as? RelationshipDescription, relationship.isToMany, !relationship.isManyToMany,
+        !relationship.isOrdered
+      {
         return nil
       }
       if let attribute = property as? AttributeDescription, attribute.definition.derivationExpression != nil {

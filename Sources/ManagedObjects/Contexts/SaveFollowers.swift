@@ -1,0 +1,95 @@
+import Synchronization
+
+// Who merges by itself what others save. Of a coordinator's saves the followers are told in the order in which the store
+// has them, whatever order the contexts that saved come by in: merging takes values from the save, and the last one
+// counts. A context passes on to its children what it saves and merges, and what they save into it, on its own queue,
+// with its own unsaved changes on top: what they would read from it.
+
+/// The contexts that merge by themselves what is saved into one coordinator, or known to one parent. Safe from any thread.
+final class SaveFollowers: Sendable {
+  private struct Entry {
+    weak var context: ManagedObjectContext?
+  }
+
+  private struct State {
+    var entries: [Entry] = []
+    /// The number of the save to be told next.
+    var next: Int64 = 1
+    /// Saves that came by before the one that precedes them.
+    var early: [Int64: ContextSave] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  var isEmpty: Bool { state.withLock { !$0.entries.contains { $0.context != nil } } }
+
+  func contains(_ context: ManagedObjectContext) -> Bool {
+    state.withLock { $0.entries.contains { $0.context === context } }
+  }
+
+  func add(_ context: ManagedObjectContext) {
+    state.withLock {
+      $0.entries.removeAll { $0.context == nil || $0.context === context }
+      $0.entries.append(Entry(context: context))
+    }
+  }
+
+  func remove(_ context: ManagedObjectContext) {
+    state.withLock { $0.entries.removeAll { $0.context == nil || $0.context === context } }
+  }
+
+  /// Tells a save now.
+  func tell(_ save: ContextSave) {
+    state.withLock { $0.entries.compactMap(\.context) }.forEach { $0.takeIn(save) }
+  }
+
+  /// Tells a save after those with lower numbers. Every number comes by, once.
+  func tell(_ save: ContextSave, number: Int64) {
+    state.withLock { state in
+      state.early[number] = save
+      while let ready = state.early.removeValue(forKey: state.next) {
+        state.next += 1
+        // Only puts work on queues, which keeps the order; nothing runs under the lock.
+        for entry in state.entries { entry.context?.takeIn(ready) }
+      }
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Whether the context merges by itself what others save: into the coordinator, or, for a child, into its parent, and
+  /// what the parent saves and merges.
+  ///
+  /// Merging happens on the context's queue, some time after the save. A confinement context has no queue, so it can't be
+  /// set for one. Source: `automaticallyMergesChangesFromParent` of Core Data.
+  public var automaticallyMergesChangesFromParent: Bool {
+    get { (parent?.followers ?? persistentStoreCoordinator.followers).contains(self) }
+    set {
+      home.check()
+      precondition(queue != nil || !newValue, "a confinement context has no queue to merge on")
+      let followers = parent?.followers ?? persistentStoreCoordinator.followers
+      if newValue { followers.add(self) } else { followers.remove(self) }
+    }
+  }
+
+  /// Merges a save on the context's queue, later.
+  fileprivate func takeIn(_ save: ContextSave) {
+    guard save.contextID != ObjectIdentifier(self) else { return }
+    perform { self.mergeChanges(fromContextDidSave: save) }
+  }
+
+  /// Tells a save of this context to whoever merges by itself.
+  func tellFollowers(_ save: ContextSave, number: Int64) {
+    if let parent {
+      if !parent.followers.isEmpty { parent.perform { parent.passDown(save) } }
+    } else if number > 0 {
+      persistentStoreCoordinator.followers.tell(save, number: number)
+    }
+    passDown(save)
+  }
+
+  /// Tells the children of a save that this context has made or taken in.
+  func passDown(_ save: ContextSave) {
+    if !followers.isEmpty { followers.tell(save.seen(by: self)) }
+  }
+}
