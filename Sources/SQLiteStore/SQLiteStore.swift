@@ -20,6 +20,8 @@ package final class SQLiteStore: PersistentStore {
   let layouts: [Int: RowLayout]
   /// Whether there are ordered relationships.
   let hasOrders: Bool
+  /// Whether there are derived attributes.
+  let hasDerivations: Bool
 
   /// Opens or creates the file, and migrates what was made with another version of the model.
   ///
@@ -58,6 +60,7 @@ package final class SQLiteStore: PersistentStore {
     }
     self.layouts = layouts
     hasOrders = entities.contains(where: \.hasOrders)
+    hasDerivations = entities.contains(where: \.hasDerivations)
   }
 
   private static func configuration(_ options: SQLiteStoreOptions) -> Configuration {

@@ -35,7 +35,9 @@ extension ManagedObjectContext {
     _ values: ContiguousArray<Value>, _ read: ContiguousArray<Value>, _ entity: EntityDescription
   ) -> Bool {
     for property in entity.properties where values[property.slot] != read[property.slot] {
-      if property.isTransient || property.holdsSet || values[property.slot].isStoredAlike(read[property.slot]) {
+      if property.isTransient || property.isDerived || property.holdsSet
+        || values[property.slot].isStoredAlike(read[property.slot])
+      {
         continue
       }
       // The child may not have heard yet that an object has its permanent ID.

@@ -14,7 +14,13 @@ public struct AttributeDefinition: Sendable, Hashable, Codable {
   public var defaultValue: Value
   /// Never stored.
   public var isTransient: Bool
-  /// The expression of a derived attribute, such as `now:()` or `canonical:(name)`.
+  /// The expression of a derived attribute: `now()`, a key path, `canonical:(name)`, `lowercase:(name)`,
+  /// `uppercase:(name)`, `articles.@count` or `articles.@sum.views`.
+  ///
+  /// The store derives the value in the transaction of each save that changes what it follows from. The saving context's
+  /// objects have it when the save returns, other contexts when they merge the save; what a program assigns gives way.
+  /// Source: `derivationExpression` of Core Data's `NSDerivedAttributeDescription`, where the saving context's objects have
+  /// the value only after a refresh.
   public var derivationExpression: String?
   /// The least value, or a string's least length, checked on save; null for no bound.
   public var minimumValue: Value

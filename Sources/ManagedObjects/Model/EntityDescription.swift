@@ -51,6 +51,12 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   package internal(set) var references: [RelationshipDescription] = []
   /// Those of them that no delete rule takes back: without an inverse, or with one whose rule is to do nothing.
   package internal(set) var looseReferences: [RelationshipDescription] = []
+  /// How its derived attributes follow from others.
+  package internal(set) var derivations: [Derivation] = []
+  /// What changes to its rows make to be derived anew.
+  var derivationTriggers: [DerivationTrigger] = []
+  /// Whether its rows have derived values or others derive values from them.
+  package var hasDerivations: Bool { !derivations.isEmpty || !derivationTriggers.isEmpty }
   /// Its ordered to-many relationships that are stored.
   package internal(set) var orderedSets: [RelationshipDescription] = []
   /// Its to-one relationships that an ordered one leads back from: rows have a place in an order by them.

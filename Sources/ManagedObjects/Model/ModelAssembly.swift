@@ -25,6 +25,8 @@ struct ModelAssembly {
     for entity in ordered { deriveConstraints(of: entity) }
     for entity in ordered { noteReferences(of: entity) }
     for entity in ordered { noteOrders(of: entity) }
+    guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
+    problems += DerivationAssembly(ordered).problems
     for entity in ordered { entity.validationRules = ValidationRules(entity) }
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
     return definitions.compactMap { entities[$0.name] }

@@ -10,6 +10,8 @@ public class PropertyDescription: @unchecked Sendable {
   public let isOptional: Bool
   /// Whether it is never stored.
   public let isTransient: Bool
+  /// Whether it is an attribute that the store derives from others on a save.
+  public let isDerived: Bool
   /// The name it had in an earlier version, for migration.
   public let renamingIdentifier: String?
   /// Whatever the model's author noted; the import's keys stand here.
@@ -19,12 +21,13 @@ public class PropertyDescription: @unchecked Sendable {
 
   init(
     name: String, slot: Int, isOptional: Bool, isTransient: Bool, renamingIdentifier: String?,
-    userInfo: [String: String], entity: EntityDescription
+    userInfo: [String: String], entity: EntityDescription, isDerived: Bool = false
   ) {
     self.name = name
     self.slot = slot
     self.isOptional = isOptional
     self.isTransient = isTransient
+    self.isDerived = isDerived
     self.renamingIdentifier = renamingIdentifier
     self.userInfo = userInfo
     self.entity = entity
@@ -44,7 +47,8 @@ public final class AttributeDescription: PropertyDescription, @unchecked Sendabl
     self.definition = definition
     super.init(
       name: definition.name, slot: slot, isOptional: definition.isOptional, isTransient: definition.isTransient,
-      renamingIdentifier: definition.renamingIdentifier, userInfo: definition.userInfo, entity: entity)
+      renamingIdentifier: definition.renamingIdentifier, userInfo: definition.userInfo, entity: entity,
+      isDerived: definition.derivationExpression != nil)
   }
 }
 

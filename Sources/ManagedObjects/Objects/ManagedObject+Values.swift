@@ -85,7 +85,7 @@ extension ManagedObject {
   package final var hasPersistentChanges: Bool {
     if committed.isEmpty { return false }
     for property in entity.properties where slots[property.slot] != committed[property.slot] {
-      if property.isTransient { continue }
+      if property.isTransient || property.isDerived { continue }
       // The rows at the other end of a one-to-many pair say who is in the set; its order only this side knows.
       if let relationship = property as? RelationshipDescription, relationship.isToMany, !relationship.isManyToMany,
         !relationship.isOrdered

@@ -21,7 +21,7 @@ package final class InMemoryStore: MetadataKeeping {
   /// An empty store of entities.
   package init(entities: [EntityDescription]) {
     let identifier = identifier
-    content = Mutex(Content(tables: MemoryTables(hasOrders: entities.contains(where: \.hasOrders))))
+    content = Mutex(Content(tables: MemoryTables(entities)))
     scopes = Dictionary(
       uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
   }
@@ -65,9 +65,27 @@ package final class InMemoryStore: MetadataKeeping {
       let ids = try changes.inserted.map { row in
         row.id.isTemporaryID ? try newID(of: row.id.entity, values: row.values, &content.lastNumber) : row.id
       }
-      try content.tables.transaction { try MemoryWrite(changes, ids).run(on: &$0) }
-      return StoreWriteResult(ids: ids)
+      let refreshed = try content.tables.transaction { tables in
+        guard tables.hasDerivations else {
+          try MemoryWrite(changes, ids).run(on: &tables)
+          return [StoreWriteResult.Refresh]()
+        }
+        return try derive(changes, ids, in: &tables)
+      }
+      return StoreWriteResult(ids: ids, refreshed: refreshed)
     }
+  }
+
+  /// Runs a write and derives what follows from it.
+  private func derive(
+    _ changes: StoreChanges, _ ids: [ManagedObjectID], in tables: inout MemoryTables
+  ) throws -> [StoreWriteResult.Refresh] {
+    var changes = changes
+    var derivations = DerivationWrite()
+    try derivations.prepare(&changes, tables)
+    let write = MemoryWrite(changes, ids)
+    try write.run(on: &tables)
+    return try derivations.finish(changes, ids, number: { write.permanentID($0).number }, to: &tables)
   }
 
   package func synchronize() throws {}

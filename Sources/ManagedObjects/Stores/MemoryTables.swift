@@ -25,9 +25,14 @@ struct MemoryTables {
   private(set) var orders: [RelationshipDescription: [Int64: MemoryOrder]] = [:]
   /// Whether there are ordered relationships at all.
   let hasOrders: Bool
+  /// Whether there are derived attributes at all.
+  let hasDerivations: Bool
   private var steps: [Step] = []
 
-  init(hasOrders: Bool = false) { self.hasOrders = hasOrders }
+  init(_ entities: [EntityDescription] = []) {
+    hasOrders = entities.contains(where: \.hasOrders)
+    hasDerivations = entities.contains(where: \.hasDerivations)
+  }
 
   // MARK: Reading
 
@@ -38,6 +43,13 @@ struct MemoryTables {
     if relationship.isManyToMany { return pairs[relationship]?[owner] ?? [] }
     guard let inverse = relationship.inverseRelationship else { return [] }
     return referrers[inverse]?[owner] ?? []
+  }
+
+  /// The rows that hold a row by a relationship.
+  func referring(to row: Int64, by relationship: RelationshipDescription) -> Set<ManagedObjectID> {
+    guard relationship.isToMany else { return referrers[relationship]?[row] ?? [] }
+    guard let inverse = relationship.inverseRelationship else { return reversedPairs[relationship]?[row] ?? [] }
+    return inverse.isToMany ? pairs[inverse]?[row] ?? [] : []
   }
 
   /// The numbers of the rows that have the same values in a constraint; none when one of them is nil.

@@ -18,7 +18,12 @@ struct MemoryWrite {
     for row in changes.deleted { tables.remove(row.id) }
     for update in changes.updated {
       guard let stored = tables.row(update.id) else { continue }
-      tables.put(StoreRow(id: stored.id, values: settled(update.values, update.id.entity)))
+      var values = settled(update.values, stored.id.entity)
+      // What other rows say has been derived since the object was read, maybe.
+      for derivation in stored.id.entity.derivations where !derivation.isOwnRow {
+        values[derivation.slot] = stored.values[derivation.slot]
+      }
+      tables.put(StoreRow(id: stored.id, values: values))
     }
     var isTaken: Set<Int> = []
     for (index, id) in ids.enumerated() {
@@ -32,11 +37,14 @@ struct MemoryWrite {
     guard conflicts.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
     writePairs(&tables)
     if tables.hasOrders {
-      try OrderWrite(changes, ids) { [permanent] in (permanent[$0] ?? $0).number }.write(to: &tables)
+      try OrderWrite(changes, ids) { permanentID($0).number }.write(to: &tables)
     }
     let broken = brokenReferences(in: tables)
     guard broken.isEmpty else { throw ManagedObjectError.brokenReferences(broken) }
   }
+
+  /// The permanent ID of a row that may be new.
+  func permanentID(_ id: ManagedObjectID) -> ManagedObjectID { permanent[id] ?? id }
 
   private func checkRows(in tables: MemoryTables) throws {
     var conflicts: [MergeConflict] = []
@@ -46,7 +54,7 @@ struct MemoryWrite {
         return
       }
       let isAsRead = id.entity.properties.allSatisfy { property in
-        if property.isTransient || property.holdsSet { return true }
+        if property.isTransient || property.isDerived || property.holdsSet { return true }
         return stored.values[property.slot].isStoredAlike(read[property.slot])
       }
       if !isAsRead { conflicts.append(.init(id, object: object, cached: read, persisted: stored.values)) }

@@ -8,6 +8,8 @@ final class RowLayout: Sendable {
     let slot: Int
     let name: String
     let kind: ColumnKind
+    /// Whether the store derives the values, which others may have changed without a conflict.
+    var isDerived = false
   }
 
   /// Where a column's value stands, and how it is bound.
@@ -53,7 +55,10 @@ final class RowLayout: Sendable {
     var blank = ContiguousArray(repeating: Value.null, count: entity.properties.count)
     for attribute in entity.attributes where attribute !== entity.primaryKey {
       guard let kind = ColumnKind(attribute) else { continue }
-      columns.append(Column(slot: attribute.slot, name: schema.column(of: attribute, in: entity), kind: kind))
+      columns.append(
+        Column(
+          slot: attribute.slot, name: schema.column(of: attribute, in: entity), kind: kind,
+          isDerived: attribute.isDerived))
     }
     for relationship in entity.relationships where !relationship.isTransient {
       if relationship.isToMany {

@@ -28,7 +28,8 @@ struct RowReader {
   /// - Parameters:
   ///   - layouts: the layouts of the entities whose rows may come, all of one table.
   ///   - onlyIDs: whether the rows' values are left out.
-  init(_ layouts: [RowLayout], onlyIDs: Bool = false) {
+  ///   - slots: the slots to read; nil for all.
+  init(_ layouts: [RowLayout], onlyIDs: Bool = false, slots: Set<Int>? = nil) {
     var columns: [String] = []
     var places: [String: Int32] = [:]
     entityColumn = layouts[0].entityColumn
@@ -38,7 +39,7 @@ struct RowReader {
     for layout in layouts {
       var sources: [Source] = []
       if let slot = layout.keySlot { sources.append(Source(slot: slot, index: 0, kind: .integer)) }
-      for column in onlyIDs ? [] : layout.columns {
+      for column in onlyIDs ? [] : layout.columns where slots?.contains(column.slot) ?? true {
         let index = places[column.name] ?? first + Int32(columns.count)
         if places.updateValue(index, forKey: column.name) == nil { columns.append(column.name) }
         sources.append(Source(slot: column.slot, index: index, kind: column.kind))

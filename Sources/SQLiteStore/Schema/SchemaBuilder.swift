@@ -68,7 +68,7 @@ struct SchemaBuilder {
           columns.assign(header.primaryKey, to: attribute)
         } else {
           let type = try ColumnType.declared(attribute)
-          let isRequired = entity === root && !attribute.isOptional
+          let isRequired = entity === root && !attribute.isOptional && !attribute.isDerived
           columns.add(
             attribute, as: String(attribute.name.map { $0 == "." ? "_" : $0 }), sharedBy: "\(type)/\(attribute.type)",
             isRequired ? "\(type) NOT NULL" : type

@@ -18,7 +18,8 @@ extension RowWrite {
         conflicts.append(.init(id, object: object, cached: read, persisted: nil))
         return
       }
-      for column in layout.columns where !row.values[column.slot].isStoredAlike(read[column.slot]) {
+      for column in layout.columns
+      where !column.isDerived && !row.values[column.slot].isStoredAlike(read[column.slot]) {
         conflicts.append(.init(id, object: object, cached: read, persisted: row.values))
         return
       }

@@ -13,12 +13,17 @@ extension SQLiteStore {
         try db.inTransaction(.immediate) {
           let write = try RowWrite(db, store: self)
           try write.check(changes)
+          var changes = changes
+          var derivations = hasDerivations ? DerivationWrite() : nil
+          var derived = DerivedTables(db: db, store: self)
+          try derivations?.prepare(&changes, derived)
           try write.delete(changes.deleted)
           let ids = try write.assignIDs(to: changes.inserted, changes.updated)
           try write.update(changes.updated)
           try write.insert(changes.inserted, ids)
           try write.writePairs(changes, ids)
           try write.writeOrders(changes, ids)
+          result.refreshed = try derivations?.finish(changes, ids, number: write.number, to: &derived) ?? []
           try write.finish(changes, ids)
           result.ids = ids
           return .commit

@@ -85,6 +85,7 @@ struct VersionHashTests {
     var attributes = values.enumerated().map { AttributeDefinition("a\($0)", .undefined, defaultValue: $1) }
     attributes[0].renamingIdentifier = "old"
     attributes[0].userInfo = ["elements": "x"]
+    attributes[0].type = .date
     attributes[0].derivationExpression = "now:()"
     attributes[1].compositeElements = [AttributeDefinition("part", .string)]
     var entity = EntityDefinition(

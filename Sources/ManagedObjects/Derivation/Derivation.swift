@@ -1,0 +1,138 @@
+import Foundation
+
+/// How a derived attribute's value follows from others, bound to the model's properties.
+///
+/// - `now()`: the time of the save that wrote the row;
+/// - `name`, `category.name`: another attribute's value, of the row itself or over to-one relationships;
+/// - `canonical:(name)`, `lowercase:(name)`, `uppercase:(name)`: such a value as text without case and diacritics, in
+///   lower case or in upper case;
+/// - `articles.@count`: how many objects a to-many relationship holds;
+/// - `articles.@sum.views`, also written `articles.views.@sum`: the sum of an attribute over them, without those that have
+///   nil.
+///
+/// Source: Core Data's `NSDerivedAttributeDescription`.
+package struct Derivation: Sendable {
+  /// Where the value comes from.
+  enum Source: Sendable {
+    case now
+    case path([RelationshipDescription], AttributeDescription)
+    case count(RelationshipDescription)
+    case sum(RelationshipDescription, AttributeDescription)
+  }
+
+  /// What is made of a text.
+  enum Transform: String, Sendable, CaseIterable {
+    case canonical, lowercase, uppercase
+
+    func apply(to text: String) -> String {
+      switch self {
+      case .canonical: return folded(text, caseInsensitive: true, diacriticInsensitive: true)
+      case .lowercase: return text.lowercased()
+      case .uppercase: return text.uppercased()
+      }
+    }
+  }
+
+  let attribute: AttributeDescription
+  let source: Source
+  let transform: Transform?
+
+  /// The slot of the derived attribute.
+  package var slot: Int { attribute.slot }
+
+  /// Whether the row's own attributes say the value, so that it is known before the row is written.
+  package var isOwnRow: Bool {
+    switch source {
+    case .now: return true
+    case .path(let steps, _): return steps.isEmpty
+    case .count, .sum: return false
+    }
+  }
+
+  /// The value while nothing is known that it follows from.
+  var emptyValue: Value {
+    switch source {
+    case .now, .path: return .null
+    case .count, .sum: return settled(.int(0))
+    }
+  }
+
+  /// The value that follows from the row's own.
+  func value(in values: ContiguousArray<Value>, now: Date) -> Value {
+    switch source {
+    case .now: return .date(now)
+    case .path(_, let attribute): return settled(values[attribute.slot])
+    case .count, .sum: return emptyValue
+    }
+  }
+
+  /// A value as the attribute holds it: transformed, and a number of its type.
+  func settled(_ value: Value) -> Value {
+    if let transform {
+      guard case .string(let text) = value else { return .null }
+      return .string(transform.apply(to: text))
+    }
+    return value.converted(to: attribute.type)
+  }
+}
+
+/// What a change to a row makes to be derived anew, elsewhere or in the row itself.
+enum DerivationTrigger: Sendable {
+  /// The row is a member of a one-to-many relationship by its to-one reference; maybe one of its values is summed up.
+  case member(Derivation, reference: RelationshipDescription, summed: AttributeDescription?)
+  /// The row is a member of a many-to-many relationship; maybe one of its values is summed up.
+  case pair(Derivation, RelationshipDescription, summed: AttributeDescription?)
+  /// The row is reached over to-one relationships, and one of its values counts.
+  case step(Derivation, over: [RelationshipDescription], PropertyDescription)
+}
+
+extension Value {
+  /// A number as one of another type, as far as that can hold it; nil where it can't. Other values must fit as they are.
+  func converted(to type: AttributeType) -> Value {
+    switch (self, type) {
+    case (.bool(let value), _) where type != .boolean: return Value.int(value ? 1 : 0).converted(to: type)
+    case (.int(let value), .double), (.int(let value), .float): return .double(Double(value))
+    case (.int(let value), .decimal): return .decimal(Decimal(value))
+    case (.double(let value), .decimal): return Decimal(string: "\(value)").map(Value.decimal) ?? .null
+    case (.double(let value), _) where type.isInteger:
+      return Int64(exactly: value.rounded(.towardZero)).map { Value.int($0).converted(to: type) } ?? .null
+    case (.decimal(let value), .double), (.decimal(let value), .float):
+      return Double(value.description).map(Value.double) ?? .null
+    case (.decimal(var value), _) where type.isInteger:
+      var whole = Decimal()
+      NSDecimalRound(&whole, &value, 0, value.isSignMinus ? .up : .down)
+      return whole.wholeInt64.map { Value.int($0).converted(to: type) } ?? .null
+    default: return fits(type) ? self : .null
+    }
+  }
+
+  /// The sum of numbers, nil ones left out: whole while it is and fits, else a decimal if one of them is, else a double.
+  static func sum(_ values: some Sequence<Value>) -> Value {
+    var whole: Int64 = 0
+    var exact = Decimal(0)
+    var real = 0.0
+    var (hasDecimals, hasReals) = (false, false)
+    for value in values {
+      switch value {
+      case .int(let value):
+        let (sum, overflows) = whole.addingReportingOverflow(value)
+        if overflows {
+          exact += Decimal(value)
+          hasDecimals = true
+        } else {
+          whole = sum
+        }
+      case .bool(let value): whole += value ? 1 : 0
+      case .decimal(let value):
+        exact += value
+        hasDecimals = true
+      case .double(let value):
+        real += value
+        hasReals = true
+      default: break
+      }
+    }
+    if hasReals { return .double(real + Double(whole) + (Double(exact.description) ?? 0)) }
+    return hasDecimals ? .decimal(exact + Decimal(whole)) : .int(whole)
+  }
+}
