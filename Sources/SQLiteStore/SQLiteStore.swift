@@ -99,6 +99,8 @@ package final class SQLiteStore: PersistentStore {
     }
   }
 
+  package func snapshot() throws -> any StoreReader { try SQLiteSnapshot(of: self) }
+
   package func close() throws {
     try translating {
       // Passive: it copies what it can, and waits for no reader of another process.

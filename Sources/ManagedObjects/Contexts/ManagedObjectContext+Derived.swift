@@ -24,7 +24,8 @@ extension ManagedObjectContext {
 
   /// Takes on what the store changed of one row, if it is known here.
   func take(_ refresh: StoreWriteResult.Refresh) {
-    guard let object = registry.object(with: refresh.id), object.state != .detached, !object.isUnfilled else { return }
+    guard let object = registry.object(with: refresh.id), object.state != .detached else { return }
+    guard !object.isUnfilled else { return object.forgetPartialValues() }
     var hasChanged = false
     for (slot, value) in refresh.values {
       if !object.committed.isEmpty { object.committed[slot] = value }

@@ -2,18 +2,16 @@ extension ManagedObjectContext {
   /// The objects that a request finds, with unsaved changes of this context taken into account unless the request says
   /// otherwise.
   ///
-  /// Objects that the context holds already keep their values; the others take those of the store.
+  /// Objects that the context holds already keep their values, unless the request says
+  /// ``FetchRequest/shouldRefreshRefetchedObjects``; the others take those of the store.
   /// Source: `fetch(_:)` of Core Data.
-  /// - Throws: an unknown entity, a predicate or sort key that doesn't fit the entity, or the store's error.
+  /// - Throws: an unknown entity, a predicate, sort key or property that doesn't fit the entity, or the store's error.
   public func fetch<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [T] {
     home.check()
     takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)
-    guard request.includesPendingChanges, hasPendingChanges(of: fetch.entity) else {
-      return try materialize(source.rows(fetch)).compactMap { $0 as? T }
-    }
-    return try fetchWithPendingChanges(fetch).compactMap { $0 as? T }
+    return typed(try objects(fetch, request), fetch)
   }
 
   /// How many objects a request finds.
@@ -22,18 +20,31 @@ extension ManagedObjectContext {
     takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)
-    guard request.includesPendingChanges, hasPendingChanges(of: fetch.entity) else { return try source.count(fetch) }
-    return try fetchWithPendingChanges(fetch).count
+    return request.includesPendingChanges ? try count(fetch) : try source.count(fetch)
+  }
+
+  /// The IDs of the objects that a request finds, in order: those of new objects are temporary.
+  ///
+  /// Nothing but IDs is read, and no object is made, unless the context has changes to take into account.
+  /// Source: `NSFetchRequestResultType.managedObjectIDResultType` of Core Data.
+  public func fetchIDs<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [ManagedObjectID] {
+    home.check()
+    takePromotedIDs()
+    try throwDeferredError()
+    let fetch = try bind(request)
+    return request.includesPendingChanges ? try ids(fetch) : try source.ids(fetch)
   }
 
   /// Binds a request's names to the model's properties.
   func bind<T: ManagedObject>(_ request: FetchRequest<T>) throws -> StoreFetch {
     let entity = try entity(request.entityName)
-    return StoreFetch(
+    var fetch = StoreFetch(
       entity: entity, includesSubentities: request.includesSubentities,
       predicate: try request.predicate?.resolved(in: entity),
       sort: try request.sortDescriptors.map { try $0.resolved(in: entity) },
       limit: request.fetchLimit, offset: request.fetchOffset)
+    fetch.refreshesObjects = request.shouldRefreshRefetchedObjects
+    return fetch
   }
 
   /// The rows that a request finds in the store, without making objects of them.
@@ -44,11 +55,23 @@ extension ManagedObjectContext {
 
   /// What `fetch` finds here, changes included, as rows: what a child context asks for.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
-    guard hasPendingChanges(of: fetch.entity) else { return try materialize(source.rows(fetch)).map(\.row) }
+    var fetch = fetch
+    fetch.slots = nil
+    guard hasPendingChanges(of: fetch.entity) else { return try materialize(source.rows(fetch), fetch).map(\.row) }
     return try fetchWithPendingChanges(fetch).map(\.row)
   }
 
-  private func hasPendingChanges(of entity: EntityDescription) -> Bool {
+  /// How many objects `fetch` finds here, changes included.
+  func count(_ fetch: StoreFetch) throws -> Int {
+    try hasPendingChanges(of: fetch.entity) ? fetchWithPendingChanges(fetch).count : source.count(fetch)
+  }
+
+  /// The IDs of what `fetch` finds here, changes included.
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
+    try hasPendingChanges(of: fetch.entity) ? fetchWithPendingChanges(fetch).map(\.id) : source.ids(fetch)
+  }
+
+  func hasPendingChanges(of entity: EntityDescription) -> Bool {
     let concerns = { (object: ManagedObject) in object.entity.rootEntity === entity.rootEntity }
     return insertions.contains(where: concerns) || updates.contains(where: concerns)
       || deletions.contains(where: concerns)
@@ -57,11 +80,11 @@ extension ManagedObjectContext {
   /// Fetches what matches in the store, leaves out what no longer matches here, adds what matches only here, and sorts
   /// and cuts the result in memory. Of a page everything up to its end is read, and a row more for each that may drop
   /// out or move back because it was changed or deleted here.
-  private func fetchWithPendingChanges(_ fetch: StoreFetch) throws -> [ManagedObject] {
+  func fetchWithPendingChanges(_ fetch: StoreFetch) throws -> [ManagedObject] {
     var whole = fetch
     whole.offset = 0
     if fetch.limit > 0 { whole.limit = fetch.offset + fetch.limit + updates.count + deletions.count }
-    let stored = try materialize(source.rows(whole))
+    let stored = try materialize(source.rows(whole), whole)
     let belongs = { (object: ManagedObject) in
       fetch.includesSubentities ? object.entity.isKindOf(fetch.entity) : object.entity === fetch.entity
     }
@@ -84,31 +107,6 @@ extension ManagedObjectContext {
     }
     let tail = found.dropFirst(fetch.offset)
     return Array(fetch.limit > 0 ? tail.prefix(fetch.limit) : tail)
-  }
-
-  /// Turns rows into this context's objects.
-  private func materialize(_ rows: [StoreRow]) -> [ManagedObject] {
-    var awakening: [ManagedObject] = []
-    let objects = rows.map { row in
-      guard let (object, isAlone) = registry.objectAlone(with: row.id) else {
-        let object = make(row, state: .clean, isFault: false)
-        if row.id.scope.entity.hasOwnClass { awakening.append(object) }
-        return object
-      }
-      // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
-      if object.isUnfilled || (isAlone && object.state == .clean) {
-        object.slots = row.values
-        object.isUnfilled = false
-        if row.id.scope.entity.hasOwnClass {
-          object.committed = []
-          awakening.append(object)
-        }
-      }
-      return object
-    }
-    // Once all are there, for what they say may touch the context.
-    for object in awakening { awakeFromFetch(object) }
-    return objects
   }
 }
 

@@ -11,7 +11,7 @@ extension ManagedObjectContext {
       if object.entity.hasOwnClass { awakeFromFetch(object) }
       return object
     }
-    return make(StoreRow(id: id, values: id.entity.initialValues), state: .clean, isFault: true)
+    return makeFault(id)
   }
 
   /// The object with that ID if the context knows it already.
@@ -82,15 +82,15 @@ extension ManagedObjectContext {
     guard object.isUnfilled else { return }
     object.isUnfilled = false
     guard object.state != .detached else { return }
-    let rows: [StoreRow]
+    let row: StoreRow?
     do {
-      rows = try source.rows(with: [object.id])
+      row = faultBatches.isEmpty ? try source.rows(with: [object.id]).first : try rowOfBatch(object)
     } catch {
       deferredError = error
       object.isUnfilled = true
       return
     }
-    if let row = rows.first {
+    if let row {
       object.slots = row.values
       if object.state == .deleted { object.committed = row.values }
       if object.entity.hasOwnClass { awakeFromFetch(object) }
@@ -107,5 +107,23 @@ extension ManagedObjectContext {
         pending.noteInvalidated(object)
       }
     }
+  }
+
+  /// Reads a fault's row, and along with it those of the faults that are in its batch.
+  private func rowOfBatch(_ object: ManagedObject) throws -> StoreRow? {
+    guard let batch = faultBatches.batch(of: object.id) else { return try source.rows(with: [object.id]).first }
+    let others = batch.ids.compactMap { registry.object(with: $0) }.filter { $0.isUnfilled && $0.state == .clean }
+    var rows = try source.rows(with: [object.id] + others.map(\.id))
+    guard var own = rows.firstIndex(where: { $0.id == object.id }).map({ rows.remove(at: $0) }) else {
+      _ = materialize(rows)
+      return nil
+    }
+    _ = materialize(rows)
+    if !batch.paths.isEmpty {
+      object.slots = own.values
+      keep(try prefetch(batch.paths, of: others + [object]))
+      own.values = object.slots
+    }
+    return own
   }
 }

@@ -60,7 +60,8 @@ extension ManagedObjectContext {
   /// Takes in a row as it is in the store now, and as it was before.
   func merge(_ update: StoreChanges.Update) {
     mergeSets(of: update.id, from: update.committed, to: update.values)
-    guard let object = registry.object(with: update.id), object.state != .detached, !object.isUnfilled else { return }
+    guard let object = registry.object(with: update.id), object.state != .detached else { return }
+    guard !object.isUnfilled else { return object.forgetPartialValues() }
     var hasChanged = false
     for property in object.entity.properties where !property.isTransient {
       let slot = property.slot

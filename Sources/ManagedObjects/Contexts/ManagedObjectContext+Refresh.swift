@@ -28,10 +28,10 @@ extension ManagedObjectContext {
   }
 
   private func turnIntoFault(_ object: ManagedObject) {
-    guard !object.isUnfilled else { return }
+    guard !object.isUnfilled else { return object.forgetPartialValues() }
     if object.entity.hasOwnClass { withoutNoting(changesOf: object) { object.willTurnIntoFault() } }
     object.isUnfilled = true
-    object.slots = object.entity.initialValues
+    object.slots = object.entity.faultValues
     object.committed = []
     pending.noteRefreshed(object)
     if object.entity.hasOwnClass { object.didTurnIntoFault() }
@@ -60,12 +60,20 @@ extension ManagedObjectContext {
     guard !objects.isEmpty, let rows = reading({ try source.rows(with: objects.map(\.id)) }) else { return }
     for row in rows {
       guard let object = registry.object(with: row.id), object.state == .updated else { continue }
-      for relationship in object.entity.relationships where relationship.isToMany {
-        readAgain(relationship, of: object)
-      }
-      merge(.init(id: row.id, values: row.values, committed: object.committed))
-      if object.entity.hasOwnClass { awake(object, from: .refresh) }
+      takeIn(row, object)
     }
+  }
+
+  /// Puts an object's unsaved changes, if it has any, on top of its row as the store has it now.
+  func takeIn(_ row: StoreRow, _ object: ManagedObject) {
+    let sets = object.entity.relationships.filter(\.isToMany)
+    if object.state == .updated {
+      for relationship in sets { readAgain(relationship, of: object) }
+    } else {
+      for relationship in sets { object.slots[relationship.slot] = .unresolved }
+    }
+    merge(.init(id: row.id, values: row.values, committed: object.committed.isEmpty ? object.slots : object.committed))
+    if object.entity.hasOwnClass { awake(object, from: .refresh) }
   }
 
   private func readAgain(_ relationship: RelationshipDescription, of object: ManagedObject) {

@@ -44,6 +44,8 @@ extension ManagedObjectContext {
     deferredError = nil
     undoManager?.removeAllActions()
     if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }
+    faultBatches = FaultBatches()
+    prefetched = []
     observers.didReset()
     return remains
   }

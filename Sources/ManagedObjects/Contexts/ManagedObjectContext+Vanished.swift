@@ -21,7 +21,11 @@ extension ManagedObjectContext {
     guard !vanished.isEmpty else { return }
     let isReferredTo = Set(vanished.map(\.entity)).contains { !$0.looseReferences.isEmpty }
     let objects = isReferredTo ? registry.objects : Array(insertions + updates)
-    for object in objects where !object.isUnfilled && object.state != .detached {
+    for object in objects where object.state != .detached {
+      guard !object.isUnfilled else {
+        object.forgetPartialValues()
+        continue
+      }
       var isChanged = object.slots.forget(vanished, object.entity.relationships)
       if !object.committed.isEmpty {
         isChanged = object.committed.forget(vanished, object.entity.relationships) || isChanged

@@ -95,6 +95,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var isCollectingFailures = false
   /// Objects that are being told that they are to be deleted.
   var preparedDeletions: Set<ObjectIdentifier> = []
+  /// Faults of fetches with a batch size.
+  var faultBatches = FaultBatches()
+  /// What the latest fetches with prefetching have read.
+  var prefetched: [[ManagedObject]] = []
   /// Permanent IDs of objects that somebody may still ask for by a temporary one.
   var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
   /// What a save does when the store, or the parent, doesn't hold what was read here, or holds unique values already.

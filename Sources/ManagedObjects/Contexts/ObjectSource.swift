@@ -1,13 +1,19 @@
-/// Where a context's objects come from and its changes go: the coordinator, or a parent context.
+/// Where a context's objects come from and its changes go: the coordinator, a snapshot of its stores, or a parent context.
 protocol ObjectSource: Sendable {
   /// The rows that match, in order.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow]
+  /// The IDs of the objects that match, in order.
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID]
   /// How many match.
   func count(_ fetch: StoreFetch) throws -> Int
+  /// What is asked of the stores' rows, or of groups of them. Unsaved changes don't count.
+  func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>]
   /// The rows that exist of those asked for, in any order.
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
   /// What a to-many relationship holds: `objects`, or `orderedObjects` of an ordered one.
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value
+  /// The rows at the other end of a to-many relationship of several objects, each one's in their order if they have one.
+  func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow]
   /// Writes changes, all or none.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
   /// IDs for new objects of an entity, before they are saved.
@@ -34,6 +40,12 @@ package struct StoreFetch: Sendable {
   /// Greatest number of rows, 0 for all.
   package var limit: Int
   package var offset: Int
+  /// The slots to read; the others of a row are `unresolved`. nil for all.
+  package var slots: Set<Int>?
+  /// Whether objects that a context holds take on the values of their rows.
+  package var refreshesObjects = false
+  /// Who watches the rows come, and may stop them.
+  package var monitor: FetchMonitor?
 
   package init(
     entity: EntityDescription, includesSubentities: Bool = true, predicate: ResolvedPredicate? = nil,

@@ -7,11 +7,18 @@ struct ParentSource: ObjectSource {
     try parent.performAndWait { try parent.rows(fetch).map(detached) }
   }
 
-  func count(_ fetch: StoreFetch) throws -> Int { try parent.performAndWait { try parent.rows(fetch).count } }
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try parent.performAndWait { try parent.ids(fetch) } }
+
+  func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
+    try parent.performAndWait { try parent.source.dictionaries(query) }
+  }
+
+  func count(_ fetch: StoreFetch) throws -> Int { try parent.performAndWait { try parent.count(fetch) } }
 
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     try parent.performAndWait {
-      try ids.compactMap { id in
+      if ids.count > 1 { try parent.fill(ids) }
+      return try ids.compactMap { id in
         do {
           let object = try parent.existingObject(with: id)
           return object.state == .deleted ? nil : detached(StoreRow(id: object.id, values: object.slots))
@@ -27,6 +34,18 @@ struct ParentSource: ObjectSource {
       let ids = parent.object(with: id).resolved(relationship)
       try parent.throwDeferredError()
       return ids
+    }
+  }
+
+  func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow] {
+    try parent.performAndWait {
+      let owners = ids.map(parent.object(with:))
+      let related = try parent.prefetch(relationship, of: owners)
+      let rows = Dictionary(related.filter { $0.state != .deleted }.map { ($0.id, detached($0.row)) }) { $1 }
+      try parent.throwDeferredError()
+      return zip(ids, owners).flatMap { id, owner in
+        owner.resolved(relationship).relatedIDs.compactMap { rows[$0].map { RelatedRow(owner: id, row: $0) } }
+      }
     }
   }
 

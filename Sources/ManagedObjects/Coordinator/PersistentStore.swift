@@ -1,19 +1,13 @@
 package import Foundation
 
 /// A store: holds rows of some of the model's entities. Safe from any thread.
-package protocol PersistentStore: AnyObject, Sendable {
+package protocol PersistentStore: StoreReader {
   /// A UUID that stays with the store's content.
   var identifier: String { get }
   /// Where it is, nil for a store in memory.
   var url: URL? { get }
-  /// The rows that match, in order.
-  func rows(_ fetch: StoreFetch) throws -> [StoreRow]
-  /// How many match.
-  func count(_ fetch: StoreFetch) throws -> Int
-  /// The rows that exist of those asked for, in any order.
-  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
-  /// What a to-many relationship holds: `objects`, or `orderedObjects` of an ordered one.
-  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value
+  /// The store as it is now, to be read however it changes afterwards.
+  func snapshot() throws -> any StoreReader
   /// Writes changes in one transaction.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
   /// IDs for new objects, never given again.

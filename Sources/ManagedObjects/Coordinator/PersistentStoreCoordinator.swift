@@ -93,23 +93,8 @@ public final class PersistentStoreCoordinator: Sendable {
   func temporaryScope(of entity: EntityDescription) -> IDScope { temporaryScopes[entity.index] }
 }
 
-extension PersistentStoreCoordinator: ObjectSource {
-  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store(of: fetch.entity).rows(fetch) }
-  func count(_ fetch: StoreFetch) throws -> Int { try store(of: fetch.entity).count(fetch) }
-
-  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
-    if let only = ids.first, ids.count == 1 {
-      return only.isTemporaryID ? [] : try store(of: only.entity).rows(with: ids)
-    }
-    return try Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.entity).flatMap { entity, ids in
-      try store(of: entity).rows(with: ids)
-    }
-  }
-
-  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
-    if id.isTemporaryID { return relationship.emptyValue }
-    return try store(of: id.entity).relatedIDs(of: id, relationship)
-  }
+extension PersistentStoreCoordinator: RoutingSource {
+  func reader(of entity: EntityDescription) throws -> any StoreReader { try store(of: entity) }
 
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     // A row numbered by its own attribute has its ID once that is known, on saving.

@@ -5,6 +5,11 @@ extension ResolvedPath {
     var steps: [RelationshipDescription] = []
     var entity = entity
     let path = names.joined(separator: ".")
+    // A dictionary result's columns may be called by a key path.
+    if names.count > 1, let column = entity.propertiesByName[path] as? AttributeDescription {
+      self.init(steps: [], end: .attribute(column))
+      return
+    }
     var index = 0
     while index < names.count {
       let found = entity.property(beginning: names[index...])

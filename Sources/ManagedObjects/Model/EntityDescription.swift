@@ -65,6 +65,8 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   package var hasOrders: Bool { !orderedSets.isEmpty || !orderedReferences.isEmpty }
   /// The row a new object starts with: defaults, and empty sets.
   package internal(set) var initialValues: ContiguousArray<Value> = []
+  /// The row of a fault: nothing has been read.
+  package internal(set) var faultValues: ContiguousArray<Value> = []
   /// The class of its objects.
   package internal(set) var objectClass: ManagedObject.Type = ManagedObject.self {
     didSet { hasOwnClass = objectClass != ManagedObject.self }

@@ -28,6 +28,9 @@ struct ModelAssembly {
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
     problems += DerivationAssembly(ordered).problems
     for entity in ordered { entity.validationRules = ValidationRules(entity) }
+    for entity in ordered {
+      entity.faultValues = ContiguousArray(repeating: .unresolved, count: entity.properties.count)
+    }
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }
     return definitions.compactMap { entities[$0.name] }
   }

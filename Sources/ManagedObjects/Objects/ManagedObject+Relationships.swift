@@ -82,6 +82,14 @@ extension ManagedObject {
     guard state != .detached, let context = home.context,
       let stored = context.reading({ try context.source.relatedIDs(of: id, relationship) })
     else { return relationship.emptyValue }
+    return settle(relationship, stored: stored, in: context)
+  }
+
+  /// Takes in what the store has in a to-many relationship, with the changes made here on top. Returns the result.
+  @discardableResult
+  final func settle(
+    _ relationship: RelationshipDescription, stored: Value, in context: ManagedObjectContext
+  ) -> Value {
     let now = relationship.isManyToMany ? stored : context.overlayChanges(on: stored, of: id, relationship)
     if state == .clean, now != stored {
       // Objects at the other end were changed before this set was read: it differs from the store, as theirs do.

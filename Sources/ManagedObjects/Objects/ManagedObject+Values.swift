@@ -14,7 +14,7 @@ extension ManagedObject {
   /// The value in a slot. Fills a fault.
   public final func value(at slot: Int) -> Value {
     home.check()
-    if isUnfilled { fill() }
+    if isUnfilled { fill(slot) }
     return slots[slot]
   }
 
@@ -126,6 +126,11 @@ extension ManagedObject {
   }
 
   private final func fill() { home.context?.fulfill(self) }
+
+  /// Reads the row unless this slot has been read: of a partial fault some have.
+  private final func fill(_ slot: Int) {
+    if case .unresolved = slots[slot] { fill() }
+  }
 }
 
 extension Value {

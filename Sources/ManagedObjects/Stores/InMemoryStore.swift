@@ -26,23 +26,11 @@ package final class InMemoryStore: MetadataKeeping {
       uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
   }
 
-  package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
-    let found = matching(fetch).sorted { fetch.sort.areInIncreasingOrder($0, $1) }.map(\.row)
-    let tail = found.dropFirst(fetch.offset)
-    return Array(fetch.limit > 0 ? tail.prefix(fetch.limit) : tail)
-  }
-
-  package func count(_ fetch: StoreFetch) throws -> Int {
-    let rest = max(0, matching(fetch).count - fetch.offset)
-    return fetch.limit > 0 ? min(rest, fetch.limit) : rest
-  }
-
-  private func matching(_ fetch: StoreFetch) -> [RowSubject] {
-    let tables = content.withLock { $0.tables.rows }
-    return (tables[fetch.entity.rootEntity.index] ?? [:]).values.lazy.filter { row in
-      fetch.includesSubentities ? row.id.entity.isKindOf(fetch.entity) : row.id.entity === fetch.entity
-    }.map { RowSubject(row: $0, tables: tables) }.filter { fetch.predicate?.evaluate(on: $0) ?? true }
-  }
+  package func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try tables.rows(fetch) }
+  package func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try tables.ids(fetch) }
+  package func count(_ fetch: StoreFetch) throws -> Int { tables.count(fetch) }
+  package func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] { try tables.dictionaries(query) }
+  package func snapshot() throws -> any StoreReader { MemorySnapshot(tables) }
 
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     content.withLock { content in ids.compactMap { content.tables.row($0) } }
@@ -53,6 +41,14 @@ package final class InMemoryStore: MetadataKeeping {
   ) throws -> Value {
     content.withLock { $0.tables.related(to: id, by: relationship) }
   }
+
+  package func relatedRows(
+    of ids: [ManagedObjectID], _ relationship: RelationshipDescription
+  ) throws -> [RelatedRow] {
+    content.withLock { $0.tables.relatedRows(of: ids, relationship) }
+  }
+
+  private var tables: MemoryTables { content.withLock { $0.tables } }
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try content.withLock { content in
@@ -109,18 +105,5 @@ package final class InMemoryStore: MetadataKeeping {
     }
     lastNumber[entity.rootEntity.index, default: 0] += 1
     return ManagedObjectID(scope: scope, number: lastNumber[entity.rootEntity.index] ?? 0)
-  }
-}
-
-/// A stored row for the evaluation of predicates over it and the rows it points to.
-private struct RowSubject: PredicateSubject {
-  let row: StoreRow
-  let tables: [Int: [Int64: StoreRow]]
-
-  var subjectID: ManagedObjectID { row.id }
-  func value(inSlot slot: Int) -> Value { row.values[slot] }
-  func subject(inSlot slot: Int) -> (any PredicateSubject)? {
-    guard case .object(let id) = row.values[slot] else { return nil }
-    return tables[id.entity.rootEntity.index]?[id.number].map { RowSubject(row: $0, tables: tables) }
   }
 }

@@ -12,6 +12,15 @@ extension Value {
     }
   }
 
+  /// The IDs that a to-many relationship holds, in their order if they have one; none for any other value.
+  package var relatedIDs: [ManagedObjectID] {
+    switch self {
+    case .objects(let ids): return Array(ids)
+    case .orderedObjects(let ids): return Array(ids)
+    default: return []
+    }
+  }
+
   /// Whether it is what a to-many relationship holds, ordered or not, and has been read.
   package var isSet: Bool {
     switch self {

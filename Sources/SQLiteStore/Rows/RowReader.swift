@@ -14,8 +14,9 @@ struct RowReader {
   }
 
   private struct Shape {
-    let layout: RowLayout
+    let scope: IDScope
     let sources: [Source]
+    let blank: ContiguousArray<Value>
   }
 
   private let shapes: [String: Shape]
@@ -27,9 +28,8 @@ struct RowReader {
 
   /// - Parameters:
   ///   - layouts: the layouts of the entities whose rows may come, all of one table.
-  ///   - onlyIDs: whether the rows' values are left out.
-  ///   - slots: the slots to read; nil for all.
-  init(_ layouts: [RowLayout], onlyIDs: Bool = false, slots: Set<Int>? = nil) {
+  ///   - slots: the slots to read, the others are `unresolved` then; nil for all.
+  init(_ layouts: [RowLayout], slots: Set<Int>? = nil) {
     var columns: [String] = []
     var places: [String: Int32] = [:]
     entityColumn = layouts[0].entityColumn
@@ -39,12 +39,13 @@ struct RowReader {
     for layout in layouts {
       var sources: [Source] = []
       if let slot = layout.keySlot { sources.append(Source(slot: slot, index: 0, kind: .integer)) }
-      for column in onlyIDs ? [] : layout.columns where slots?.contains(column.slot) ?? true {
+      for column in layout.columns where slots?.contains(column.slot) ?? true {
         let index = places[column.name] ?? first + Int32(columns.count)
         if places.updateValue(index, forKey: column.name) == nil { columns.append(column.name) }
         sources.append(Source(slot: column.slot, index: index, kind: column.kind))
       }
-      shapes[layout.entity.name] = Shape(layout: layout, sources: sources)
+      let blank = slots == nil ? layout.blank : ContiguousArray(repeating: .unresolved, count: layout.blank.count)
+      shapes[layout.entity.name] = Shape(scope: layout.scope, sources: sources, blank: blank)
     }
     self.columns = columns
     self.shapes = shapes
@@ -56,20 +57,26 @@ struct RowReader {
 
   /// The row that the statement stands on; nil when it is of an entity that isn't the store's.
   func read(_ statement: OpaquePointer) -> StoreRow? {
-    let shape: Shape
-    if let only {
-      shape = only
-    } else {
-      guard let name = sqlite3_column_text(statement, 1), let known = shapes[String(cString: name)] else { return nil }
-      shape = known
-    }
-    var values = shape.layout.blank
-    for source in shape.sources { values[source.slot] = value(statement, source.index, source.kind) }
+    guard let shape = shape(statement) else { return nil }
+    var values = shape.blank
+    for source in shape.sources { values[source.slot] = Self.value(statement, source.index, source.kind) }
     return StoreRow(
-      id: ManagedObjectID(scope: shape.layout.scope, number: sqlite3_column_int64(statement, 0)), values: values)
+      id: ManagedObjectID(scope: shape.scope, number: sqlite3_column_int64(statement, 0)), values: values)
   }
 
-  private func value(_ statement: OpaquePointer, _ index: Int32, _ kind: ColumnKind) -> Value {
+  /// The ID of the row that the statement stands on.
+  func readID(_ statement: OpaquePointer) -> ManagedObjectID? {
+    shape(statement).map { ManagedObjectID(scope: $0.scope, number: sqlite3_column_int64(statement, 0)) }
+  }
+
+  private func shape(_ statement: OpaquePointer) -> Shape? {
+    if let only { return only }
+    guard let name = sqlite3_column_text(statement, 1) else { return nil }
+    return shapes[String(cString: name)]
+  }
+
+  /// The value in a column of the row that the statement stands on.
+  static func value(_ statement: OpaquePointer, _ index: Int32, _ kind: ColumnKind) -> Value {
     if sqlite3_column_type(statement, index) == SQLITE_NULL { return .null }
     switch kind {
     case .integer: return .int(sqlite3_column_int64(statement, index))
@@ -89,24 +96,24 @@ struct RowReader {
     }
   }
 
-  private func bytes(_ statement: OpaquePointer, _ index: Int32) -> UnsafeBufferPointer<UInt8> {
+  private static func bytes(_ statement: OpaquePointer, _ index: Int32) -> UnsafeBufferPointer<UInt8> {
     let start = sqlite3_column_text(statement, index)
     return UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index)))
   }
 
-  private func text(_ statement: OpaquePointer, _ index: Int32) -> String {
+  private static func text(_ statement: OpaquePointer, _ index: Int32) -> String {
     String(decoding: bytes(statement, index), as: UTF8.self)
   }
 
   /// A date that another program wrote as a number is read as seconds since 1970.
-  private func date(_ statement: OpaquePointer, _ index: Int32) -> Value {
+  private static func date(_ statement: OpaquePointer, _ index: Int32) -> Value {
     guard sqlite3_column_type(statement, index) == SQLITE_TEXT else {
       return .date(Date(timeIntervalSince1970: sqlite3_column_double(statement, index)))
     }
     return ISODate.date(parsing: bytes(statement, index)).map(Value.date) ?? .null
   }
 
-  private func decimal(_ statement: OpaquePointer, _ index: Int32) -> Value {
+  private static func decimal(_ statement: OpaquePointer, _ index: Int32) -> Value {
     switch sqlite3_column_type(statement, index) {
     case SQLITE_INTEGER: return .decimal(Decimal(sqlite3_column_int64(statement, index)))
     case SQLITE_FLOAT:

@@ -17,6 +17,7 @@ package enum PredicateFunctions {
   /// Adds the functions to a connection.
   package static func register(on db: Database) {
     for function in all { db.add(function: function) }
+    DecimalAggregate.register(on: db)
   }
 
   private static let all: [DatabaseFunction] = [

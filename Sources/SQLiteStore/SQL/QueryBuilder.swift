@@ -13,6 +13,8 @@ struct QueryBuilder {
   private(set) var joins: [String] = []
   private(set) var arguments: [DatabaseValue] = []
   private var aliases: [[RelationshipDescription]: String] = [:]
+  /// What stands for attributes that aren't columns of a table: those of a dictionary.
+  private(set) var names: [AttributeDescription: String] = [:]
 
   init(schema: SchemaMap, entity: EntityDescription, storeIdentifier: String?) {
     self.schema = schema
@@ -39,6 +41,18 @@ struct QueryBuilder {
     return names.count == 1 ? "\(name) = \(names[0])" : "\(name) IN (\(names.joined(separator: ", ")))"
   }
 
+  /// Says what stands for an attribute that isn't a column of a table.
+  mutating func name(_ attribute: AttributeDescription, _ text: String) { names[attribute] = text }
+
+  /// The limit and offset; nil without either.
+  mutating func page(_ fetch: StoreFetch) -> String? {
+    guard fetch.limit > 0 || fetch.offset > 0 else { return nil }
+    bind(Int64(fetch.limit > 0 ? fetch.limit : -1).databaseValue)
+    guard fetch.offset > 0 else { return " LIMIT ?" }
+    bind(Int64(fetch.offset).databaseValue)
+    return " LIMIT ? OFFSET ?"
+  }
+
   /// The column that a path leads to.
   mutating func column(_ path: ResolvedPath) throws(SQLCompilerError) -> String {
     switch path.end {
@@ -47,6 +61,7 @@ struct QueryBuilder {
     case .relationship(let relationship):
       return try column(of: relationship, after: path.steps)
     case .attribute(let attribute):
+      if !names.isEmpty, let name = names[attribute] { return name }
       // What numbers the rows over there stands on this side as the foreign key.
       if let last = path.steps.last, attribute === last.destinationEntity.primaryKey {
         return try column(of: last, after: Array(path.steps.dropLast()))

@@ -54,8 +54,19 @@ package struct SQLCompiler: Sendable {
     return CompiledQuery(sql: "SELECT COUNT(*) FROM (\(inner.sql))", arguments: inner.arguments)
   }
 
+  func builder(_ entity: EntityDescription) -> QueryBuilder {
+    QueryBuilder(schema: schema, entity: entity, storeIdentifier: storeIdentifier)
+  }
+
   private func query(_ list: String, _ fetch: StoreFetch, isOrdered: Bool) throws(SQLCompilerError) -> CompiledQuery {
-    var builder = QueryBuilder(schema: schema, entity: fetch.entity, storeIdentifier: storeIdentifier)
+    var builder = builder(fetch.entity)
+    return try query(list, fetch, isOrdered: isOrdered, &builder)
+  }
+
+  /// Selects `list`, whose joins `builder` knows already.
+  func query(
+    _ list: String, _ fetch: StoreFetch, isOrdered: Bool, _ builder: inout QueryBuilder
+  ) throws(SQLCompilerError) -> CompiledQuery {
     var conditions: [String] = []
     if let condition = builder.entityCondition(includesSubentities: fetch.includesSubentities) {
       conditions.append(condition)
@@ -73,14 +84,7 @@ package struct SQLCompiler: Sendable {
     for join in builder.joins { sql += " \(join)" }
     if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
     if !order.isEmpty { sql += " ORDER BY " + order.joined(separator: ", ") }
-    if fetch.limit > 0 || fetch.offset > 0 {
-      sql += " LIMIT ?"
-      builder.bind(Int64(fetch.limit > 0 ? fetch.limit : -1).databaseValue)
-      if fetch.offset > 0 {
-        sql += " OFFSET ?"
-        builder.bind(Int64(fetch.offset).databaseValue)
-      }
-    }
+    if let page = builder.page(fetch) { sql += page }
     return CompiledQuery(sql: sql, arguments: builder.arguments)
   }
 }

@@ -61,7 +61,8 @@ package enum ValueCodec {
     return rest == 0 ? .integer(seconds) : .real(Double(seconds) + Double(rest) / 1_000_000)
   }
 
-  private static func databaseValue(of value: Value) -> DatabaseValue {
+  /// The stored form of a value, a date as text.
+  static func databaseValue(of value: Value) -> DatabaseValue {
     switch value {
     case .null, .unresolved, .objects, .orderedObjects, .composite: return .null
     case .bool(let bool): return Int64(bool ? 1 : 0).databaseValue

@@ -49,7 +49,7 @@ extension RowWrite {
   /// would have denied the deletion, had they been known.
   private func findReferrers(of id: ManagedObjectID, _ found: inout [BrokenReference]) throws {
     for relationship in id.entity.references where !relationship.isToMany && store.schema.holds(relationship.entity) {
-      let reader = RowReader(try store.layouts(of: relationship.entity), onlyIDs: true)
+      let reader = RowReader(try store.layouts(of: relationship.entity), slots: [])
       let table = try store.layout(of: relationship.entity).table.quotedName
       let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
       let column = store.schema.column(of: relationship, in: relationship.entity).quotedName

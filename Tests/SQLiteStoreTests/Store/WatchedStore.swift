@@ -48,6 +48,26 @@ final class WatchedStore: PersistentStore {
     return try store.rows(fetch)
   }
 
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
+    try noteRead("IDs \(fetch.entity.name)")
+    return try store.ids(fetch)
+  }
+
+  func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
+    try noteRead("dictionaries \(query.fetch.entity.name)")
+    return try store.dictionaries(query)
+  }
+
+  func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow] {
+    try noteRead("\(relationship.name) of \(ids.count)")
+    return try store.relatedRows(of: ids, relationship)
+  }
+
+  func snapshot() throws -> any StoreReader {
+    try breaker.check()
+    return try store.snapshot()
+  }
+
   func count(_ fetch: StoreFetch) throws -> Int {
     try noteRead("count \(fetch.entity.name)")
     return try store.count(fetch)

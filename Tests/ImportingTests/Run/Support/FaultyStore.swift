@@ -65,7 +65,13 @@ final class FaultyStore: PersistentStore {
   var identifier: String { store.identifier }
   var url: URL? { store.url }
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try store.ids(fetch) }
   func count(_ fetch: StoreFetch) throws -> Int { try store.count(fetch) }
+  func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] { try store.dictionaries(query) }
+  func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow] {
+    try store.relatedRows(of: ids, relationship)
+  }
+  func snapshot() throws -> any StoreReader { try store.snapshot() }
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] { try store.rows(with: ids) }
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
     try store.relatedIDs(of: id, relationship)

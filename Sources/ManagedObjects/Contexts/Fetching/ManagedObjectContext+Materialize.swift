@@ -1,0 +1,119 @@
+extension ManagedObjectContext {
+  /// The objects that a request, bound as `fetch`, finds here.
+  func objects<T: ManagedObject>(_ fetch: StoreFetch, _ request: FetchRequest<T>) throws -> [ManagedObject] {
+    let paths = try request.prefetchPaths(in: fetch.entity)
+    let objects: [ManagedObject]
+    if request.includesPendingChanges, hasPendingChanges(of: fetch.entity) {
+      objects = try fetchWithPendingChanges(fetch)
+    } else if request.returnsObjectsAsFaults, !request.includesPropertyValues || request.fetchBatchSize > 0 {
+      let ids = try source.ids(fetch)
+      if request.fetchBatchSize > 0 {
+        faultBatches.add(ids, size: request.fetchBatchSize, paths)
+        return ids.map(fault)
+      }
+      objects = ids.map(fault)
+    } else {
+      var fetch = fetch
+      fetch.slots = try request.slotsToRead(in: fetch.entity, paths)
+      objects = materialize(try source.rows(fetch), fetch)
+    }
+    if !paths.isEmpty { keep(try prefetch(paths, of: objects)) }
+    return objects
+  }
+
+  /// Objects as the class that a request names. Those of another class are left out.
+  func typed<T: ManagedObject>(_ objects: [ManagedObject], _ fetch: StoreFetch) -> [T] {
+    guard fetch.brings(T.self) else { return objects.compactMap { $0 as? T } }
+    // One look at the entities' classes, rather than one at each object's.
+    return objects.map { unsafeDowncast($0, to: T.self) }
+  }
+
+  /// Turns the rows of a fetch into this context's objects; into partial faults, when not all slots were read.
+  func materialize(_ rows: [StoreRow], _ fetch: StoreFetch? = nil) -> [ManagedObject] {
+    let isPartial = fetch?.slots != nil
+    let refreshes = fetch?.refreshesObjects == true
+    var awakening: [ManagedObject] = []
+    let objects = rows.map { row in
+      guard let (object, isAlone) = registry.objectAlone(with: row.id) else {
+        let object = make(row, state: .clean, isFault: isPartial)
+        if !isPartial, row.id.scope.entity.hasOwnClass { awakening.append(object) }
+        return object
+      }
+      // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
+      if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
+        object.slots = row.values
+        object.isUnfilled = isPartial
+        if !isPartial, row.id.scope.entity.hasOwnClass {
+          object.committed = []
+          awakening.append(object)
+        }
+      } else if refreshes, !isPartial, object.state == .clean || object.state == .updated {
+        takeIn(row, object)
+      }
+      return object
+    }
+    // Once all are there, for what they say may touch the context.
+    for object in awakening { awakeFromFetch(object) }
+    return objects
+  }
+
+  /// The object with that ID: the one known here, or else a fault. The ID says the object's own entity.
+  func fault(_ id: ManagedObjectID) -> ManagedObject { registry.object(with: id) ?? makeFault(id) }
+
+  func makeFault(_ id: ManagedObjectID) -> ManagedObject {
+    make(StoreRow(id: id, values: id.entity.faultValues), state: .clean, isFault: true)
+  }
+
+  /// Reads the rows of those objects that haven't got them, all at once.
+  func fill(_ ids: some Collection<ManagedObjectID>) throws {
+    var seen: Set<ManagedObjectID> = []
+    let wanted = ids.filter { id in
+      guard !id.isTemporaryID, seen.insert(id).inserted else { return false }
+      guard let object = registry.object(with: id) else { return true }
+      return object.isUnfilled && object.state == .clean
+    }
+    if !wanted.isEmpty { _ = materialize(try source.rows(with: wanted)) }
+  }
+}
+
+extension StoreFetch {
+  /// Whether every object that it finds is of the class.
+  func brings<T: ManagedObject>(_ type: T.Type) -> Bool {
+    if type == ManagedObject.self { return true }
+    if !includesSubentities { return entity.objectClass is T.Type }
+    return entity.selfAndDescendants.allSatisfy { $0.isAbstract || $0.objectClass is T.Type }
+  }
+}
+
+extension ManagedObject {
+  /// Lets go of what a partial fault has read: it may not be so any more.
+  final func forgetPartialValues() {
+    if isUnfilled { slots = entity.faultValues }
+  }
+}
+
+extension FetchRequest {
+  /// The slots of a partial fetch; nil for all. What prefetching starts from is read, too.
+  fileprivate func slotsToRead(
+    in entity: EntityDescription, _ paths: [[RelationshipDescription]]
+  ) throws -> Set<Int>? {
+    guard returnsObjectsAsFaults, let propertiesToFetch else { return nil }
+    var slots: Set<Int> = []
+    for property in propertiesToFetch {
+      switch property {
+      case .expression(let description): throw FetchRequestError.expressionOfObjects(description.name)
+      case .property(let name):
+        guard let property = entity.propertiesByName[name] else {
+          let known = entity.properties.map(\.name)
+          throw FetchPredicateError.unknownProperty(
+            name: name, entity: entity.name, nearest: NearestName.of(name, among: known), known: known)
+        }
+        slots.insert(property.slot)
+      }
+    }
+    for path in paths { if let first = path.first { slots.insert(first.slot) } }
+    // Without values of its own a transient attribute is as it always is.
+    for attribute in entity.attributes where attribute.isTransient { slots.remove(attribute.slot) }
+    return slots
+  }
+}

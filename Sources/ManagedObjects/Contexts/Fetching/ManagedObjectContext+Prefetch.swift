@@ -1,0 +1,91 @@
+// Prefetching reads what relationships lead to with one read for each relationship, and not one for each object. Objects
+// hold IDs and not each other, so that somebody must hold what was prefetched until it is touched: the context holds that
+// of its latest fetches, a faulting array that of its batches.
+
+extension FetchRequest {
+  /// The relationships of ``relationshipKeyPathsForPrefetching``.
+  /// - Throws: ``FetchPredicateError`` for a name that is no relationship's.
+  func prefetchPaths(in entity: EntityDescription) throws -> [[RelationshipDescription]] {
+    try relationshipKeyPathsForPrefetching.map { keyPath in
+      var entity = entity
+      return try keyPath.split(separator: ".", omittingEmptySubsequences: false).map { name in
+        let name = String(name)
+        guard let property = entity.propertiesByName[name] else {
+          let known = entity.relationships.map(\.name)
+          throw FetchPredicateError.unknownProperty(
+            name: name, entity: entity.name, nearest: NearestName.of(name, among: known), known: known)
+        }
+        guard let relationship = property as? RelationshipDescription else {
+          throw FetchPredicateError.notTraversable(path: keyPath, name: name, entity: entity.name, isToMany: false)
+        }
+        entity = relationship.destinationEntity
+        return relationship
+      }
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Reads what the paths lead to from `objects`, step by step. Returns what must be held for it to stay.
+  func prefetch(_ paths: [[RelationshipDescription]], of objects: [ManagedObject]) throws -> [ManagedObject] {
+    var reached: [[RelationshipDescription]: [ManagedObject]] = [:]
+    for path in paths {
+      var step = objects
+      for length in path.indices {
+        let way = Array(path[...length])
+        if let known = reached[way] {
+          step = known
+        } else {
+          step = try prefetch(path[length], of: step)
+          reached[way] = step
+        }
+      }
+    }
+    return reached.values.flatMap { $0 }
+  }
+
+  /// Reads what a relationship of several objects leads to. Returns the objects there.
+  func prefetch(_ relationship: RelationshipDescription, of owners: [ManagedObject]) throws -> [ManagedObject] {
+    let owners = owners.filter { $0.state != .detached && $0.entity.isKindOf(relationship.entity) }
+    try fill(owners.lazy.filter(\.isUnfilled).map(\.id))
+    guard relationship.isToMany else {
+      let ids = owners.compactMap { owner in
+        if case .object(let id) = owner.slots[relationship.slot] { return id }
+        return nil
+      }
+      return try objects(ids)
+    }
+    let unread = owners.filter { !$0.hasResolved(relationship) && !$0.isUnfilled }
+    let related = try source.relatedRows(of: unread.map(\.id), relationship)
+    // Held until all the sets say who is in them.
+    let found = materialize(related.map(\.row))
+    let members = Dictionary(grouping: related.indices) { related[$0].owner }
+    for owner in unread {
+      let ids = members[owner.id]?.map { found[$0].id } ?? []
+      owner.settle(
+        relationship, stored: relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids)), in: self)
+    }
+    return try found + objects(owners.flatMap { $0.resolvedIDs(relationship) })
+  }
+
+  /// Holds what was prefetched, for as long as two more fetches with prefetching haven't come.
+  func keep(_ objects: [ManagedObject]) {
+    prefetched.append(objects)
+    if prefetched.count > 2 { prefetched.removeFirst() }
+  }
+
+  /// The objects with those IDs, each once, with their values.
+  private func objects(_ ids: [ManagedObjectID]) throws -> [ManagedObject] {
+    let ids = Set(ids)
+    // Held before the rest is read, which may make the registry let go of objects.
+    let known = ids.compactMap { registry.object(with: $0) }
+    var seen: Set<ManagedObjectID> = []
+    let unread = ids.filter { id in
+      guard !id.isTemporaryID else { return false }
+      guard let object = registry.object(with: id) else { return true }
+      return object.isUnfilled && object.state == .clean
+    }
+    let read = unread.isEmpty ? [] : materialize(try source.rows(with: Array(unread)))
+    return (known + read).filter { seen.insert($0.id).inserted }
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+package import GRDB
+import GRDBSQLite
+package import ManagedObjects
+import OrderedCollections
+
+// Readers and snapshots of a store are read by the same code: this one.
+
+/// What reads a store's file: the store itself, on whichever connection is free, or a snapshot on its own.
+package protocol SQLiteReader: StoreReader {
+  /// The store whose file it is.
+  var store: SQLiteStore { get }
+  /// Runs `body` on a connection that sees one state of the file.
+  func read<T>(_ body: (Database) throws -> T) throws -> T
+}
+
+extension SQLiteStore: SQLiteReader {
+  package var store: SQLiteStore { self }
+  package func read<T>(_ body: (Database) throws -> T) throws -> T { try pool.read(body) }
+}
+
+extension SQLiteReader {
+  package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
+    let reader = RowReader(
+      try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
+    let query = try compiler.select(fetch, columns: reader.selection)
+    return try collect(reader, query.sql, query.arguments, fetch.monitor)
+  }
+
+  package func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
+    let reader = RowReader(
+      try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: [])
+    let query = try compiler.select(fetch, columns: reader.selection)
+    return try stepping(query.sql, query.arguments, fetch.monitor, reader.readID)
+  }
+
+  package func count(_ fetch: StoreFetch) throws -> Int {
+    let query = try compiler.count(fetch)
+    return try store.translating {
+      try read { db in
+        try Int.fetchOne(db.cachedStatement(sql: query.sql), arguments: StatementArguments(query.arguments)) ?? 0
+      }
+    }
+  }
+
+  package func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
+    let kinds = try query.columns.map { try ColumnKind($0, in: store) }
+    let compiled = try compiler.dictionaries(query)
+    return try stepping(compiled.sql, compiled.arguments, query.fetch.monitor) { statement in
+      ContiguousArray(kinds.indices.map { RowReader.value(statement, Int32($0), kinds[$0]) })
+    }
+  }
+
+  package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
+    guard let first = ids.first else { return [] }
+    let reader = RowReader(try store.layouts(of: first.entity.rootEntity))
+    let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
+    let start = "SELECT \(columns) FROM \(try store.layout(of: first.entity).table.quotedName)"
+    let key = reader.keyColumn.quotedName
+    if ids.count == 1 { return try collect(reader, "\(start) WHERE \(key) = ?", [first.number.databaseValue]) }
+    var found: [StoreRow] = []
+    for part in ids.chunked(by: 500) {
+      found += try collect(reader, "\(start) WHERE \(key) IN (\(marks(part)))", part.map(\.number.databaseValue))
+    }
+    return found
+  }
+
+  package func relatedIDs(
+    of id: ManagedObjectID, _ relationship: RelationshipDescription
+  ) throws -> Value {
+    let reader = RowReader(try store.layouts(of: relationship.destinationEntity), slots: [])
+    guard let way = try WayToMembers(relationship, reader, store) else { return relationship.emptyValue }
+    let sql = "SELECT \(way.columns) FROM \(way.tables) WHERE \(way.owner) = ?\(way.order)"
+    let ids = try stepping(sql, [id.number.databaseValue], nil, reader.readID)
+    return relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids))
+  }
+
+  package func relatedRows(
+    of ids: [ManagedObjectID], _ relationship: RelationshipDescription
+  ) throws -> [RelatedRow] {
+    let reader = RowReader(try store.layouts(of: relationship.destinationEntity))
+    guard let way = try WayToMembers(relationship, reader, store) else { return [] }
+    let owners = Dictionary(ids.map { ($0.number, $0) }) { first, _ in first }
+    let place = Int32(reader.selection.count)
+    var found: [RelatedRow] = []
+    for part in ids.chunked(by: 500) {
+      let sql =
+        "SELECT \(way.columns), \(way.owner) FROM \(way.tables) WHERE \(way.owner) IN (\(marks(part)))\(way.order)"
+      found += try stepping(sql, part.map(\.number.databaseValue), nil) { statement in
+        guard let owner = owners[sqlite3_column_int64(statement, place)] else { return nil }
+        return reader.read(statement).map { RelatedRow(owner: owner, row: $0) }
+      }
+    }
+    return found
+  }
+
+  private var compiler: SQLCompiler { SQLCompiler(store.schema, storeIdentifier: store.identifier) }
+
+  private func marks(_ part: ArraySlice<ManagedObjectID>) -> String {
+    repeatElement("?", count: part.count).joined(separator: ",")
+  }
+
+  private func collect(
+    _ reader: RowReader, _ sql: String, _ arguments: [DatabaseValue], _ monitor: FetchMonitor? = nil
+  ) throws -> [StoreRow] {
+    try stepping(sql, arguments, monitor, reader.read)
+  }
+
+  /// Runs a statement. Returns what `item` makes of each row, without the nils.
+  private func stepping<T>(
+    _ sql: String, _ arguments: [DatabaseValue], _ monitor: FetchMonitor?, _ item: (OpaquePointer) -> T?
+  ) throws -> [T] {
+    try store.translating {
+      try read { db in
+        let statement = try db.cachedStatement(sql: sql)
+        try statement.setArguments(StatementArguments(arguments))
+        guard let monitor else { return try statement.collect(in: db, item) }
+        let connection = SendableConnection(db.sqliteConnection)
+        return try monitor.watching(interrupt: { connection.interrupt() }) {
+          try statement.collect(in: db, monitor: monitor, item)
+        }
+      }
+    }
+  }
+}
+
+/// A connection for another thread to interrupt.
+private struct SendableConnection: @unchecked Sendable {
+  // Sendable: SQLite lets any thread interrupt a connection that isn't closed meanwhile. The monitor calls it under its
+  // lock while the statement runs, never afterwards.
+  private let connection: OpaquePointer?
+
+  init(_ connection: OpaquePointer?) { self.connection = connection }
+
+  func interrupt() { sqlite3_interrupt(connection) }
+}
+
+extension Statement {
+  /// Runs the statement and reads its rows.
+  func collect(_ reader: RowReader, in db: Database) throws -> [StoreRow] { try collect(in: db, reader.read) }
+
+  /// Runs the statement. Returns what `item` makes of each row, without the nils.
+  func collect<T>(
+    in db: Database, monitor: FetchMonitor? = nil, _ item: (OpaquePointer) -> T?
+  ) throws -> [T] {
+    let handle = sqliteStatement
+    defer { sqlite3_reset(handle) }
+    var items: [T] = []
+    while true {
+      switch sqlite3_step(handle) {
+      case SQLITE_ROW:
+        if let item = item(handle) { items.append(item) }
+        if let monitor, items.count.isMultiple(of: FetchMonitor.stride) { try monitor.note(items.count) }
+      case SQLITE_DONE:
+        try monitor?.note(items.count)
+        return items
+      default: throw db.lastError(sql: sql)
+      }
+    }
+  }
+}
+
+extension Database {
+  /// The error that the connection's last call ended with.
+  func lastError(sql: String? = nil) -> DatabaseError {
+    DatabaseError(
+      resultCode: ResultCode(rawValue: sqlite3_extended_errcode(sqliteConnection)),
+      message: sqlite3_errmsg(sqliteConnection).map { String(cString: $0) }, sql: sql)
+  }
+}
+
+extension Array {
+  /// Its parts of at most `size` elements.
+  func chunked(by size: Int) -> [ArraySlice<Element>] {
+    stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+  }
+}
+
+extension String {
+  /// The name between SQL's quotes.
+  var quotedName: String { "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+}
