@@ -11,7 +11,7 @@ extension ManagedObjectContext {
     var attempt = 1
     while !save.changes.isEmpty {
       do {
-        return try source.write(save.changes)
+        return try writing { try source.write(save.changes) }
       } catch let error as PartialWriteError {
         throw error.underlying
       } catch ManagedObjectError.mergeConflicts(let conflicts) where attempt < Self.attempts {

@@ -84,7 +84,12 @@ extension ManagedObjectContext {
     guard object.state != .detached else { return }
     let row: StoreRow?
     do {
-      row = faultBatches.isEmpty ? try source.rows(with: [object.id]).first : try rowOfBatch(object)
+      if let kept = rowCache.row(object.id) {
+        row = kept
+      } else {
+        row = faultBatches.isEmpty ? try source.rows(with: [object.id]).first : try rowOfBatch(object)
+        if let row { rowCache.note(row) }
+      }
     } catch {
       deferredError = error
       object.isUnfilled = true

@@ -19,6 +19,7 @@ extension ManagedObjectContext {
     takePromotedIDs()
     // What is merged is nobody's to undo.
     if undoManager != nil { processPendingChanges() }
+    forgetRows(of: save)
     if registry.count > 0 {
       if save.isRemote { forgetSets(of: save) }
       for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) }

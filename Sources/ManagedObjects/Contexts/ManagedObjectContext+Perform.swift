@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     }
   }
 
-  private func run<T>(_ block: () throws -> T) rethrows -> T {
+  func run<T>(_ block: () throws -> T) rethrows -> T {
     try home.own {
       takePromotedIDs()
       defer { processPendingChanges() }

@@ -41,6 +41,7 @@ extension ManagedObjectContext {
     forgetChanges()
     pending = PendingChanges()
     permanentIDs.removeAll()
+    rowCache.forgetAll()
     deferredError = nil
     undoManager?.removeAllActions()
     if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }

@@ -35,6 +35,7 @@ extension ManagedObjectContext {
     if parent == nil { forgetVanished(Set(save.changes.deleted.map(\.id))) }
     let refreshed = take(result.refreshed, into: &save.changes)
     let told = ContextSave(context: self, save.changes, refreshed)
+    forgetRows(of: told)
     postDidSave(told, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
     processPendingChanges()
     tellFollowers(told, number: result.number)
@@ -66,6 +67,7 @@ extension ManagedObjectContext {
     try validate(validating ? inserted : [], validating ? updated : [], deleted)
     try throwDeferredError()
 
+    if door != nil { try obtainPermanentIDs(for: Array(inserted)) }
     var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
     changes.inserted.reserveCapacity(inserted.count)
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }

@@ -42,6 +42,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The children that merge by themselves what this context saves and merges. Safe from any thread.
   let followers = SaveFollowers()
 
+  /// Lets its children read while a save is in the store's hands; nil when they wait. Set before the context is shared.
+  var door: WriteDoor?
+  /// Whose save goes to the store, among those that are awaited. Safe from any thread.
+  let storeTurn = StoreTurn()
+
   // Touched on the context's queue.
 
   // Those touched for each object of an import go unchecked by the exclusivity rule, whose accesses never overlap here.
@@ -99,6 +104,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var faultBatches = FaultBatches()
   /// What the latest fetches with prefetching have read.
   var prefetched: [[ManagedObject]] = []
+  /// Rows for faults that may have old values.
+  var rowCache = RowCache()
   /// Permanent IDs of objects that somebody may still ask for by a temporary one.
   var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
   /// What a save does when the store, or the parent, doesn't hold what was read here, or holds unique values already.

@@ -4,19 +4,19 @@ struct ParentSource: ObjectSource {
   let parent: ManagedObjectContext
 
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
-    try parent.performAndWait { try parent.rows(fetch).map(detached) }
+    try parent.readForChild { try parent.rows(fetch).map(detached) }
   }
 
-  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try parent.performAndWait { try parent.ids(fetch) } }
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try parent.readForChild { try parent.ids(fetch) } }
 
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
-    try parent.performAndWait { try parent.source.dictionaries(query) }
+    try parent.readForChild { try parent.source.dictionaries(query) }
   }
 
-  func count(_ fetch: StoreFetch) throws -> Int { try parent.performAndWait { try parent.count(fetch) } }
+  func count(_ fetch: StoreFetch) throws -> Int { try parent.readForChild { try parent.count(fetch) } }
 
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
-    try parent.performAndWait {
+    try parent.readForChild {
       if ids.count > 1 { try parent.fill(ids) }
       return try ids.compactMap { id in
         do {
@@ -30,7 +30,7 @@ struct ParentSource: ObjectSource {
   }
 
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
-    try parent.performAndWait {
+    try parent.readForChild {
       let ids = parent.object(with: id).resolved(relationship)
       try parent.throwDeferredError()
       return ids
@@ -38,7 +38,7 @@ struct ParentSource: ObjectSource {
   }
 
   func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow] {
-    try parent.performAndWait {
+    try parent.readForChild {
       let owners = ids.map(parent.object(with:))
       let related = try parent.prefetch(relationship, of: owners)
       let rows = Dictionary(related.filter { $0.state != .deleted }.map { ($0.id, detached($0.row)) }) { $1 }

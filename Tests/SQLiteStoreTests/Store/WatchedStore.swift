@@ -6,7 +6,14 @@ import TestSupport
 /// Makes a store fail for as long as it is broken.
 final class Breaker: Sendable {
   private let broken = Atomic(false)
+  private let hook = Mutex<(@Sendable () -> Void)?>(nil)
   static let error = ManagedObjectError.store(path: "test", code: 10, message: "disk I/O error")
+
+  /// What a write waits for.
+  var beforeWrite: (@Sendable () -> Void)? {
+    get { hook.withLock { $0 } }
+    set { hook.withLock { $0 = newValue } }
+  }
 
   var isBroken: Bool {
     get { broken.load(ordering: .relaxed) }
@@ -85,6 +92,7 @@ final class WatchedStore: PersistentStore {
 
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try breaker.check()
+    breaker.beforeWrite?()
     return try store.write(changes)
   }
 

@@ -43,15 +43,14 @@ extension ManagedObjectContext {
       if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
         object.slots = row.values
         object.isUnfilled = isPartial
-        if !isPartial, row.id.scope.entity.hasOwnClass {
-          object.committed = []
-          awakening.append(object)
-        }
+        if object.state == .clean, !object.committed.isEmpty { object.committed = [] }
+        if !isPartial, row.id.scope.entity.hasOwnClass { awakening.append(object) }
       } else if refreshes, !isPartial, object.state == .clean || object.state == .updated {
         takeIn(row, object)
       }
       return object
     }
+    if rowCache.interval != 0, !isPartial { for row in rows { rowCache.note(row) } }
     // Once all are there, for what they say may touch the context.
     for object in awakening { awakeFromFetch(object) }
     return objects

@@ -40,7 +40,9 @@ extension ManagedObjectContext {
   /// Saves this context and every one above it, each on its own queue, up to the store, and returns without waiting. May
   /// be called from anywhere: on the main queue too, which a private context above writes for.
   /// Source: `MR_saveToPersistentStoreWithCompletion:`.
-  public func saveToPersistentStore(completion: SaveCompletion? = nil) { saveUpwards(.noChanges, completion) }
+  public func saveToPersistentStore(completion: SaveCompletion? = nil) {
+    saveUpwards(.noChanges) { Self.complete($0, completion) }
+  }
 
   /// Saves this context and every one above it, up to the store, and waits for it. May be called from anywhere; on the
   /// main queue it makes that wait for the store.
@@ -57,24 +59,47 @@ extension ManagedObjectContext {
     return outcome
   }
 
-  /// Saves this context and every one above it, up to the store, without blocking a thread meanwhile.
+  /// Saves this context and every one above it, each on its own queue, up to the store, without blocking a thread
+  /// meanwhile.
+  ///
+  /// No queue waits for another's write: while the topmost context writes to the store, the one below it neither waits for
+  /// its turn to save nor, in a ``PersistentContainer/Stack/privateWriter`` stack, for what it fetches. Several of these
+  /// write one after the other. After an error the changes are in the context that couldn't save them. Not for a
+  /// confinement context, which belongs to a thread.
   /// - Returns: whether there was anything to write.
   /// - Throws: the error of the level that failed.
   @discardableResult
   public func saveToPersistentStore() async throws -> Bool {
     let outcome = await withCheckedContinuation { continuation in
-      saveToPersistentStore { continuation.resume(returning: $0) }
+      saveUpwards(.noChanges) { continuation.resume(returning: $0) }
     }
     if let error = outcome.error { throw error }
     return outcome.didSave
   }
 
-  private func saveUpwards(_ earlier: MagicalSaveOutcome, _ completion: SaveCompletion?) {
+  private func saveUpwards(_ earlier: MagicalSaveOutcome, _ done: @escaping SaveCompletion) {
+    guard let parent, parent.parent != nil else { return saveInTurn(earlier, done) }
     perform {
       let outcome = earlier.followed(by: self.saveLevel())
-      if case .failed = outcome { return Self.complete(outcome, completion) }
-      guard let parent = self.parent else { return Self.complete(outcome, completion) }
-      parent.saveUpwards(outcome, completion)
+      if case .failed = outcome { return done(outcome) }
+      parent.saveUpwards(outcome, done)
+    }
+  }
+
+  /// Saves the topmost context and the one below it, while nobody else does.
+  private func saveInTurn(_ earlier: MagicalSaveOutcome, _ done: @escaping SaveCompletion) {
+    let root = parent ?? self
+    @Sendable func end(_ outcome: MagicalSaveOutcome) {
+      root.storeTurn.leave()
+      done(outcome)
+    }
+    root.storeTurn.enter {
+      self.perform {
+        let outcome = earlier.followed(by: self.saveLevel())
+        if case .failed = outcome { return end(outcome) }
+        guard let parent = self.parent else { return end(outcome) }
+        parent.perform { end(outcome.followed(by: parent.saveLevel())) }
+      }
     }
   }
 
