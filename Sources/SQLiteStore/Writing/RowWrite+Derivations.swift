@@ -23,7 +23,7 @@ struct DerivedTables: DerivationKeeper {
   let store: SQLiteStore
 
   func id(of row: Int64, in entity: EntityDescription) throws -> ManagedObjectID? {
-    try rows(RowReader(store.layouts(of: entity.rootEntity), onlyIDs: true), entity, condition(key(entity)), row).first?
+    try rows(RowReader(store.layouts(of: entity.rootEntity), slots: []), entity, condition(key(entity)), row).first?
       .id
   }
 
@@ -66,7 +66,7 @@ struct DerivedTables: DerivationKeeper {
     } else {
       isReferred = condition(store.schema.column(of: relationship, in: entity).quotedName)
     }
-    return try rows(RowReader(store.layouts(of: entity), onlyIDs: true), entity, isReferred, row).map(\.id.number)
+    return try rows(RowReader(store.layouts(of: entity), slots: []), entity, isReferred, row).map(\.id.number)
   }
 
   func set(_ value: Value, of attribute: AttributeDescription, row: Int64) throws {
