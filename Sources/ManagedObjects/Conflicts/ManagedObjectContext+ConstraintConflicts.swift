@@ -92,7 +92,9 @@ extension ManagedObjectContext {
       pending.noteDeleted(object)
       return known
     }
-    guard let stored = try stored ?? source.rows(with: [id]).first else { throw ManagedObjectError.objectNotFound(id) }
+    guard let stored = try stored ?? latestSource.rows(with: [id]).first else {
+      throw ManagedObjectError.objectNotFound(id)
+    }
     if let unwatched = registry.object(with: id) {
       unwatched.state = .detached
       registry.remove(unwatched)

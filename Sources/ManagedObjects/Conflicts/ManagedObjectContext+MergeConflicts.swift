@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     for conflict in conflicts {
       guard let object = registry.object(with: conflict.objectID) else { continue }
       let stored =
-        conflict.isDeleted ? nil : try conflict.persisted ?? source.rows(with: [conflict.objectID]).first?.values
+        conflict.isDeleted ? nil : try conflict.persisted ?? latestSource.rows(with: [conflict.objectID]).first?.values
       switch (object.state, stored) {
       case (.updated, let stored?):
         merge(object, with: stored, by: type)

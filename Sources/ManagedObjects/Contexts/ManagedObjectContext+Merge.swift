@@ -30,6 +30,7 @@ extension ManagedObjectContext {
     }
     observers.willProcess(save)
     processPendingChanges()
+    advanceGeneration()
     postDidMerge(save)
     passDown(save)
   }

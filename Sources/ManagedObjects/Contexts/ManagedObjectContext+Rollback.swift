@@ -47,6 +47,7 @@ extension ManagedObjectContext {
     if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }
     faultBatches = FaultBatches()
     prefetched = []
+    advanceGeneration()
     observers.didReset()
     return remains
   }

@@ -30,6 +30,7 @@ extension ManagedObjectContext {
 
     takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
     settle()
+    advanceGeneration()
     if model.hasOwnClasses { tellSaved(save.inserted, save.updated, save.deleted) }
     for object in save.deleted { object.state = .detached }
     if parent == nil { forgetVanished(Set(save.changes.deleted.map(\.id))) }

@@ -33,7 +33,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
   private let labels: Mutex<Labels>
   let home: ContextHome
   let queue: DispatchQueue?
-  let source: any ObjectSource
   /// Permanent IDs that the parent has given meanwhile; nil without a parent.
   let promotions: PromotedIDs?
   /// Where this context tells its children of permanent IDs. Children come and go on any thread.
@@ -49,6 +48,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   // Touched on the context's queue.
 
+  /// Where its objects come from: the coordinator or the parent, or a snapshot of the stores that it is pinned to.
+  var source: any ObjectSource
+  /// The state of the stores that it is pinned to; nil for whatever they hold.
+  var generation: QueryGenerationToken?
   // Those touched for each object of an import go unchecked by the exclusivity rule, whose accesses never overlap here.
   @exclusivity(unchecked) var registry = ObjectRegistry()
   /// New objects in the order of their insertion, those deleted since included.

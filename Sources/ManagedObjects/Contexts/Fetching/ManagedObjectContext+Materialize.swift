@@ -1,23 +1,58 @@
+/// What a fetch of objects reads, once it is clear that unsaved changes don't count or that there are none. It can be
+/// read anywhere.
+struct ObjectRead: Sendable {
+  /// What it brings.
+  enum Result: Sendable {
+    case rows([StoreRow])
+    case ids([ManagedObjectID])
+  }
+
+  private(set) var fetch: StoreFetch
+  let paths: [[RelationshipDescription]]
+  /// How many faults are filled at once; 0 for one by one.
+  let batchSize: Int
+  private let isOfIDs: Bool
+
+  init<T: ManagedObject>(_ fetch: StoreFetch, _ request: FetchRequest<T>) throws {
+    self.fetch = fetch
+    paths = try request.prefetchPaths(in: fetch.entity)
+    batchSize = request.fetchBatchSize
+    isOfIDs = request.returnsObjectsAsFaults && (!request.includesPropertyValues || batchSize > 0)
+    if !isOfIDs { self.fetch.slots = try request.slotsToRead(in: fetch.entity, paths) }
+  }
+
+  func read(from source: any ObjectSource, _ monitor: FetchMonitor? = nil) throws -> Result {
+    var fetch = fetch
+    fetch.monitor = monitor
+    return isOfIDs ? .ids(try source.ids(fetch)) : .rows(try source.rows(fetch))
+  }
+}
+
 extension ManagedObjectContext {
   /// The objects that a request, bound as `fetch`, finds here.
   func objects<T: ManagedObject>(_ fetch: StoreFetch, _ request: FetchRequest<T>) throws -> [ManagedObject] {
-    let paths = try request.prefetchPaths(in: fetch.entity)
-    let objects: [ManagedObject]
+    let read = try ObjectRead(fetch, request)
     if request.includesPendingChanges, hasPendingChanges(of: fetch.entity) {
-      objects = try fetchWithPendingChanges(fetch)
-    } else if request.returnsObjectsAsFaults, !request.includesPropertyValues || request.fetchBatchSize > 0 {
-      let ids = try source.ids(fetch)
-      if request.fetchBatchSize > 0 {
-        faultBatches.add(ids, size: request.fetchBatchSize, paths)
+      let objects = try fetchWithPendingChanges(fetch)
+      if !read.paths.isEmpty { keep(try prefetch(read.paths, of: objects)) }
+      return objects
+    }
+    return try objects(try read.read(from: source), read)
+  }
+
+  /// The objects of what was read.
+  func objects(_ result: ObjectRead.Result, _ read: ObjectRead) throws -> [ManagedObject] {
+    let objects: [ManagedObject]
+    switch result {
+    case .rows(let rows): objects = materialize(rows, read.fetch)
+    case .ids(let ids):
+      if read.batchSize > 0 {
+        faultBatches.add(ids, size: read.batchSize, read.paths)
         return ids.map(fault)
       }
       objects = ids.map(fault)
-    } else {
-      var fetch = fetch
-      fetch.slots = try request.slotsToRead(in: fetch.entity, paths)
-      objects = materialize(try source.rows(fetch), fetch)
     }
-    if !paths.isEmpty { keep(try prefetch(paths, of: objects)) }
+    if !read.paths.isEmpty { keep(try prefetch(read.paths, of: objects)) }
     return objects
   }
 
