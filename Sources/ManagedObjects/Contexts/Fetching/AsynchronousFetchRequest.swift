@@ -42,14 +42,24 @@ public final class AsynchronousFetchResult<T: ManagedObject> {
   /// Why there are no objects; `CancellationError` when the fetch was cancelled.
   public private(set) var operationError: (any Error)?
 
-  init(_ request: AsynchronousFetchRequest<T>, _ context: ManagedObjectContext, _ progress: Progress) {
+  fileprivate let monitor: FetchMonitor
+
+  fileprivate init(
+    _ request: AsynchronousFetchRequest<T>, _ context: ManagedObjectContext, _ progress: Progress,
+    _ monitor: FetchMonitor
+  ) {
     fetchRequest = request
     managedObjectContext = context
     self.progress = progress
+    self.monitor = monitor
   }
 
   /// Stops the fetch; it ends with an error soon after. Without effect when it has ended.
-  public func cancel() { progress.cancel() }
+  public func cancel() {
+    // The progress tells its handler on another thread, some time later.
+    monitor.cancel()
+    progress.cancel()
+  }
 
   fileprivate func note(_ rows: Int) {
     if finalResult == nil, operationError == nil { progress.completedUnitCount = Int64(rows) }
@@ -65,6 +75,12 @@ public final class AsynchronousFetchResult<T: ManagedObject> {
     }
     fetchRequest.completionBlock?(self)
   }
+}
+
+/// Whom a monitor, which its result holds, tells of rows.
+private final class NotedResult<T: ManagedObject>: @unchecked Sendable {
+  // Sendable: touched on the context's queue only.
+  weak var result: AsynchronousFetchResult<T>?
 }
 
 /// A result on its way through the background, where nobody touches it.
@@ -92,16 +108,19 @@ extension ManagedObjectContext {
     let (plain, fetch) = (request.fetchRequest, try bind(request.fetchRequest))
     let read = try ObjectRead(fetch, plain)
     let estimate = request.estimatedResultCount
+    let noted = NotedResult<T>()
+    let monitor = FetchMonitor { rows in queue.async { noted.result?.note(rows) } }
     let result = AsynchronousFetchResult(
-      request, self, Progress(totalUnitCount: estimate > 0 ? Int64(estimate) : -1))
+      request, self, Progress(totalUnitCount: estimate > 0 ? Int64(estimate) : -1), monitor)
+    noted.result = result
     let transit = ResultInTransit(result: result)
-    let monitor = FetchMonitor { rows in queue.async { transit.result.note(rows) } }
     result.progress.isCancellable = true
     result.progress.cancellationHandler = { monitor.cancel() }
     let source = source
     BackgroundReading.queue.async {
       let found = Result { try read.read(from: source, monitor) }
       self.perform {
+        if transit.result.progress.isCancelled { monitor.cancel() }
         transit.result.end(Result { try self.finish(found.get(), read, plain, fetch, monitor) })
       }
     }
