@@ -28,13 +28,12 @@ package final class SQLiteStore: PersistentStore {
   /// - Throws: ``MigrationError`` when it can't be migrated or isn't to be,
   ///   ``ManagedObjectError/incompatibleStore(path:reason:)`` when its tables aren't those of the model and it doesn't say
   ///   which model made them, ``ManagedObjectError/store(path:code:message:)`` when SQLite can't open it.
-  package init(
+  package convenience init(
     at url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init(),
-    migration: MigrationOptions = .init()
+    migration: MigrationOptions = .init(), newIdentifier: String? = nil
   ) throws {
-    self.url = url
-    self.options = options
-    let opening = StoreOpening(model: model, entities: entities, path: url.path, options: migration)
+    let opening = StoreOpening(
+      model: model, entities: entities, path: url.path, options: migration, newIdentifier: newIdentifier)
     let (pool, opened) = try Self.translating(url) {
       let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options))
       let opened = try pool.writeWithoutTransaction { db in
@@ -47,6 +46,24 @@ package final class SQLiteStore: PersistentStore {
       }
       return (pool, opened)
     }
+    self.init(at: url, entities: entities, options: options, pool: pool, opened: opened)
+  }
+
+  /// Opens a file for reading whose tables are known to fit, while another connection may be about to change them.
+  convenience init(reading url: URL, entities: [EntityDescription], opened: StoreOpening.Opened) throws {
+    let options = SQLiteStoreOptions()
+    var configuration = Self.configuration(options)
+    configuration.readonly = true
+    let pool = try DatabasePool(path: url.path, configuration: configuration)
+    self.init(at: url, entities: entities, options: options, pool: pool, opened: opened)
+  }
+
+  private init(
+    at url: URL, entities: [EntityDescription], options: SQLiteStoreOptions, pool: DatabasePool,
+    opened: StoreOpening.Opened
+  ) {
+    self.url = url
+    self.options = options
     self.pool = pool
     let (identifier, schema) = (opened.identifier, opened.schema)
     self.identifier = identifier

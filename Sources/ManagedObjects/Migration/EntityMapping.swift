@@ -34,12 +34,15 @@ public struct EntityMapping: Sendable {
   public var attributeMappings: [PropertyMapping]
   /// Where the objects of the destination's relationships come from, inherited ones included.
   public var relationshipMappings: [PropertyMapping]
+  /// The class that makes what becomes of the objects; nil for the base class, which does what the mapping says.
+  /// Core Data: `entityMigrationPolicyClassName`.
+  public var entityMigrationPolicy: EntityMigrationPolicy.Type?
 
   /// A mapping from an entity to another.
   public init(
     _ name: String? = nil, _ mappingType: MappingType = .transform, from source: EntityDescription?,
     to destination: EntityDescription?, attributeMappings: [PropertyMapping] = [],
-    relationshipMappings: [PropertyMapping] = []
+    relationshipMappings: [PropertyMapping] = [], policy: EntityMigrationPolicy.Type? = nil
   ) {
     self.name = name ?? "\(source?.name ?? "")To\(destination?.name ?? "")"
     self.mappingType = mappingType
@@ -49,6 +52,7 @@ public struct EntityMapping: Sendable {
     destinationEntityVersionHash = destination?.versionHash
     self.attributeMappings = attributeMappings
     self.relationshipMappings = relationshipMappings
+    entityMigrationPolicy = policy
   }
 
   /// The mapping of the destination's property of that name, an attribute's or a relationship's.
@@ -79,6 +83,8 @@ public struct PropertyMapping: Sendable {
     case propertyOrValue(String, Value)
     /// The same value for every row.
     case value(Value)
+    /// What a function makes of the object of the old store; of a relationship, the IDs of objects of the new one.
+    case custom(@Sendable (ManagedObject, MigrationManager) throws -> Value)
   }
 
   /// The destination's property.
@@ -96,7 +102,7 @@ public struct PropertyMapping: Sendable {
   package var sourceName: String? {
     switch source {
     case .property(let name), .propertyOrValue(let name, _): return name
-    case .value, nil: return nil
+    case .value, .custom, nil: return nil
     }
   }
 }

@@ -15,6 +15,10 @@ public enum MigrationError: Error, Sendable, Equatable {
   case brokenReferences(store: String, references: [String])
   /// The store's model can't be read: it was written by a later version of this library, or by something else.
   case unreadableModel(store: String, reason: String)
+  /// No stage of a staged migration has the store's version, or none after it has the model's.
+  case unknownVersion(store: String, checksum: String)
+  /// A staged migration passes through a version whose model wasn't given.
+  case missingModel(checksum: String)
   /// A relationship's value can't be noted in a store's metadata.
   case unstorableMetadata(key: String)
 }
@@ -115,6 +119,10 @@ extension MigrationError: CustomStringConvertible {
       return
         "the model that the store \(store) keeps can't be read, so it can't be migrated: \(reason). Was it written "
         + "by a later version of this library?"
+    case .unknownVersion(let store, let checksum):
+      return "\(store) is of the version with the checksum \(checksum), from which no stage leads to the model: add one"
+    case .missingModel(let checksum):
+      return "the migration passes through the version with the checksum \(checksum): give its model to the stage"
     case .unstorableMetadata(let key): return "\(key) is a relationship's value, which metadata can't hold"
     }
   }

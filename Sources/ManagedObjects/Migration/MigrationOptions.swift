@@ -6,6 +6,8 @@ package struct MigrationOptions: Sendable {
   package var shouldInferMappingModelAutomatically = true
   /// Mapping models of the program's own, by the versions that they lead from and to.
   package var mappingModels: [MappingModel] = []
+  /// The stages of the way from any earlier version.
+  package var stagedMigrationManager: StagedMigrationManager?
 
   package init() {}
 }

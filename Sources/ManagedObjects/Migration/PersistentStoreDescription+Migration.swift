@@ -24,4 +24,13 @@ extension PersistentStoreDescription {
     get { migration.mappingModels }
     set { migration.mappingModels = newValue }
   }
+
+  /// The stages by which the store comes from any earlier version to the coordinator's; nil to migrate in one. Where it is
+  /// set, ``mappingModels`` aren't looked at: a stage may have one.
+  ///
+  /// Source: `NSPersistentStoreStagedMigrationManagerOptionKey` of Core Data.
+  public var stagedMigrationManager: StagedMigrationManager? {
+    get { migration.stagedMigrationManager }
+    set { migration.stagedMigrationManager = newValue }
+  }
 }

@@ -12,6 +12,8 @@ struct StoreOpening {
   let entities: [EntityDescription]
   let path: String
   let options: MigrationOptions
+  /// The identifier that a new file is given; nil for one of its own.
+  var newIdentifier: String?
 
   /// What a store works with.
   struct Opened {
@@ -25,6 +27,7 @@ struct StoreOpening {
     // renamed table isn't to be renamed where others refer to it, for they say the name that it is to have.
     try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; PRAGMA synchronous = FULL")
     let result = Result { try openInTransaction(db) }
+    try SideFile(path: path).letGo(db)
     try db.execute(sql: "PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
     return try result.get()
   }
@@ -32,6 +35,8 @@ struct StoreOpening {
   private func openInTransaction(_ db: Database) throws -> Opened {
     var opened: Opened?
     try db.inTransaction(.immediate) {
+      // Nobody else migrates while this connection may write: what lies beside the file was left by a killed program.
+      try SideFile(path: path).remove()
       let identifier = try identifier(db)
       let kept = try KeptVersion(db, path: path)
       let held = kept.map { entitiesToKeep($0) } ?? entities
@@ -40,7 +45,7 @@ struct StoreOpening {
       if kept == nil { try addPositions(schema, db) }
       let missing = try missingColumns(schema, db)
       if let kept, kept != version || !missing.isEmpty {
-        try migrate(db, from: kept, to: version, held, schema)
+        try migrate(db, from: kept, to: version, held, Opened(identifier: identifier, schema: schema))
       } else {
         guard missing.isEmpty else {
           throw ManagedObjectError.incompatibleStore(
@@ -61,7 +66,7 @@ struct StoreOpening {
   private func identifier(_ db: Database) throws -> String {
     try db.execute(sql: "CREATE TABLE IF NOT EXISTS lade_metadata (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
     if let known = try KeptVersion.text("identifier", db) { return known }
-    let new = UUID().uuidString
+    let new = newIdentifier ?? UUID().uuidString
     try KeptVersion.set("identifier", new, db)
     return new
   }
@@ -98,24 +103,40 @@ struct StoreOpening {
   // MARK: Migration
 
   private func migrate(
-    _ db: Database, from kept: KeptVersion, to version: KeptVersion, _ held: [EntityDescription], _ schema: SchemaMap
+    _ db: Database, from kept: KeptVersion, to version: KeptVersion, _ held: [EntityDescription], _ opened: Opened
   ) throws {
     let source = try kept.model(path: path)
     let sourceEntities = source.entities.filter { kept.hashes[$0.name] != nil }
+    let old = try SchemaMap(model: source, entities: sourceEntities)
     if kept.hashes != version.hashes {
       let differences = VersionDifference.between(kept.hashes, version.hashes, from: source, to: model)
       guard options.shouldMigrateStoreAutomatically else {
         throw MigrationError.incompatibleVersion(store: path, differences: differences)
+      }
+      let side = SideMigration(
+        db: db, path: path, source: source, sourceEntities: sourceEntities,
+        sourceStore: Opened(identifier: opened.identifier, schema: old), model: model, entities: held,
+        new: opened.schema)
+      if let manager = options.stagedMigrationManager {
+        return try side.run(manager.steps(from: source.versionChecksum, to: model, store: path))
+      }
+      if let mapping = options.mappingModels.first(where: { leads($0, from: kept, to: version) }) {
+        return try side.run(mapping)
       }
       guard options.shouldInferMappingModelAutomatically else {
         throw MigrationError.missingMappingModel(store: path, differences: differences)
       }
     }
     let mapping = try MappingModel.inferred(from: source, sourceEntities, to: model, held)
-    try TableMigration(
-      db, path: path, from: SchemaMap(model: source, entities: sourceEntities), sourceEntities, to: schema, held,
-      mapping
-    ).run()
+    try TableMigration(db, path: path, from: old, sourceEntities, to: opened.schema, held, mapping).run()
+  }
+
+  /// Whether a mapping model is between the two versions, of the entities that the store holds.
+  private func leads(_ mapping: MappingModel, from kept: KeptVersion, to version: KeptVersion) -> Bool {
+    func fits(_ hashes: [String: Data], _ model: ManagedObjectModel) -> Bool {
+      hashes.allSatisfy { model.entitiesByName[$0]?.versionHash == $1 }
+    }
+    return fits(kept.hashes, mapping.sourceModel) && fits(version.hashes, mapping.destinationModel)
   }
 }
 

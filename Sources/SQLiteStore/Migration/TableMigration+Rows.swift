@@ -80,7 +80,8 @@ extension TableMigration {
     case .propertyOrValue(let name, let other):
       return stored(name, as: attribute, origin)?.or(value(other)) ?? value(other)
     case .value(let constant): return value(constant)
-    case nil: return value(attribute.defaultValue)
+    // What code computes is left to ``SideMigration``.
+    case .custom, nil: return value(attribute.defaultValue)
     }
   }
 

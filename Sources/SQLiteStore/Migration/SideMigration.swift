@@ -1,0 +1,148 @@
+// A migration that runs a program's code makes the new version in a file beside the store's, while the store's own
+// connection holds the right to write, so that nothing is written that the new version would lack. The tables are then
+// copied into the store's file, in the very transaction that opens it: the old ones are there until all of the new ones
+// are. The file isn't renamed over the old one: other programs that have that open would go on writing to a file that
+// nobody reads any more, and a log left by the one would be taken for the other's.
+
+import Foundation
+import GRDB
+import ManagedObjects
+
+/// Migrates a file by way of another one beside it, within the transaction of `db`.
+struct SideMigration {
+  let db: Database
+  let path: String
+  let source: ManagedObjectModel
+  let sourceEntities: [EntityDescription]
+  let sourceStore: StoreOpening.Opened
+  let model: ManagedObjectModel
+  let entities: [EntityDescription]
+  let new: SchemaMap
+
+  private var side: SideFile { SideFile(path: path) }
+
+  /// Makes new objects of the old ones by a mapping model.
+  func run(_ mapping: MappingModel) throws {
+    let old = try SQLiteStore(reading: URL(fileURLWithPath: path), entities: sourceEntities, opened: sourceStore)
+    let store = try SQLiteStore(
+      at: side.url, model: model, entities: entities, newIdentifier: sourceStore.identifier)
+    try raiseNumbers(store)
+    let (from, to) = (PersistentStoreCoordinator(model: source), PersistentStoreCoordinator(model: model))
+    try from.addPersistentStore(PersistentStoreDescription { _, _ in old })
+    try to.addPersistentStore(PersistentStoreDescription { _, _ in store })
+    let result = Result { try MigrationManager(mapping, from: from, to: to).run() }
+    try store.close()
+    try old.pool.close()
+    try result.get()
+    try takeOver()
+  }
+
+  /// Takes a copy through stages.
+  func run(_ steps: [StagedMigrationManager.Step]) throws {
+    MigrationProbe.onStep?("VACUUM INTO")
+    var configuration = Configuration()
+    configuration.readonly = true
+    let reader = try DatabaseQueue(path: path, configuration: configuration)
+    try reader.inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [side.url.path]) }
+    try reader.close()
+    var version = source
+    for step in steps {
+      try work(step.willMigrate, version)
+      var options = MigrationOptions()
+      if let mapping = step.mapping { options.mappingModels = [mapping] }
+      let store = try SQLiteStore(
+        at: side.url, model: step.destination, entities: held(step.destination), migration: options)
+      try store.close()
+      version = step.destination
+      try work(step.didMigrate, version)
+    }
+    try takeOver()
+  }
+
+  /// Lets a handler work on the copy at a version.
+  private func work(_ handler: StagedMigrationManager.Handler?, _ version: ManagedObjectModel) throws {
+    guard let handler else { return }
+    let store = try SQLiteStore(at: side.url, model: version, entities: held(version))
+    let coordinator = PersistentStoreCoordinator(model: version)
+    try coordinator.addPersistentStore(PersistentStoreDescription { _, _ in store })
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "migration stage")
+    let result = Result {
+      try handler(context)
+      try context.save()
+    }
+    try store.close()
+    try result.get()
+  }
+
+  /// The entities of a version that the store holds: all, unless other stores have a part of them.
+  private func held(_ version: ManagedObjectModel) -> [EntityDescription] {
+    if version === model { return entities }
+    if version === source { return sourceEntities }
+    if entities.count == model.entities.count, sourceEntities.count == source.entities.count { return version.entities }
+    let names = Set(entities.map(\.name) + sourceEntities.map(\.name))
+    return version.entities.filter { names.contains($0.name) }
+  }
+
+  /// Objects that policies make get numbers above all old ones, so that those can be kept.
+  private func raiseNumbers(_ store: SQLiteStore) throws {
+    var last: Int64 = 0
+    for table in sourceStore.schema.tables {
+      let given = try Int64.fetchOne(
+        db, sql: "SELECT value FROM lade_metadata WHERE key = ?", arguments: ["last_number." + table.name])
+      let present = try Int64.fetchOne(
+        db, sql: "SELECT max(\(SQLText.name(table.primaryKeyColumn))) FROM \(SQLText.name(table.name))")
+      last = max(last, given ?? 0, present ?? 0)
+    }
+    guard last > 0 else { return }
+    try store.pool.write { db in
+      for table in new.tables {
+        try db.execute(
+          sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)",
+          arguments: ["last_number." + table.name, last])
+      }
+    }
+  }
+
+  /// Puts the new tables in the place of the old ones. Tables that are neither stay.
+  private func takeOver() throws {
+    try side.attach(to: db)
+    for table in sourceStore.schema.columnsByTable.keys.sorted() {
+      try execute("DROP TABLE IF EXISTS main.\(SQLText.name(table))")
+    }
+    let things = try Row.fetchAll(
+      db,
+      sql:
+        "SELECT type, name, sql FROM fresh.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+        + "AND name <> 'lade_metadata' ORDER BY type <> 'table'")
+    for thing in things {
+      let (type, name, sql): (String, String, String) = (thing["type"], thing["name"], thing["sql"])
+      guard type == "table" else {
+        let isThere = try Bool.fetchOne(
+          db, sql: "SELECT count(*) FROM main.sqlite_master WHERE name = ?", arguments: [name])
+        if isThere != true { try execute(sql) }
+        continue
+      }
+      try execute("DROP TABLE IF EXISTS main.\(SQLText.name(name))")
+      try execute(sql)
+      let columns = try String.fetchAll(
+        db, sql: "SELECT name FROM pragma_table_info(?, 'main')", arguments: [name]
+      ).map { SQLText.name($0) }.joined(separator: ", ")
+      try execute(
+        "INSERT INTO main.\(SQLText.name(name)) (\(columns)) SELECT \(columns) FROM fresh.\(SQLText.name(name))")
+    }
+    try execute("DELETE FROM main.lade_metadata WHERE key LIKE 'last\\_number.%' ESCAPE '\\'")
+    try execute("INSERT OR REPLACE INTO main.lade_metadata (key, value) SELECT key, value FROM fresh.lade_metadata")
+    try checkReferences()
+  }
+
+  private func checkReferences() throws {
+    let rows = try Row.fetchAll(db, sql: "PRAGMA main.foreign_key_check").prefix(5)
+    let broken = rows.map { row in "\(row[0] as String? ?? "?") to \(row[2] as String? ?? "?")" }
+    guard broken.isEmpty else { throw MigrationError.brokenReferences(store: path, references: broken) }
+  }
+
+  private func execute(_ sql: String) throws {
+    MigrationProbe.onStep?(sql)
+    try db.execute(sql: sql)
+  }
+}
