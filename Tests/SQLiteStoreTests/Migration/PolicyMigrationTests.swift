@@ -94,7 +94,7 @@ struct PolicyMigrationTests {
     try store.open(new, { $0.shouldMigrateStoreAutomatically = false }) {
       try $0.add("Person", ["first": .string("x")])
     }
-    let numbers = try store.column("SELECT id FROM Person")
+    let numbers = try store.column("SELECT id FROM Person ORDER BY id")
     #expect(numbers == ["1", "2", "3", "4"])
   }
 
