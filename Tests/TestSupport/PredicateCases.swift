@@ -28,12 +28,11 @@ package struct PredicateCase: Sendable, CustomStringConvertible {
 package enum PredicateCases {
   package static let all: [PredicateCase] = [
     constants, equality, ordering, lists, strings, folding, patterns, numbers, decimals, dates, identities, paths,
-    logic,
-    entities,
+    logic, entities, quantified, aggregates, subqueries, arithmetic, functions, dateArithmetic, conditionals,
   ].flatMap { $0 }
 
-  private static let everyCity: [Int64] = Array(1...12)
-  private static let fixture = PredicateFixture.self
+  static let everyCity: [Int64] = Array(1...12)
+  static let fixture = PredicateFixture.self
 
   private static let constants: [PredicateCase] = [
     .init("TRUEPREDICATE", finds: everyCity),

@@ -3,8 +3,8 @@ package import ManagedObjects
 
 /// The model and the rows that every evaluator of predicates is tested with.
 package enum PredicateFixture {
-  /// One object: its ID, and its values by name; what isn't named is nil. Predicates don't compare the objects of
-  /// many-to-many relationships, and so they aren't here.
+  /// One object: its ID, and its values by name; what isn't named is nil. Many-to-many relationships stand on the side of
+  /// ``pairs`` alone.
   package struct Row: Sendable {
     package let id: ManagedObjectID
     package let values: [String: Value]
@@ -62,8 +62,15 @@ package enum PredicateFixture {
       ],
       indexes: [FetchIndexDefinition("byName", elements: [.init(property: "name")])]),
     EntityDefinition(
-      "Tag", attributes: [AttributeDefinition("label", .string)],
-      relationships: [RelationshipDefinition("cities", to: "City", inverse: "tags", isToMany: true)]),
+      "Tag",
+      attributes: [
+        AttributeDefinition("label", .string), AttributeDefinition("weight", .integer64),
+        AttributeDefinition("cost", .decimal), AttributeDefinition("since", .date),
+      ],
+      relationships: [
+        RelationshipDefinition("cities", to: "City", inverse: "tags", isToMany: true),
+        RelationshipDefinition("favourites", to: "City", isToMany: true),
+      ]),
     EntityDefinition("Vehicle", isAbstract: true, attributes: [AttributeDefinition("plate", .string)]),
     EntityDefinition(
       "Car", parent: "Vehicle", attributes: [AttributeDefinition("seats", .integer16)],
@@ -109,6 +116,20 @@ package enum PredicateFixture {
         "founded": on("1949-05-23"), "capital": .object(id("City", 12)),
       ]),
     row("Country", 3, ["code": .string("FR"), "population": .int(68_000_000)]),
+    row("Country", 4, ["code": .string("IT")]),
+
+    row(
+      "Tag", 1,
+      ["label": .string("river"), "weight": .int(5), "cost": price("0.1"), "since": on("2020-01-01")]),
+    row(
+      "Tag", 2,
+      [
+        "label": .string("Capital"), "weight": .int(10), "cost": price("7.1234567890123456789"),
+        "since": on("2021-06-01 12:00:00.25"),
+      ]),
+    row("Tag", 3, [:]),
+    row("Tag", 4, ["label": .string("unused"), "weight": .int(-3), "cost": price("2")]),
+    row("Tag", 5, ["label": .string("river"), "weight": .int(7)]),
 
     row("Station", 10, ["number": .int(10), "label": .string("Bahnhof")]),
     row("Station", 20, ["number": .int(20)]),
@@ -191,6 +212,26 @@ package enum PredicateFixture {
     row("Truck", 3, ["plate": .string("B 3"), "load": .double(7.5)]),
     row("Taxi", 4, ["seats": .int(7)]),
   ]
+
+  /// The objects of many-to-many relationships: tags by city, and favourites, which have no inverse, by tag.
+  package static let pairs: [(entity: String, relationship: String, from: Int64, to: [Int64])] = [
+    ("City", "tags", 1, [1, 2]), ("City", "tags", 2, [1, 3]), ("City", "tags", 7, [5]), ("City", "tags", 10, [2]),
+    ("City", "tags", 12, [1, 2]), ("Tag", "favourites", 1, [2, 3]), ("Tag", "favourites", 5, [2, 12]),
+  ]
+
+  /// The objects that a to-many relationship of an object holds.
+  package static func related(to id: ManagedObjectID, _ relationship: RelationshipDescription) -> [ManagedObjectID] {
+    if let inverse = relationship.inverseRelationship, !inverse.isToMany {
+      return rows.filter { $0.values[inverse.name] == .object(id) }.map(\.id)
+    }
+    return pairs.flatMap { pair -> [ManagedObjectID] in
+      if pair.relationship == relationship.name, self.id(pair.entity, pair.from) == id {
+        return pair.to.map { self.id(relationship.destinationEntity.name, $0) }
+      }
+      guard let inverse = relationship.inverseRelationship, pair.relationship == inverse.name else { return [] }
+      return pair.to.contains(id.number) ? [self.id(pair.entity, pair.from)] : []
+    }
+  }
 
   private static func url(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: text) }
 

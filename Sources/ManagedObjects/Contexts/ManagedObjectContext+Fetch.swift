@@ -122,4 +122,7 @@ extension ManagedObject: PredicateSubject {
   package final var subjectID: ManagedObjectID { id }
   package final func value(inSlot slot: Int) -> Value { value(at: slot) }
   package final func subject(inSlot slot: Int) -> (any PredicateSubject)? { object(slot) as ManagedObject? }
+  package final func subjects(inSlot slot: Int) -> [any PredicateSubject] {
+    Array(objects(slot) as Set<ManagedObject>)
+  }
 }

@@ -44,7 +44,7 @@ struct FollowedPaths {
       if case .attribute(let attribute) = path.end { return attribute.isTransient }
       return false
     }
-    isPlain = steps.isEmpty && !asksObjects && !readsTransients
+    isPlain = steps.isEmpty && !asksObjects && !readsTransients && predicate?.readsCollections != true
   }
 
   /// Whether an object of the entity lies on one of the ways.
@@ -56,33 +56,12 @@ extension ResolvedPath {
     switch end {
     case .attribute(let attribute): return attribute.slot
     case .relationship(let relationship): return relationship.slot
-    case .objectID: return nil
+    case .objectID, .entityName: return nil
     }
   }
 
   fileprivate var endRelationships: [RelationshipDescription] {
     if case .relationship(let relationship) = end { return [relationship] }
-    return []
-  }
-}
-
-extension ResolvedPredicate {
-  /// Every path that the predicate reads.
-  var paths: [ResolvedPath] {
-    switch self {
-    case .constant: return []
-    case .compare(let path, _, let operand, _): return [path] + operand.paths
-    case .isIn(let path, _, _), .like(let path, _, _), .matches(let path, _): return [path]
-    case .text(let left, _, let right, _): return left.paths + right.paths
-    case .and(let parts), .or(let parts): return parts.flatMap(\.paths)
-    case .not(let inner): return inner.paths
-    }
-  }
-}
-
-extension ResolvedOperand {
-  fileprivate var paths: [ResolvedPath] {
-    if case .path(let path) = self { return [path] }
     return []
   }
 }

@@ -66,4 +66,5 @@ struct PlainRow: PredicateSubject {
   var subjectID: ManagedObjectID { row.id }
   func value(inSlot slot: Int) -> Value { row.values[slot] }
   func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
+  func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
 }

@@ -10,7 +10,14 @@
 /// One tree is answered by two evaluators, SQL and memory, and both give the same answer:
 /// - A condition is true or false, never unknown. `nil == nil` is true and `nil != x` is true for every `x` that isn't
 ///   nil; every other comparison with nil (`<`, `BETWEEN`, `BEGINSWITH`, …) is false, and `NOT` of it true.
-/// - A key path through a relationship that points nowhere is nil.
+/// - A key path through a relationship that points nowhere is nil; a to-many one is an empty collection then.
+/// - Of a collection each object counts once, whatever the number of ways that lead to it. `ANY` holds for none of an
+///   empty collection, `ALL` and `NONE` hold. What is nil in a collection is compared as nil is.
+/// - Aggregates leave nil out. Of nothing `@count` and `@sum` are 0, and `@avg`, `@min` and `@max` nil.
+/// - Arithmetic with nil is nil, and so are division by zero, a square root of a negative number, and what else isn't a
+///   number. Integers divided are an integer, cut towards zero, as with `NSExpression` and in SQL; an integer that
+///   doesn't fit 64 bits becomes a double. A decimal on either side makes decimal arithmetic, otherwise a double on
+///   either side that of doubles. A date plus or minus a number of seconds is a date, a date minus a date the seconds.
 /// - Numbers compare by value, whatever their types; a boolean is 0 or 1. NaN counts as nil.
 /// - Strings compare by their UTF-8 bytes, `[c]` and `[d]` by the bytes of the folded strings. The empty string is the
 ///   beginning, the end and a part of every string.
@@ -39,33 +46,30 @@ public indirect enum FetchPredicate: Sendable, Hashable {
     public var right: Expression
     /// How strings are compared.
     public var options: Options
+    /// Whether the left side is one value, or a collection of which any or all must compare so.
+    public var modifier: Modifier
 
     /// A comparison of `left` with `right`.
-    public init(_ left: Expression, _ operator: Operator, _ right: Expression, options: Options = []) {
+    public init(
+      _ left: Expression, _ operator: Operator, _ right: Expression, options: Options = [],
+      modifier: Modifier = .direct
+    ) {
       self.left = left
       self.operator = `operator`
       self.right = right
       self.options = options
+      self.modifier = modifier
     }
   }
 
-  /// What is compared.
-  public enum Expression: Sendable, Hashable {
-    /// One value.
-    case constant(Value)
-    /// Several values, for `IN` and `BETWEEN`.
-    case constants([Value])
-    /// Names of properties that lead from the object over to-one relationships to a value.
-    case keyPath([String])
-    /// The object itself: `SELF`.
-    case evaluatedObject
-
-    /// The key path that `path` writes with dots. `SELF` is the object itself.
-    public static func path(_ path: String) -> Expression {
-      var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-      if names.first?.uppercased() == "SELF" { names.removeFirst() }
-      return names.isEmpty ? .evaluatedObject : .keyPath(names)
-    }
+  /// How many of a collection must compare as the operator says: Core Data's `NSComparisonPredicate.Modifier`.
+  public enum Modifier: String, Sendable, Hashable, CaseIterable {
+    /// The left side is one value.
+    case direct = ""
+    /// `ANY` (or `SOME`): one of the collection at least. `NONE` is `NOT ANY`.
+    case any = "ANY"
+    /// `ALL`: every one of the collection. Holds for an empty one.
+    case all = "ALL"
   }
 
   /// How two expressions compare.
@@ -76,12 +80,13 @@ public indirect enum FetchPredicate: Sendable, Hashable {
     case lessOrEqual = "<="
     case greater = ">"
     case greaterOrEqual = ">="
-    /// Equal to one of a list.
+    /// Equal to one of a list or collection.
     case isIn = "IN"
     /// Not less than the first of two and not greater than the second.
     case between = "BETWEEN"
     case beginsWith = "BEGINSWITH"
     case endsWith = "ENDSWITH"
+    /// A part of a string, or one of a collection.
     case contains = "CONTAINS"
     /// Like a pattern in which `*` stands for any characters and `?` for one; a backslash takes their meaning away.
     case like = "LIKE"
@@ -91,7 +96,7 @@ public indirect enum FetchPredicate: Sendable, Hashable {
 
   /// How strings are compared. Ignored where no strings are.
   public struct Options: OptionSet, Sendable, Hashable {
-    /// Bit 0 for `[c]`, bit 1 for `[d]`.
+    /// Bit 0 for `[c]`, bit 1 for `[d]`, bit 2 for `[n]`.
     public let rawValue: Int
     /// Options with the bits of `rawValue`.
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -99,5 +104,7 @@ public indirect enum FetchPredicate: Sendable, Hashable {
     public static let caseInsensitive = Options(rawValue: 1)
     /// Letters with and without marks are the same: `[d]`.
     public static let diacriticInsensitive = Options(rawValue: 2)
+    /// The strings are folded already and are compared as they are, whatever else the options say: `[n]`.
+    public static let normalized = Options(rawValue: 4)
   }
 }

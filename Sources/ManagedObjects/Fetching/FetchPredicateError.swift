@@ -12,6 +12,10 @@ public enum FetchPredicateError: Error, Sendable, Hashable, CustomStringConverti
   case differentKinds(left: String, right: String)
   /// The operator needs something else on one side.
   case badOperand(operation: String, expected: String, found: String)
+  /// A variable that no subquery has, and for which no value was given.
+  case unboundVariable(String)
+  /// A part that a store can't answer, and what it can.
+  case unsupported(part: String, hint: String)
   /// The regular expression can't be used.
   case badPattern(String)
 
@@ -23,7 +27,8 @@ public enum FetchPredicateError: Error, Sendable, Hashable, CustomStringConverti
       return "\(entity) has no property \(name); it has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
     case .notTraversable(let path, let name, let entity, let isToMany):
       return isToMany
-        ? "the key path \(path) leads over \(entity).\(name), a to-many relationship, which can't be compared"
+        ? "the key path \(path) leads over \(entity).\(name), a to-many relationship, which can't be compared: "
+          + "use ANY, ALL, IN, SUBQUERY or @count"
         : "the key path \(path) goes on behind \(entity).\(name), which isn't a relationship"
     case .notComparable(let property, let type, let operation):
       return "\(property) is \(type), which \(operation) can't be used with"
@@ -31,6 +36,9 @@ public enum FetchPredicateError: Error, Sendable, Hashable, CustomStringConverti
       return "\(property) is \(type): compare it with \(expected), not with \(value)"
     case .differentKinds(let left, let right): return "\(left) can't be compared with \(right)"
     case .badOperand(let operation, let expected, let found): return "\(operation) needs \(expected), not \(found)"
+    case .unboundVariable(let name):
+      return "$\(name) has no value: give it one with withSubstitutionVariables, or name it in a SUBQUERY"
+    case .unsupported(let part, let hint): return "\(part) isn't supported: \(hint)"
     case .badPattern(let pattern): return "\(pattern.debugDescription) isn't a regular expression"
     }
   }

@@ -1,43 +1,26 @@
-/// What the memory evaluator reads: an object, or a row of a store in memory.
-package protocol PredicateSubject {
-  /// The object's ID.
-  var subjectID: ManagedObjectID { get }
-  /// The value in a slot of the object's entity.
-  func value(inSlot slot: Int) -> Value
-  /// The object that a to-one relationship's slot points to, nil if it points nowhere.
-  func subject(inSlot slot: Int) -> (any PredicateSubject)?
-}
-
 extension ResolvedPredicate {
   /// Whether the predicate holds for `subject`. Called on the queue that `subject` belongs to.
-  package func evaluate(on subject: any PredicateSubject) -> Bool {
+  package func evaluate(on subject: any PredicateSubject) -> Bool { evaluate(in: PredicateScope(subject)) }
+
+  func evaluate(in scope: PredicateScope) -> Bool {
     switch self {
     case .constant(let holds): return holds
-    case .and(let parts): return parts.allSatisfy { $0.evaluate(on: subject) }
-    case .or(let parts): return parts.contains { $0.evaluate(on: subject) }
-    case .not(let inner): return !inner.evaluate(on: subject)
-    case .compare(let path, let relation, let operand, let options):
-      return relation.holds(
-        between: path.value(of: subject, options), and: operand.value(of: subject, options))
-    case .isIn(let path, let list, let options): return list.contains(path.value(of: subject, options))
+    case .and(let parts): return parts.allSatisfy { $0.evaluate(in: scope) }
+    case .or(let parts): return parts.contains { $0.evaluate(in: scope) }
+    case .not(let inner): return !inner.evaluate(in: scope)
+    case .compare(let left, let relation, let right, let options):
+      return relation.holds(between: left.value(in: scope, options), and: right.value(in: scope, options))
+    case .isIn(let left, let list, let options): return list.contains(left.value(in: scope, options))
     case .text(let left, let operation, let right, let options):
-      return operation.holds(of: left.value(of: subject, options), and: right.value(of: subject, options))
-    case .like(let path, let pattern, let options):
-      guard case .string(let text) = path.value(of: subject, options) else { return false }
+      return operation.holds(of: left.value(in: scope, options), and: right.value(in: scope, options))
+    case .like(let left, let pattern, let options):
+      guard case .string(let text) = left.value(in: scope, options) else { return false }
       return pattern.matches(text)
-    case .matches(let path, let expression):
-      guard case .string(let text) = path.value(of: subject) else { return false }
+    case .matches(let left, let expression):
+      guard case .string(let text) = left.value(in: scope) else { return false }
       return expression.matches(text)
-    }
-  }
-}
-
-extension ResolvedOperand {
-  /// A constant was folded when it was resolved; what a path reads is folded here.
-  func value(of subject: any PredicateSubject, _ options: FetchPredicate.Options) -> Value {
-    switch self {
-    case .constant(let value): return value
-    case .path(let path): return path.value(of: subject, options)
+    case .exists(let collection, let predicate):
+      return collection.subjects(in: scope).contains { predicate.evaluate(in: scope.with($0, collection.number)) }
     }
   }
 }
@@ -54,6 +37,7 @@ extension ResolvedPath {
     case .attribute(let attribute): return subject.value(inSlot: attribute.slot)
     case .relationship(let relationship): return subject.value(inSlot: relationship.slot)
     case .objectID: return .object(subject.subjectID)
+    case .entityName: return .string(subject.subjectID.entity.name)
     }
   }
 

@@ -4,16 +4,18 @@
 package indirect enum ResolvedPredicate: Sendable {
   /// Holds for every object, or for none.
   case constant(Bool)
-  /// Compares a value with another; the left one is a path.
-  case compare(ResolvedPath, Relation, ResolvedOperand, FetchPredicate.Options)
+  /// Compares two values. A constant stands right; if both are constants, they were compared already.
+  case compare(ResolvedExpression, Relation, ResolvedExpression, FetchPredicate.Options)
   /// The value is one of a list.
-  case isIn(ResolvedPath, ResolvedList, FetchPredicate.Options)
-  /// One string begins with, ends with or contains the other; at least one is a path.
-  case text(ResolvedOperand, TextOperator, ResolvedOperand, FetchPredicate.Options)
+  case isIn(ResolvedExpression, ResolvedList, FetchPredicate.Options)
+  /// One string begins with, ends with or contains the other.
+  case text(ResolvedExpression, TextOperator, ResolvedExpression, FetchPredicate.Options)
   /// The string is like a pattern.
-  case like(ResolvedPath, LikePattern, FetchPredicate.Options)
+  case like(ResolvedExpression, LikePattern, FetchPredicate.Options)
   /// The string is matched as a whole.
-  case matches(ResolvedPath, WholeMatch)
+  case matches(ResolvedExpression, WholeMatch)
+  /// The predicate holds for one object of the collection at least.
+  case exists(ResolvedCollection, ResolvedPredicate)
   case and([ResolvedPredicate])
   case or([ResolvedPredicate])
   case not(ResolvedPredicate)
@@ -37,102 +39,5 @@ package indirect enum ResolvedPredicate: Sendable {
   /// How a string lies in another.
   package enum TextOperator: Sendable, Hashable {
     case beginsWith, endsWith, contains
-  }
-}
-
-/// One side of a comparison.
-package enum ResolvedOperand: Sendable, Hashable {
-  case constant(Value)
-  case path(ResolvedPath)
-}
-
-/// The way from an object to a value.
-package struct ResolvedPath: Sendable, Hashable {
-  /// Where a path ends.
-  package enum End: Sendable, Hashable {
-    case attribute(AttributeDescription)
-    /// A to-one relationship: the ID of the object at its other end.
-    case relationship(RelationshipDescription)
-    /// The object itself: its ID.
-    case objectID(EntityDescription)
-  }
-
-  /// To-one relationships to go along first, in order.
-  package let steps: [RelationshipDescription]
-  /// What is read from the object reached.
-  package let end: End
-
-  /// Whether it ends at an object itself.
-  var isSelf: Bool {
-    if case .objectID = end { return true }
-    return false
-  }
-
-  /// The path as it would be written.
-  package var text: String { (steps.map(\.name) + [endName]).joined(separator: ".") }
-
-  private var endName: String {
-    switch end {
-    case .attribute(let attribute): return attribute.name
-    case .relationship(let relationship): return relationship.name
-    case .objectID: return "objectID"
-    }
-  }
-
-  /// What the values are.
-  package var kind: ValueKind {
-    switch end {
-    case .attribute(let attribute): return ValueKind(attribute.type)
-    case .relationship, .objectID: return .object
-    }
-  }
-}
-
-/// Types whose values can be compared with each other.
-package enum ValueKind: String, Sendable, Hashable {
-  case number = "a number"
-  case string = "a string"
-  case date = "a date"
-  case uuid = "a UUID"
-  case uri = "a URI"
-  case data = "binary data"
-  case object = "an object"
-  /// Composites and undefined attributes: only nil can be asked for.
-  case opaque = "a value of no simple type"
-
-  /// The kind of an attribute's values.
-  package init(_ type: AttributeType) {
-    switch type {
-    case .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean: self = .number
-    case .string: self = .string
-    case .date: self = .date
-    case .uuid: self = .uuid
-    case .uri: self = .uri
-    case .binaryData, .transformable: self = .data
-    case .objectID: self = .object
-    case .composite, .undefined: self = .opaque
-    }
-  }
-
-  /// The kind of a constant, nil for nil.
-  init?(_ value: Value) {
-    switch value {
-    case .null, .unresolved, .objects, .orderedObjects, .composite: return nil
-    case .bool, .int, .double, .decimal: self = .number
-    case .string: self = .string
-    case .date: self = .date
-    case .data: self = .data
-    case .uuid: self = .uuid
-    case .uri: self = .uri
-    case .object: self = .object
-    }
-  }
-
-  /// Whether `<` and its like make sense.
-  var isOrdered: Bool {
-    switch self {
-    case .number, .string, .date, .uuid, .uri: return true
-    case .data, .object, .opaque: return false
-    }
   }
 }

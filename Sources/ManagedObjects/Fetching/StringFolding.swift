@@ -25,7 +25,7 @@ package func folded(_ string: String, caseInsensitive: Bool, diacriticInsensitiv
 extension FetchPredicate.Options {
   /// `string` without the differences that the options overlook.
   package func folded(_ string: String) -> String {
-    isEmpty
+    isEmpty || contains(.normalized)
       ? string
       : ManagedObjects.folded(
         string, caseInsensitive: contains(.caseInsensitive), diacriticInsensitive: contains(.diacriticInsensitive))

@@ -89,6 +89,7 @@ private struct OutputRow: PredicateSubject {
   var subjectID: ManagedObjectID { ManagedObjectID(scope: Self.scope, number: 0) }
   func value(inSlot slot: Int) -> Value { values[slot] }
   func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
+  func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
 
   private static let scope = IDScope(
     entity: EntityDescription(EntityDefinition("dictionary")), storeIdentifier: "dictionary")

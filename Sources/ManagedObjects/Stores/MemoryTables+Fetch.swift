@@ -38,22 +38,38 @@ extension MemoryTables {
 
   /// The rows that match, in no order.
   func matching(_ fetch: StoreFetch) -> [RowSubject] {
-    let tables = rows
-    return (tables[fetch.entity.rootEntity.index] ?? [:]).values.lazy.filter { row in
+    let snapshot = Snapshot(self)
+    return (rows[fetch.entity.rootEntity.index] ?? [:]).values.lazy.filter { row in
       fetch.includesSubentities ? row.id.entity.isKindOf(fetch.entity) : row.id.entity === fetch.entity
-    }.map { RowSubject(row: $0, tables: tables) }.filter { fetch.predicate?.evaluate(on: $0) ?? true }
+    }.map { RowSubject(row: $0, snapshot: snapshot) }.filter { fetch.predicate?.evaluate(on: $0) ?? true }
   }
+}
+
+/// The tables as they are when a fetch begins, shared by the rows that it looks at.
+final class Snapshot {
+  let tables: MemoryTables
+  init(_ tables: MemoryTables) { self.tables = tables }
 }
 
 /// A stored row for the evaluation of predicates over it and the rows it points to.
 struct RowSubject: PredicateSubject {
   let row: StoreRow
-  let tables: [Int: [Int64: StoreRow]]
+  let snapshot: Snapshot
 
   var subjectID: ManagedObjectID { row.id }
   func value(inSlot slot: Int) -> Value { row.values[slot] }
+
   func subject(inSlot slot: Int) -> (any PredicateSubject)? {
     guard case .object(let id) = row.values[slot] else { return nil }
-    return tables[id.entity.rootEntity.index]?[id.number].map { RowSubject(row: $0, tables: tables) }
+    return subject(id)
+  }
+
+  func subjects(inSlot slot: Int) -> [any PredicateSubject] {
+    guard let relationship = row.id.entity.properties[slot] as? RelationshipDescription else { return [] }
+    return snapshot.tables.held(by: relationship, row.id.number).compactMap(subject)
+  }
+
+  private func subject(_ id: ManagedObjectID) -> RowSubject? {
+    snapshot.tables.row(id).map { RowSubject(row: $0, snapshot: snapshot) }
   }
 }

@@ -11,12 +11,15 @@ import Synchronization
 /// - `lade_decimal_key(number)`: bytes in the order of decimals, of all of their stored forms.
 /// - `lade_microseconds(date)`: a date of either stored form as a number.
 /// - `lade_literal(text)`: a value of a long `IN` list; see ``ListLiteral``.
+/// - `lade_call(function, kinds, argument, …)`, `lade_cast(type, kind, value)`: a function of the format language; see
+///   ``ComputedValue`` for the letters of the kinds.
+/// - the aggregates of ``PredicateAggregates``.
 ///
-/// All of them are NULL for NULL.
+/// All but the aggregates are NULL for NULL.
 package enum PredicateFunctions {
   /// Adds the functions to a connection.
   package static func register(on db: Database) {
-    for function in all { db.add(function: function) }
+    for function in all + PredicateAggregates.all { db.add(function: function) }
     DecimalAggregate.register(on: db)
   }
 
@@ -48,6 +51,18 @@ package enum PredicateFunctions {
     },
     DatabaseFunction("lade_literal", argumentCount: 1, pure: true) { arguments in
       text(arguments[0]).flatMap(ListLiteral.value(of:))
+    },
+    DatabaseFunction("lade_call", pure: true) { arguments in
+      guard arguments.count >= 2, let name = text(arguments[0]), let kinds = text(arguments[1]),
+        let function = FetchPredicate.Function(rawValue: name)
+      else { return nil }
+      let values = zip(arguments.dropFirst(2), kinds).map { ComputedValue.value(of: $0, $1) }
+      return ComputedValue.databaseValue(of: function.value(of: values))
+    },
+    DatabaseFunction("lade_cast", argumentCount: 3, pure: true) { arguments in
+      guard let type = text(arguments[0]).flatMap(FetchPredicate.CastType.init), let kind = text(arguments[1])?.first
+      else { return nil }
+      return ComputedValue.databaseValue(of: type.value(of: ComputedValue.value(of: arguments[2], kind)))
     },
   ]
 

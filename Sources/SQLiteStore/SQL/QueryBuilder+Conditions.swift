@@ -10,17 +10,22 @@ extension QueryBuilder {
     case .and(let parts): return parts.isEmpty ? "1" : try joined(parts, " AND ")
     case .or(let parts): return parts.isEmpty ? "0" : try joined(parts, " OR ")
     case .not(let inner): return "(\(try condition(inner))) IS NOT TRUE"
-    case .compare(let path, let relation, .constant(let value), let options):
+    case .compare(.path(let path), let relation, .constant(let value), let options):
       return try comparison(path, relation, value, options)
-    case .compare(let left, let relation, .path(let right), let options):
+    case .compare(.path(let left), let relation, .path(let right), let options):
       return try comparison(left, relation, right, options)
-    case .isIn(let path, let list, let options): return try membership(path, list, options)
+    case .compare(let left, let relation, .constant(let value), let options):
+      return try comparison(left, relation, value, options)
+    case .compare(let left, let relation, let right, let options):
+      return try comparison(left, relation, right, options)
+    case .isIn(let left, let list, let options): return try membership(left, list, options)
     case .text(let left, let operation, let right, let options): return try text(left, operation, right, options)
-    case .like(let path, let pattern, let options):
-      return "lade_like(\(try column(path)), \(bind(pattern.source.databaseValue)), \(options.rawValue))"
-    case .matches(let path, let expression):
-      let pattern = expression.source.databaseValue
-      return "lade_matches(\(try column(path)), \(bind(pattern)), \(expression.options.rawValue))"
+    case .like(let left, let pattern, let options):
+      return "lade_like(\(try expression(left)), \(bind(pattern.source.databaseValue)), \(options.rawValue))"
+    case .matches(let left, let regular):
+      let pattern = regular.source.databaseValue
+      return "lade_matches(\(try expression(left)), \(bind(pattern)), \(regular.options.rawValue))"
+    case .exists(let collection, let predicate): return try exists(collection, predicate)
     }
   }
 
@@ -43,6 +48,14 @@ extension QueryBuilder {
   ) throws(SQLCompilerError) -> String {
     let column = try column(path)
     return options.isEmpty ? column : "lade_fold(\(column), \(options.rawValue))"
+  }
+
+  /// What is computed, as it is compared.
+  private mutating func operand(
+    _ value: ResolvedExpression, _ options: FetchPredicate.Options
+  ) throws(SQLCompilerError) -> String {
+    let text = try expression(value)
+    return options.isEmpty ? text : "lade_fold(\(text), \(options.rawValue))"
   }
 
   // MARK: Comparisons
@@ -83,48 +96,73 @@ extension QueryBuilder {
     {
       (a, b) = ("lade_microseconds(\(a))", "lade_microseconds(\(b))")
     }
-    let word =
-      switch relation {
-      case .equal: "IS"
-      case .notEqual: "IS NOT"
-      default: relation.operator
-      }
-    return "\(a) \(word) \(b)"
+    return "\(a) \(relation.nullSafeOperator) \(b)"
   }
 
-  /// An ID that is temporary or another store's becomes a text, which no row's number equals.
+  private mutating func comparison(
+    _ left: ResolvedExpression, _ relation: ResolvedPredicate.Relation, _ value: Value,
+    _ options: FetchPredicate.Options
+  ) throws(SQLCompilerError) -> String {
+    let text = try operand(left, options)
+    if case .null = value { return relation == .equal ? "\(text) IS NULL" : "\(text) IS NOT NULL" }
+    let word = relation == .notEqual ? "IS NOT" : relation.operator
+    var isDecimal = left.isDecimal
+    if case .decimal = value { isDecimal = true }
+    guard isDecimal else { return "\(text) \(word) \(bind(computedValue(of: value)))" }
+    let key = PredicateFunctions.decimalKey(computedValue(of: value))?.databaseValue ?? .null
+    return "lade_decimal_key(\(text)) \(word) \(bind(key))"
+  }
+
+  private mutating func comparison(
+    _ left: ResolvedExpression, _ relation: ResolvedPredicate.Relation, _ right: ResolvedExpression,
+    _ options: FetchPredicate.Options
+  ) throws(SQLCompilerError) -> String {
+    var (a, b) = (try operand(left, options), try operand(right, options))
+    if left.isDecimal || right.isDecimal { (a, b) = ("lade_decimal_key(\(a))", "lade_decimal_key(\(b))") }
+    return "\(a) \(relation.nullSafeOperator) \(b)"
+  }
+
   private func databaseValue(of value: Value, for path: ResolvedPath) -> DatabaseValue {
     if let attribute = path.attribute { return ValueCodec.databaseValue(of: value, for: attribute) }
-    guard case .object(let id) = value else { return .null }
-    let isElsewhere = id.isTemporaryID || (storeIdentifier != nil && id.storeIdentifier != storeIdentifier)
-    return isElsewhere ? "elsewhere".databaseValue : id.number.databaseValue
+    return computedValue(of: value)
   }
 
   // MARK: Lists
 
   private mutating func membership(
-    _ path: ResolvedPath, _ list: ResolvedList, _ options: FetchPredicate.Options
+    _ left: ResolvedExpression, _ list: ResolvedList, _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
-    let left = try operand(path, options)
     // A decimal of more digits than a double has is no integer's and no double's value.
     let values = list.values.filter { value in
-      if case .decimal = value { return path.isDecimal }
+      if case .decimal = value { return left.isDecimal }
       return true
-    }.map { databaseValue(of: $0, for: path) }
+    }.map { value in
+      if case .path(let path) = left { return databaseValue(of: value, for: path) }
+      return computedValue(of: value)
+    }
     var parts: [String] = []
     if values.count > Self.longestList {
       let (json, rows) = ListLiteral.array(of: values)
-      parts.append("\(left) IN (\(rows))")
+      parts.append("\(try listed(left, options)) IN (\(rows))")
       bind(json.databaseValue)
     } else if !values.isEmpty {
-      parts.append("\(left) IN (\(values.map { bind($0) }.joined(separator: ", ")))")
+      let text = try listed(left, options)
+      parts.append("\(text) IN (\(values.map { bind($0) }.joined(separator: ", ")))")
     }
-    if list.containsNull { parts.append("\(left) IS NULL") }
+    if list.containsNull { parts.append("\(try listed(left, options)) IS NULL") }
     switch parts.count {
     case 0: return "0"
     case 1: return parts[0]
     default: return "(\(parts.joined(separator: " OR ")))"
     }
+  }
+
+  /// A column as it is stored, or what is computed.
+  private mutating func listed(
+    _ value: ResolvedExpression, _ options: FetchPredicate.Options
+  ) throws(SQLCompilerError) -> String {
+    if case .path(let path) = value { return try operand(path, options) }
+    return try operand(value, options)
   }
 
   /// Values that are parameters of their own; longer lists are one.
@@ -133,12 +171,10 @@ extension QueryBuilder {
   // MARK: Strings
 
   private mutating func text(
-    _ left: ResolvedOperand, _ operation: ResolvedPredicate.TextOperator, _ right: ResolvedOperand,
+    _ left: ResolvedExpression, _ operation: ResolvedPredicate.TextOperator, _ right: ResolvedExpression,
     _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
-    if case .path(let path) = left, case .constant(.string(let part)) = right {
-      return try text(try operand(path, options), operation, part, isFolded: !options.isEmpty)
-    }
+    if case .constant(.string(let part)) = right { return try text(left, operation, part, options) }
     // An operand that stands twice is written twice, for each mark has its own value.
     let text = try textOperand(left, options)
     switch operation {
@@ -152,27 +188,26 @@ extension QueryBuilder {
   }
 
   private mutating func textOperand(
-    _ operand: ResolvedOperand, _ options: FetchPredicate.Options
+    _ operand: ResolvedExpression, _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
-    switch operand {
-    case .path(let path): return try self.operand(path, options)
-    case .constant(let value):
-      if case .string(let text) = value { return bind(text.databaseValue) }
-      return "NULL"
-    }
+    guard case .constant(let value) = operand else { return try self.operand(operand, options) }
+    if case .string(let text) = value { return bind(text.databaseValue) }
+    return "NULL"
   }
 
   private mutating func text(
-    _ column: String, _ operation: ResolvedPredicate.TextOperator, _ part: String, isFolded: Bool
+    _ left: ResolvedExpression, _ operation: ResolvedPredicate.TextOperator, _ part: String,
+    _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
+    let column = try operand(left, options)
     if part.isEmpty { return "\(column) IS NOT NULL" }
     switch operation {
     case .contains: return "instr(\(column), \(bind(part.databaseValue))) > 0"
     case .endsWith:
       return "substr(\(column), -\(part.unicodeScalars.count)) = \(bind(part.databaseValue))"
     case .beginsWith:
-      if isFolded { return "instr(\(column), \(bind(part.databaseValue))) = 1" }
       // A range, so that an index on the column serves.
+      guard options.isEmpty, case .path = left else { return "instr(\(column), \(bind(part.databaseValue))) = 1" }
       guard let end = PrefixRange.end(of: part) else { return "\(column) >= \(bind(part.databaseValue))" }
       return "(\(column) >= \(bind(part.databaseValue)) AND \(column) < \(bind(end.databaseValue)))"
     }
@@ -188,6 +223,15 @@ extension ResolvedPredicate.Relation {
     case .lessOrEqual: return "<="
     case .greater: return ">"
     case .greaterOrEqual: return ">="
+    }
+  }
+
+  /// The operator by which NULL is the same as NULL.
+  fileprivate var nullSafeOperator: String {
+    switch self {
+    case .equal: return "IS"
+    case .notEqual: return "IS NOT"
+    default: return self.operator
     }
   }
 }

@@ -1,18 +1,33 @@
 import GRDB
 import ManagedObjects
 
-/// One statement while it is written: its joins and parameters. Conditions must be written in the order in which they
+/// One statement while it is written: its tables and parameters. Conditions must be written in the order in which they
 /// stand in the statement, for parameters are numbered by their place.
+///
+/// Tables stand in scopes: the first is the statement's own, and each subquery adds one for as long as it is written. A
+/// scope's number is the origin of the paths that begin in it, so that a subquery's condition may look at any of the
+/// queries around it.
 struct QueryBuilder {
-  /// The name of the fetched table in the statement; joined ones are `t1`, `t2`, ….
+  /// The name of the fetched table in the statement; others are `t1`, `t2`, ….
   static let root = "t0"
+
+  /// The tables of one query.
+  struct Scope {
+    /// The name of the table with the objects.
+    var alias: String
+    var entity: EntityDescription
+    /// What follows in `FROM`.
+    var tables: [String] = []
+    /// The tables that were joined over to-one relationships.
+    var aliases: [[RelationshipDescription]: String] = [:]
+  }
 
   let schema: SchemaMap
   let entity: EntityDescription
   let storeIdentifier: String?
-  private(set) var joins: [String] = []
+  var scopes: [Scope]
   private(set) var arguments: [DatabaseValue] = []
-  private var aliases: [[RelationshipDescription]: String] = [:]
+  private var aliasCount = 0
   /// What stands for attributes that aren't columns of a table: those of a dictionary.
   private(set) var names: [AttributeDescription: String] = [:]
 
@@ -20,10 +35,39 @@ struct QueryBuilder {
     self.schema = schema
     self.entity = entity
     self.storeIdentifier = storeIdentifier
+    scopes = [Scope(alias: Self.root, entity: entity)]
   }
 
+  /// The joins that the fetched table needs.
+  var joins: [String] { scopes[0].tables }
+
   /// The column that numbers the fetched rows.
-  var primaryKey: String { "\(Self.root).\(SQLText.name(schema.primaryKeyColumn(of: entity)))" }
+  var primaryKey: String { primaryKey(of: scopes[0]) }
+
+  func primaryKey(of scope: Scope) -> String {
+    "\(scope.alias).\(SQLText.name(schema.primaryKeyColumn(of: scope.entity)))"
+  }
+
+  /// A name for one more table.
+  mutating func newAlias() -> String {
+    aliasCount += 1
+    return "t\(aliasCount)"
+  }
+
+  /// Writes what comes later in the statement than what is written next. Returns its parameters, for
+  /// ``bindLater(_:)`` when its place has come.
+  mutating func ahead<T>(
+    _ write: (inout QueryBuilder) throws(SQLCompilerError) -> T
+  ) throws(SQLCompilerError) -> (T, [DatabaseValue]) {
+    let before = arguments
+    arguments = []
+    let written = try write(&self)
+    let later = arguments
+    arguments = before
+    return (written, later)
+  }
+
+  mutating func bindLater(_ values: [DatabaseValue]) { arguments += values }
 
   /// Adds a parameter's value. Returns the mark that stands for it.
   @discardableResult
@@ -57,23 +101,34 @@ struct QueryBuilder {
   mutating func column(_ path: ResolvedPath) throws(SQLCompilerError) -> String {
     switch path.end {
     case .objectID:
-      return primaryKey
+      return primaryKey(of: scopes[path.origin])
     case .relationship(let relationship):
-      return try column(of: relationship, after: path.steps)
+      return try column(of: relationship, after: path.steps, from: path.origin)
+    case .entityName(let entity):
+      return try entityName(entity, after: path.steps, from: path.origin)
     case .attribute(let attribute):
       if !names.isEmpty, let name = names[attribute] { return name }
       // What numbers the rows over there stands on this side as the foreign key.
       if let last = path.steps.last, attribute === last.destinationEntity.primaryKey {
-        return try column(of: last, after: Array(path.steps.dropLast()))
+        return try column(of: last, after: Array(path.steps.dropLast()), from: path.origin)
       }
-      return try column(of: attribute, after: path.steps)
+      return try column(of: attribute, after: path.steps, from: path.origin)
     }
   }
 
-  private mutating func column(
-    of property: PropertyDescription, after steps: [RelationshipDescription]
+  private mutating func entityName(
+    _ entity: EntityDescription, after steps: [RelationshipDescription], from origin: Int
   ) throws(SQLCompilerError) -> String {
-    let alias = try alias(steps)
+    let alias = try alias(steps, from: origin)
+    if let column = schema.discriminatorColumn(of: entity) { return "\(alias).\(SQLText.name(column))" }
+    let key = "\(alias).\(SQLText.name(schema.primaryKeyColumn(of: entity)))"
+    return "CASE WHEN \(key) IS NOT NULL THEN \(SQLText.literal(entity.name)) END"
+  }
+
+  mutating func column(
+    of property: PropertyDescription, after steps: [RelationshipDescription], from origin: Int
+  ) throws(SQLCompilerError) -> String {
+    let alias = try alias(steps, from: origin)
     guard let name = schema.columnIfStored(of: property, in: property.entity) else {
       throw .notStored(entity: property.entity.name, property: property.name)
     }
@@ -81,20 +136,26 @@ struct QueryBuilder {
   }
 
   /// The name of the table that `steps` lead to; joined the first time.
-  private mutating func alias(_ steps: [RelationshipDescription]) throws(SQLCompilerError) -> String {
-    guard let last = steps.last else { return Self.root }
-    if let known = aliases[steps] { return known }
-    let foreignKey = try column(of: last, after: Array(steps.dropLast()))
-    guard schema.holds(last.destinationEntity) else {
-      throw .otherStore(entity: last.entity.name, relationship: last.name)
-    }
-    let alias = "t\(joins.count + 1)"
+  private mutating func alias(
+    _ steps: [RelationshipDescription], from origin: Int
+  ) throws(SQLCompilerError) -> String {
+    guard let last = steps.last else { return scopes[origin].alias }
+    if let known = scopes[origin].aliases[steps] { return known }
+    let foreignKey = try column(of: last, after: Array(steps.dropLast()), from: origin)
+    let table = try table(at: last)
+    let alias = newAlias()
     let key = SQLText.name(schema.primaryKeyColumn(of: last.destinationEntity))
-    joins.append(
-      "LEFT JOIN \(SQLText.name(schema.table(of: last.destinationEntity))) AS \(alias) ON \(alias).\(key) = \(foreignKey)"
-    )
-    aliases[steps] = alias
+    scopes[origin].tables.append("LEFT JOIN \(table) AS \(alias) ON \(alias).\(key) = \(foreignKey)")
+    scopes[origin].aliases[steps] = alias
     return alias
+  }
+
+  /// The table at the other end of a relationship.
+  func table(at relationship: RelationshipDescription) throws(SQLCompilerError) -> String {
+    guard schema.holds(relationship.destinationEntity) else {
+      throw .otherStore(entity: relationship.entity.name, relationship: relationship.name)
+    }
+    return SQLText.name(schema.table(of: relationship.destinationEntity))
   }
 
   /// One term of `ORDER BY`.

@@ -90,6 +90,7 @@ extension ColumnKind {
   private static func kind(of path: ResolvedPath, in store: SQLiteStore) throws -> ColumnKind {
     switch path.end {
     case .objectID(let entity): return .reference(try store.layout(of: entity).scope)
+    case .entityName: return .text
     case .relationship(let relationship): return .reference(try store.layout(of: relationship.destinationEntity).scope)
     case .attribute(let attribute):
       guard let kind = ColumnKind(attribute) else {

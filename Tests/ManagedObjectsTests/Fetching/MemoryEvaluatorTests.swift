@@ -14,6 +14,10 @@ private struct Subject: PredicateSubject {
     guard case .object(let id) = value(inSlot: slot) else { return nil }
     return Self.byID[id].map(Subject.init)
   }
+  func subjects(inSlot slot: Int) -> [any PredicateSubject] {
+    guard let relationship = row.entity.properties[slot] as? RelationshipDescription else { return [] }
+    return PredicateFixture.related(to: row.id, relationship).compactMap { Self.byID[$0].map(Subject.init) }
+  }
 
   static func all(_ entity: EntityDescription) -> [Subject] {
     PredicateFixture.rows(of: entity).map(Subject.init).sorted { $0.row.id.number < $1.row.id.number }

@@ -18,6 +18,18 @@ struct PredicateDatabase {
     try queue.write { db in
       for statement in schema.createStatements { try db.execute(sql: statement) }
       for row in PredicateFixture.rows { try insert(row, db) }
+      for pair in PredicateFixture.pairs {
+        guard let relationship = PredicateFixture.entity(pair.entity).relationshipsByName[pair.relationship] else {
+          continue
+        }
+        let pairing = schema.pairing(of: relationship)
+        let columns = [pairing.sourceColumn, pairing.destinationColumn].map(SQLText.name).joined(separator: ", ")
+        for number in pair.to {
+          try db.execute(
+            sql: "INSERT INTO \(SQLText.name(pairing.table)) (\(columns)) VALUES (?, ?)",
+            arguments: [pair.from, number])
+        }
+      }
     }
   }
 

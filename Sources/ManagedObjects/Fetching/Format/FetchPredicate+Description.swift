@@ -15,8 +15,10 @@ extension FetchPredicate: CustomStringConvertible {
         comparison.options.isEmpty
         ? ""
         : "[" + (comparison.options.contains(.caseInsensitive) ? "c" : "")
-          + (comparison.options.contains(.diacriticInsensitive) ? "d" : "") + "]"
-      return "\(comparison.left) \(comparison.operator.rawValue)\(options) \(comparison.right)"
+          + (comparison.options.contains(.diacriticInsensitive) ? "d" : "")
+          + (comparison.options.contains(.normalized) ? "n" : "") + "]"
+      let modifier = comparison.modifier == .direct ? "" : comparison.modifier.rawValue + " "
+      return "\(modifier)\(comparison.left) \(comparison.operator.rawValue)\(options) \(comparison.right)"
     case .not(let inner): return "NOT " + inner.format(within: .negation)
     case .and(let parts):
       // A group of none or one can't be written; what it means can.
@@ -39,13 +41,38 @@ extension FetchPredicate.Expression: CustomStringConvertible {
     switch self {
     case .evaluatedObject: return "SELF"
     case .keyPath(let names):
-      if names.isEmpty { return "SELF" }
-      return names.enumerated().map { index, name in
-        Self.keywords.contains(name.uppercased()) ? "#" + name : name
-      }.joined(separator: ".")
+      // A collection operator may begin none.
+      guard let first = names.first else { return "SELF" }
+      return (first.hasPrefix("@") ? "SELF." : "") + Self.joined(names)
     case .constants(let values): return "{" + values.map(Self.literal).joined(separator: ", ") + "}"
     case .constant(let value): return Self.literal(value)
+    case .variable(let name): return "$" + name
+    case .member(let base, let names): return "\(base.enclosed).\(Self.joined(names))"
+    case .list(let elements): return "{" + elements.map(\.description).joined(separator: ", ") + "}"
+    case .cast(let inner, let type): return "CAST(\(inner), \"\(type.rawValue)\")"
+    case .subquery(let subquery):
+      return "SUBQUERY(\(subquery.collection), $\(subquery.variable), \(subquery.predicate))"
+    case .conditional(let predicate, let first, let second): return "TERNARY(\(predicate), \(first), \(second))"
+    case .function(.negate, let arguments) where arguments.count == 1:
+      // Before a number the sign would be part of it.
+      if case .constant = arguments[0] { return "-(\(arguments[0]))" }
+      return "-\(arguments[0].enclosed)"
+    case .function(let function, let arguments):
+      if let symbol = function.symbol, arguments.count == 2 {
+        return "\(arguments[0].enclosed) \(symbol) \(arguments[1].enclosed)"
+      }
+      return "\(function.rawValue)(\(arguments.map(\.description).joined(separator: ", ")))"
     }
+  }
+
+  /// The expression in parentheses where arithmetic around it would take it apart.
+  private var enclosed: String {
+    if case .function(let function, _) = self, function.symbol != nil || function == .negate { return "(\(self))" }
+    return description
+  }
+
+  private static func joined(_ names: [String]) -> String {
+    names.map { keywords.contains($0.uppercased()) ? "#" + $0 : $0 }.joined(separator: ".")
   }
 
   private static let keywords: Set<String> = [

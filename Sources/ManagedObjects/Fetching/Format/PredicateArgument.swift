@@ -8,8 +8,9 @@ public enum PredicateArgument: Sendable, Hashable {
   case list([Value])
 
   /// The argument that `any` makes: a ``Value``, String, Substring, integer, Double, Float, Bool, Decimal, Date, UUID,
-  /// Data, URL, ``ManagedObjectID``, nil, or an array or set of these. Nil for every other type.
-  public init?(_ any: (any Sendable)?) {
+  /// Data, URL, ``ManagedObjectID``, ``ManagedObject`` (its ID), ``EntityDescription`` (its name), nil, or an array or set of
+  /// these. Nil for every other type.
+  public init?(_ any: Any?) {
     guard let any else {
       self = .value(.null)
       return
@@ -18,7 +19,7 @@ public enum PredicateArgument: Sendable, Hashable {
       self = argument
     } else if let value = Self.value(any) {
       self = .value(value)
-    } else if let list = (any as? [(any Sendable)?]) ?? Self.elements(any) {
+    } else if let list = Self.elements(any) {
       var values: [Value] = []
       values.reserveCapacity(list.count)
       for element in list {
@@ -31,7 +32,7 @@ public enum PredicateArgument: Sendable, Hashable {
     }
   }
 
-  private static func value(_ any: any Sendable) -> Value? {
+  private static func value(_ any: Any) -> Value? {
     switch any {
     case let value as Value:
       if value.isSet { return nil }
@@ -51,23 +52,19 @@ public enum PredicateArgument: Sendable, Hashable {
     case let data as Data: return .data(data)
     case let url as URL: return .uri(url)
     case let id as ManagedObjectID: return .object(id)
+    case let object as ManagedObject: return .object(object.objectID)
+    case let entity as EntityDescription: return .string(entity.name)
     default: return nil
     }
   }
 
-  /// Sets can't be cast to a set of anything: the types that are worth having are named. `.objects` and
-  /// `.orderedObjects` are sets too.
-  private static func elements(_ any: any Sendable) -> [(any Sendable)?]? {
-    switch any {
-    case let set as Set<ManagedObjectID>: return Array(set)
-    case let set as Set<String>: return Array(set)
-    case let set as Set<Int>: return Array(set)
-    case let set as Set<Int64>: return Array(set)
-    case let set as Set<UUID>: return Array(set)
-    case let set as Set<Value>: return Array(set)
-    case .objects(let ids) as Value: return Array(ids)
-    case .orderedObjects(let ids) as Value: return Array(ids)
-    default: return nil
+  private static func elements(_ any: Any) -> [Any?]? {
+    switch any as? Value {
+    case .objects(let ids): return Array(ids)
+    case .orderedObjects(let ids): return Array(ids)
+    default: break
     }
+    if let array = any as? [Any?] { return array }
+    return (any as? Set<AnyHashable>)?.map(\.base)
   }
 }

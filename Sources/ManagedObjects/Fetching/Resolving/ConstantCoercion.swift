@@ -1,27 +1,31 @@
 import Foundation
 
-/// Gives a constant the type of the property it is compared with, so that both evaluators compare like with like.
+/// Gives a constant the type of what it is compared with, so that both evaluators compare like with like.
 ///
 /// A string becomes a date (ISO 8601), UUID or URI where the property is one. Numbers take the property's type where
 /// that loses nothing: an integer becomes a double or decimal, a double a decimal by its shortest digits, a boolean 1
 /// or 0; for a float the constant is rounded to a float, as the stored values are. A number never becomes a string, nor
 /// a string a number.
 struct ConstantCoercion {
-  let path: ResolvedPath
+  private let target: ResolvedExpression
+
+  init(_ target: ResolvedExpression) { self.target = target }
 
   func coerce(_ value: Value) throws(FetchPredicateError) -> Value {
     if value.comparisonKey.isNull { return .null }
-    switch path.end {
-    case .relationship(let relationship): return try object(value, of: relationship.destinationEntity)
-    case .objectID(let entity): return try object(value, of: entity)
-    case .attribute(let attribute): return try attributeValue(value, attribute.type)
+    if case .path(let path) = target {
+      if let entity = path.objectEntity { return try object(value, of: entity) }
+      if case .attribute(let attribute) = path.end { return try fitting(value, path.kind, attribute.type) }
     }
+    // Numbers that are computed are integers or doubles as it comes, and compare by value.
+    guard let kind = target.kind else { return value }
+    return try fitting(value, kind, target.isDecimal ? .decimal : .undefined)
   }
 
   private func mismatch(_ value: Value, _ expected: String) -> FetchPredicateError {
     let kind = ValueKind(value).map { "\($0.rawValue), " } ?? ""
     return .mismatch(
-      property: path.name, type: path.typeName,
+      property: target.name, type: target.typeName,
       value: "\(kind)\(FetchPredicate.Expression.constant(value))", expected: expected)
   }
 
@@ -33,8 +37,10 @@ struct ConstantCoercion {
     return value
   }
 
-  private func attributeValue(_ value: Value, _ type: AttributeType) throws(FetchPredicateError) -> Value {
-    switch ValueKind(type) {
+  private func fitting(
+    _ value: Value, _ kind: ValueKind, _ type: AttributeType
+  ) throws(FetchPredicateError) -> Value {
+    switch kind {
     case .number:
       guard ValueKind(value) == .number else { throw mismatch(value, "a number") }
       return number(value, type)

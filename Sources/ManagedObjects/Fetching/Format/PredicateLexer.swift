@@ -15,7 +15,7 @@ struct PredicateLexer {
   static func tokens(of format: String) throws(PredicateFormatError) -> [PredicateToken] {
     var lexer = PredicateLexer(format)
     var tokens: [PredicateToken] = []
-    repeat { tokens.append(try lexer.next()) } while tokens.last?.kind != .end
+    repeat { tokens.append(try lexer.next(after: tokens.last)) } while tokens.last?.kind != .end
     return tokens
   }
 
@@ -40,9 +40,14 @@ struct PredicateLexer {
     return text(start..<position)
   }
 
-  private mutating func next() throws(PredicateFormatError) -> PredicateToken {
+  private mutating func next(after former: PredicateToken?) throws(PredicateFormatError) -> PredicateToken {
     while let scalar = peek(), scalar.properties.isWhitespace { position += 1 }
     let start = position
+    // Behind an operator a bracket opens its options, behind an operand an index.
+    if peek() == "[", former?.endsOperand == true {
+      position += 1
+      return PredicateToken(kind: .symbol("["), offset: start)
+    }
     return PredicateToken(kind: try kind(from: start), offset: start)
   }
 
@@ -71,7 +76,7 @@ struct PredicateLexer {
         return .symbol(pair)
       }
     }
-    guard "=<>!(){},.+-*/:".unicodeScalars.contains(first) else {
+    guard "=<>!(){},.+-*/:]".unicodeScalars.contains(first) else {
       throw error(.malformed("\(first) has no meaning here"), at: position)
     }
     position += 1
@@ -137,7 +142,8 @@ struct PredicateLexer {
       switch character {
       case "c", "C": options.insert(.caseInsensitive)
       case "d", "D": options.insert(.diacriticInsensitive)
-      case "n", "N", "l", "L": throw error(.unsupported("the string option [\(character)]"), at: position)
+      case "n", "N": options.insert(.normalized)
+      case "l", "L": throw error(.unsupported("the string option [\(character)]"), at: position)
       default: throw error(.expected("c, d or cd in brackets", found: String(character)), at: position)
       }
       position += 1

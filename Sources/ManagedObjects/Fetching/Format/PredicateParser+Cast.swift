@@ -1,20 +1,26 @@
 import Foundation
 
-/// `CAST(constant, "type")`: how constants without a literal of their own are written, as Core Data writes them.
+/// `CAST(value, "type")`. Of a literal it is a constant without a literal of its own, as Core Data writes it.
 extension PredicateParser {
-  mutating func castConstant() throws(PredicateFormatError) -> Value {
+  mutating func cast() throws(PredicateFormatError) -> FetchPredicate.Expression {
     let start = token
     advance()
     let opening = token
     advance()
-    let value = try literal()
+    let expression = try operand()
     guard accept(","), case .string(let type) = token.kind else { throw unexpected("a comma and the name of a type") }
     advance()
     try expect(")", closing: opening)
-    guard let result = Self.cast(value, to: type) else {
-      throw error(.unsupported("CAST of \(FetchPredicate.Expression.constant(value)) to \(type)"), at: start)
+    if case .constant(let value) = expression {
+      guard let result = Self.cast(value, to: type) else {
+        throw error(.unsupported("CAST of \(expression) to \(type)"), at: start)
+      }
+      return .constant(result)
     }
-    return result
+    guard let known = FetchPredicate.CastType(rawValue: type), !expression.isList else {
+      throw error(.unsupported("CAST to \(type)"), at: start)
+    }
+    return .cast(expression, to: known)
   }
 
   private static func cast(_ value: Value, to type: String) -> Value? {
@@ -26,6 +32,11 @@ extension PredicateParser {
     case ("NSDecimalNumber", .int(let integer)): return .decimal(Decimal(integer))
     case ("NSDecimalNumber", .double(let double)): return Decimal(string: "\(double)").map(Value.decimal)
     case ("NSNumber", .string(let text)): return Double(text).map(Value.double)
+    case ("NSNumber", .int), ("NSNumber", .double), ("NSNumber", .bool), ("NSString", .string): return value
+    case ("NSString", .int), ("NSString", .double), ("NSString", .decimal), ("NSString", .date):
+      return FetchPredicate.CastType.string.value(of: value)
+    case ("NSNumber", .date): return FetchPredicate.CastType.number.value(of: value)
+    case ("NSDate", .date), ("NSDecimalNumber", .decimal): return value
     case ("NSUUID", .string(let text)): return UUID(uuidString: text).map(Value.uuid)
     case ("NSURL", .string(let text)): return URL(string: text).map(Value.uri)
     case ("NSData", .string(let text)): return Data(base64Encoded: text).map(Value.data)

@@ -3,10 +3,10 @@
 ///     predicate  = conjunct { OR conjunct }
 ///     conjunct   = factor { AND factor }
 ///     factor     = NOT factor | "(" predicate ")" | TRUEPREDICATE | FALSEPREDICATE | comparison
-///     comparison = operand operator [options] operand
+///     comparison = [ANY | SOME | ALL | NONE] operand operator [options] operand
 ///
-/// A parenthesis may open a predicate or an operand, `(a) == 1`; which one is found out by trying. Depth is bounded,
-/// and nothing recurses without counting, for formats come from outside.
+/// A parenthesis may open a predicate or an operand, `(a) == 1`; which one is found out by trying, once for each
+/// parenthesis. Depth is bounded, and nothing recurses without counting, for formats come from outside.
 struct PredicateParser {
   let format: String
   let arguments: [PredicateArgument]
@@ -14,8 +14,16 @@ struct PredicateParser {
   var position = 0
   var usedArguments = 0
   private var depth = 0
+  private let trials = Trials()
+
+  /// What was found out by trying: whether an operand begins at a token. Shared by the copies that try.
+  private final class Trials {
+    var results: [Int: Bool] = [:]
+  }
 
   static let deepest = 100
+  /// Terms that arithmetic may have without parentheses.
+  static let longest = 200
 
   init(_ format: String, arguments: [PredicateArgument]) throws(PredicateFormatError) {
     self.format = format
@@ -47,21 +55,36 @@ struct PredicateParser {
 
   mutating func parse() throws(PredicateFormatError) -> FetchPredicate {
     let predicate = try disjunction()
-    guard token.kind == .end else {
-      try refuseArithmetic()
-      throw unexpected("AND, OR or the end")
-    }
+    guard token.kind == .end else { throw unexpected("AND, OR or the end") }
+    try checkArguments()
+    return predicate
+  }
+
+  mutating func parseExpression() throws(PredicateFormatError) -> FetchPredicate.Expression {
+    let expression = try operand()
+    guard token.kind == .end else { throw unexpected("an operator such as + or the end") }
+    try checkArguments()
+    return expression
+  }
+
+  private func checkArguments() throws(PredicateFormatError) {
     guard usedArguments == arguments.count else {
       throw error(
         .argument("the format has \(usedArguments) placeholders, but there are \(arguments.count) arguments"))
     }
-    return predicate
   }
 
-  private mutating func disjunction() throws(PredicateFormatError) -> FetchPredicate {
-    depth += 1
-    defer { depth -= 1 }
+  /// Counts one level of nesting; the caller counts it back.
+  mutating func descend() throws(PredicateFormatError) {
     guard depth < Self.deepest else { throw error(.unsupported("a predicate nested \(Self.deepest) deep")) }
+    depth += 1
+  }
+
+  mutating func ascend() { depth -= 1 }
+
+  mutating func disjunction() throws(PredicateFormatError) -> FetchPredicate {
+    try descend()
+    defer { ascend() }
     var parts = [try conjunction()]
     while token.keyword == "OR" || token.kind == .symbol("||") {
       advance()
@@ -96,7 +119,6 @@ struct PredicateParser {
       let opening = token
       advance()
       let inner = try disjunction()
-      if token.kind != .symbol(")") { try refuseArithmetic() }
       try expect(")", closing: opening)
       return inner
     }
@@ -107,29 +129,39 @@ struct PredicateParser {
     case "FALSEPREDICATE":
       advance()
       return .constant(false)
-    case "ANY", "SOME", "ALL", "NONE":
-      throw error(.unsupported("\(token.name) over a to-many relationship"))
+    case "ANY", "SOME":
+      advance()
+      return try comparison(.any)
+    case "ALL":
+      advance()
+      return try comparison(.all)
+    case "NONE":
+      advance()
+      return .not(try comparison(.any))
     default:
-      return try comparison()
+      return try comparison(.direct)
     }
   }
 
-  /// Whether the parenthesis here encloses one operand, as in `(name) == 'x'`: tried on a copy.
+  /// Whether the parenthesis here begins an operand, as in `(name) == 'x'`: tried on a copy.
   private var opensOperand: Bool {
+    if let known = trials.results[position] { return known }
     var trial = self
-    guard (try? trial.operand()) != nil else { return false }
-    return trial.operatorName(of: trial.token) != nil
+    let opens = (try? trial.operand()) != nil && trial.operatorName(of: trial.token) != nil
+    trials.results[position] = opens
+    return opens
   }
 
-  private mutating func comparison() throws(PredicateFormatError) -> FetchPredicate {
+  private mutating func comparison(
+    _ modifier: FetchPredicate.Modifier
+  ) throws(PredicateFormatError) -> FetchPredicate {
     let start = token
     let left = try operand()
-    if case .constants = left { throw error(.expected("a value or a key path", found: "a list"), at: start) }
-    try refuseArithmetic()
     guard let name = operatorName(of: token) else {
       if token.keyword == "NOT" { throw unexpected("an operator (NOT stands before the comparison)") }
       throw unexpected("an operator such as ==, <, IN, BETWEEN or CONTAINS")
     }
+    if left.isList, name != .contains { throw error(.expected("a value or a key path", found: "a list"), at: start) }
     advance()
     var options: FetchPredicate.Options = []
     if case .options(let given) = token.kind {
@@ -138,19 +170,15 @@ struct PredicateParser {
     }
     let right =
       switch name {
-      case .isIn: try list("IN")
-      case .between: try list("BETWEEN")
+      case .isIn: try collection()
+      case .between: try bounds()
       default: try operand()
       }
-    if name == .between, case .constants(let bounds) = right, bounds.count != 2 {
-      throw error(.expected("two values for BETWEEN", found: "\(bounds.count)"), at: tokens[position - 1])
-    }
-    if name != .isIn, name != .between, case .constants = right {
+    if name != .isIn, name != .between, right.isList {
       throw error(
         .expected("one value or a key path after \(name.rawValue)", found: "a list"), at: tokens[position - 1])
     }
-    try refuseArithmetic()
-    return .comparison(left, name, right, options: options)
+    return .comparison(.init(left, name, right, options: options, modifier: modifier))
   }
 
   private func operatorName(of token: PredicateToken) -> FetchPredicate.Operator? {
@@ -166,9 +194,14 @@ struct PredicateParser {
       return [.isIn, .between, .beginsWith, .endsWith, .contains, .like, .matches].first { $0.rawValue == keyword }
     }
   }
+}
 
-  func refuseArithmetic() throws(PredicateFormatError) {
-    guard case .symbol(let symbol) = token.kind, ["+", "-", "*", "/", "**", ":="].contains(symbol) else { return }
-    throw error(.unsupported("arithmetic with \(symbol)"))
+extension FetchPredicate.Expression {
+  /// Whether it is several values.
+  var isList: Bool {
+    switch self {
+    case .constants, .list: return true
+    default: return false
+    }
   }
 }

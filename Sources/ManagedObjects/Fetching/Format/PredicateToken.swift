@@ -46,4 +46,13 @@ struct PredicateToken: Equatable {
     if case .word(let text) = kind { return text.uppercased() }
     return nil
   }
+
+  /// Whether an operand may end with it.
+  var endsOperand: Bool {
+    switch kind {
+    case .word: return FetchPredicate.Operator.allCases.allSatisfy { $0.rawValue != keyword }
+    case .name, .variable, .aggregate, .symbol(")"), .symbol("]"), .placeholder, .string: return true
+    case .number, .symbol, .options, .end: return false
+    }
+  }
 }

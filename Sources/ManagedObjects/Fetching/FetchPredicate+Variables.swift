@@ -1,0 +1,67 @@
+extension FetchPredicate {
+  /// The predicate with values in place of variables, `$name` in the format. Variables that aren't among them stay, and
+  /// so do those of subqueries.
+  ///
+  /// Source: `withSubstitutionVariables(_:)` of Core Data's `NSPredicate`.
+  /// - Parameter variables: values by name without the dollar sign, of the types that ``PredicateArgument/init(_:)`` takes.
+  /// - Throws: ``FetchPredicateError`` for a value of another type.
+  public func withSubstitutionVariables(_ variables: [String: Any?]) throws(FetchPredicateError) -> FetchPredicate {
+    var values: [String: Expression] = [:]
+    for (name, any) in variables {
+      switch PredicateArgument(any) {
+      case .value(let value): values[name] = .constant(value)
+      case .list(let list): values[name] = .constants(list)
+      case nil:
+        let type = any.map { String(describing: Swift.type(of: $0)) } ?? "nil"
+        throw .badOperand(operation: "$\(name)", expected: "a value that a property can have", found: "a \(type)")
+      }
+    }
+    return replacing { values[$0] }
+  }
+
+  /// The names of the variables that have no value yet, those of subqueries aside.
+  public var variables: Set<String> {
+    var names: Set<String> = []
+    _ = replacing { name in
+      names.insert(name)
+      return nil
+    }
+    return names
+  }
+
+  /// The predicate with what `replacement` gives for the names of its variables.
+  fileprivate func replacing(_ replacement: (String) -> Expression?) -> FetchPredicate {
+    switch self {
+    case .constant: return self
+    case .and(let parts): return .and(parts.map { $0.replacing(replacement) })
+    case .or(let parts): return .or(parts.map { $0.replacing(replacement) })
+    case .not(let inner): return .not(inner.replacing(replacement))
+    case .comparison(var comparison):
+      comparison.left = comparison.left.replacing(replacement)
+      comparison.right = comparison.right.replacing(replacement)
+      return .comparison(comparison)
+    }
+  }
+}
+
+extension FetchPredicate.Expression {
+  fileprivate func replacing(_ replacement: (String) -> Self?) -> Self {
+    switch self {
+    case .constant, .constants, .keyPath, .evaluatedObject: return self
+    case .variable(let name): return replacement(name) ?? self
+    case .member(let base, let names): return .member(of: base.replacing(replacement), names)
+    case .function(let function, let arguments):
+      return .function(function, arguments.map { $0.replacing(replacement) })
+    case .cast(let inner, let type): return .cast(inner.replacing(replacement), to: type)
+    case .list(let elements): return .list(elements.map { $0.replacing(replacement) })
+    case .conditional(let predicate, let first, let second):
+      return .conditional(
+        predicate.replacing(replacement), then: first.replacing(replacement), otherwise: second.replacing(replacement))
+    case .subquery(var subquery):
+      subquery.collection = subquery.collection.replacing(replacement)
+      let own = subquery.variable
+      subquery.predicate = subquery.predicate.replacing { name in name == own ? nil : replacement(name) }
+      return .subquery(subquery)
+    }
+  }
+}

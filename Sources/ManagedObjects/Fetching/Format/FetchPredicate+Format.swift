@@ -1,0 +1,65 @@
+extension FetchPredicate {
+  /// Reads `format`, in Core Data's format language.
+  ///
+  /// Understood are
+  /// - `=` `==` `!=` `<>` `<` `<=` `=<` `>` `>=` `=>`, `IN`, `BETWEEN`, `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE` and
+  ///   `MATCHES`, each with any of `[cdn]`; before them `ANY` or `SOME`, `ALL`, `NONE` over a to-many relationship;
+  /// - `AND`/`&&`, `OR`/`||`, `NOT`/`!`, parentheses, `TRUEPREDICATE`, `FALSEPREDICATE`;
+  /// - key paths with dots, with `@count`, `@sum`, `@avg`, `@min`, `@max`, `@unionOfObjects` and `@distinctUnionOfObjects`;
+  ///   `SELF`, `#name` for a name that is a keyword, `objectID`, `entity.name`; variables `$name`; `tags[SIZE]`;
+  /// - `+` `-` `*` `/` `**`; the functions of ``Function``, such as `abs(x)` and `modulus:by:(a, b)`; `CAST(x, "NSDate")` to the
+  ///   types of ``CastType``; `TERNARY(predicate, a, b)`; `SUBQUERY(tags, $tag, $tag.label == 'x')`;
+  ///   `FUNCTION(date, 'dateByAddingTimeInterval:', 60)` and with it `timeIntervalSinceDate:`, `lowercaseString`,
+  ///   `uppercaseString` and `length`;
+  /// - strings in either quotes with the escapes `\\ \' \" \/ \n \r \t \0 \uXXXX`; numbers, `TRUE`, `FALSE`, `YES`, `NO`, `NIL`,
+  ///   `NULL`; lists `{…}`;
+  /// - the placeholders `%@`, `%K`, `%d`, `%i`, `%u`, `%ld`, `%lu`, `%lld`, `%llu`, `%f`, `%lf`, `%g`, `%s`.
+  ///
+  /// Keywords may be in upper or lower case. Nothing is substituted inside quotes. What no store can answer isn't read:
+  /// blocks, methods, `FETCH`, `[l]`, indexes of sets, which have no order.
+  ///
+  /// - Parameter arguments: one for each placeholder; see ``PredicateArgument/init(_:)`` for the types.
+  /// - Throws: ``PredicateFormatError`` with the place and what was expected there.
+  public init(format: String, _ arguments: Any?...) throws(PredicateFormatError) {
+    try self.init(format: format, arguments: PredicateArgument.arguments(arguments, format: format))
+  }
+
+  /// Reads `format`, in Core Data's format language; see ``init(format:_:)``.
+  public init(format: String, arguments: [PredicateArgument]) throws(PredicateFormatError) {
+    var parser = try PredicateParser(format, arguments: arguments)
+    self = try parser.parse()
+  }
+}
+
+extension FetchPredicate.Expression {
+  /// Reads an expression in Core Data's format language, such as `price * 2` or `employees.@sum.salary`; see
+  /// ``FetchPredicate/init(format:_:)``.
+  ///
+  /// - Throws: ``PredicateFormatError`` with the place and what was expected there.
+  public init(format: String, _ arguments: Any?...) throws(PredicateFormatError) {
+    try self.init(format: format, arguments: PredicateArgument.arguments(arguments, format: format))
+  }
+
+  /// Reads an expression in Core Data's format language; see ``init(format:_:)``.
+  public init(format: String, arguments: [PredicateArgument]) throws(PredicateFormatError) {
+    var parser = try PredicateParser(format, arguments: arguments)
+    self = try parser.parseExpression()
+  }
+}
+
+extension PredicateArgument {
+  fileprivate static func arguments(
+    _ all: [Any?], format: String
+  ) throws(PredicateFormatError) -> [PredicateArgument] {
+    var converted: [PredicateArgument] = []
+    for (index, any) in all.enumerated() {
+      guard let argument = PredicateArgument(any) else {
+        let type = any.map { String(describing: Swift.type(of: $0)) } ?? "nil"
+        throw PredicateFormatError(
+          .argument("argument \(index + 1) is a \(type), which no placeholder takes"), format: format, offset: 0)
+      }
+      converted.append(argument)
+    }
+    return converted
+  }
+}

@@ -1,0 +1,112 @@
+/// Functions: `abs(x)`, `modulus:by:(a, b)`, and the keywords that are written like them: `CAST`, `TERNARY`, `SUBQUERY` and
+/// `FUNCTION`.
+extension PredicateParser {
+  mutating func function() throws(PredicateFormatError) -> FetchPredicate.Expression {
+    let next = tokens[min(position + 1, tokens.count - 1)].kind
+    switch token.keyword {
+    case "CAST" where next == .symbol("("): return try cast()
+    case "TERNARY" where next == .symbol("("): return try ternary()
+    case "SUBQUERY" where next == .symbol("("): return try subquery()
+    case "FUNCTION" where next == .symbol("("): return try method()
+    default: break
+    }
+    let start = token
+    let name = try functionName()
+    guard let function = FetchPredicate.Function(named: name) else {
+      throw error(.unsupported("the function \(name)"), at: start)
+    }
+    let arguments = try readArguments()
+    if function.isAggregate, arguments.count > 1 { return .function(function, [.list(arguments)]) }
+    guard arguments.count == function.argumentCount else {
+      let wanted = function.argumentCount
+      throw error(
+        .expected("\(wanted) argument\(wanted == 1 ? "" : "s") for \(name)", found: "\(arguments.count)"), at: start)
+    }
+    return .function(function, arguments)
+  }
+
+  /// Reads `name`, or `name:other:`.
+  private mutating func functionName() throws(PredicateFormatError) -> String {
+    var name = ""
+    while case .word(let part) = token.kind {
+      name += part
+      advance()
+      guard accept(":") else { break }
+      name += ":"
+    }
+    guard token.kind == .symbol("(") else { throw unexpected("( after the function \(name)") }
+    return name
+  }
+
+  /// Reads arguments in parentheses.
+  private mutating func readArguments() throws(PredicateFormatError) -> [FetchPredicate.Expression] {
+    let opening = token
+    advance()
+    var arguments: [FetchPredicate.Expression] = []
+    if accept(")") { return arguments }
+    repeat { arguments.append(try operand()) } while accept(",")
+    try expect(")", closing: opening)
+    return arguments
+  }
+
+  private mutating func comma() throws(PredicateFormatError) {
+    guard accept(",") else { throw unexpected("a comma") }
+  }
+
+  private mutating func ternary() throws(PredicateFormatError) -> FetchPredicate.Expression {
+    advance()
+    let opening = token
+    advance()
+    let predicate = try disjunction()
+    try comma()
+    let first = try operand()
+    try comma()
+    let second = try operand()
+    try expect(")", closing: opening)
+    return .conditional(predicate, then: first, otherwise: second)
+  }
+
+  private mutating func subquery() throws(PredicateFormatError) -> FetchPredicate.Expression {
+    advance()
+    let opening = token
+    advance()
+    let collection = try operand()
+    try comma()
+    guard case .variable(let variable) = token.kind else { throw unexpected("a variable such as $x") }
+    advance()
+    try comma()
+    let predicate = try disjunction()
+    try expect(")", closing: opening)
+    return .subquery(.init(collection, variable: variable, predicate: predicate))
+  }
+
+  /// Reads `FUNCTION(receiver, 'selector:', argument)`, a call of one of Foundation's methods of which there is a function.
+  private mutating func method() throws(PredicateFormatError) -> FetchPredicate.Expression {
+    advance()
+    let opening = token
+    advance()
+    let receiver = try operand()
+    try comma()
+    let place = token
+    guard case .string(let selector) = token.kind else { throw unexpected("the name of a method in quotes") }
+    advance()
+    var arguments: [FetchPredicate.Expression] = []
+    while accept(",") { arguments.append(try operand()) }
+    try expect(")", closing: opening)
+    guard let function = Self.methods[selector] else {
+      throw error(.unsupported("the method \(selector) of FUNCTION"), at: place)
+    }
+    let wanted = function.argumentCount - 1
+    guard arguments.count == wanted else {
+      throw error(
+        .expected("\(wanted) argument\(wanted == 1 ? "" : "s") for \(selector)", found: "\(arguments.count)"),
+        at: place)
+    }
+    return .function(function, [receiver] + arguments)
+  }
+
+  private static let methods: [String: FetchPredicate.Function] = [
+    "lowercaseString": .lowercase, "uppercaseString": .uppercase, "length": .length,
+    "dateByAddingTimeInterval:": .add, "timeIntervalSinceDate:": .subtract,
+  ]
+}

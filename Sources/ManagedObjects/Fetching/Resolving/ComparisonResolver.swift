@@ -1,0 +1,257 @@
+/// Resolves one comparison.
+struct ComparisonResolver {
+  private let comparison: FetchPredicate.Comparison
+  private let resolver: PredicateResolver
+  private let options: FetchPredicate.Options
+
+  private var name: String { comparison.operator.rawValue }
+
+  init(_ comparison: FetchPredicate.Comparison, in resolver: PredicateResolver) {
+    self.comparison = comparison
+    self.resolver = resolver
+    options = comparison.options.contains(.normalized) ? [] : comparison.options
+  }
+
+  func resolve() throws(FetchPredicateError) -> ResolvedPredicate {
+    if comparison.modifier != .direct { return try quantified() }
+    switch comparison.operator {
+    case .isIn:
+      // What is looked for stands inside the collection that it is compared with.
+      if case .collection(let collection, let element) = try resolver.operand(comparison.right) {
+        return .exists(collection, try inside.relation(element, .equal, inside.value(comparison.left)))
+      }
+    case .contains:
+      switch try resolver.operand(comparison.left) {
+      case .collection(let collection, let element):
+        return .exists(collection, try inside.relation(element, .equal, inside.value(comparison.right)))
+      case .values, .list: return try membership(value(comparison.right), comparison.left)
+      case .value: break
+      }
+    default: break
+    }
+    return try compare(value(comparison.left))
+  }
+
+  /// The comparison as it is inside one more collection.
+  private var inside: ComparisonResolver { ComparisonResolver(comparison, in: resolver.deeper) }
+
+  private func quantified() throws(FetchPredicateError) -> ResolvedPredicate {
+    guard case .collection(let collection, let element) = try resolver.operand(comparison.left) else {
+      throw .badOperand(
+        operation: comparison.modifier.rawValue, expected: "a to-many relationship on the left",
+        found: "\(comparison.left)")
+    }
+    let condition = try inside.compare(element)
+    return comparison.modifier == .any
+      ? .exists(collection, condition) : .not(.exists(collection, .not(condition)))
+  }
+
+  private func compare(_ left: ResolvedExpression) throws(FetchPredicateError) -> ResolvedPredicate {
+    switch comparison.operator {
+    case .equal: return try relation(left, .equal, value(comparison.right))
+    case .notEqual: return try relation(left, .notEqual, value(comparison.right))
+    case .less: return try relation(left, .less, value(comparison.right))
+    case .lessOrEqual: return try relation(left, .lessOrEqual, value(comparison.right))
+    case .greater: return try relation(left, .greater, value(comparison.right))
+    case .greaterOrEqual: return try relation(left, .greaterOrEqual, value(comparison.right))
+    case .isIn: return try membership(left, comparison.right)
+    case .between: return try between(left)
+    case .beginsWith: return try text(left, .beginsWith)
+    case .endsWith: return try text(left, .endsWith)
+    case .contains: return try text(left, .contains)
+    case .like: return try like(left)
+    case .matches:
+      guard let pattern = try pattern(for: left) else { return .constant(false) }
+      return .matches(left, try WholeMatch(pattern, options: options))
+    }
+  }
+
+  // MARK: Operands
+
+  private func value(_ expression: FetchPredicate.Expression) throws(FetchPredicateError) -> ResolvedExpression {
+    try resolver.value(expression, of: name)
+  }
+
+  /// The constant as it is compared under the options.
+  private func folding(_ value: Value, _ options: FetchPredicate.Options) -> Value {
+    guard case .string(let text) = value, !options.isEmpty else { return value }
+    return .string(options.folded(text))
+  }
+
+  private func options(for expression: ResolvedExpression) -> FetchPredicate.Options {
+    expression.kind == .string ? options : []
+  }
+
+  // MARK: Equal, less, greater
+
+  private func relation(
+    _ left: ResolvedExpression, _ relation: ResolvedPredicate.Relation, _ right: ResolvedExpression
+  ) throws(FetchPredicateError) -> ResolvedPredicate {
+    switch (left, right) {
+    case (.constant(let left), .constant(let right)):
+      var (a, b) = (folding(left, options), folding(right, options))
+      if let first = ValueKind(a), let second = ValueKind(b), first != second {
+        // Text stands for a date beside one.
+        guard first == .string || second == .string, first != .number, second != .number else {
+          throw .differentKinds(left: first.rawValue, right: second.rawValue)
+        }
+        if first == .string {
+          a = try ConstantCoercion(.constant(b)).coerce(a)
+        } else {
+          b = try ConstantCoercion(.constant(a)).coerce(b)
+        }
+      }
+      return .constant(relation.holds(between: a, and: b))
+    case (.constant(let value), _): return try compare(right, relation.flipped, value)
+    case (_, .constant(let value)): return try compare(left, relation, value)
+    default:
+      try checkKinds(left, right)
+      try check(relation, on: left)
+      return .compare(left, relation, right, options(for: left))
+    }
+  }
+
+  private func checkKinds(_ left: ResolvedExpression, _ right: ResolvedExpression) throws(FetchPredicateError) {
+    let sameHierarchy = left.objectRoot == nil || right.objectRoot == nil || left.objectRoot === right.objectRoot
+    guard left.kind == right.kind, sameHierarchy else {
+      throw .differentKinds(left: "\(left.name), \(left.typeName),", right: "\(right.name), \(right.typeName)")
+    }
+  }
+
+  private func check(
+    _ relation: ResolvedPredicate.Relation, on left: ResolvedExpression
+  ) throws(FetchPredicateError) {
+    guard relation != .equal, relation != .notEqual else {
+      guard left.kind != .opaque else {
+        throw .notComparable(property: left.name, type: left.typeName, operation: name)
+      }
+      return
+    }
+    // Objects themselves are ordered by their numbers, as `SELF` sorts them.
+    guard left.isOrdered else {
+      throw .notComparable(property: left.name, type: left.typeName, operation: name)
+    }
+  }
+
+  private func compare(
+    _ left: ResolvedExpression, _ relation: ResolvedPredicate.Relation, _ value: Value
+  ) throws(FetchPredicateError) -> ResolvedPredicate {
+    let options = options(for: left)
+    let constant = folding(try ConstantCoercion(left).coerce(value), options)
+    if constant.isNull {
+      switch relation {
+      case .equal, .notEqual: break
+      case .less, .lessOrEqual, .greater, .greaterOrEqual: return .constant(false)
+      }
+    } else {
+      try check(relation, on: left)
+    }
+    return .compare(left, relation, .constant(constant), options)
+  }
+
+  // MARK: Lists
+
+  private func membership(
+    _ left: ResolvedExpression, _ right: FetchPredicate.Expression
+  ) throws(FetchPredicateError) -> ResolvedPredicate {
+    switch try resolver.operand(right) {
+    case .values(let values): return try membership(left, among: values)
+    case .list(let list):
+      var parts: [ResolvedPredicate] = []
+      for element in list { parts.append(try relation(left, .equal, element)) }
+      return .or(parts)
+    case .collection(let collection, let element):
+      return .exists(collection, try inside.relation(element, .equal, left))
+    case .value:
+      throw .badOperand(
+        operation: name, expected: "a list or a to-many relationship on its right", found: "\(right)")
+    }
+  }
+
+  private func membership(
+    _ left: ResolvedExpression, among values: [Value]
+  ) throws(FetchPredicateError) -> ResolvedPredicate {
+    if case .constant(let value) = left {
+      let folded = values.map { folding($0, self.options) }
+      return .constant(ResolvedList(folded).contains(folding(value, self.options)))
+    }
+    let options = options(for: left)
+    let coercion = ConstantCoercion(left)
+    var coerced: [Value] = []
+    coerced.reserveCapacity(values.count)
+    for value in values { coerced.append(folding(try coercion.coerce(value), options)) }
+    return .isIn(left, ResolvedList(coerced), options)
+  }
+
+  private func between(_ left: ResolvedExpression) throws(FetchPredicateError) -> ResolvedPredicate {
+    let bounds: [ResolvedExpression]
+    switch try resolver.operand(comparison.right) {
+    case .values(let values): bounds = values.map(ResolvedExpression.constant)
+    case .list(let list): bounds = list
+    case .value, .collection:
+      throw .badOperand(operation: name, expected: "a list on its right", found: "\(comparison.right)")
+    }
+    guard bounds.count == 2 else {
+      throw .badOperand(operation: name, expected: "two values", found: "\(bounds.count)")
+    }
+    return .and([
+      try relation(left, .greaterOrEqual, bounds[0]), try relation(left, .lessOrEqual, bounds[1]),
+    ])
+  }
+
+  // MARK: Strings
+
+  private func text(
+    _ left: ResolvedExpression, _ operation: ResolvedPredicate.TextOperator
+  ) throws(FetchPredicateError) -> ResolvedPredicate {
+    let left = try textOperand(left)
+    let right = try textOperand(value(comparison.right))
+    if case .constant(let a) = left, case .constant(let b) = right {
+      return .constant(operation.holds(of: a, and: b))
+    }
+    if case .constant(.null) = left { return .constant(false) }
+    if case .constant(.null) = right { return .constant(false) }
+    return .text(left, operation, right, options)
+  }
+
+  private func textOperand(_ operand: ResolvedExpression) throws(FetchPredicateError) -> ResolvedExpression {
+    if case .constant(let value) = operand {
+      guard value.isNull || ValueKind(value) == .string else {
+        throw .badOperand(operation: name, expected: "strings", found: operand.name)
+      }
+      return .constant(folding(value, options))
+    }
+    guard operand.kind == .string else {
+      throw .notComparable(property: operand.name, type: operand.typeName, operation: name)
+    }
+    return operand
+  }
+
+  /// The pattern of `LIKE` and `MATCHES`; nil if it is nil.
+  private func pattern(for left: ResolvedExpression) throws(FetchPredicateError) -> String? {
+    if case .constant = left {
+      throw .badOperand(operation: name, expected: "a key path on its left", found: left.name)
+    }
+    guard left.kind == .string else {
+      throw .notComparable(property: left.name, type: left.typeName, operation: name)
+    }
+    switch try value(comparison.right) {
+    case .constant(.string(let pattern)): return pattern
+    case .constant(.null): return nil
+    default: throw .badOperand(operation: name, expected: "a string as its pattern", found: "\(comparison.right)")
+    }
+  }
+
+  private func like(_ left: ResolvedExpression) throws(FetchPredicateError) -> ResolvedPredicate {
+    guard let source = try pattern(for: left) else { return .constant(false) }
+    let pattern = LikePattern(options.folded(source))
+    guard let plain = pattern.plain else { return .like(left, pattern, options) }
+    let text = ResolvedExpression.constant(.string(plain.text))
+    switch (plain.startsOpen, plain.endsOpen) {
+    case (false, false) where pattern.source != "*": return .compare(left, .equal, text, options)
+    case (false, true), (false, false): return .text(left, .beginsWith, text, options)
+    case (true, false): return .text(left, plain.text.isEmpty ? .beginsWith : .endsWith, text, options)
+    case (true, true): return .text(left, .contains, text, options)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import GRDB
+import ManagedObjects
+
+/// Collections as subqueries. `ANY tags.label == 'x'` becomes
+///
+///     EXISTS (SELECT 1 FROM "City_tags" AS t1 JOIN "Tag" AS t2 ON t2."id" = t1."Tag_id"
+///     WHERE t1."City_id" = t0."id" AND t2."label" = ?)
+extension QueryBuilder {
+  /// Whether there is an object in the collection for which the predicate holds.
+  mutating func exists(
+    _ collection: ResolvedCollection, _ predicate: ResolvedPredicate
+  ) throws(SQLCompilerError) -> String {
+    var conditions = try open(collection)
+    conditions.append(try condition(predicate))
+    return "EXISTS (SELECT 1\(close(conditions)))"
+  }
+
+  /// An aggregate of a value of each object in the collection; how many there are, if there is no value.
+  mutating func aggregate(
+    _ function: FetchPredicate.Function, _ collection: ResolvedCollection, _ value: ResolvedExpression?
+  ) throws(SQLCompilerError) -> String {
+    let (conditions, later) = try ahead { builder throws(SQLCompilerError) in try builder.open(collection) }
+    let key = primaryKey(of: scopes[collection.number])
+    // Over one relationship each object comes once.
+    let isOnce = collection.steps.count == 1
+    guard let value else {
+      bindLater(later)
+      return "(SELECT COUNT(\(isOnce ? "*" : "DISTINCT \(key)"))\(close(conditions)))"
+    }
+    let list: String
+    if collection.isDistinct {
+      list = "DISTINCT \(try expression(value)) AS v"
+    } else if isOnce {
+      list = aggregate(function, of: value, try expression(value))
+    } else {
+      list = "DISTINCT \(key), \(try expression(value)) AS v"
+    }
+    bindLater(later)
+    let query = "SELECT \(list)\(close(conditions))"
+    return isOnce && !collection.isDistinct
+      ? "(\(query))" : "(SELECT \(aggregate(function, of: value, "v")) FROM (\(query)))"
+  }
+
+  /// The call of SQLite's aggregate function, or of one of our own where SQLite's depends on the order of rows, doesn't
+  /// know decimals, or fails when a sum is too large.
+  func aggregate(_ function: FetchPredicate.Function, of value: ResolvedExpression, _ text: String) -> String {
+    let name =
+      switch function {
+      case .count: "COUNT"
+      case .minimum: value.isDecimal ? "lade_min_decimal" : "MIN"
+      case .maximum: value.isDecimal ? "lade_max_decimal" : "MAX"
+      case .average: value.isDecimal ? "lade_avg_decimal" : "lade_avg"
+      default: value.isDecimal ? "lade_sum_decimal" : "lade_sum"
+      }
+    return "\(name)(\(text))"
+  }
+
+  /// Opens the scope of a collection's objects. Returns the conditions on them.
+  private mutating func open(_ collection: ResolvedCollection) throws(SQLCompilerError) -> [String] {
+    precondition(scopes.count == collection.number, "a collection is written outside those that enclose it")
+    var owner: String
+    if let last = collection.start.last {
+      owner = try column(of: last, after: Array(collection.start.dropLast()), from: collection.origin)
+    } else {
+      owner = primaryKey(of: scopes[collection.origin])
+    }
+    var scope = Scope(alias: "", entity: collection.entity)
+    var conditions: [String] = []
+    for link in collection.links {
+      switch link {
+      case .step(let relationship):
+        let table = try table(at: relationship)
+        if relationship.isManyToMany {
+          let pairing = schema.pairing(of: relationship)
+          let pairs = newAlias()
+          let condition = "\(pairs).\(SQLText.name(pairing.sourceColumn)) = \(owner)"
+          join(SQLText.name(pairing.table), pairs, condition, &scope, &conditions)
+          owner = "\(pairs).\(SQLText.name(pairing.destinationColumn))"
+        }
+        let alias = newAlias()
+        let condition = try tie(relationship, owner, scope.alias, alias)
+        join(table, alias, condition, &scope, &conditions)
+        scope.alias = alias
+        scope.entity = relationship.destinationEntity
+        scope.aliases = [:]
+        owner = primaryKey(of: scope)
+      case .filter(let predicate):
+        scopes.append(scope)
+        conditions.append(try condition(predicate))
+        scope = scopes.removeLast()
+      }
+    }
+    scopes.append(scope)
+    return conditions
+  }
+
+  /// What ties the rows of `alias` to `owner`, which is the primary key of `former` or the end of a pair.
+  private func tie(
+    _ relationship: RelationshipDescription, _ owner: String, _ former: String, _ alias: String
+  ) throws(SQLCompilerError) -> String {
+    let key = "\(alias).\(SQLText.name(schema.primaryKeyColumn(of: relationship.destinationEntity)))"
+    if relationship.isManyToMany { return "\(key) = \(owner)" }
+    let property: PropertyDescription =
+      relationship.isToMany ? relationship.inverseRelationship ?? relationship : relationship
+    guard let column = schema.columnIfStored(of: property, in: property.entity) else {
+      throw .notStored(entity: relationship.entity.name, property: relationship.name)
+    }
+    return relationship.isToMany
+      ? "\(alias).\(SQLText.name(column)) = \(owner)" : "\(key) = \(former).\(SQLText.name(column))"
+  }
+
+  /// The first table is tied by a condition of the query, the others by their joins.
+  private func join(
+    _ table: String, _ alias: String, _ condition: String, _ scope: inout Scope, _ conditions: inout [String]
+  ) {
+    if scope.tables.isEmpty {
+      scope.tables.append("\(table) AS \(alias)")
+      conditions.append(condition)
+    } else {
+      scope.tables.append("JOIN \(table) AS \(alias) ON \(condition)")
+    }
+  }
+
+  /// Closes the scope that was opened last. Returns its `FROM` and `WHERE`.
+  private mutating func close(_ conditions: [String]) -> String {
+    let scope = scopes.removeLast()
+    return " FROM \(scope.tables.joined(separator: " ")) WHERE \(conditions.joined(separator: " AND "))"
+  }
+}
