@@ -4,8 +4,7 @@ extension PredicateResolver {
   /// What an expression is: one value, several, or a collection.
   func operand(_ expression: FetchPredicate.Expression) throws(FetchPredicateError) -> Operand {
     switch expression {
-    case .constant(.objects(let ids)): return .values(ids.map(Value.object))
-    case .constant(let value): return .value(.constant(value))
+    case .constant(let value): return value.objectIDs.map { .values($0.map(Value.object)) } ?? .value(.constant(value))
     case .constants(let values): return .values(values)
     case .keyPath(let names): return try follow(names, from: 0, entity)
     case .evaluatedObject: return try follow([], from: 0, entity)
