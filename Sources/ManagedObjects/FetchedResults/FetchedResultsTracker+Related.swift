@@ -63,7 +63,7 @@ extension FetchedResultsTracker {
       guard !ids.isEmpty else { continue }
       let fetch = StoreFetch(
         entity: selection.fetch.entity, includesSubentities: selection.fetch.includesSubentities,
-        predicate: .isIn(step.path, ResolvedList(ids.map(Value.object)), []))
+        predicate: .isIn(.path(step.path), ResolvedList(ids.map(Value.object)), []))
       guard let rows = context.reading({ try context.rows(fetch) }) else {
         needsFetch = true
         return
