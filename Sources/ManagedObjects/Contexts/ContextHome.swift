@@ -20,6 +20,8 @@ package final class ContextHome: @unchecked Sendable {
   static let queueOwner = DispatchSpecificKey<String>()
   unowned(unsafe) var context: ManagedObjectContext?
   let concurrencyType: ManagedObjectContext.ConcurrencyType
+  /// What notes the slots that are asked for, of an object that stands for none; set before the home is used.
+  var probe: KeyPathProbe?
 
   init(_ concurrencyType: ManagedObjectContext.ConcurrencyType) {
     self.concurrencyType = concurrencyType

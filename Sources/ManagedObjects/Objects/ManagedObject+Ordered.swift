@@ -7,7 +7,10 @@ public import OrderedCollections
 extension ManagedObject {
   /// The objects that the ordered to-many relationship in a slot holds, in their order.
   public final func orderedObjects<T: ManagedObject>(_ slot: Int) -> OrderedSet<T> {
-    guard let context = home.context else { return [] }
+    guard let context = home.context else {
+      home.probe?.note(slot)
+      return []
+    }
     return OrderedSet(orderedIDs(slot).lazy.compactMap { context.object(with: $0) as? T })
   }
 

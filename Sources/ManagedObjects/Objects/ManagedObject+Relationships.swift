@@ -7,13 +7,14 @@ import OrderedCollections
 extension ManagedObject {
   /// The object that the to-one relationship in a slot points to.
   public final func object<T: ManagedObject>(_ slot: Int) -> T? {
-    guard case .object(let id) = value(at: slot), state != .detached else { return nil }
+    guard case .object(let id) = value(at: slot), state != .detached else { return home.probe?.object(slot) }
     return home.context?.object(with: id) as? T
   }
 
   /// The objects that the to-many relationship in a slot holds.
   public final func objects<T: ManagedObject>(_ slot: Int) -> Set<T> {
-    guard let relationship = entity.properties[slot] as? RelationshipDescription, let context = home.context else {
+    guard let context = home.context, let relationship = entity.properties[slot] as? RelationshipDescription else {
+      home.probe?.note(slot)
       return []
     }
     return Set(resolvedIDs(relationship).compactMap { context.object(with: $0) as? T })

@@ -129,7 +129,8 @@ extension ManagedObject {
 
   /// Reads the row unless this slot has been read: of a partial fault some have.
   private final func fill(_ slot: Int) {
-    if case .unresolved = slots[slot] { fill() }
+    guard case .unresolved = slots[slot] else { return }
+    if let probe = home.probe { probe.note(slot) } else { fill() }
   }
 }
 

@@ -42,6 +42,10 @@ open class ManagedObject {
   /// Generated classes say it, so that a model in which a type was changed is refused.
   open class var propertyTypes: [PropertyType]? { nil }
 
+  /// The names of properties behind key paths that evaluating them doesn't find out: of accessors that don't take nil, such
+  /// as `self[1]!`. Others needn't be named. Names may have dots.
+  open class var keyPathNames: [AnyKeyPath: String] { [:] }
+
   // What every access reads, in this order.
 
   /// The queue rule of the context, with the context behind it.

@@ -2,27 +2,7 @@ import ManagedObjects
 import TestSupport
 import Testing
 
-/// A row of the fixture, as the memory evaluator reads it.
-private struct Subject: PredicateSubject {
-  let row: PredicateFixture.Row
-
-  private static let byID = Dictionary(uniqueKeysWithValues: PredicateFixture.rows.map { ($0.id, $0) })
-
-  var subjectID: ManagedObjectID { row.id }
-  func value(inSlot slot: Int) -> Value { row.values[row.entity.properties[slot].name] ?? .null }
-  func subject(inSlot slot: Int) -> (any PredicateSubject)? {
-    guard case .object(let id) = value(inSlot: slot) else { return nil }
-    return Self.byID[id].map(Subject.init)
-  }
-  func subjects(inSlot slot: Int) -> [any PredicateSubject] {
-    guard let relationship = row.entity.properties[slot] as? RelationshipDescription else { return [] }
-    return PredicateFixture.related(to: row.id, relationship).compactMap { Self.byID[$0].map(Subject.init) }
-  }
-
-  static func all(_ entity: EntityDescription) -> [Subject] {
-    PredicateFixture.rows(of: entity).map(Subject.init).sorted { $0.row.id.number < $1.row.id.number }
-  }
-}
+private typealias Subject = PredicateFixture.Subject
 
 struct MemoryEvaluatorTests {
   @Test("memory finds the rows that a predicate names", arguments: PredicateCases.all)

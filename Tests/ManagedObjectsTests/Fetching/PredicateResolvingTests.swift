@@ -84,4 +84,35 @@ struct PredicateResolvingTests {
       _ = try FetchSortDescriptor("population", comparison: .caseInsensitive).resolved(in: city)
     }
   }
+
+  @Test("what can't be asked of a collection is refused with the part named")
+  func collections() throws {
+    #expect(try error("ANY name == 'x'") == "ANY needs a to-many relationship on the left, not name")
+    #expect(try error("tags BEGINSWITH 'x'").contains("leads over City.tags, a to-many relationship"))
+    #expect(try error("name.@count == 1") == "@count needs a to-many relationship before it, not City.name")
+    #expect(try error("tags.@median.weight == 1").hasPrefix("the collection operator @median isn't supported"))
+    #expect(
+      try error("tags.@count.label == 1") == "label behind @count isn't supported: it counts what stands before it")
+    #expect(try error("tags.@sum.label == 1") == "Tag.label is String, which sum: can't be used with")
+    #expect(try error("population IN name") == "IN needs a list or a to-many relationship on its right, not name")
+    #expect(try error("twin == country").hasSuffix("can't be compared with City.country, a relationship to Country"))
+    #expect(try error("name + 1 == 2") == "+ needs a number, not City.name, String")
+    #expect(try error("founded + founded == 2").hasPrefix("+ needs a number, not City.founded"))
+    #expect(try error("lowercase(population) == 'x'") == "lowercase: needs a string, not City.population, Integer 32")
+    #expect(try error("TERNARY(TRUEPREDICATE, name, 1) == 'x'").contains("not with a number, 1"))
+    #expect(try error("sum(population) == 1") == "sum: needs a to-many relationship or a list, not population")
+    #expect(try error("SUBQUERY(tags.label, $t, TRUEPREDICATE).@count == 1") == "SUBQUERY needs objects, not Tag.label")
+  }
+
+  @Test("a predicate is encoded as its format, unless it names objects")
+  func coding() throws {
+    let predicate = try FetchPredicate(format: "ANY tags.label ==[c] 'x' AND -(population + 1) ** 2 IN {1, area}")
+    let data = try JSONEncoder().encode([predicate])
+    #expect(try JSONDecoder().decode([FetchPredicate].self, from: data) == [predicate])
+    let object = try FetchPredicate(format: "SELF == %@", PredicateFixture.id("City", 1))
+    #expect(throws: EncodingError.self) { try JSONEncoder().encode([object]) }
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode([FetchPredicate].self, from: Data("[\"name ==\"]".utf8))
+    }
+  }
 }

@@ -11,7 +11,7 @@ public enum PredicateArgument: Sendable, Hashable {
   /// Data, URL, ``ManagedObjectID``, ``ManagedObject`` (its ID), ``EntityDescription`` (its name), nil, or an array or set of
   /// these. Nil for every other type.
   public init?(_ any: Any?) {
-    guard let any else {
+    guard let any, (any as? any AnyOptional)?.isNil != true else {
       self = .value(.null)
       return
     }
@@ -66,5 +66,17 @@ public enum PredicateArgument: Sendable, Hashable {
     }
     if let array = any as? [Any?] { return array }
     return (any as? Set<AnyHashable>)?.map(\.base)
+  }
+}
+
+/// An optional of any type, which may have been put into an `Any` as a whole.
+private protocol AnyOptional {
+  var isNil: Bool { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate var isNil: Bool {
+    if case .none = self { return true }
+    return false
   }
 }

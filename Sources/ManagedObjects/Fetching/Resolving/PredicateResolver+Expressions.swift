@@ -79,7 +79,8 @@ extension PredicateResolver {
     try check(function, &values)
     let constants = values.compactMap(\.constantValue)
     if constants.count == values.count { return .constant(function.value(of: constants)) }
-    return .call(function, values)
+    let call = ResolvedExpression.call(function, values)
+    return call.isDecimal ? .call(function, values.map(decimal)) : call
   }
 
   private func aggregate(
@@ -94,7 +95,8 @@ extension PredicateResolver {
     case .list(let list):
       for element in list { try check(function, element) }
       try checkAlike(list)
-      return .call(function, list)
+      let call = ResolvedExpression.call(function, list)
+      return call.isDecimal ? .call(function, list.map(decimal)) : call
     case .value:
       throw .badOperand(
         operation: function.rawValue, expected: "a to-many relationship or a list", found: "\(argument)")
@@ -187,7 +189,16 @@ extension PredicateResolver {
     }
     if a.kind == nil, b.kind == nil { return .constant(.null) }
     if case .constant(let holds) = condition { return holds ? a : b }
-    return .conditional(condition, a, b)
+    let conditional = ResolvedExpression.conditional(condition, a, b)
+    return conditional.isDecimal ? .conditional(condition, decimal(a), decimal(b)) : conditional
+  }
+
+  /// The number as a decimal, so that what is decimal by its type is so in every row: a double that no decimal can be,
+  /// such as infinity, is nil then.
+  private func decimal(_ value: ResolvedExpression) -> ResolvedExpression {
+    if value.isDecimal || value.kind != .number { return value }
+    if let constant = value.constantValue { return .constant(FetchPredicate.CastType.decimal.value(of: constant)) }
+    return .cast(value, .decimal)
   }
 }
 

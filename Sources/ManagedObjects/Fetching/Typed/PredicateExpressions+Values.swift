@@ -1,0 +1,122 @@
+import Foundation
+
+extension PredicateExpressions.Variable: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    guard let bound = translation.bindings[key] else { throw .unsupported("a variable of another predicate") }
+    return .expression(bound)
+  }
+}
+
+extension PredicateExpressions.Value: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    if let range = value as? any TranslatableRange { return try range.translated() }
+    switch PredicateArgument(value) {
+    case .value(let value): return .expression(.constant(value))
+    case .list(let values): return .expression(.constants(values))
+    case nil: throw .value(type: "\(Output.self)")
+    }
+  }
+}
+
+/// A range of values that was captured as a whole.
+private protocol TranslatableRange {
+  func translated() throws(TypedPredicateError) -> TranslatedExpression
+}
+
+private func constant(_ any: Any) throws(TypedPredicateError) -> FetchPredicate.Expression {
+  guard case .value(let value)? = PredicateArgument(any) else { throw .value(type: "\(type(of: any))") }
+  return .constant(value)
+}
+
+extension Range: TranslatableRange {
+  fileprivate func translated() throws(TypedPredicateError) -> TranslatedExpression {
+    .range(try constant(lowerBound), try constant(upperBound), isClosed: false)
+  }
+}
+
+extension ClosedRange: TranslatableRange {
+  fileprivate func translated() throws(TypedPredicateError) -> TranslatedExpression {
+    .range(try constant(lowerBound), try constant(upperBound), isClosed: true)
+  }
+}
+
+extension PredicateExpressions.NilLiteral: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) -> TranslatedExpression { .expression(.constant(.null)) }
+}
+
+extension PredicateExpressions.KeyPath: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    let root = try translation.expression(root)
+    if let kind {
+      switch (kind, Root.Output.self) {
+      case (.collectionCount, let type) where type is String.Type:
+        throw .unsupported("the count of a string's characters")
+      case (.collectionCount, _): return .expression(.function(.count, [root]))
+      case (.collectionIsEmpty, let type) where type is String.Type:
+        return .predicate(.comparison(root, .equal, .constant(.string(""))))
+      case (.collectionIsEmpty, _):
+        return .predicate(.comparison(.function(.count, [root]), .equal, .constant(.int(0))))
+      default: throw .unsupported("the first or last of a collection without an order")
+      }
+    }
+    let names = try KeyPathNames.names(of: keyPath)
+    switch root {
+    case .evaluatedObject: return .expression(.keyPath(names))
+    case .keyPath(let first): return .expression(.keyPath(first + names))
+    case .member(let base, let first): return .expression(.member(of: base, first + names))
+    default: return .expression(.member(of: root, names))
+    }
+  }
+}
+
+extension PredicateExpressions.OptionalFlatMap: TranslatablePredicateExpression {
+  /// What is nil on the way is nil at its end in a store, too.
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    let inner = try translation.expression(wrapped)
+    translation.bindings[variable.key] = inner
+    let result = try translation.expression(transform)
+    // A condition or a sum of nil isn't nil here, as it would be in Swift.
+    switch result {
+    case .keyPath, .member, .evaluatedObject, .variable: return .expression(result)
+    default:
+      return .expression(
+        .conditional(.comparison(inner, .notEqual, .constant(.null)), then: result, otherwise: .constant(.null)))
+    }
+  }
+}
+
+extension PredicateExpressions.ForcedUnwrap: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    .expression(try translation.expression(inner))
+  }
+}
+
+extension PredicateExpressions.NilCoalesce: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    let value = try translation.expression(lhs)
+    let other = try translation.expression(rhs)
+    return .expression(
+      .conditional(.comparison(value, .notEqual, .constant(.null)), then: value, otherwise: other))
+  }
+}
+
+extension PredicateExpressions.Conditional: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    .expression(
+      .conditional(
+        try translation.predicate(test), then: try translation.expression(trueBranch),
+        otherwise: try translation.expression(falseBranch)))
+  }
+}
+
+extension PredicateExpressions.Range: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    .range(try translation.expression(lower), try translation.expression(upper), isClosed: false)
+  }
+}
+
+extension PredicateExpressions.ClosedRange: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    .range(try translation.expression(lower), try translation.expression(upper), isClosed: true)
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// A part of a `#Predicate` that has an equal in ``FetchPredicate``.
+protocol TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression
+}
+
+/// What a part of a `#Predicate` becomes.
+enum TranslatedExpression {
+  case predicate(FetchPredicate)
+  case expression(FetchPredicate.Expression)
+  /// A range's ends, the second included or not.
+  case range(FetchPredicate.Expression, FetchPredicate.Expression, isClosed: Bool)
+}
+
+/// Walks the tree of a `#Predicate`.
+struct PredicateTranslation {
+  /// What variables stand for.
+  var bindings: [PredicateExpressions.VariableID: FetchPredicate.Expression] = [:]
+  private var count = 0
+
+  func unsupported(_ any: Any) -> TypedPredicateError {
+    let name = String(describing: type(of: any)).prefix { $0 != "<" }
+    return .unsupported("\(name) in a #Predicate")
+  }
+
+  private mutating func translate(_ any: Any) throws(TypedPredicateError) -> TranslatedExpression {
+    guard let known = any as? any TranslatablePredicateExpression else { throw unsupported(any) }
+    return try known.translated(&self)
+  }
+
+  /// The part as a condition: a boolean that is true.
+  mutating func predicate(_ any: Any) throws(TypedPredicateError) -> FetchPredicate {
+    switch try translate(any) {
+    case .predicate(let predicate): return predicate
+    case .expression(.constant(.bool(let holds))): return .constant(holds)
+    case .expression(let expression): return .comparison(expression, .equal, .constant(.bool(true)))
+    case .range: throw unsupported(any)
+    }
+  }
+
+  /// The part as a value: of a condition a boolean.
+  mutating func expression(_ any: Any) throws(TypedPredicateError) -> FetchPredicate.Expression {
+    switch try translate(any) {
+    case .expression(let expression): return expression
+    case .predicate(let predicate):
+      return .conditional(predicate, then: .constant(.bool(true)), otherwise: .constant(.bool(false)))
+    case .range: throw unsupported(any)
+    }
+  }
+
+  mutating func comparison(
+    _ left: Any, _ operation: FetchPredicate.Operator, _ right: Any
+  ) throws(TypedPredicateError) -> TranslatedExpression {
+    .predicate(.comparison(try expression(left), operation, try expression(right)))
+  }
+
+  mutating func function(
+    _ function: FetchPredicate.Function, _ arguments: Any...
+  ) throws(TypedPredicateError) -> TranslatedExpression {
+    var list: [FetchPredicate.Expression] = []
+    for argument in arguments { list.append(try expression(argument)) }
+    return .expression(.function(function, list))
+  }
+
+  /// The objects of a collection for which a test of a variable holds.
+  mutating func subquery(
+    _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, isNegated: Bool = false
+  ) throws(TypedPredicateError) -> FetchPredicate.Expression {
+    let collection = try expression(sequence)
+    count += 1
+    let name = "v\(count)"
+    bindings[variable] = .variable(name)
+    let predicate = try predicate(test)
+    return .subquery(.init(collection, variable: name, predicate: isNegated ? .not(predicate) : predicate))
+  }
+
+  /// What `translation` of a range holds for.
+  mutating func contains(_ range: Any, _ element: Any) throws(TypedPredicateError) -> TranslatedExpression {
+    let value = try expression(element)
+    guard case .range(let low, let high, let isClosed) = try translate(range) else { throw unsupported(range) }
+    return .predicate(
+      .and([.comparison(value, .greaterOrEqual, low), .comparison(value, isClosed ? .lessOrEqual : .less, high)]))
+  }
+}
