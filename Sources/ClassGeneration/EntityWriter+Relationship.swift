@@ -5,9 +5,7 @@ extension EntityWriter {
   mutating func accessor(of relationship: RelationshipDescription) -> [String] {
     let slot = relationship.slot
     let other = generator.className(of: relationship.destinationEntity)
-    // A property can't be seen further than its type.
-    let level = generator.plans[relationship.destinationEntity].flatMap { $0.className == nil ? nil : $0.access }
-    let access = min(plan.access, level ?? .public).prefix
+    let access = access(to: relationship.destinationEntity)
     guard relationship.isToMany else {
       return property(
         relationship.name, other + "?", access: access, get: "object(\(slot))", set: "setObject(newValue, \(slot))")

@@ -46,7 +46,23 @@ struct EntityWriter {
       guard let relationship = entity.propertiesByName[relationship.name] as? RelationshipDescription else { continue }
       lines += [""] + accessor(of: relationship)
     }
+    for fetched in entity.definition.fetchedProperties where isUsable(fetched.name) {
+      guard let destination = generator.model.entitiesByName[fetched.entityName] else { continue }
+      let type = "[\(generator.className(of: destination))]"
+      lines +=
+        [""]
+        + property(
+          fetched.name, type, access: access(to: destination),
+          get: "fetchedObjects(\(SwiftText.literal(fetched.name)))",
+          set: nil)
+    }
     return lines + ["}", ""]
+  }
+
+  /// How far a property can be seen that leads to another class: no further than that class.
+  func access(to destination: EntityDescription) -> String {
+    let level = generator.plans[destination].flatMap { $0.className == nil ? nil : $0.access }
+    return min(plan.access, level ?? .public).prefix
   }
 
   /// Whether a property can have that name in Swift; warns when it can't.

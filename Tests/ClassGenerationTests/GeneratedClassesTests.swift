@@ -140,6 +140,18 @@ struct GeneratedClassesTests {
     #expect(try reader.fetch(Book.fetchRequest()).first?.chapters.map(\.heading) == ["b", "a"])
   }
 
+  @Test("a fetched property gives objects of its class")
+  func fetched() throws {
+    let context = context()
+    let names = ["Dumas", "Dumas", "Verne"]
+    let people = try names.map { name in
+      let person = try context.insert(Author.self)
+      person.name = name
+      return person
+    }
+    #expect(people[0].namesakes == [people[1]] && people[2].namesakes.isEmpty)
+  }
+
   @Test("classes inherit as the entities do, and each fetches its own kind")
   func inheritance() throws {
     let context = context()

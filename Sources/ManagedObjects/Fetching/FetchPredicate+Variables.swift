@@ -23,14 +23,15 @@ extension FetchPredicate {
   public var variables: Set<String> {
     var names: Set<String> = []
     _ = replacing { name in
-      names.insert(name)
+      if !name.contains(".") { names.insert(name) }
       return nil
     }
     return names
   }
 
-  /// The predicate with what `replacement` gives for the names of its variables.
-  fileprivate func replacing(_ replacement: (String) -> Expression?) -> FetchPredicate {
+  /// The predicate with what `replacement` gives for its variables: first for the names that lead on from one, as
+  /// `person.city.name`, and then for the variable's own.
+  func replacing(_ replacement: (String) -> Expression?) -> FetchPredicate {
     switch self {
     case .constant: return self
     case .and(let parts): return .and(parts.map { $0.replacing(replacement) })
@@ -49,7 +50,11 @@ extension FetchPredicate.Expression {
     switch self {
     case .constant, .constants, .keyPath, .evaluatedObject: return self
     case .variable(let name): return replacement(name) ?? self
-    case .member(let base, let names): return .member(of: base.replacing(replacement), names)
+    case .member(let base, let names):
+      if case .variable(let name) = base, let whole = replacement(([name] + names).joined(separator: ".")) {
+        return whole
+      }
+      return .member(of: base.replacing(replacement), names)
     case .function(let function, let arguments):
       return .function(function, arguments.map { $0.replacing(replacement) })
     case .cast(let inner, let type): return .cast(inner.replacing(replacement), to: type)
@@ -60,7 +65,9 @@ extension FetchPredicate.Expression {
     case .subquery(var subquery):
       subquery.collection = subquery.collection.replacing(replacement)
       let own = subquery.variable
-      subquery.predicate = subquery.predicate.replacing { name in name == own ? nil : replacement(name) }
+      subquery.predicate = subquery.predicate.replacing { name in
+        name == own || name.hasPrefix(own + ".") ? nil : replacement(name)
+      }
       return .subquery(subquery)
     }
   }

@@ -131,14 +131,18 @@ public struct RelationshipDefinition: Sendable, Hashable, Codable {
   }
 }
 
-/// One fetched property, as defined: kept on the entity, evaluated by hand.
+/// One fetched property, as defined; see ``ManagedObject/fetchedObjects(forKey:)``.
 public struct FetchedPropertyDefinition: Sendable, Hashable, Codable {
   /// The property's name.
   public var name: String
   /// The entity whose objects it finds.
   public var entityName: String
-  /// Which of them, in the format language; nil for all.
+  /// Which of them, in the format language with `$FETCH_SOURCE` and `$FETCHED_PROPERTY`; nil for all.
   public var predicateFormat: String?
+  /// How many objects at most; 0 for no limit.
+  public var fetchLimit: Int = 0
+  /// Whether objects of entities that inherit from the entity are found too.
+  public var includesSubentities: Bool = true
   /// Whatever the model's author noted.
   public var userInfo: [String: String]
 
@@ -206,7 +210,8 @@ public struct EntityDefinition: Sendable, Hashable, Codable {
   public var relationships: [RelationshipDefinition]
   /// Its fetched properties.
   public var fetchedProperties: [FetchedPropertyDefinition]
-  /// Groups of attributes whose values together are unique.
+  /// Groups of attributes whose values together are unique. An object that has no value in one of them clashes with
+  /// none, as in SQL, whatever the others hold.
   public var uniquenessConstraints: [[String]]
   /// Its indexes.
   public var indexes: [FetchIndexDefinition]

@@ -1,3 +1,5 @@
+import OrderedCollections
+
 extension ManagedObject {
   /// The attribute in a slot: what a typed class's accessors stand on.
   ///
@@ -33,12 +35,14 @@ extension ManagedObject {
   /// when the entity has no such property.
   ///
   /// Of a composite attribute it is `composite` with the values of all elements that have one, or `null` when none has.
-  /// Its elements are properties too: `address.city`.
+  /// Its elements are properties too: `address.city`. Of a fetched property it is what ``fetchedObjects(_:)`` finds.
   ///
   /// Source: `value(forKey:)` of Core Data, which raises for an unknown key where this returns nil.
   public final func value(forKey key: String) -> Value? {
     guard let property = entity.propertiesByName[key] else {
-      return entity.compositeAttributesByName[key].map { value(of: $0) }
+      if let composite = entity.compositeAttributesByName[key] { return value(of: composite) }
+      guard entity.fetchedProperty(named: key) != nil else { return nil }
+      return .orderedObjects(OrderedSet(fetchedObjects(key).map(\.id)))
     }
     if let relationship = property as? RelationshipDescription, relationship.isToMany {
       return resolved(relationship)

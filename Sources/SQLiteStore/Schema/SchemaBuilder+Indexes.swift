@@ -65,28 +65,16 @@ extension SchemaBuilder {
   }
 
   private mutating func add(_ index: FetchIndexDefinition, of entity: EntityDescription, to table: TableMap) {
-    if index.partialPredicateFormat != nil {
-      warnings.append("\(entity.name)'s index \(index.name) is partial, and isn't made")
-      return
+    let writer = IndexWriter(schema: SchemaMap(self), entity: entity)
+    do {
+      let condition = try index.partialPredicateFormat.map { try writer.condition($0) }
+      var columns: [IndexMap.Column] = []
+      for element in index.elements { columns.append(try writer.column(element, of: table)) }
+      // The primary key is the table's own order.
+      guard !columns.isEmpty, columns.map(\.name) != [table.primaryKeyColumn] else { return }
+      append("\(entity.name)_\(index.name)", table, columns, condition: condition)
+    } catch {
+      warnings.append("\(entity.name)'s index \(index.name) isn't made: \(error)")
     }
-    var columns: [IndexMap.Column] = []
-    for element in index.elements {
-      guard let name = element.property, element.expression == nil else {
-        warnings.append("\(entity.name)'s index \(index.name) has an expression, and isn't made")
-        return
-      }
-      guard element.collation != "RTree" else {
-        warnings.append("\(entity.name)'s index \(index.name) is an R-tree, and isn't made")
-        return
-      }
-      guard let property = entity.propertiesByName[name], let column = table.columnsByProperty[property] else {
-        warnings.append("\(entity.name)'s index \(index.name) names \(name), which has no column, and isn't made")
-        return
-      }
-      columns.append(.init(name: column, isAscending: element.isAscending))
-    }
-    // The primary key is the table's own order.
-    guard !columns.isEmpty, columns.map(\.name) != [table.primaryKeyColumn] else { return }
-    append("\(entity.name)_\(index.name)", table, columns)
   }
 }

@@ -34,6 +34,11 @@ package struct SchemaMap: Sendable {
   package init(model: ManagedObjectModel, entities: [EntityDescription]? = nil) throws(SchemaError) {
     var builder = SchemaBuilder(model: model, entities: entities ?? model.entities)
     try builder.build()
+    self.init(builder)
+  }
+
+  /// What a builder has made so far.
+  init(_ builder: SchemaBuilder) {
     tables = builder.tables
     joinTables = builder.joinTables
     indexes = builder.indexes

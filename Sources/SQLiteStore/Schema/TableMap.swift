@@ -91,8 +91,13 @@ package struct Ordering: Sendable, Hashable {
 package struct IndexMap: Sendable, Hashable {
   /// A column of an index.
   package struct Column: Sendable, Hashable {
+    /// The column's name without quotes, or an expression as SQL.
     package let name: String
     package let isAscending: Bool
+    package var isExpression = false
+
+    /// As it stands in SQL.
+    var text: String { isExpression ? "(\(name))" : SQLText.name(name) }
   }
 
   /// The index's name, without quotes.
@@ -106,7 +111,7 @@ package struct IndexMap: Sendable, Hashable {
 
   /// The text of `CREATE INDEX`.
   package var createStatement: String {
-    let list = columns.map { SQLText.name($0.name) + ($0.isAscending ? "" : " DESC") }.joined(separator: ", ")
+    let list = columns.map { $0.text + ($0.isAscending ? "" : " DESC") }.joined(separator: ", ")
     return
       "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(SQLText.name(name)) ON \(SQLText.name(table)) (\(list))"
       + (condition.map { " WHERE \($0)" } ?? "")

@@ -59,7 +59,10 @@ extension ModelReader {
       }
     }
     guard let request else { throw attributes.malformed("the fetched property \(name) has no fetchRequest") }
-    return FetchedPropertyDefinition(
+    var property = FetchedPropertyDefinition(
       name, entityName: request.entityName, predicateFormat: request.predicateFormat, userInfo: userInfo)
+    property.fetchLimit = request.fetchLimit
+    property.includesSubentities = request.includesSubentities
+    return property
   }
 }
