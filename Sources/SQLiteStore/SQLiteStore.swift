@@ -23,6 +23,9 @@ package final class SQLiteStore: PersistentStore {
   /// Whether there are derived attributes.
   let hasDerivations: Bool
 
+  /// Tells of others' commits; set once, before the store is used.
+  let watcher = Mutex<RemoteChangeWatcher?>(nil)
+
   /// Opens or creates the file, and migrates what was made with another version of the model.
   ///
   /// - Throws: ``MigrationError`` when it can't be migrated or isn't to be,
@@ -42,6 +45,9 @@ package final class SQLiteStore: PersistentStore {
         try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024)")
         let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? options.pageSize
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, options.checkpointSize / pageSize))")
+        if options.persistentHistoryTracking {
+          for statement in HistoryTables.statements { try db.execute(sql: statement) }
+        }
         return opened
       }
       return (pool, opened)
@@ -119,6 +125,10 @@ package final class SQLiteStore: PersistentStore {
   package func snapshot() throws -> any StoreReader { try SQLiteSnapshot(of: self) }
 
   package func close() throws {
+    watcher.withLock { watcher in
+      watcher?.stop()
+      watcher = nil
+    }
     try translating {
       // Passive: it copies what it can, and waits for no reader of another process.
       try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }

@@ -1,3 +1,5 @@
+import ManagedObjects
+
 /// How a store in SQLite writes.
 public struct SQLiteStoreOptions: Sendable, Hashable {
   /// When a committed save is safe from a loss of power.
@@ -22,10 +24,19 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
   /// The size of the write-ahead log, in bytes, from which a save copies it into the file.
   public var checkpointSize: Int
 
+  /// Whether every transaction is noted in the file's history, which ``PersistentHistoryChangeRequest`` reads. Core
+  /// Data's `NSPersistentHistoryTrackingKey`.
+  public var persistentHistoryTracking: Bool
+  /// Whether commits of other processes and coordinators are told by
+  /// ``PersistentStoreCoordinator/remoteChangeNotification``. Core Data's
+  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+  public var remoteChangeNotifications: Bool
+
   /// Options; what isn't given suits a store that is loaded in batches and read meanwhile.
   public init(
     durability: Durability = .atCheckpoint, pageSize: Int = 16384, writerCache: Int = 16 << 20,
-    readerCache: Int = 2 << 20, readers: Int = 4, checkpointSize: Int = 16 << 20
+    readerCache: Int = 2 << 20, readers: Int = 4, checkpointSize: Int = 16 << 20,
+    persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false
   ) {
     self.durability = durability
     self.pageSize = pageSize
@@ -33,5 +44,7 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
     self.readerCache = readerCache
     self.readers = readers
     self.checkpointSize = checkpointSize
+    self.persistentHistoryTracking = persistentHistoryTracking
+    self.remoteChangeNotifications = remoteChangeNotifications
   }
 }

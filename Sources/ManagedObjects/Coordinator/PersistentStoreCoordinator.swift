@@ -46,6 +46,7 @@ public final class PersistentStoreCoordinator: Sendable {
       entities = model.entities.filter { !taken.contains($0.index) }
     }
     let store = try description.open(model, entities)
+    try followRemoteChanges(of: store)
     state.withLock {
       $0.stores.append(store)
       for entity in entities { $0.storeOfEntity[entity.index] = store }

@@ -25,6 +25,10 @@ extension SQLiteStore {
           try write.writeOrders(changes, ids)
           result.refreshed = try derivations?.finish(changes, ids, number: write.number, to: &derived) ?? []
           try write.finish(changes, ids)
+          if options.persistentHistoryTracking {
+            try HistoryWriter(db, author: changes.transactionAuthor, contextName: changes.contextName)
+              .note(changes, ids: ids)
+          }
           result.ids = ids
           return .commit
         }

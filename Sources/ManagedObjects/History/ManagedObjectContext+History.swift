@@ -1,0 +1,84 @@
+extension ManagedObjectContext {
+  /// Reads or deletes history. Called on the context's queue; blocks for the store.
+  ///
+  /// Source: `execute(_:)` of Core Data with an `NSPersistentHistoryChangeRequest`.
+  /// - Throws: ``PersistentHistoryError/notTracked``, or the store's error.
+  @discardableResult
+  public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
+    home.check()
+    return try persistentStoreCoordinator.execute(request)
+  }
+}
+
+extension PersistentStoreCoordinator {
+  /// The place in the history after everything that was committed up to now; nil when no store tracks history.
+  /// Source: `currentPersistentHistoryToken(fromStores:)` of Core Data.
+  /// - Throws: the store's error.
+  public func currentPersistentHistoryToken() throws -> PersistentHistoryToken? {
+    let stores = historyStores
+    guard !stores.isEmpty else { return nil }
+    var numbers: [String: Int64] = [:]
+    for store in stores { numbers[store.identifier] = try store.lastTransactionNumber() }
+    return PersistentHistoryToken(numbers)
+  }
+
+  private var historyStores: [any HistoryKeeping] {
+    persistentStores.compactMap { $0 as? any HistoryKeeping }.filter(\.tracksHistory)
+  }
+
+  func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
+    let stores = historyStores
+    guard !stores.isEmpty else { throw PersistentHistoryError.notTracked }
+    var transactions: [PersistentHistoryTransaction] = []
+    var deleted = 0
+    for store in stores {
+      switch request.action {
+      case .fetch(let place):
+        guard let bounds = bounds(after: place, of: store) else { continue }
+        let limit = request.fetchLimit > 0 ? request.fetchLimit - transactions.count : 0
+        if request.fetchLimit > 0, limit <= 0 { continue }
+        transactions += try store.transactions(
+          HistoryQuery(
+            bounds: bounds, includesChanges: request.includesChanges, authors: request.authors,
+            excludedAuthors: request.excludedAuthors, limit: limit))
+      case .delete(let place):
+        guard let bounds = bounds(before: place, of: store) else { continue }
+        deleted += try store.deleteHistory(bounds)
+      }
+    }
+    return PersistentHistoryResult(transactions: transactions, deletedCount: deleted)
+  }
+
+  /// nil when the place isn't of the store.
+  private func bounds(
+    after place: PersistentHistoryChangeRequest.Place?, of store: any HistoryKeeping
+  ) -> HistoryBounds? {
+    var bounds = HistoryBounds()
+    switch place {
+    case nil: break
+    case .token(let token): bounds.after = token.transactionNumber(ofStore: store.identifier)
+    case .date(let date): bounds.afterDate = date
+    case .transaction(let transaction):
+      guard transaction.storeIdentifier == store.identifier else { return nil }
+      bounds.after = transaction.transactionNumber
+    }
+    return bounds
+  }
+
+  private func bounds(
+    before place: PersistentHistoryChangeRequest.Place?, of store: any HistoryKeeping
+  ) -> HistoryBounds? {
+    var bounds = HistoryBounds()
+    switch place {
+    case nil: break
+    case .token(let token):
+      guard let number = token.transactionNumber(ofStore: store.identifier) else { return nil }
+      bounds.before = number + 1
+    case .date(let date): bounds.beforeDate = date
+    case .transaction(let transaction):
+      guard transaction.storeIdentifier == store.identifier else { return nil }
+      bounds.before = transaction.transactionNumber
+    }
+    return bounds
+  }
+}

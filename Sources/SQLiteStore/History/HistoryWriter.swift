@@ -1,0 +1,76 @@
+import Foundation
+import GRDB
+import ManagedObjects
+
+/// Notes one transaction's changes in the history, within that transaction. Nothing is written before the first change.
+final class HistoryWriter {
+  private let db: Database
+  private let author: String?
+  private let contextName: String?
+  private var transaction: Int64?
+
+  init(_ db: Database, author: String?, contextName: String?) {
+    self.db = db
+    self.author = author
+    self.contextName = contextName
+  }
+
+  /// Notes a save.
+  func note(_ changes: StoreChanges, ids: [ManagedObjectID]) throws {
+    for row in changes.deleted where !row.id.isTemporaryID {
+      try note(.delete, row.id, tombstone: tombstone(row))
+    }
+    for update in changes.updated {
+      let names = update.id.entity.properties.filter { property in
+        !property.isTransient && update.values[property.slot] != update.committed[property.slot]
+      }.map(\.name)
+      if !names.isEmpty { try note(.update, update.id, properties: names) }
+    }
+    for id in ids { try note(.insert, id) }
+  }
+
+  /// Notes what was done to one object.
+  func note(
+    _ kind: PersistentHistoryChange.ChangeType, _ id: ManagedObjectID, properties: [String] = [],
+    tombstone: [String: Value] = [:]
+  ) throws {
+    let tombstoneText =
+      tombstone.isEmpty ? nil : String(decoding: try HistoryWriter.encoder().encode(tombstone), as: UTF8.self)
+    try db.cachedStatement(
+      sql: """
+        INSERT INTO lade_history_change (transaction_number, kind, entity, object, properties, tombstone)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """
+    ).execute(
+      arguments: [
+        number(), kind.rawValue, id.entity.name, id.number,
+        properties.isEmpty ? nil : properties.joined(separator: ","),
+        tombstoneText,
+      ])
+  }
+
+  /// The last values that the model keeps of a deleted object.
+  private func tombstone(_ row: StoreRow) -> [String: Value] {
+    var kept: [String: Value] = [:]
+    for attribute in row.id.entity.attributes where attribute.definition.preservesValueInHistoryOnDeletion {
+      if !row.values[attribute.slot].isNull { kept[attribute.name] = row.values[attribute.slot] }
+    }
+    return kept
+  }
+
+  private func number() throws -> Int64 {
+    if let transaction { return transaction }
+    try db.cachedStatement(
+      sql: "INSERT INTO lade_history_transaction (time, author, context, process) VALUES (?, ?, ?, ?)"
+    ).execute(arguments: [ISODate.text(of: Date()), author, contextName, ProcessInfo.processInfo.processIdentifier])
+    let new = db.lastInsertedRowID
+    transaction = new
+    return new
+  }
+
+  private static func encoder() -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return encoder
+  }
+}

@@ -1,0 +1,103 @@
+// Others' commits are noticed by the file: inotify tells that the write-ahead log was written, and SQLite's
+// `data_version` on the connection that writes for this store changes only when another connection committed. What this
+// store writes itself wakes the watcher, too, and is then nobody's business.
+
+import Dispatch
+import Foundation
+import GRDB
+import Glibc
+import ManagedObjects
+
+/// Tells when another process, or another store object of this one, has committed to a file.
+final class RemoteChangeWatcher: @unchecked Sendable {
+  // Sendable: `dataVersion` is touched on `queue` only; the rest is constant.
+  private let pool: DatabasePool
+  private let names: Set<String>
+  private let tracksHistory: Bool
+  private let handler: @Sendable (Int64?) -> Void
+  private let queue = DispatchQueue(label: "lade.store.remote-changes")
+  private let source: any DispatchSourceRead
+  private let descriptor: Int32
+  private var dataVersion: Int64
+
+  /// - Throws: what SQLite or inotify says.
+  init(
+    _ pool: DatabasePool, file: URL, tracksHistory: Bool, handler: @escaping @Sendable (Int64?) -> Void
+  ) throws {
+    let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { throw Self.failure("inotify_init1", file) }
+    // The directory, not the log: that one comes and goes.
+    let folder = file.resolvingSymlinksInPath().deletingLastPathComponent().path
+    guard inotify_add_watch(descriptor, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)) >= 0 else {
+      let error = Self.failure("inotify_add_watch", file)
+      Glibc.close(descriptor)
+      throw error
+    }
+    self.pool = pool
+    self.tracksHistory = tracksHistory
+    self.handler = handler
+    self.descriptor = descriptor
+    let name = file.resolvingSymlinksInPath().lastPathComponent
+    names = [name, name + "-wal"]
+    do {
+      dataVersion = try pool.writeWithoutTransaction { try Self.dataVersion($0) }
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    source.setEventHandler { [weak self] in self?.look() }
+    source.setCancelHandler { Glibc.close(descriptor) }
+    source.activate()
+  }
+
+  deinit { source.cancel() }
+
+  func stop() { source.cancel() }
+
+  private func look() {
+    guard isConcerned() else { return }
+    do {
+      let (version, number) = try pool.writeWithoutTransaction { db in
+        (try Self.dataVersion(db), tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil)
+      }
+      guard version != dataVersion else { return }
+      dataVersion = version
+      handler(number)
+    } catch {
+      // The store was closed, or the next commit makes another try.
+      return
+    }
+  }
+
+  /// Reads the events that wait, and says whether one is of the file.
+  private func isConcerned() -> Bool {
+    var isConcerned = false
+    withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 8) { buffer in
+      let header = MemoryLayout<inotify_event>.size
+      while true {
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        guard count > 0, let base = buffer.baseAddress else { return }
+        var offset = 0
+        while offset + header <= count {
+          let event = UnsafeRawBufferPointer(buffer).loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+          if event.mask & UInt32(bitPattern: Int32(IN_Q_OVERFLOW)) != 0 { isConcerned = true }
+          if event.len > 0 {
+            let name = UnsafeRawPointer(base + offset + header).assumingMemoryBound(to: CChar.self)
+            if names.contains(String(cString: name)) { isConcerned = true }
+          }
+          offset += header + Int(event.len)
+        }
+      }
+    }
+    return isConcerned
+  }
+
+  private static func dataVersion(_ db: Database) throws -> Int64 {
+    try Int64.fetchOne(db, sql: "PRAGMA data_version") ?? 0
+  }
+
+  private static func failure(_ call: String, _ file: URL) -> ManagedObjectError {
+    .store(path: file.path, code: errno, message: "\(call): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import GRDB
+package import ManagedObjects
+
+extension SQLiteStore: HistoryKeeping {
+  package var tracksHistory: Bool { options.persistentHistoryTracking }
+
+  package func lastTransactionNumber() throws -> Int64 {
+    try translating { try pool.read { try Self.lastTransactionNumber($0) } }
+  }
+
+  static func lastTransactionNumber(_ db: Database) throws -> Int64 {
+    // Also when the last ones were deleted: a token stays a place in the history.
+    try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'lade_history_transaction'") ?? 0
+  }
+
+  package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
+    guard options.remoteChangeNotifications, let url else { return }
+    try translating {
+      let new = try RemoteChangeWatcher(pool, file: url, tracksHistory: tracksHistory, handler: handler)
+      watcher.withLock { $0 = new }
+    }
+  }
+
+  package func transactions(_ query: HistoryQuery) throws -> [PersistentHistoryTransaction] {
+    try translating {
+      try pool.read { db in
+        var (conditions, arguments) = Self.conditions(query.bounds)
+        if let authors = query.authors {
+          conditions.append("author IN (\(Self.marks(authors.count)))")
+          arguments += authors.sorted().map(\.databaseValue)
+        }
+        if !query.excludedAuthors.isEmpty {
+          conditions.append("(author IS NULL OR author NOT IN (\(Self.marks(query.excludedAuthors.count))))")
+          arguments += query.excludedAuthors.sorted().map(\.databaseValue)
+        }
+        var sql = "SELECT number, time, author, context, process FROM lade_history_transaction"
+        if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
+        sql += " ORDER BY number"
+        if query.limit > 0 { sql += " LIMIT \(query.limit)" }
+        return try Row.fetchAll(db, sql: sql, arguments: StatementArguments(arguments)).map { row in
+          let number: Int64 = row[0]
+          return PersistentHistoryTransaction(
+            transactionNumber: number, timestamp: ISODate.date(parsing: row[1] ?? "") ?? .distantPast, author: row[2],
+            contextName: row[3], processID: row[4], storeIdentifier: identifier,
+            changes: query.includesChanges ? try changes(of: number, db) : nil)
+        }
+      }
+    }
+  }
+
+  package func deleteHistory(_ bounds: HistoryBounds) throws -> Int {
+    try translating {
+      try pool.write { db in
+        let (conditions, arguments) = Self.conditions(bounds)
+        let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        try db.execute(
+          sql: """
+            DELETE FROM lade_history_change
+            WHERE transaction_number IN (SELECT number FROM lade_history_transaction\(condition))
+            """, arguments: StatementArguments(arguments))
+        try db.execute(
+          sql: "DELETE FROM lade_history_transaction\(condition)", arguments: StatementArguments(arguments))
+        return db.changesCount
+      }
+    }
+  }
+
+  /// Changes of objects whose entity the model has no more are left out.
+  private func changes(of transaction: Int64, _ db: Database) throws -> [PersistentHistoryChange] {
+    let rows = try Row.fetchCursor(
+      db.cachedStatement(
+        sql: """
+          SELECT number, kind, entity, object, properties, tombstone FROM lade_history_change
+          WHERE transaction_number = ? ORDER BY number
+          """), arguments: [transaction])
+    var changes: [PersistentHistoryChange] = []
+    while let row = try rows.next() {
+      let (name, kind): (String, String) = (row[2], row[1])
+      guard let scope = historyScopes[name], let type = PersistentHistoryChange.ChangeType(rawValue: kind) else {
+        continue
+      }
+      let properties: String? = row[4]
+      let tombstone: String? = row[5]
+      changes.append(
+        PersistentHistoryChange(
+          changeID: row[0], changedObjectID: ManagedObjectID(scope: scope, number: row[3]), changeType: type,
+          updatedProperties: Set((properties ?? "").split(separator: ",").map(String.init)),
+          tombstone: try tombstone.map { try JSONDecoder().decode([String: Value].self, from: Data($0.utf8)) } ?? [:]))
+    }
+    return changes
+  }
+
+  private var historyScopes: [String: IDScope] {
+    Dictionary(uniqueKeysWithValues: layouts.values.map { ($0.entity.name, $0.scope) })
+  }
+
+  private static func conditions(_ bounds: HistoryBounds) -> ([String], [DatabaseValue]) {
+    var (conditions, arguments): ([String], [DatabaseValue]) = ([], [])
+    func add(_ condition: String, _ value: DatabaseValue?) {
+      guard let value else { return }
+      conditions.append(condition)
+      arguments.append(value)
+    }
+    add("number > ?", bounds.after?.databaseValue)
+    add("number < ?", bounds.before?.databaseValue)
+    add("time > ?", bounds.afterDate.map { text($0).databaseValue })
+    add("time < ?", bounds.beforeDate.map { text($0).databaseValue })
+    return (conditions, arguments)
+  }
+
+  /// Text that sorts as the dates do; before or after all for a year that has no text.
+  private static func text(_ date: Date) -> String {
+    ISODate.text(of: date) ?? (date.timeIntervalSince1970 < 0 ? "" : "~")
+  }
+
+  private static func marks(_ count: Int) -> String { repeatElement("?", count: count).joined(separator: ", ") }
+}
