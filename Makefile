@@ -10,7 +10,7 @@ BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test check example lint format bench-import bench-objects clean
+.PHONY: help deps build demo test check example lint format bench-import bench-objects bench-stacks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ bench-import: deps ## the standard load, against sqlite3's own .import (ARGS=--h
 bench-objects: deps ## objects against GRDB's records, and what the object layer costs (ARGS=--help: its options)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench objects $(ARGS)
+
+bench-stacks: deps ## the three stacks of contexts: totals, and how busy the main queue was (ARGS=--help: its options)
+	@$(SWIFT) build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench stacks $(ARGS)
 
 clean: ## remove what was built and measured
 	@rm -rf .build Benchmarks/.build Benchmarks/results

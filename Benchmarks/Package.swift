@@ -44,6 +44,14 @@ let package = Package(
       name: "grdb-objects",
       dependencies: ["BenchSupport", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: settings),
+    .executableTarget(
+      name: "lade-stacks",
+      dependencies: [
+        "BenchSupport",
+        .product(name: "ManagedObjects", package: "lade"),
+        .product(name: "SQLiteStore", package: "lade"),
+      ],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

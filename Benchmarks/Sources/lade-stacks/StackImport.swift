@@ -1,0 +1,85 @@
+import BenchSupport
+import Foundation
+import ManagedObjects
+import SQLiteStore
+
+/// One import in the background of a container.
+struct StackImport: Sendable {
+  let container: PersistentContainer
+  let count: Int
+  /// 0 for one save at the end.
+  let every: Int
+
+  static func container(_ stack: PersistentContainer.Stack, file: String) throws -> PersistentContainer {
+    let model = try ManagedObjectModel(entities: [
+      EntityDefinition(
+        "Stop",
+        attributes: [
+          AttributeDefinition("name", .string), AttributeDefinition("code", .integer64),
+          AttributeDefinition("latitude", .double), AttributeDefinition("longitude", .double),
+          AttributeDefinition("updated", .date),
+        ])
+    ])
+    return try PersistentContainer(model: model, stores: [.sqlite(at: URL(fileURLWithPath: file))], stack: stack)
+  }
+
+  /// Runs the import and waits until everything is on disk and merged.
+  func measure() throws -> Timings {
+    let cost = MainQueueProbe.cost()
+    let probe = MainQueueProbe()
+    probe.start()
+    let before = MainQueueProbe.processorSeconds()
+    let clock = ContinuousClock()
+    let start = clock.now
+    try run()
+    let total = (clock.now - start) / .seconds(1)
+    let busy = MainQueueProbe.processorSeconds() - before
+    let (longest, probes) = probe.stop()
+    let stored = try verify()
+    var timings = Timings()
+    timings.values = ["total": total, "busy": max(0, busy - cost * Double(probes)), "stall": longest]
+    timings.sums = ["stored": Int64(stored)]
+    return timings
+  }
+
+  private func run() throws {
+    let context = container.newBackgroundContext()
+    var number = 0
+    while number < count {
+      let end = every > 0 ? min(count, number + every) : count
+      let range = number..<end
+      try context.performAndWait {
+        for number in range { try insert(number, into: context) }
+        try context.save()
+        context.reset()
+      }
+      try saveUpwards(from: context)
+      number = end
+    }
+    // Merges that were queued on the main queue belong to the import.
+    DispatchQueue.main.sync {}
+  }
+
+  /// Takes what was saved into the view context to the disk, each level on its own queue.
+  private func saveUpwards(from context: ManagedObjectContext) throws {
+    var next = context.parent
+    while let parent = next {
+      try parent.performAndWait { try parent.save() }
+      next = parent.parent
+    }
+  }
+
+  private func insert(_ number: Int, into context: ManagedObjectContext) throws {
+    let stop = try context.insert("Stop")
+    stop.setValue(.string("Stop number \(number)"), at: 0)
+    stop.setValue(.int(Int64(number)), at: 1)
+    stop.setValue(.double(Double(number % 180) - 90), at: 2)
+    stop.setValue(.double(Double(number % 360) - 180), at: 3)
+    stop.setValue(.date(Date(timeIntervalSince1970: Double(number))), at: 4)
+  }
+
+  private func verify() throws -> Int {
+    let context = ManagedObjectContext(.privateQueue, coordinator: container.persistentStoreCoordinator)
+    return try context.performAndWait { try context.count(for: FetchRequest<ManagedObject>(entityName: "Stop")) }
+  }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import ManagedObjects
+import SQLiteStore
+import TestSupport
+import Testing
+
+@Suite("Changes by others to a store's file", .timeLimit(.minutes(2)))
+struct RemoteChangeTests {
+  private let options = SQLiteStoreOptions(persistentHistoryTracking: true, remoteChangeNotifications: true)
+
+  private func coordinator(_ file: URL) throws -> PersistentStoreCoordinator {
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    try coordinator.addPersistentStore(.sqlite(at: file, options: options))
+    return coordinator
+  }
+
+  private func follow(_ coordinator: PersistentStoreCoordinator) -> (AsyncStream<PersistentStoreRemoteChange>, Follower)
+  {
+    let (stream, continuation) = AsyncStream<PersistentStoreRemoteChange>.makeStream()
+    let token = NotificationCenter.default.addObserver(
+      forName: PersistentStoreCoordinator.remoteChangeNotification, object: coordinator, queue: nil
+    ) { note in
+      if let change = PersistentStoreRemoteChange(note) { continuation.yield(change) }
+    }
+    return (stream, Follower(token))
+  }
+
+  /// Takes the observer away at the end.
+  private final class Follower {
+    private let token: any NSObjectProtocol
+    init(_ token: any NSObjectProtocol) { self.token = token }
+    deinit { NotificationCenter.default.removeObserver(token) }
+  }
+
+  @Test("are told with a token, by which they are found and merged")
+  func merged() async throws {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("shared.sqlite")
+    let (mine, theirs) = (try coordinator(file), try coordinator(file))
+    let (changes, follower) = follow(mine)
+    defer { withExtendedLifetime(follower) {} }
+    let context = ManagedObjectContext(.privateQueue, coordinator: mine)
+    let id = try await context.perform {
+      let ada = try context.person("Ada", age: 36)
+      try context.save()
+      return ada.objectID
+    }
+    let seen = try #require(try mine.currentPersistentHistoryToken())
+    let other = ManagedObjectContext(.privateQueue, coordinator: theirs, transactionAuthor: "another")
+    try await other.perform {
+      try #require(other.named("Ada", Person.self)).age = 40
+      try other.save()
+    }
+    var iterator = changes.makeAsyncIterator()
+    // The store's own save isn't told: the first word is of the other's.
+    let change = try #require(await iterator.next())
+    #expect(change.storeURL?.lastPathComponent == "shared.sqlite")
+    #expect(change.historyToken == (try theirs.currentPersistentHistoryToken()))
+    let age = try await context.perform {
+      let transactions = try context.execute(.fetchHistory(after: seen)).transactions
+      #expect(transactions.map(\.author) == ["another"])
+      for transaction in transactions {
+        ManagedObjectContext.mergeChanges(
+          fromRemoteContextSave: transaction.objectIDNotification().userInfo ?? [:], into: [context])
+      }
+      return (context.object(with: id) as? Person)?.age
+    }
+    #expect(age == 40)
+    try mine.close()
+    try theirs.close()
+  }
+
+  @Test("by a program of another kind are told, too", .enabled(if: sqlite3 != nil, "sqlite3 isn't installed"))
+  func anotherProgram() async throws {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("shared.sqlite")
+    let mine = try coordinator(file)
+    let (changes, follower) = follow(mine)
+    defer { withExtendedLifetime(follower) {} }
+    let process = Process()
+    process.executableURL = try #require(sqlite3)
+    process.arguments = [file.path, "INSERT INTO City (code, name) VALUES (7, 'Bern')"]
+    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
+      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    #expect(status == 0)
+    var iterator = changes.makeAsyncIterator()
+    let change = try #require(await iterator.next())
+    // It kept no history: that something changed is all that is known.
+    #expect(change.historyToken == (try mine.currentPersistentHistoryToken()))
+    let context = ManagedObjectContext(.privateQueue, coordinator: mine)
+    #expect(try await context.perform { try context.all(City.self).map(\.name) } == ["Bern"])
+    try mine.close()
+  }
+}
+
+private let sqlite3 = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+  .map { URL(fileURLWithPath: String($0)).appendingPathComponent("sqlite3") }
+  .first { FileManager.default.isExecutableFile(atPath: $0.path) }
