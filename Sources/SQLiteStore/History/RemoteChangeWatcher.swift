@@ -1,6 +1,7 @@
 // Others' commits are noticed by the file: inotify tells that the write-ahead log was written, and SQLite's
 // `data_version` on the connection that writes for this store changes only when another connection committed. What this
-// store writes itself wakes the watcher, too, and is then nobody's business.
+// store writes itself wakes the watcher, too, and is then nobody's business. The log is written a moment before the
+// commit counts, and what makes it count is memory that inotify doesn't see: so the watcher looks again a few times.
 
 import Dispatch
 import Foundation
@@ -10,7 +11,7 @@ import ManagedObjects
 
 /// Tells when another process, or another store object of this one, has committed to a file.
 final class RemoteChangeWatcher: @unchecked Sendable {
-  // Sendable: `dataVersion` is touched on `queue` only; the rest is constant.
+  // Sendable: `dataVersion` and `events` are touched on `queue` only; the rest is constant.
   private let pool: DatabasePool
   private let names: Set<String>
   private let tracksHistory: Bool
@@ -19,6 +20,10 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   private let source: any DispatchSourceRead
   private let descriptor: Int32
   private var dataVersion: Int64
+  /// How often events have come.
+  private var events = 0
+  /// When it looks after an event, in milliseconds.
+  private static let delays = [0, 5, 50, 500, 2000]
 
   /// - Throws: what SQLite or inotify says.
   init(
@@ -46,7 +51,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
       throw error
     }
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    source.setEventHandler { [weak self] in self?.look() }
+    source.setEventHandler { [weak self] in self?.hear() }
     source.setCancelHandler { Glibc.close(descriptor) }
     source.activate()
   }
@@ -55,8 +60,19 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
   func stop() { source.cancel() }
 
-  private func look() {
+  private func hear() {
     guard isConcerned() else { return }
+    events += 1
+    let event = events
+    for delay in Self.delays {
+      queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
+        // A later event makes looks of its own.
+        if let self, self.events == event || delay == 0 { self.look() }
+      }
+    }
+  }
+
+  private func look() {
     do {
       let (version, number) = try pool.writeWithoutTransaction { db in
         (try Self.dataVersion(db), tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil)
