@@ -128,7 +128,13 @@ struct StoreOpening {
       }
     }
     let mapping = try MappingModel.inferred(from: source, sourceEntities, to: model, held)
-    try TableMigration(db, path: path, from: old, sourceEntities, to: opened.schema, held, mapping).run()
+    let tables = try TableMigration(db, path: path, from: old, sourceEntities, to: opened.schema, held, mapping)
+    try tables.run()
+    let derived = tables.derivedAnew
+    guard !derived.isEmpty else { return }
+    let store = try SQLiteStore(reading: URL(fileURLWithPath: path), entities: held, opened: opened)
+    try MigratedDerivations.run(derived, of: store, db)
+    try store.pool.close()
   }
 
   /// Whether a mapping model is between the two versions, of the entities that the store holds.

@@ -180,6 +180,38 @@ struct AttributeMigrationTests {
     try store.open(thing([place])) { try $0.expect("Thing", "place.town", [.string("Bath")]) }
   }
 
+  @Test("an attribute that is derived from now on is derived for every row, and the others keep their values")
+  func derivations() throws {
+    func derived(_ name: String, _ type: AttributeType, _ expression: String) -> AttributeDefinition {
+      AttributeDefinition(name, type, derivationExpression: expression)
+    }
+    func entities(_ more: [AttributeDefinition], _ count: [AttributeDefinition]) -> [EntityDefinition] {
+      [
+        EntityDefinition(
+          "Thing", attributes: [AttributeDefinition("name", .string), derived("changed", .date, "now()")] + more,
+          relationships: [RelationshipDefinition("box", to: "Box", inverse: "things")]),
+        EntityDefinition(
+          "Box", attributes: count,
+          relationships: [RelationshipDefinition("things", to: "Thing", inverse: "box", isToMany: true)]),
+      ]
+    }
+    let changed = try store.open(entities([], [])) { context in
+      let box = try context.add("Box")
+      for name in ["Ä", "B"] { try context.add("Thing", ["name": .string(name), "box": .object(box.objectID)]) }
+      try context.save()
+      return try context.values("Thing", "changed")
+    }
+    let lower = derived("lower", .string, "lowercase:(name)")
+    try store.open(entities([lower], [derived("count", .integer64, "things.@count")])) {
+      try $0.expect("Thing", "lower", [.string("ä"), .string("b")])
+      try $0.expect("Thing", "changed", changed)
+      try $0.expect("Box", "count", [.int(2)])
+    }
+    try store.open(entities([derived("lower", .string, "uppercase:(name)")], [])) {
+      try $0.expect("Thing", "lower", [.string("Ä"), .string("B")])
+    }
+  }
+
   @Test("numbers aren't given twice after a migration")
   func numbers() throws {
     let last = try store.open(thing([AttributeDefinition("a", .string)])) { context in
