@@ -20,6 +20,17 @@ extension ManagedObjectContext {
     withoutNoting(changesOf: object) { object.awakeFromFetch() }
   }
 
+  /// Tells objects that their values have been read, as ``awakeFromFetch(_:)-(ManagedObject)`` does for one.
+  func awakeFromFetch(_ objects: ContiguousArray<ManagedObject>) {
+    let wasAwakening = isAwakening
+    isAwakening = true
+    defer { isAwakening = wasAwakening }
+    for object in objects {
+      object.awakeFromFetch()
+      if object.state == .clean, !object.committed.isEmpty, !object.hasPersistentChanges { object.committed = [] }
+    }
+  }
+
   /// Tells an object that its values have become others.
   func awake(_ object: ManagedObject, from event: SnapshotEventType) {
     withoutNoting(changesOf: object) { object.awake(fromSnapshotEvents: event) }

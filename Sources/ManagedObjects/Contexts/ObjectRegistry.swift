@@ -4,7 +4,7 @@
 /// context which only ever fetches doesn't grow. The latest ones wait in a list and are hashed at the first look-up
 /// only: an import that inserts and resets never pays for a table it doesn't read.
 struct ObjectRegistry {
-  private var byID: [ManagedObjectID: ManagedObject] = [:]
+  private var byID = ObjectTable()
   private var latest: ContiguousArray<ManagedObject> = []
   private var limit = 2048
   /// Whether objects that nobody else holds are kept all the same.
@@ -16,7 +16,7 @@ struct ObjectRegistry {
   var count: Int { byID.count + latest.count }
 
   /// Every object known.
-  var objects: [ManagedObject] { Array(byID.values) + Array(latest) }
+  var objects: [ManagedObject] { byID.all + Array(latest) }
 
   /// Takes in an object whose ID isn't known yet.
   mutating func add(_ object: ManagedObject) {
@@ -25,24 +25,31 @@ struct ObjectRegistry {
     latest.append(object)
   }
 
+  /// Makes room for objects that are about to be read, so that ``addRead(_:)`` needn't look for some to let go each time.
+  mutating func prepare(for more: Int) {
+    if count >= limit, !retainsObjects { letGo() }
+    latest.reserveCapacity(latest.count + more)
+  }
+
+  /// Takes in an object that was read, after ``prepare(for:)``.
+  mutating func addRead(_ object: ManagedObject) { latest.append(object) }
+
   /// The object with that ID.
   mutating func object(with id: ManagedObjectID) -> ManagedObject? {
     if !latest.isEmpty { index() }
-    return byID[id]
+    return byID.object(with: id)
   }
 
   /// The object with that ID, and whether only this registry holds it.
   mutating func objectAlone(with id: ManagedObjectID) -> (object: ManagedObject, isAlone: Bool)? {
     if !latest.isEmpty { index() }
-    guard let index = byID.index(forKey: id) else { return nil }
-    let isAlone = isKnownUniquelyReferenced(&byID.values[index])
-    return (byID.values[index], isAlone)
+    return byID.objectAlone(with: id)
   }
 
   /// Gives an object its new ID.
   mutating func rename(_ object: ManagedObject, to id: ManagedObjectID) {
     if object.isIndexed {
-      byID[object.id] = nil
+      byID.remove(object.id)
       object.id = id
       object.isIndexed = false
       latest.append(object)
@@ -53,41 +60,30 @@ struct ObjectRegistry {
 
   mutating func remove(_ object: ManagedObject) {
     if !latest.isEmpty { index() }
-    byID[object.id] = nil
+    byID.remove(object.id)
     object.isIndexed = false
   }
 
   /// Forgets every object, each of which then has no context any more, and returns them.
   mutating func detachAll() -> [ManagedObject] {
-    for object in latest { object.state = .detached }
-    for object in byID.values { object.state = .detached }
-    var remains = Array(byID.values)
-    remains.append(contentsOf: latest)
+    let remains = objects
+    for object in remains { object.state = .detached }
     self = ObjectRegistry(retainsObjects: retainsObjects)
     return remains
   }
 
   private mutating func index() {
-    byID.reserveCapacity(byID.count + latest.count)
+    byID.reserve(latest.count)
     for object in latest {
       object.isIndexed = true
-      byID[object.id] = object
+      byID.insert(object)
     }
-    latest.removeAll(keepingCapacity: true)
+    latest.removeAll(keepingCapacity: latest.count < 4096)
   }
 
   private mutating func letGo() {
     index()
-    var alone: [ManagedObjectID] = []
-    // Not over `indices`: these hold a copy of the table, and with it every object.
-    var index = byID.startIndex
-    while index != byID.endIndex {
-      if byID.values[index].state == .clean, isKnownUniquelyReferenced(&byID.values[index]) {
-        alone.append(byID.keys[index])
-      }
-      byID.formIndex(after: &index)
-    }
-    for id in alone { byID[id] = nil }
+    byID.removeUnheld()
     limit = max(2048, byID.count * 2)
   }
 }

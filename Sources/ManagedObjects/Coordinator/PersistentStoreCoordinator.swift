@@ -78,7 +78,7 @@ public final class PersistentStoreCoordinator: Sendable {
       let entity = model.entitiesByName[String(parts[2])],
       persistentStores.contains(where: { $0.identifier == parts[1] })
     else { return nil }
-    return ManagedObjectID(scope: IDScope(entity: entity, storeIdentifier: String(parts[1])), number: number)
+    return ManagedObjectID(scope: .of(entity, in: String(parts[1])), number: number)
   }
 
   /// The ID of the row with that number, whether or not it exists.
@@ -88,7 +88,7 @@ public final class PersistentStoreCoordinator: Sendable {
       throw ManagedObjectError.unknownEntity(name: name, known: model.entities.map(\.name))
     }
     return ManagedObjectID(
-      scope: IDScope(entity: entity, storeIdentifier: try store(of: entity).identifier), number: number)
+      scope: .of(entity, in: try store(of: entity).identifier), number: number)
   }
 
   func temporaryScope(of entity: EntityDescription) -> IDScope { temporaryScopes[entity.index] }

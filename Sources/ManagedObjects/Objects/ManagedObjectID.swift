@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// What identifies an object: its entity, its store and a number. Temporary until the object is first saved.
 ///
@@ -6,7 +7,9 @@ public import Foundation
 /// Source: Core Data's `NSManagedObjectID`.
 public struct ManagedObjectID: Sendable, Hashable {
   /// The entity and store that many IDs share.
-  package let scope: IDScope
+  ///
+  /// Not counted, so that IDs cost nothing to copy: scopes are never freed.
+  package unowned(unsafe) let scope: IDScope
   /// The row's number in its table. Temporary IDs are numbered over the whole process, downwards from -1.
   package let number: Int64
 
@@ -46,18 +49,42 @@ extension ManagedObjectID: CustomStringConvertible {
   public var description: String { uriRepresentation.absoluteString }
 }
 
-/// What the IDs of one entity in one store share. The coordinator makes one for each pair.
+/// What the IDs of one entity in one store share.
+///
+/// A scope is never freed, as the models that it is about aren't: IDs refer to it without counting. A store makes one for
+/// each entity when it is opened, the coordinator another for unsaved objects; others are shared by ``of(_:in:)``.
 package final class IDScope: Sendable {
   package let entity: EntityDescription
   package let storeIdentifier: String
   /// Whether the IDs are those of objects that were never saved.
   package let isTemporary: Bool
+  /// What tells the IDs of different hierarchies apart in a hash.
+  let seed: UInt64
 
   /// The scope of an entity's objects in a store; in none, while they are temporary.
   package init(entity: EntityDescription, storeIdentifier: String) {
     self.entity = entity
     self.storeIdentifier = storeIdentifier
     isTemporary = storeIdentifier.isEmpty
+    seed = UInt64(truncatingIfNeeded: entity.rootEntity?.index ?? 0) << 40
+    _ = Unmanaged.passRetained(self)
+  }
+
+  private struct Key: Hashable {
+    let entity: ObjectIdentifier
+    let storeIdentifier: String
+  }
+  private static let shared = Mutex<[Key: IDScope]>([:])
+
+  /// The scope for IDs that are made one by one, such as from URIs.
+  package static func of(_ entity: EntityDescription, in storeIdentifier: String) -> IDScope {
+    shared.withLock { shared in
+      let key = Key(entity: ObjectIdentifier(entity), storeIdentifier: storeIdentifier)
+      if let known = shared[key] { return known }
+      let scope = IDScope(entity: entity, storeIdentifier: storeIdentifier)
+      shared[key] = scope
+      return scope
+    }
   }
 
   /// Entities of one hierarchy in one store number their objects together, so that an ID known by the superentity

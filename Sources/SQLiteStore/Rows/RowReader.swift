@@ -5,18 +5,46 @@ import ManagedObjects
 /// Reads the rows of a statement that selects an entity's columns, those of its subentities included.
 ///
 /// The statement's columns are the primary key, the entity's name where the table holds several, and then each column
-/// once; ``selection(_:)`` writes them.
+/// once; ``selection`` names them.
 struct RowReader {
+  /// Where the value of one slot comes from. Nothing in it is counted, for it is looked at for each value of each row.
   private struct Source {
-    let slot: Int
+    /// How a slot is filled: the kinds that nearly all values are of, apart from the rest.
+    enum Code: UInt8 {
+      case integer, reference, text, real, other, null, unresolved
+    }
+
+    let code: Code
     let index: Int32
-    let kind: ColumnKind
+    /// What a reference refers to.
+    unowned(unsafe) let scope: IDScope
   }
 
-  private struct Shape {
+  private final class Shape: Sendable {
     let scope: IDScope
-    let sources: [Source]
-    let blank: ContiguousArray<Value>
+    /// One for each slot.
+    let sources: ContiguousArray<Source>
+    /// What the column of each slot holds; read for those that aren't of the usual kinds.
+    let kinds: ContiguousArray<ColumnKind?>
+
+    init(_ layout: RowLayout, _ places: [Int: (index: Int32, kind: ColumnKind)], isPartial: Bool) {
+      scope = layout.scope
+      let slots = layout.blank.indices
+      kinds = ContiguousArray(slots.map { places[$0]?.kind })
+      sources = ContiguousArray(
+        slots.map { slot in
+          var (code, target) = (Source.Code.null, layout.scope)
+          switch places[slot]?.kind {
+          case .integer: code = .integer
+          case .reference(let scope): (code, target) = (.reference, scope)
+          case .text: code = .text
+          case .real: code = .real
+          case .boolean, .isoDate, .unixDate, .decimal, .blob, .uuid, .uri: code = .other
+          case nil: if isPartial || layout.blank[slot] == .unresolved { code = .unresolved }
+          }
+          return Source(code: code, index: places[slot]?.index ?? 0, scope: target)
+        })
+    }
   }
 
   private let shapes: [String: Shape]
@@ -31,21 +59,20 @@ struct RowReader {
   ///   - slots: the slots to read, the others are `unresolved` then; nil for all.
   init(_ layouts: [RowLayout], slots: Set<Int>? = nil) {
     var columns: [String] = []
-    var places: [String: Int32] = [:]
+    var indexes: [String: Int32] = [:]
     entityColumn = layouts[0].entityColumn
     keyColumn = layouts[0].keyColumn
     let first: Int32 = entityColumn == nil ? 1 : 2
     var shapes: [String: Shape] = [:]
     for layout in layouts {
-      var sources: [Source] = []
-      if let slot = layout.keySlot { sources.append(Source(slot: slot, index: 0, kind: .integer)) }
+      var places: [Int: (index: Int32, kind: ColumnKind)] = [:]
+      if let slot = layout.keySlot { places[slot] = (0, .integer) }
       for column in layout.columns where slots?.contains(column.slot) ?? true {
-        let index = places[column.name] ?? first + Int32(columns.count)
-        if places.updateValue(index, forKey: column.name) == nil { columns.append(column.name) }
-        sources.append(Source(slot: column.slot, index: index, kind: column.kind))
+        let index = indexes[column.name] ?? first + Int32(columns.count)
+        if indexes.updateValue(index, forKey: column.name) == nil { columns.append(column.name) }
+        places[column.slot] = (index, column.kind)
       }
-      let blank = slots == nil ? layout.blank : ContiguousArray(repeating: .unresolved, count: layout.blank.count)
-      shapes[layout.entity.name] = Shape(scope: layout.scope, sources: sources, blank: blank)
+      shapes[layout.entity.name] = Shape(layout, places, isPartial: slots != nil)
     }
     self.columns = columns
     self.shapes = shapes
@@ -58,8 +85,15 @@ struct RowReader {
   /// The row that the statement stands on; nil when it is of an entity that isn't the store's.
   func read(_ statement: OpaquePointer) -> StoreRow? {
     guard let shape = shape(statement) else { return nil }
-    var values = shape.blank
-    for source in shape.sources { values[source.slot] = Self.value(statement, source.index, source.kind) }
+    let count = shape.sources.count
+    let values = ContiguousArray<Value>(unsafeUninitializedCapacity: count) { values, initialized in
+      shape.sources.withUnsafeBufferPointer { sources in
+        for slot in 0..<count {
+          values.initializeElement(at: slot, to: Self.value(statement, slot, sources[slot], shape))
+        }
+      }
+      initialized = count
+    }
     return StoreRow(
       id: ManagedObjectID(scope: shape.scope, number: sqlite3_column_int64(statement, 0)), values: values)
   }
@@ -75,9 +109,35 @@ struct RowReader {
     return shapes[String(cString: name)]
   }
 
+  @inline(__always)
+  private static func value(_ statement: OpaquePointer, _ slot: Int, _ source: Source, _ shape: Shape) -> Value {
+    switch source.code {
+    case .integer:
+      // NULL reads as 0: only a 0 has to be asked what it is.
+      let number = sqlite3_column_int64(statement, source.index)
+      return number == 0 && isNull(statement, source.index) ? .null : .int(number)
+    case .reference:
+      let number = sqlite3_column_int64(statement, source.index)
+      if number == 0, isNull(statement, source.index) { return .null }
+      return .object(ManagedObjectID(scope: source.scope, number: number))
+    case .text: return isNull(statement, source.index) ? .null : .string(text(statement, source.index))
+    case .real:
+      let number = sqlite3_column_double(statement, source.index)
+      return number == 0 && isNull(statement, source.index) ? .null : .double(number)
+    case .other: return shape.kinds[slot].map { value(statement, source.index, $0) } ?? .null
+    case .null: return .null
+    case .unresolved: return .unresolved
+    }
+  }
+
+  @inline(__always)
+  private static func isNull(_ statement: OpaquePointer, _ index: Int32) -> Bool {
+    sqlite3_column_type(statement, index) == SQLITE_NULL
+  }
+
   /// The value in a column of the row that the statement stands on.
   static func value(_ statement: OpaquePointer, _ index: Int32, _ kind: ColumnKind) -> Value {
-    if sqlite3_column_type(statement, index) == SQLITE_NULL { return .null }
+    if isNull(statement, index) { return .null }
     switch kind {
     case .integer: return .int(sqlite3_column_int64(statement, index))
     case .real: return .double(sqlite3_column_double(statement, index))

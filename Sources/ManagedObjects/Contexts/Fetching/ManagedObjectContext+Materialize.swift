@@ -59,36 +59,57 @@ extension ManagedObjectContext {
   /// Objects as the class that a request names. Those of another class are left out.
   func typed<T: ManagedObject>(_ objects: [ManagedObject], _ fetch: StoreFetch) -> [T] {
     guard fetch.brings(T.self) else { return objects.compactMap { $0 as? T } }
-    // One look at the entities' classes, rather than one at each object's.
-    return objects.map { unsafeDowncast($0, to: T.self) }
+    // One look at the entities' classes, rather than one at each object's; arrays of references are all alike.
+    return unsafeBitCast(objects, to: [T].self)
   }
 
   /// Turns the rows of a fetch into this context's objects; into partial faults, when not all slots were read.
   func materialize(_ rows: [StoreRow], _ fetch: StoreFetch? = nil) -> [ManagedObject] {
     let isPartial = fetch?.slots != nil
-    let refreshes = fetch?.refreshesObjects == true
-    var awakening: [ManagedObject] = []
-    let objects = rows.map { row in
-      guard let (object, isAlone) = registry.objectAlone(with: row.id) else {
-        let object = make(row, state: .clean, isFault: isPartial)
-        if !isPartial, row.id.scope.entity.hasOwnClass { awakening.append(object) }
-        return object
+    // No two rows of a fetch are the same: where nothing is known, nothing needs to be looked up.
+    let isEmpty = fetch != nil && registry.count == 0
+    registry.prepare(for: rows.count)
+    var objects: [ManagedObject] = []
+    objects.reserveCapacity(rows.count)
+    var awakening: ContiguousArray<ManagedObject> = []
+    for row in rows {
+      let entity = row.id.scope.entity
+      let object: ManagedObject
+      if !isEmpty, let (known, isAlone) = registry.objectAlone(with: row.id) {
+        object = known
+        if !take(row, into: known, isAlone, fetch) {
+          objects.append(known)
+          continue
+        }
+      } else {
+        object = entity.objectClass.init(
+          ObjectPlace(home: home, id: row.id, values: row.values, state: .clean, isFault: isPartial))
+        registry.addRead(object)
       }
-      // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
-      if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
-        object.slots = row.values
-        object.isUnfilled = isPartial
-        if object.state == .clean, !object.committed.isEmpty { object.committed = [] }
-        if !isPartial, row.id.scope.entity.hasOwnClass { awakening.append(object) }
-      } else if refreshes, !isPartial, object.state == .clean || object.state == .updated {
-        takeIn(row, object)
-      }
-      return object
+      objects.append(object)
+      if !isPartial, entity.hasOwnClass { awakening.append(object) }
     }
     if rowCache.interval != 0, !isPartial { for row in rows { rowCache.note(row) } }
     // Once all are there, for what they say may touch the context.
-    for object in awakening { awakeFromFetch(object) }
+    if !awakening.isEmpty { awakeFromFetch(awakening) }
     return objects
+  }
+
+  /// Gives an object that is known the values of its row if it wants them. Returns whether it is no fault any more, or was
+  /// filled anew.
+  private func take(_ row: StoreRow, into object: ManagedObject, _ isAlone: Bool, _ fetch: StoreFetch?) -> Bool {
+    let isPartial = fetch?.slots != nil
+    // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
+    if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
+      object.slots = row.values
+      object.isUnfilled = isPartial
+      if object.state == .clean, !object.committed.isEmpty { object.committed = [] }
+      return true
+    }
+    if fetch?.refreshesObjects == true, !isPartial, object.state == .clean || object.state == .updated {
+      takeIn(row, object)
+    }
+    return false
   }
 
   /// The object with that ID: the one known here, or else a fault. The ID says the object's own entity.
