@@ -138,6 +138,27 @@ struct UndoTests {
     #expect(bob.desk == desk && ada.desk == nil && red.members == [bob])
   }
 
+  @Test("an order is changed back", arguments: StoreKind.allCases)
+  func orders(_ kind: StoreKind) throws {
+    let context = try CompanyStack(kind, model: MusicModel.model).context()
+    context.undoManager = UndoManager()
+    let album = try context.insert(Album.self)
+    let tracks = try (0..<4).map { _ in try context.insert(Track.self) }
+    album.tracks = OrderedSet(tracks)
+    try context.save()
+    album.tracks = OrderedSet(tracks.reversed())
+    context.processPendingChanges()
+    album.tracks = [tracks[2], tracks[0]]
+    context.undo()
+    #expect(album.tracks == OrderedSet(tracks.reversed()) && tracks[3].album == album)
+    context.undo()
+    #expect(album.tracks == OrderedSet(tracks) && !context.hasChanges)
+    context.redo()
+    context.redo()
+    #expect(album.tracks == [tracks[2], tracks[0]] && tracks[3].album == nil)
+    try context.save()
+  }
+
   @Test("what was merged meanwhile stays", arguments: StoreKind.allCases)
   func merges(_ kind: StoreKind) throws {
     let (stack, context) = try context(kind)

@@ -48,6 +48,31 @@ struct PendingChangesTests {
     #expect(try names(context, offset: 3) == [])
   }
 
+  @Test("every page is the part of the whole that it says, however much was changed", arguments: StoreKind.allCases)
+  func anyPage(_ kind: StoreKind) throws {
+    let context = try CompanyStack(kind).context()
+    let people = try (0..<30).map { try context.person("Person \($0)", age: Int32($0 * 3)) }
+    try context.save()
+    for (number, person) in people.enumerated() {
+      switch number % 5 {
+      case 0: person.age = Int32((number * 37) % 90 + 1)
+      case 3: context.delete(person)
+      default: break
+      }
+    }
+    for number in 0..<4 { try context.person("New \(number)", age: Int32(number * 20 + 2)) }
+    for sort in [FetchSortDescriptor("age"), FetchSortDescriptor("age", ascending: false)] {
+      let whole = try names(context, sort: sort)
+      #expect(whole.count == 28)
+      for offset in stride(from: 0, to: 30, by: 4) {
+        for limit in [1, 5, 40] {
+          let page = Array(whole.dropFirst(offset).prefix(limit))
+          #expect(try names(context, sort: sort, limit: limit, offset: offset) == page)
+        }
+      }
+    }
+  }
+
   @Test("pages without a sort don't overlap and leave nothing out", arguments: StoreKind.allCases)
   func pages(_ kind: StoreKind) throws {
     let (_, context) = try changed(kind)
