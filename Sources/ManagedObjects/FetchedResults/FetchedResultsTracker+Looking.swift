@@ -2,11 +2,7 @@ extension FetchedResultsTracker {
   /// Looks at each candidate: whether it is selected, and where it belongs.
   func delta(_ candidates: FetchedCandidates, _ unplaced: Set<ObjectIdentifier>) -> ContentDelta {
     var delta = ContentDelta()
-    for member in content.members where !unplaced.isEmpty && unplaced.contains(ObjectIdentifier(member)) {
-      if !candidates.ids.contains(member.id), !candidates.ids.contains(member.object.id) {
-        delta.moving.append((member, member.place))
-      }
-    }
+    if !unplaced.isEmpty { moveUnplaced(candidates, unplaced, &delta) }
     var held: [ManagedObject] = []
     var looks: [(ManagedObjectID, Look)] = []
     var unread: [ManagedObjectID] = []
@@ -44,6 +40,16 @@ extension FetchedResultsTracker {
     }
     withExtendedLifetime(held) {}
     return delta
+  }
+
+  /// Lets members whose new IDs ask for another place move, unless they are looked at anyway.
+  private func moveUnplaced(
+    _ candidates: FetchedCandidates, _ unplaced: Set<ObjectIdentifier>, _ delta: inout ContentDelta
+  ) {
+    let looked = Set(candidates.ids)
+    for member in content.members where unplaced.contains(ObjectIdentifier(member)) {
+      if !looked.contains(member.id), !looked.contains(member.object.id) { delta.moving.append((member, member.place)) }
+    }
   }
 
   /// What there is to look at.
