@@ -127,6 +127,25 @@ struct FetchedResultsFollowingTests {
     #expect(bob.isFault && cy.isFault, "looking at faults doesn't fill them")
   }
 
+  @Test("with a batch size the objects are held as faults, placed by one read", arguments: StoreKind.allCases)
+  func faults(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let (here, there) = (stack.context(), stack.context())
+    let people = try ["Ada", "Bob", "Cy"].map { try there.person($0) }
+    try there.save()
+    let controller = FetchedResultsController<Person>(
+      fetchRequest: FetchRequest(entityName: "Person", sortDescriptors: [FetchSortDescriptor("name")]),
+      managedObjectContext: here)
+    controller.fetchRequest.fetchBatchSize = 2
+    try controller.performFetch()
+    #expect(stack.reads.items.filter { $0.hasPrefix("rows") }.count == 1)
+    #expect(controller.fetchedObjects?.allSatisfy(\.isFault) == true)
+    people[0].name = "Zoe"
+    here.mergeChanges(fromContextDidSave: try #require(try there.saveAndTell()))
+    #expect(controller.fetchedObjects?.map(\.isFault) == [true, true, false], "a merged row fills its object")
+    #expect(names(controller) == ["Bob", "Cy", "Zoe"])
+  }
+
   @Test("a reset empties it until it fetches again", arguments: StoreKind.allCases)
   func reset(_ kind: StoreKind) throws {
     let here = try CompanyStack(kind).context()
