@@ -24,7 +24,7 @@ extension RoutingSource {
   }
 
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
-    if id.isTemporaryID { return relationship.emptyValue }
+    if id.isTemporaryID || relationship.isUnstored { return relationship.emptyValue }
     return try reader(of: id.entity).relatedIDs(of: id, relationship)
   }
 

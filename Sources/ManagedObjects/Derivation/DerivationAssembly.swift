@@ -54,8 +54,8 @@ struct DerivationAssembly {
 
   private func set(_ names: [String], _ entity: EntityDescription) throws(Problem) -> RelationshipDescription {
     guard names.count == 1, let relationship = entity.propertiesByName[names[0]] as? RelationshipDescription,
-      relationship.isToMany, !relationship.isTransient
-    else { throw Problem("\(names.joined(separator: ".")) isn't a to-many relationship of \(entity.name)") }
+      relationship.isToMany, !relationship.isUnstored
+    else { throw Problem("\(names.joined(separator: ".")) isn't a stored to-many relationship of \(entity.name)") }
     return relationship
   }
 
@@ -75,7 +75,7 @@ struct DerivationAssembly {
         }
         return (steps, attribute)
       }
-      guard let relationship = property as? RelationshipDescription, !relationship.isToMany, !relationship.isTransient
+      guard let relationship = property as? RelationshipDescription, !relationship.isToMany, !relationship.isUnstored
       else { throw Problem("\(entity.name).\(property.name) isn't a stored to-one relationship") }
       steps.append(relationship)
       entity = relationship.destinationEntity

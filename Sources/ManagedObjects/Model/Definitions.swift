@@ -12,7 +12,10 @@ public struct AttributeDefinition: Sendable, Hashable, Codable {
   public var isOptional: Bool
   /// The value a new object starts with.
   public var defaultValue: Value
-  /// Never stored.
+  /// Never stored. An object keeps the value as long as it keeps its values: a save leaves it, a child's save takes it to
+  /// the parent, a rollback puts it back; an object that turns into a fault, or is read elsewhere, has none. It makes an
+  /// object changed, but not one to be written, and can't be fetched or sorted by in a store's file.
+  /// Source: `isTransient` of Core Data's `NSPropertyDescription`.
   public var isTransient: Bool
   /// The expression of a derived attribute: `now()`, a key path, `canonical:(name)`, `lowercase:(name)`,
   /// `uppercase:(name)`, `articles.@count` or `articles.@sum.views`.

@@ -143,7 +143,8 @@ struct ModelAssembly {
 
   /// Tells the entities to which the entity's own relationships lead.
   private func noteReferences(of entity: EntityDescription) {
-    for relationship in entity.relationships where relationship.entity === entity && !relationship.isTransient {
+    for relationship in entity.relationships where relationship.entity === entity {
+      if relationship.isManyToMany ? relationship.isUnstored : relationship.isTransient { continue }
       let destination = relationship.destinationEntity
       let isLoose = relationship.inverseRelationship.map { $0.deleteRule == .noAction } ?? true
       for target in destination.rootEntity.selfAndDescendants
@@ -155,11 +156,11 @@ struct ModelAssembly {
   }
 
   private func noteOrders(of entity: EntityDescription) {
-    let stored = entity.relationships.filter { !$0.isTransient }
+    let stored = entity.relationships.filter { !$0.isUnstored }
     entity.orderedSets = stored.filter { $0.isToMany && $0.isOrdered }
     entity.orderedReferences = stored.filter { reference in
       guard !reference.isToMany, let inverse = reference.inverseRelationship else { return false }
-      return inverse.isToMany && inverse.isOrdered && !inverse.isTransient
+      return inverse.isToMany && inverse.isOrdered
     }
   }
 

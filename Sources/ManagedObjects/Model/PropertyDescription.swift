@@ -69,6 +69,8 @@ public final class RelationshipDescription: PropertyDescription, @unchecked Send
   /// Whether both ends hold sets, or this end holds a set that nothing leads back from: the pairs have a table of
   /// their own then.
   public var isManyToMany: Bool { isToMany && (inverseRelationship?.isToMany ?? true) }
+  /// Whether a store knows nothing of what it holds: it is transient, or what leads back is.
+  package var isUnstored: Bool { isTransient || inverseRelationship?.isTransient == true }
 
   init(_ definition: RelationshipDefinition, slot: Int, entity: EntityDescription) {
     self.definition = definition

@@ -69,7 +69,9 @@ struct MemoryWrite {
     var values = values
     for attribute in entity.attributes where attribute.isTransient { values[attribute.slot] = .null }
     for relationship in entity.relationships {
-      if relationship.isToMany {
+      if relationship.isTransient {
+        values[relationship.slot] = relationship.isToMany ? .unresolved : .null
+      } else if relationship.isToMany {
         values[relationship.slot] = .unresolved
       } else if case .object(let id) = values[relationship.slot] {
         values[relationship.slot] = .object(permanent[id] ?? id)
@@ -83,7 +85,8 @@ struct MemoryWrite {
   private func brokenReferences(in tables: MemoryTables) -> [BrokenReference] {
     var broken: [BrokenReference] = []
     func check(_ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, _ given: ManagedObjectID) {
-      for relationship in given.entity.relationships where former?[relationship.slot] != values[relationship.slot] {
+      for relationship in given.entity.relationships
+      where !relationship.isTransient && former?[relationship.slot] != values[relationship.slot] {
         var targets: Set<ManagedObjectID> = []
         switch values[relationship.slot] {
         case .object(let target): targets = [target]
@@ -119,7 +122,7 @@ struct MemoryWrite {
     _ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, of id: ManagedObjectID,
     _ tables: inout MemoryTables
   ) {
-    for relationship in id.entity.relationships where relationship.isManyToMany {
+    for relationship in id.entity.relationships where relationship.isManyToMany && !relationship.isUnstored {
       guard let now = values[relationship.slot].objectIDs else { continue }
       let old = former?[relationship.slot].objectIDs ?? []
       for other in old.subtracting(now) { tables.unlink(relationship, id, other) }

@@ -60,10 +60,10 @@ final class RowLayout: Sendable {
           slot: attribute.slot, name: schema.column(of: attribute, in: entity), kind: kind,
           isDerived: attribute.isDerived))
     }
-    for relationship in entity.relationships where !relationship.isTransient {
+    for relationship in entity.relationships {
       if relationship.isToMany {
         blank[relationship.slot] = .unresolved
-      } else if let destination = scopes[relationship.destinationEntity.index] {
+      } else if !relationship.isTransient, let destination = scopes[relationship.destinationEntity.index] {
         columns.append(
           Column(
             slot: relationship.slot, name: schema.column(of: relationship, in: entity), kind: .reference(destination)))
@@ -72,7 +72,7 @@ final class RowLayout: Sendable {
     self.columns = columns
     bindings = ContiguousArray(columns.map { Binding(slot: $0.slot, isISODate: $0.kind == .isoDate) })
     self.blank = blank
-    pairings = entity.relationships.filter(\.isManyToMany)
+    pairings = entity.relationships.filter { $0.isManyToMany && !$0.isUnstored }
     clearings = Self.clearings(entity, schema)
     deletion = "DELETE FROM \(table.quotedName) WHERE \(keyColumn.quotedName) = ?"
     let unique = Set(entity.uniquenessConstraints.joined().map(\.slot))

@@ -33,7 +33,8 @@ struct SchemaBuilder {
     for root in roots { tables.append(try table(of: root)) }
     for root in roots {
       for entity in root.selfAndDescendants {
-        for relationship in entity.relationships where relationship.entity === entity && relationship.isManyToMany {
+        for relationship in entity.relationships
+        where relationship.entity === entity && relationship.isManyToMany && !relationship.isUnstored {
           addJoinTable(for: relationship)
         }
       }

@@ -27,7 +27,8 @@ extension RowWrite {
     _ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, of id: ManagedObjectID,
     as given: ManagedObjectID, _ found: inout [BrokenReference]
   ) throws {
-    for relationship in id.entity.relationships where former?[relationship.slot] != values[relationship.slot] {
+    for relationship in id.entity.relationships
+    where !relationship.isTransient && former?[relationship.slot] != values[relationship.slot] {
       var targets: [ManagedObjectID] = []
       switch values[relationship.slot] {
       case .object(let target): targets = [target]

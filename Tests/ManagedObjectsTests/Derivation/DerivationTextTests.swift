@@ -41,7 +41,7 @@ struct DerivationTextTests {
       ("now(", .date, "it can be"), ("", .string, "it can be"), ("soundex:(name)", .string, "it can be"),
       ("children.@avg.age", .double, "it can be"), ("nobody", .string, "no property nobody"),
       ("mother", .string, "leads to an object"), ("children.name", .string, "isn't a stored to-one"),
-      ("mother.@count", .integer64, "isn't a to-many"), ("children.@sum.name", .integer64, "isn't a number"),
+      ("mother.@count", .integer64, "isn't a stored to-many"), ("children.@sum.name", .integer64, "isn't a number"),
       ("name", .date, "of type Date"), ("canonical:(age)", .string, "is for strings"), ("mood", .string, "transient"),
       ("low", .string, "derived itself"), ("now()", .string, "of type String"),
     ] as [(String, AttributeType, String)])

@@ -224,6 +224,27 @@ struct OrderedTests {
     #expect(throws: ManagedObjectError.self) { try best.setValue(.orderedObjects([best.objectID]), forKey: "tracks") }
   }
 
+  @Test("a mutable ordered set shows what the object holds, and changes it")
+  func mutableSet() throws {
+    let stack = try stack(.inMemory)
+    let context = stack.context()
+    let best = try context.album("Best", ["a", "b"])
+    let tracks = try #require(best.mutableOrderedSetValue(forKey: "tracks"))
+    let c = try context.track("c")
+    tracks.insert(c, at: 1)
+    tracks.moveObjects(at: [2], to: 0)
+    #expect(tracks.map { ($0 as? Track)?.title } == ["b", "a", "c"] && best.titles == ["b", "a", "c"])
+    #expect(tracks.firstIndex(of: c) == 2 && tracks.contains(c))
+    tracks.remove(c)
+    #expect(c.album == nil && !tracks.contains(c))
+    tracks.add(c)
+    tracks.removeObject(at: 0)
+    #expect(best.titles == ["a", "c"])
+    tracks.removeAllObjects()
+    #expect(tracks.isEmpty && best.tracks.isEmpty)
+    #expect(best.mutableOrderedSetValue(forKey: "title") == nil)
+  }
+
   @Test("a relationship with more objects than the model allows fails validation", arguments: StoreKind.allCases)
   func validation(_ kind: StoreKind) throws {
     let context = try stack(kind).context()
