@@ -167,7 +167,7 @@ extension ManagedObject {
     func wins(_ slot: Int) -> Bool {
       type.takes(mine[slot], over: slots[slot], standard: standard[slot])
     }
-    for attribute in entity.attributes where attribute.definition.derivationExpression == nil {
+    for attribute in entity.attributes where !attribute.isDerived {
       if attribute.isTransient { continue }
       if wins(attribute.slot) { setValue(mine[attribute.slot], at: attribute.slot) }
     }

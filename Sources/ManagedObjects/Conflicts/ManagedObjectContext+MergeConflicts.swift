@@ -50,6 +50,9 @@ extension ManagedObjectContext {
       // The object's values stand against the store's: they become changes wherever they differ.
       let former = object.committed
       object.committed.takeStored(stored, object.entity)
+      for attribute in object.entity.attributes where attribute.isDerived {
+        object.slots[attribute.slot] = stored[attribute.slot]
+      }
       mergeSets(of: object.id, from: former, to: object.committed)
       return
     case .rollback:

@@ -64,7 +64,7 @@ extension ManagedObjectContext {
     return entity.hasOwnClass ? awakened(row) : adopt(row)
   }
 
-  private func temporaryID(of entity: EntityDescription) -> ManagedObjectID {
+  func temporaryID(of entity: EntityDescription) -> ManagedObjectID {
     let number = Self.lastTemporary.subtract(1, ordering: .relaxed).newValue
     return ManagedObjectID(scope: persistentStoreCoordinator.temporaryScope(of: entity), number: number)
   }

@@ -10,6 +10,8 @@ package protocol PersistentStore: StoreReader {
   func snapshot() throws -> any StoreReader
   /// Writes changes in one transaction.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
+  /// Runs `body`, and keeps what it writes if it doesn't throw; nobody else writes meanwhile. What batch requests run in.
+  func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T
   /// IDs for new objects, never given again.
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
   /// Makes everything written so far survive a loss of power.

@@ -5,10 +5,12 @@ import Synchronization
 /// what it changes. A fetch looks at a snapshot, so that neither waits for the other; a write while one is looked at
 /// copies the table it changes.
 package final class InMemoryStore: MetadataKeeping {
-  package let identifier = UUID().uuidString
+  package let identifier: String
   package var url: URL? { nil }
   private let scopes: [Int: IDScope]
   private let content: Mutex<Content>
+  /// Held by whoever writes: a batch, while it works on a copy.
+  private let writer = NSLock()
 
   private struct Content {
     var tables: MemoryTables
@@ -20,10 +22,32 @@ package final class InMemoryStore: MetadataKeeping {
 
   /// An empty store of entities.
   package init(entities: [EntityDescription]) {
-    let identifier = identifier
+    let identifier = UUID().uuidString
+    self.identifier = identifier
     content = Mutex(Content(tables: MemoryTables(entities)))
     scopes = Dictionary(
       uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
+  }
+
+  /// A copy that goes its own way.
+  private init(copying store: InMemoryStore) {
+    identifier = store.identifier
+    scopes = store.scopes
+    content = Mutex(store.content.withLock { $0 })
+  }
+
+  /// Runs a batch over a copy of what is stored, which readers don't see before it is whole.
+  package func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
+    try writer.withLock {
+      let copy = InMemoryStore(copying: self)
+      let result = try body(copy)
+      let written = copy.content.withLock { $0 }
+      content.withLock {
+        $0.tables = written.tables
+        $0.lastNumber = written.lastNumber
+      }
+      return result
+    }
   }
 
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try tables.rows(fetch) }
@@ -51,13 +75,17 @@ package final class InMemoryStore: MetadataKeeping {
   private var tables: MemoryTables { content.withLock { $0.tables } }
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
-    try content.withLock { content in
+    writer.lock()
+    defer { writer.unlock() }
+    return try content.withLock { content in
       try entities.map { try newID(of: $0, values: nil, &content.lastNumber) }
     }
   }
 
   package func write(_ changes: StoreChanges) throws -> StoreWriteResult {
-    try content.withLock { content in
+    writer.lock()
+    defer { writer.unlock() }
+    return try content.withLock { content in
       let ids = try changes.inserted.map { row in
         row.id.isTemporaryID ? try newID(of: row.id.entity, values: row.values, &content.lastNumber) : row.id
       }
@@ -107,3 +135,6 @@ package final class InMemoryStore: MetadataKeeping {
     return ManagedObjectID(scope: scope, number: lastNumber[entity.rootEntity.index] ?? 0)
   }
 }
+
+/// A batch works on a copy of the store.
+extension InMemoryStore: StoreTransaction {}

@@ -10,17 +10,18 @@ struct ColumnSet: Hashable, Sequence {
     if place < 64 { bits |= 1 << UInt64(place) } else { rest.insert(place) }
   }
 
-  /// The places in order.
-  func makeIterator() -> AnyIterator<Int> {
-    var bits = bits
-    var rest = self.rest.isEmpty ? [] : self.rest.sorted()[...]
-    return AnyIterator {
-      guard bits == 0 else {
-        let place = bits.trailingZeroBitCount
-        bits &= bits - 1
-        return place
-      }
-      return rest.popFirst()
+  /// Goes through the places in their order.
+  struct Iterator: IteratorProtocol {
+    fileprivate var bits: UInt64
+    fileprivate var rest: ArraySlice<Int>
+
+    mutating func next() -> Int? {
+      guard bits != 0 else { return rest.popFirst() }
+      let place = bits.trailingZeroBitCount
+      bits &= bits - 1
+      return place
     }
   }
+
+  func makeIterator() -> Iterator { Iterator(bits: bits, rest: rest.isEmpty ? [] : rest.sorted()[...]) }
 }

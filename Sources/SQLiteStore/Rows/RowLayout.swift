@@ -116,6 +116,11 @@ final class RowLayout: Sendable {
         statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) = ?")
       }
     }
+    // Pairs that nothing leads back to.
+    for relationship in entity.relationships where relationship.isManyToMany && !relationship.isTransient {
+      let pair = schema.pairing(of: relationship)
+      statements.append("DELETE FROM \(pair.table.quotedName) WHERE \(pair.sourceColumn.quotedName) = ?")
+    }
     var seen: Set<String> = []
     return statements.filter { seen.insert($0).inserted }
   }

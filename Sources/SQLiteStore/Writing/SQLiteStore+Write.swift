@@ -11,30 +11,36 @@ extension SQLiteStore {
       try pool.writeWithoutTransaction { db in
         var result = StoreWriteResult(ids: [])
         try db.inTransaction(.immediate) {
-          let write = try RowWrite(db, store: self)
-          try write.check(changes)
-          var changes = changes
-          var derivations = hasDerivations ? DerivationWrite() : nil
-          var derived = DerivedTables(db: db, store: self)
-          try derivations?.prepare(&changes, derived)
-          try write.delete(changes.deleted)
-          let ids = try write.assignIDs(to: changes.inserted, changes.updated)
-          try write.update(changes.updated)
-          try write.insert(changes.inserted, ids)
-          try write.writePairs(changes, ids)
-          try write.writeOrders(changes, ids)
-          result.refreshed = try derivations?.finish(changes, ids, number: write.number, to: &derived) ?? []
-          try write.finish(changes, ids)
-          if options.persistentHistoryTracking {
-            try HistoryWriter(db, author: changes.transactionAuthor, contextName: changes.contextName)
-              .note(changes, ids: ids)
-          }
-          result.ids = ids
+          result = try write(changes, isChecked: true, in: db)
           return .commit
         }
         return result
       }
     }
+  }
+
+  /// Writes changes within a transaction. If it throws, what it wrote is still there: the transaction is to be given up.
+  /// - Parameter isChecked: whether the rows must be looked at, for somebody else may have changed them.
+  func write(_ changes: StoreChanges, isChecked: Bool, in db: Database) throws -> StoreWriteResult {
+    let write = try RowWrite(db, store: self)
+    if isChecked { try write.check(changes) }
+    var changes = changes
+    var derivations = hasDerivations ? DerivationWrite() : nil
+    var derived = DerivedTables(db: db, store: self)
+    try derivations?.prepare(&changes, derived)
+    try write.delete(changes.deleted)
+    let ids = try write.assignIDs(to: changes.inserted, changes.updated)
+    try write.update(changes.updated)
+    try write.insert(changes.inserted, ids)
+    try write.writePairs(changes, ids)
+    try write.writeOrders(changes, ids)
+    let refreshed = try derivations?.finish(changes, ids, number: write.number, to: &derived) ?? []
+    try write.finish(changes, ids)
+    if options.persistentHistoryTracking {
+      try HistoryWriter(db, author: changes.transactionAuthor, contextName: changes.contextName)
+        .note(changes, ids: ids)
+    }
+    return StoreWriteResult(ids: ids, refreshed: refreshed)
   }
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {

@@ -42,6 +42,10 @@ final class FailingStore: PersistentStore {
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
     try store.relatedIDs(of: id, relationship)
   }
+  func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
+    try faults.check()
+    return try store.transaction(body)
+  }
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try faults.check()
     return try store.write(changes)

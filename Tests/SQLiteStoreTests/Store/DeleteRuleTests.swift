@@ -161,4 +161,17 @@ struct DeleteRuleTests {
     #expect(ada.birthplace == nil)
     #expect(try stack.context().named("Ada", Person.self)?.birthplace == nil)
   }
+
+  @Test("an object whose set nothing leads back from can be deleted with it", arguments: StoreKind.allCases)
+  func setWithoutInverse(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let context = stack.context()
+    let ada = try context.person("Ada")
+    ada.visited = [try context.city(39, "Rome")]
+    try context.save()
+    context.delete(ada)
+    try context.save()
+    let reader = stack.context()
+    #expect(try reader.all(Person.self).isEmpty && reader.all(City.self).count == 1)
+  }
 }

@@ -90,6 +90,10 @@ final class WatchedStore: PersistentStore {
     return try store.relatedIDs(of: id, relationship)
   }
 
+  func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
+    try breaker.check()
+    return try store.transaction(body)
+  }
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try breaker.check()
     breaker.beforeWrite?()

@@ -76,6 +76,9 @@ final class FaultyStore: PersistentStore {
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value {
     try store.relatedIDs(of: id, relationship)
   }
+  func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
+    try plan.run { try store.transaction(body) }
+  }
   func write(_ changes: StoreChanges) throws -> StoreWriteResult { try plan.run { try store.write(changes) } }
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try plan.run { try store.permanentIDs(for: entities) }

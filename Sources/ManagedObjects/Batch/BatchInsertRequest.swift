@@ -1,0 +1,75 @@
+/// Inserts many rows straight into the store, without objects of a context.
+///
+/// ```swift
+/// let request = BatchInsertRequest(entityName: "Quake", objects: rows)
+/// request.resultType = .count
+/// try context.execute(request)
+/// ```
+///
+/// All rows are inserted in one transaction, or none. Attributes that aren't given have the model's defaults. Validation
+/// of the model isn't asked, as in Core Data; types, attributes that aren't optional, uniqueness and references are kept.
+/// A row whose unique values are taken is treated as the context's merge policy says (a policy of one's own counts as the
+/// type that it was made with): with the object trumping, the values that are given are written into the stored row.
+///
+/// Source: Core Data's `NSBatchInsertRequest`. Beyond that a to-one relationship can be given, as `.object` with a
+/// permanent ID, when nothing or a to-many relationship leads back.
+public struct BatchInsertRequest {
+  /// The entity of the rows.
+  public let entityName: String
+  /// What ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)`` is to return.
+  public var resultType = BatchRequestResultType.statusOnly
+  let source: Source
+
+  enum Source {
+    case objects([[String: Value]])
+    case dictionaries((inout [String: Value]) -> Bool)
+    case managedObjects((ManagedObject) -> Bool)
+  }
+
+  /// Inserts a row for each dictionary of values by attribute.
+  public init(entityName: String, objects: [[String: Value]]) {
+    self.entityName = entityName
+    source = .objects(objects)
+  }
+
+  /// Inserts a row for each dictionary that `dictionaryHandler` fills, until it returns true, which inserts nothing more.
+  ///
+  /// The handler is called on the context's queue, within the store's transaction: it must not write into the store.
+  public init(entityName: String, dictionaryHandler: @escaping (inout [String: Value]) -> Bool) {
+    self.entityName = entityName
+    source = .dictionaries(dictionaryHandler)
+  }
+
+  /// Inserts a row for each time that `managedObjectHandler` fills an object, until it returns true, which inserts nothing
+  /// more.
+  ///
+  /// The object belongs to no context and is the same one each time, emptied: it is good for setting attributes. The
+  /// handler is called on the context's queue, within the store's transaction: it must not write into the store.
+  public init(entityName: String, managedObjectHandler: @escaping (ManagedObject) -> Bool) {
+    self.entityName = entityName
+    source = .managedObjects(managedObjectHandler)
+  }
+}
+
+extension ManagedObjectContext {
+  /// Inserts rows straight into the store. To be called on the context's queue; the context's objects and unsaved changes
+  /// aren't concerned.
+  ///
+  /// Source: `execute(_:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)``,
+  ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)``, ``ManagedObjectError/validation(_:)`` for values
+  ///   that are missing, ``ManagedObjectError/constraintConflicts(_:)``, ``ManagedObjectError/brokenReferences(_:)``, or
+  ///   the store's error. Nothing is inserted then.
+  @discardableResult
+  public func execute(_ request: BatchInsertRequest) throws -> BatchInsertResult {
+    home.check()
+    let entity = try entity(request.entityName)
+    guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
+    let rows = BatchRows(request.source, entity, context: self)
+    let insertion = BatchInsertion(
+      policy: mergePolicy.mergeType, wantsIDs: request.resultType == .objectIDs, contextName: name,
+      transactionAuthor: transactionAuthor)
+    let done = try persistentStoreCoordinator.store(of: entity).transaction { try insertion.run(rows, in: $0) }
+    return BatchInsertResult(request.resultType, done)
+  }
+}

@@ -1,0 +1,52 @@
+/// Changes attributes of many rows straight in the store, without objects of a context.
+///
+/// ```swift
+/// var request = BatchUpdateRequest(entityName: "Message")
+/// request.predicate = try FetchPredicate(format: "received < %@", limit)
+/// request.propertiesToUpdate = ["isRead": .constant(.bool(true)), "shownTitle": .path("title")]
+/// try context.execute(request)
+/// ```
+///
+/// All rows are changed in one transaction, or none. Validation of the model isn't asked, as in Core Data; types,
+/// attributes that aren't optional, uniqueness and references are kept. A to-one relationship can be set to a constant,
+/// `.object` with a permanent ID or nil, when nothing or a to-many relationship leads back.
+///
+/// Source: Core Data's `NSBatchUpdateRequest`.
+public struct BatchUpdateRequest: Sendable {
+  /// The entity of the rows.
+  public let entityName: String
+  /// Which rows; nil for all.
+  public var predicate: FetchPredicate?
+  /// Whether rows of entities that inherit from it are changed too.
+  public var includesSubentities = true
+  /// What each property becomes: a constant, or what an expression makes of the row as it was before.
+  public var propertiesToUpdate: [String: FetchPredicate.Expression] = [:]
+  /// What ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)`` is to return.
+  public var resultType = BatchRequestResultType.statusOnly
+
+  /// A request that changes nothing yet.
+  public init(entityName: String) { self.entityName = entityName }
+}
+
+extension ManagedObjectContext {
+  /// Changes rows straight in the store. To be called on the context's queue; the context's objects and unsaved changes
+  /// aren't concerned.
+  ///
+  /// Source: `execute(_:)` of Core Data.
+  /// - Throws: what of the predicate or the properties doesn't fit the model, ``ManagedObjectError/validation(_:)`` for
+  ///   nil where the model demands a value, ``ManagedObjectError/constraintConflicts(_:)``,
+  ///   ``ManagedObjectError/brokenReferences(_:)``, or the store's error. Nothing is changed then.
+  @discardableResult
+  public func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
+    home.check()
+    let entity = try entity(request.entityName)
+    let update = BatchUpdate(
+      fetch: StoreFetch(
+        entity: entity, includesSubentities: request.includesSubentities,
+        predicate: try request.predicate?.resolved(in: entity)),
+      assignments: try request.propertiesToUpdate.map { try BatchAssignment($0, $1, of: entity) },
+      contextName: name, transactionAuthor: transactionAuthor)
+    let done = try persistentStoreCoordinator.store(of: entity).transaction { try update.run(in: $0) }
+    return BatchUpdateResult(request.resultType, done)
+  }
+}

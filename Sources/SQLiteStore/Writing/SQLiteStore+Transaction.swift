@@ -1,0 +1,34 @@
+import GRDB
+package import ManagedObjects
+
+extension SQLiteStore {
+  /// Runs a batch in one transaction of SQLite: readers see nothing of it before it is committed.
+  package func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
+    try translating {
+      try pool.write { db in try body(SQLiteTransaction(of: self, on: db)) }
+    }
+  }
+}
+
+/// A batch's view of an SQLite store: the connection that writes.
+private final class SQLiteTransaction: SQLiteReader, StoreTransaction, @unchecked Sendable {
+  // Sendable: it is used by the thread that runs the transaction, for as long as that runs.
+  let store: SQLiteStore
+  private let db: Database
+
+  init(of store: SQLiteStore, on db: Database) {
+    self.store = store
+    self.db = db
+  }
+
+  func read<T>(_ body: (Database) throws -> T) throws -> T { try body(db) }
+
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
+    var result = StoreWriteResult(ids: [])
+    try db.inSavepoint {
+      result = try store.write(changes, isChecked: false, in: db)
+      return .commit
+    }
+    return result
+  }
+}
