@@ -79,8 +79,8 @@ public enum MagicalRecord {
   }
 
   /// Tells an error to whoever wants to hear of it.
-  static func handle(_ error: any Error, _ what: String) {
-    log(.error, "\(what): \(error)")
+  static func handle(_ error: any Error, _ what: String, isLogged: Bool = true) {
+    if isLogged { log(.error, "\(what): \(error)") }
     state.withLock { $0.errorHandler }?(error)
   }
 

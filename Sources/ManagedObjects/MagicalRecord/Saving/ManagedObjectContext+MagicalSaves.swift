@@ -29,13 +29,13 @@ extension ManagedObjectContext {
   /// Saves this context, one level up, and returns without waiting. May be called from anywhere.
   /// Source: `MR_saveOnlySelfWithCompletion:`.
   public func saveOnlySelf(completion: SaveCompletion? = nil) {
-    perform { Self.complete(self.saveLevel(), completion) }
+    perform { Self.complete(self.saveLevel(isTold: completion != nil), completion) }
   }
 
   /// Saves this context, one level up, and waits for it. May be called from anywhere.
   /// Source: `MR_saveOnlySelfAndWait`.
   @discardableResult
-  public func saveOnlySelfAndWait() -> MagicalSaveOutcome { performAndWait { saveLevel() } }
+  public func saveOnlySelfAndWait() -> MagicalSaveOutcome { performAndWait { saveLevel(isTold: false) } }
 
   /// Saves this context and every one above it, each on its own queue, up to the store, and returns without waiting. May
   /// be called from anywhere: on the main queue too, which a private context above writes for.
@@ -80,7 +80,7 @@ extension ManagedObjectContext {
   private func saveUpwards(_ earlier: MagicalSaveOutcome, _ done: @escaping SaveCompletion) {
     guard let parent, parent.parent != nil else { return saveInTurn(earlier, done) }
     perform {
-      let outcome = earlier.followed(by: self.saveLevel())
+      let outcome = earlier.followed(by: self.saveLevel(isTold: completion != nil))
       if case .failed = outcome { return done(outcome) }
       parent.saveUpwards(outcome, done)
     }
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
     }
     root.storeTurn.enter {
       self.perform {
-        let outcome = earlier.followed(by: self.saveLevel())
+        let outcome = earlier.followed(by: self.saveLevel(isTold: completion != nil))
         if case .failed = outcome { return end(outcome) }
         guard let parent = self.parent else { return end(outcome) }
         parent.perform { end(outcome.followed(by: parent.saveLevel())) }
@@ -103,7 +103,8 @@ extension ManagedObjectContext {
     }
   }
 
-  private func saveLevel() -> MagicalSaveOutcome {
+  /// - Parameter isTold: whether the caller hears of an error, so that it needn't be logged.
+  private func saveLevel(isTold: Bool) -> MagicalSaveOutcome {
     let name = name ?? "without a name"
     guard hasChanges else {
       MagicalRecord.log(.warn, "nothing to save in the context \(name)")
@@ -114,7 +115,7 @@ extension ManagedObjectContext {
       MagicalRecord.log(.verbose, "the context \(name) was saved")
       return .saved
     } catch {
-      MagicalRecord.handle(error, "the context \(name) couldn't be saved")
+      MagicalRecord.handle(error, "the context \(name) couldn't be saved", isLogged: !isTold)
       return .failed(error)
     }
   }
