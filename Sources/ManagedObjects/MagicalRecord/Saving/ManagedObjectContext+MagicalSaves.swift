@@ -41,7 +41,7 @@ extension ManagedObjectContext {
   /// be called from anywhere: on the main queue too, which a private context above writes for.
   /// Source: `MR_saveToPersistentStoreWithCompletion:`.
   public func saveToPersistentStore(completion: SaveCompletion? = nil) {
-    saveUpwards(.noChanges) { Self.complete($0, completion) }
+    saveUpwards(.noChanges, isTold: completion != nil) { Self.complete($0, completion) }
   }
 
   /// Saves this context and every one above it, up to the store, and waits for it. May be called from anywhere; on the
@@ -71,23 +71,23 @@ extension ManagedObjectContext {
   @discardableResult
   public func saveToPersistentStore() async throws -> Bool {
     let outcome = await withCheckedContinuation { continuation in
-      saveUpwards(.noChanges) { continuation.resume(returning: $0) }
+      saveUpwards(.noChanges, isTold: true) { continuation.resume(returning: $0) }
     }
     if let error = outcome.error { throw error }
     return outcome.didSave
   }
 
-  private func saveUpwards(_ earlier: MagicalSaveOutcome, _ done: @escaping SaveCompletion) {
-    guard let parent, parent.parent != nil else { return saveInTurn(earlier, done) }
+  private func saveUpwards(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
+    guard let parent, parent.parent != nil else { return saveInTurn(earlier, isTold: isTold, done) }
     perform {
-      let outcome = earlier.followed(by: self.saveLevel(isTold: completion != nil))
+      let outcome = earlier.followed(by: self.saveLevel(isTold: isTold))
       if case .failed = outcome { return done(outcome) }
-      parent.saveUpwards(outcome, done)
+      parent.saveUpwards(outcome, isTold: isTold, done)
     }
   }
 
   /// Saves the topmost context and the one below it, while nobody else does.
-  private func saveInTurn(_ earlier: MagicalSaveOutcome, _ done: @escaping SaveCompletion) {
+  private func saveInTurn(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
     let root = parent ?? self
     @Sendable func end(_ outcome: MagicalSaveOutcome) {
       root.storeTurn.leave()
@@ -95,10 +95,10 @@ extension ManagedObjectContext {
     }
     root.storeTurn.enter {
       self.perform {
-        let outcome = earlier.followed(by: self.saveLevel(isTold: completion != nil))
+        let outcome = earlier.followed(by: self.saveLevel(isTold: isTold))
         if case .failed = outcome { return end(outcome) }
         guard let parent = self.parent else { return end(outcome) }
-        parent.perform { end(outcome.followed(by: parent.saveLevel())) }
+        parent.perform { end(outcome.followed(by: parent.saveLevel(isTold: isTold))) }
       }
     }
   }
