@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// Brings contexts and stores together: every fetch and save of a context goes to the store that holds the entity.
@@ -11,8 +12,10 @@ public final class PersistentStoreCoordinator: Sendable {
   public let model: ManagedObjectModel
   private let temporaryScopes: [IDScope]
   private let state = Mutex(State())
-  /// The number of the last save, and the lock that keeps saves in that order.
-  private let lastSave = Mutex<Int64>(0)
+  /// Keeps saves in the order of their numbers. Recursive: who is told of a write from within it may save, too.
+  private let saving = NSRecursiveLock()
+  /// The number of the last save.
+  nonisolated(unsafe) private var lastSave: Int64 = 0  // under `saving`
   /// The contexts that merge by themselves what is saved.
   let followers = SaveFollowers()
 
@@ -111,10 +114,10 @@ extension PersistentStoreCoordinator: RoutingSource {
   /// Writes one save after the other, and numbers them: who follows them is told in that order. A store has one writer
   /// at a time anyway.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
-    try lastSave.withLock { number in
+    try saving.withLock {
       var result = try writeParts(of: changes)
-      number += 1
-      result.number = number
+      lastSave += 1
+      result.number = lastSave
       return result
     }
   }

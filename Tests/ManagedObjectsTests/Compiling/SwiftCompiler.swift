@@ -20,6 +20,13 @@ struct SwiftCompiler {
   static let modules: URL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("Modules")
 
+  /// What a module of ours needs of a library in C: where the build put that library's module map.
+  private static let moduleMaps: [String] = {
+    let build = modules.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let map = build.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap")
+    return FileManager.default.fileExists(atPath: map.path) ? ["-Xcc", "-fmodule-map-file=\(map.path)"] : []
+  }()
+
   private static let program: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     .map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
     .first { FileManager.default.isExecutableFile(atPath: $0.path) }
@@ -42,11 +49,12 @@ struct SwiftCompiler {
     try Data().write(to: said)
     let process = Process()
     process.executableURL = program
-    process.arguments = [
-      "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library", "-I", modules.path, "-module-name",
-      "Snippet",
-      "-module-cache-path", scratch.url.appendingPathComponent("cache").path, file.path,
-    ]
+    process.arguments =
+      [
+        "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library", "-I", modules.path, "-module-name",
+        "Snippet",
+        "-module-cache-path", scratch.url.appendingPathComponent("cache").path, file.path,
+      ] + moduleMaps
     let output = try FileHandle(forWritingTo: said)
     process.standardOutput = output
     process.standardError = output
