@@ -2,6 +2,7 @@ import BenchSupport
 import Foundation
 import ManagedObjects
 import SQLiteStore
+import Synchronization
 
 /// One import in the background of a container.
 struct StackImport: Sendable {
@@ -44,6 +45,7 @@ struct StackImport: Sendable {
 
   private func run() throws {
     let context = container.newBackgroundContext()
+    let writes = Writes()
     var number = 0
     while number < count {
       let end = every > 0 ? min(count, number + every) : count
@@ -53,20 +55,12 @@ struct StackImport: Sendable {
         try context.save()
         context.reset()
       }
-      try saveUpwards(from: context)
+      if let parent = context.parent { writes.start(parent) }
       number = end
     }
+    try writes.finish()
     // Merges that were queued on the main queue belong to the import.
     DispatchQueue.main.sync {}
-  }
-
-  /// Takes what was saved into the view context to the disk, each level on its own queue.
-  private func saveUpwards(from context: ManagedObjectContext) throws {
-    var next = context.parent
-    while let parent = next {
-      try parent.performAndWait { try parent.save() }
-      next = parent.parent
-    }
   }
 
   private func insert(_ number: Int, into context: ManagedObjectContext) throws {
@@ -81,5 +75,32 @@ struct StackImport: Sendable {
   private func verify() throws -> Int {
     let context = ManagedObjectContext(.privateQueue, coordinator: container.persistentStoreCoordinator)
     return try context.performAndWait { try context.count(for: FetchRequest<ManagedObject>(entityName: "Stop")) }
+  }
+}
+
+/// Saves of the view context up to the disk, which go on while the next objects are made; a few at a time, so that
+/// memory doesn't grow with the import.
+private final class Writes: Sendable {
+  private let group = DispatchGroup()
+  private let places = DispatchSemaphore(value: 4)
+  private let failure = Mutex<(any Error)?>(nil)
+
+  func start(_ context: ManagedObjectContext) {
+    places.wait()
+    group.enter()
+    Task {
+      do {
+        try await context.saveToPersistentStore()
+      } catch {
+        failure.withLock { $0 = error }
+      }
+      places.signal()
+      group.leave()
+    }
+  }
+
+  func finish() throws {
+    group.wait()
+    if let error = failure.withLock({ $0 }) { throw error }
   }
 }

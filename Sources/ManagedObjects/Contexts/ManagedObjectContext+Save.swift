@@ -118,6 +118,8 @@ extension ManagedObjectContext {
     }
     for object in deletions { registry.remove(object) }
     forgetChanges()
+    // An import's context is reset after its save, and needn't look through its objects first.
+    if parent != nil || !children.isEmpty { registry.trim() }
   }
 
   /// Puts permanent IDs where changed objects refer to others by temporary ones.

@@ -37,6 +37,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let promotions: PromotedIDs?
   /// Where this context tells its children of permanent IDs. Children come and go on any thread.
   let children = ChildContexts()
+  /// What others saved and this context is to merge by itself.
+  let mailbox = SaveMailbox()
 
   /// The children that merge by themselves what this context saves and merges. Safe from any thread.
   let followers = SaveFollowers()

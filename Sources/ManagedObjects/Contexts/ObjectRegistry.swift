@@ -81,6 +81,12 @@ struct ObjectRegistry {
     latest.removeAll(keepingCapacity: latest.count < 4096)
   }
 
+  /// Lets go of saved objects that nobody else holds, when there are many: what passes through a context on its way up
+  /// isn't kept.
+  mutating func trim() {
+    if count >= limit, !retainsObjects { letGo() }
+  }
+
   private mutating func letGo() {
     index()
     byID.removeUnheld()

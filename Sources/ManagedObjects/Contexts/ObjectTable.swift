@@ -69,7 +69,10 @@ struct ObjectTable {
     var kept = ContiguousArray<ManagedObject>()
     for place in objects.indices where objects[place] != nil {
       let isAlone = isKnownUniquelyReferenced(&objects[place])
-      if let object = objects[place], !isAlone || object.state != .clean { kept.append(object) }
+      // What has no permanent ID yet is in a parent only, and will be told of its ID.
+      if let object = objects[place], !isAlone || object.state != .clean || object.id.isTemporaryID {
+        kept.append(object)
+      }
     }
     self = ObjectTable()
     reserve(kept.count)

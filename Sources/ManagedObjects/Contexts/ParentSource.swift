@@ -90,8 +90,11 @@ extension ManagedObjectContext {
     if !row.id.isTemporaryID, let object = registry.object(with: row.id), object.state == .deleted {
       return absorbReinsertion(row, object)
     }
-    var values = row.id.entity.initialValues
-    for attribute in row.id.entity.attributes { values[attribute.slot] = row.values[attribute.slot] }
+    var values = row.values
+    if !row.id.entity.relationships.isEmpty {
+      values = row.id.entity.initialValues
+      for attribute in row.id.entity.attributes { values[attribute.slot] = row.values[attribute.slot] }
+    }
     let object = adopt(StoreRow(id: row.id, values: values))
     object.isKnownToChildren = true
     return object

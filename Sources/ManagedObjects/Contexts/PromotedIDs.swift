@@ -76,7 +76,9 @@ extension ManagedObjectContext {
       permanentIDs[promotion.temporary] = promotion.permanent
       registry.rename(object, to: promotion.permanent)
     }
-    if !renamed.isEmpty { replaceTemporaryIDs(renamed, in: registry.objects) }
+    if !renamed.isEmpty, model.entities.contains(where: { !$0.relationships.isEmpty }) {
+      replaceTemporaryIDs(renamed, in: registry.objects)
+    }
     children.promote(promoted)
   }
 }

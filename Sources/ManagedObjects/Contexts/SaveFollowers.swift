@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 // Who merges by itself what others save. Of a coordinator's saves the followers are told in the order in which the store
@@ -56,6 +57,35 @@ final class SaveFollowers: Sendable {
   }
 }
 
+/// Saves that wait to be merged by one context. Safe from any thread.
+final class SaveMailbox: Sendable {
+  /// Saves that were merged, to be let go of on another thread than the one that merged them.
+  final class Batch: @unchecked Sendable {
+    // Sendable: the merging thread reads it, then hands it over once and doesn't touch it again.
+    private(set) var content: [ContextSave]
+    init(_ content: [ContextSave]) { self.content = content }
+    func letGo() { content = [] }
+  }
+
+  private let waiting = Mutex<[ContextSave]>([])
+
+  /// Puts a save in. Returns whether it is the first, so that somebody must be called to take it out.
+  func put(_ save: ContextSave) -> Bool {
+    waiting.withLock { waiting in
+      waiting.append(save)
+      return waiting.count == 1
+    }
+  }
+
+  /// Everything that waits, in the order in which it came.
+  func takeAll() -> [ContextSave] {
+    waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+  }
+}
+
 extension ManagedObjectContext {
   /// Whether the context merges by itself what others save: into the coordinator, or, for a child, into its parent, and
   /// what the parent saves and merges.
@@ -75,7 +105,15 @@ extension ManagedObjectContext {
   /// Merges a save on the context's queue, later.
   fileprivate func takeIn(_ save: ContextSave) {
     guard save.contextID != ObjectIdentifier(self) else { return }
-    perform { self.mergeChanges(fromContextDidSave: save) }
+    // One piece of work for all that waits, so that a context which is busy isn't called once a save.
+    if mailbox.put(save) { perform { self.mergeWaiting() } }
+  }
+
+  private func mergeWaiting() {
+    let saves = SaveMailbox.Batch(mailbox.takeAll())
+    for save in saves.content { mergeChanges(fromContextDidSave: save) }
+    // Letting go of thousands of rows takes longer than merging them; the main queue has other things to do.
+    DispatchQueue.global(qos: .utility).async { saves.letGo() }
   }
 
   /// Tells a save of this context to whoever merges by itself.
