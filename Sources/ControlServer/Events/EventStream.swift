@@ -7,7 +7,7 @@ import ServiceLifecycle
 ///
 /// It ends when the job has ended (for a stream of one job), when the client goes away, when the client lags too far
 /// behind (a `lagged` event says so), and at once when the daemon shuts down. A client that doesn't read can't hold up
-/// the shutdown: its connection is closed a second later, whatever is still unsent.
+/// the shutdown: its connection is closed some seconds later, whatever is still unsent.
 struct EventStream: Sendable {
   let changes: AsyncStream<Job>
   /// The one job that the stream is about, as it was after `changes` began; nil for all jobs.
@@ -35,7 +35,7 @@ struct EventStream: Sendable {
           }
         } onGracefulShutdown: {
           mailbox.finish()
-          context.channel.eventLoop.scheduleTask(in: .seconds(1)) { context.channel.close(promise: nil) }
+          context.channel.eventLoop.scheduleTask(in: .seconds(5)) { context.channel.close(promise: nil) }
         }
         try await writer.finish(nil)
       })
