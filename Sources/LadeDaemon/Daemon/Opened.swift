@@ -30,11 +30,13 @@ struct Opened: Sendable {
     stores = try DataStores(configuration.stores)
     do {
       queueCoordinator = PersistentStoreCoordinator(model: try QueueModel.make())
-      queueIdentifier = try queueCoordinator.addPersistentStore(
-        .sqlite(
-          at: URL(fileURLWithPath: configuration.queueStore),
-          options: SQLiteStoreOptions(
-            durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20)))
+      var queue = PersistentStoreDescription.sqlite(
+        at: URL(fileURLWithPath: configuration.queueStore),
+        options: SQLiteStoreOptions(
+          durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20))
+      // A daemon of an earlier version doesn't drop what a later one has noted.
+      queue.refusesLossyMigration = true
+      queueIdentifier = try queueCoordinator.addPersistentStore(queue)
     } catch {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
     }

@@ -25,7 +25,10 @@ struct DataStores: Sendable {
         let file = URL(fileURLWithPath: configuration.path)
         try FileManager.default.createDirectory(
           at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try coordinator.addPersistentStore(.sqlite(at: file))
+        var description = PersistentStoreDescription.sqlite(at: file)
+        // What somebody left out of the model isn't dropped from the store.
+        description.refusesLossyMigration = true
+        try coordinator.addPersistentStore(description)
         return Store(configuration: configuration, coordinator: coordinator, entities: data.entities.map(\.name))
       } catch {
         throw DaemonError.store(name: configuration.name, reason: "\(error)")

@@ -9,5 +9,8 @@ package struct MigrationOptions: Sendable {
   /// The stages of the way from any earlier version.
   package var stagedMigrationManager: StagedMigrationManager?
 
+  /// Whether an inferred migration that would lose values is refused.
+  package var refusesLossyMigration = false
+
   package init() {}
 }

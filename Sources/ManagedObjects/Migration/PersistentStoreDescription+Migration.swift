@@ -33,4 +33,14 @@ extension PersistentStoreDescription {
     get { migration.stagedMigrationManager }
     set { migration.stagedMigrationManager = newValue }
   }
+
+  /// Whether an inferred migration is refused, with every obstacle, when the model no longer has what the store holds
+  /// values for: an entity, an attribute or a relationship. A program whose model others edit says yes: what is left out
+  /// by mistake is not lost then.
+  ///
+  /// No, the default, drops them: Core Data's behaviour, which has no such option.
+  public var refusesLossyMigration: Bool {
+    get { migration.refusesLossyMigration }
+    set { migration.refusesLossyMigration = newValue }
+  }
 }

@@ -128,6 +128,10 @@ struct StoreOpening {
       }
     }
     let mapping = try MappingModel.inferred(from: source, sourceEntities, to: model, held)
+    if options.refusesLossyMigration {
+      let losses = mapping.losses
+      guard losses.isEmpty else { throw MigrationError.cannotInfer(obstacles: losses) }
+    }
     let tables = try TableMigration(db, path: path, from: old, sourceEntities, to: opened.schema, held, mapping)
     try tables.run()
     let derived = tables.derivedAnew
