@@ -17,3 +17,13 @@ extension FetchSortDescriptor {
     }
   }
 }
+
+extension MagicalEntity {
+  /// Descriptors that sort by attributes, all of them upwards or downwards. An attribute may say its direction as in a sort
+  /// term: `"age:NO"`.
+  /// Source: `MR_sortAscending:attributes:`, `MR_ascendingSortDescriptors:`, `MR_descendingSortDescriptors:`.
+  /// - Throws: ``MagicalRecordError/sortTerm(_:)``.
+  public static func sortAscending(_ ascending: Bool, attributes: [String]) throws -> [FetchSortDescriptor] {
+    try attributes.flatMap { try FetchSortDescriptor.list($0, ascending: ascending) }
+  }
+}

@@ -5,6 +5,26 @@ extension MagicalEntity {
     try resolved(context).insert(Self.self)
   }
 
+  /// Inserts a new object of an entity, for a class that several entities have.
+  /// Source: `MR_createEntityWithDescription:inContext:`; an object without a context there can't be here.
+  /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)`` when the entity's objects are not of this class.
+  @discardableResult
+  public static func createEntity(
+    with description: EntityDescription, in context: ManagedObjectContext? = nil
+  ) throws -> Self {
+    let context = try resolved(context)
+    guard description.objectClass is Self.Type, context.model.entitiesByName[description.name] === description else {
+      throw ManagedObjectError.unknownEntity(
+        name: description.name,
+        known: context.model.entities.filter { $0.objectClass is Self.Type }.map(\.name))
+    }
+    let object = try context.insert(description)
+    return unsafeDowncast(object, to: Self.self)
+  }
+
+  /// Whether the object is marked for deletion, or gone. Source: `MR_isEntityDeleted`.
+  public var isEntityDeleted: Bool { isDeleted || managedObjectContext == nil }
+
   /// Marks the object for deletion by the next save. Returns whether it was a context's.
   /// Source: `MR_deleteEntity`.
   @discardableResult
@@ -12,6 +32,19 @@ extension MagicalEntity {
     guard let context = managedObjectContext else { return false }
     context.delete(self)
     return true
+  }
+
+  /// Marks the same object in another context for deletion by that context's next save, which must be used where it
+  /// belongs. Returns whether that context has it.
+  /// Source: `MR_deleteEntityInContext:`.
+  @discardableResult
+  public func deleteEntity(in other: ManagedObjectContext) throws -> Bool {
+    if other === managedObjectContext { return deleteEntity() }
+    do {
+      return try inContext(other).deleteEntity()
+    } catch ManagedObjectError.objectNotFound {
+      return false
+    }
   }
 
   /// Marks the objects that match for deletion, with the model's delete rules. Returns how many.
@@ -45,6 +78,41 @@ extension MagicalEntity {
       throw ManagedObjectError.objectNotFound(objectID)
     }
     return object
+  }
+
+  /// The same object in the calling thread's context (see ``MagicalRecord/contextForCurrentThread()``).
+  /// Source: `MR_inThreadContext`.
+  public func inThreadContext() throws -> Self { try inContext(MagicalRecord.contextForCurrentThread()) }
+
+  /// The object itself while it is new, for no other context can find it; otherwise the same object in another context.
+  /// Source: `MR_inContextIfTemporaryObject:`.
+  public func inContextIfTemporaryObject(_ other: ManagedObjectContext) throws -> Self {
+    objectID.isTemporaryID ? self : try inContext(other)
+  }
+
+  /// Gives a new object the ID that it will have when it is saved. Source: `MR_obtainPermanentObjectID`.
+  public func obtainPermanentObjectID() throws {
+    if let context = managedObjectContext, objectID.isTemporaryID { try context.obtainPermanentIDs(for: [self]) }
+  }
+
+  /// Takes on the values that the store has now; unsaved changes stay. Source: `MR_refresh`.
+  public func refresh() { managedObjectContext?.refresh(self, mergeChanges: true) }
+
+  /// Whether the object could be inserted as it is. Source: `MR_isValidForInsert`.
+  public var isValidForInsert: Bool { isValid { try validateForInsert() } }
+
+  /// Whether the object could be updated as it is. Source: `MR_isValidForUpdate`.
+  public var isValidForUpdate: Bool { isValid { try validateForUpdate() } }
+
+  /// Why it isn't valid is logged, as in MagicalRecord: at ``MagicalRecord/LoggingLevel/verbose``.
+  private func isValid(_ check: () throws -> Void) -> Bool {
+    do {
+      try check()
+      return true
+    } catch {
+      MagicalRecord.log(.verbose, "\(objectID) isn't valid: \(error)")
+      return false
+    }
   }
 }
 

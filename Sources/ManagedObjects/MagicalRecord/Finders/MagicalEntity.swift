@@ -14,6 +14,11 @@ extension MagicalEntity {
     try context ?? MagicalRecord.contextForCurrentThread()
   }
 
+  /// The entity whose objects are of this class. Source: `MR_entityDescriptionInContext:`.
+  public static func entityDescription(in context: ManagedObjectContext? = nil) throws -> EntityDescription {
+    try entity(in: resolved(context))
+  }
+
   static func entity(in context: ManagedObjectContext) throws -> EntityDescription {
     guard let entity = context.model.entities.first(where: { $0.objectClass == Self.self }) else {
       throw ManagedObjectError.unknownEntity(name: "\(Self.self)", known: context.model.entities.map(\.name))
@@ -43,6 +48,38 @@ extension MagicalEntity {
     try requestAll(matching: .equal(attribute, value.slotValue), in: context)
   }
 
+  /// A request for the first object that matches. Source: `MR_requestFirstWithPredicate:inContext:`.
+  public static func requestFirst(
+    matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> FetchRequest<Self> {
+    var request = try requestAll(matching: predicate, in: context)
+    request.fetchLimit = 1
+    return request
+  }
+
+  /// A request for the first object whose attribute has a value. Source: `MR_requestFirstByAttribute:withValue:inContext:`.
+  public static func requestFirst(
+    by attribute: String, with value: some AttributeValue, in context: ManagedObjectContext? = nil
+  ) throws -> FetchRequest<Self> {
+    try requestFirst(matching: .equal(attribute, value.slotValue), in: context)
+  }
+
+  /// Fetches. Source: `MR_executeFetchRequest:inContext:`.
+  public static func executeFetchRequest(
+    _ request: FetchRequest<Self>, in context: ManagedObjectContext? = nil
+  ) throws -> [Self] {
+    try resolved(context).fetch(request)
+  }
+
+  /// Fetches the first object; nil for none. Source: `MR_executeFetchRequestAndReturnFirstObject:inContext:`.
+  public static func executeFetchRequestAndReturnFirstObject(
+    _ request: FetchRequest<Self>, in context: ManagedObjectContext? = nil
+  ) throws -> Self? {
+    var request = request
+    request.fetchLimit = 1
+    return try executeFetchRequest(request, in: context).first
+  }
+
   // MARK: Finding
 
   /// All objects, or those that match. See ``requestAll(sortedBy:ascending:matching:in:)`` for the sort term.
@@ -64,14 +101,15 @@ extension MagicalEntity {
   }
 
   /// The first object that matches, in the order given or else in the order of the objects' numbers; nil for none.
+  /// - Parameter attributes: what is read of the object at once, where the rest is to be read when it is asked for; nil for
+  ///   everything. Source: `MR_findFirstWithPredicate:sortedBy:ascending:inContext:andRetrieveAttributes:`.
   public static func findFirst(
     orderedBy sortTerm: String? = nil, ascending: Bool = true, matching predicate: FetchPredicate? = nil,
-    in context: ManagedObjectContext? = nil
+    andRetrieve attributes: [String]? = nil, in context: ManagedObjectContext? = nil
   ) throws -> Self? {
-    let context = try resolved(context)
     var request = try requestAll(sortedBy: sortTerm, ascending: ascending, matching: predicate, in: context)
-    request.fetchLimit = 1
-    return try context.fetch(request).first
+    request.propertiesToFetch = attributes?.map(FetchedProperty.property)
+    return try executeFetchRequestAndReturnFirstObject(request, in: context)
   }
 
   /// The first object whose attribute has a value; nil for none.

@@ -57,4 +57,25 @@ extension MagicalRecord {
     if let error = outcome.error { throw error }
     return outcome.didSave
   }
+
+  /// Runs a block with the calling thread's context (see ``contextForCurrentThread()``), and saves it up to the store,
+  /// waiting for it. What was unsaved in the context before is saved with it; on an error everything stays there.
+  /// Source: `saveUsingCurrentThreadContextWithBlockAndWait:`.
+  /// - Returns: whether there was anything to save.
+  /// - Throws: what the block throws, or the save's error.
+  @discardableResult
+  public static func saveUsingCurrentThreadContextAndWait(
+    _ block: (ManagedObjectContext) throws -> Void
+  ) throws -> Bool {
+    let context = try contextForCurrentThread()
+    do {
+      try block(context)
+    } catch {
+      handle(error, "the block of a save failed")
+      throw error
+    }
+    let outcome = context.saveToPersistentStoreAndWait()
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
 }

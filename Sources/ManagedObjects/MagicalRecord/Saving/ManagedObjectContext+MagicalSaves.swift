@@ -22,6 +22,19 @@ public enum MagicalSaveOutcome: Sendable {
   }
 }
 
+/// How a save is carried out. Source: `MRSaveOptions` of MagicalRecord.
+public struct MagicalSaveOptions: OptionSet, Sendable {
+  /// The options as bits.
+  public let rawValue: Int
+  /// Options from bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The contexts above are saved too, up to the store.
+  public static let parentContexts = MagicalSaveOptions(rawValue: 1 << 0)
+  /// The caller waits for it.
+  public static let synchronously = MagicalSaveOptions(rawValue: 1 << 1)
+}
+
 extension ManagedObjectContext {
   /// Hears of a save's end, on the main queue.
   public typealias SaveCompletion = @Sendable (MagicalSaveOutcome) -> Void
@@ -75,6 +88,18 @@ extension ManagedObjectContext {
     }
     if let error = outcome.error { throw error }
     return outcome.didSave
+  }
+
+  /// Saves as the options say. May be called from anywhere; see the methods that each of them stands for.
+  /// Source: `MR_saveWithOptions:completion:`.
+  /// - Parameter completion: hears of the end on the main queue, of a synchronous save too.
+  public func save(_ options: MagicalSaveOptions, completion: SaveCompletion? = nil) {
+    switch (options.contains(.synchronously), options.contains(.parentContexts)) {
+    case (false, false): saveOnlySelf(completion: completion)
+    case (false, true): saveToPersistentStore(completion: completion)
+    case (true, false): Self.complete(saveOnlySelfAndWait(), completion)
+    case (true, true): Self.complete(saveToPersistentStoreAndWait(), completion)
+    }
   }
 
   private func saveUpwards(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
