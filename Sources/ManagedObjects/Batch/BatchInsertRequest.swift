@@ -10,6 +10,10 @@
 /// of the model isn't asked, as in Core Data; types, attributes that aren't optional, uniqueness and references are kept.
 /// A row whose unique values are taken is treated as the context's merge policy says (a policy of one's own counts as the
 /// type that it was made with): with the object trumping, the values that are given are written into the stored row.
+/// A row can meet two stored rows, by one constraint each. It goes into the one that the entity's first constraint names;
+/// of the values of the other constraint either the other row is deleted, as its delete rules say (the object trumps, or
+/// overwrites: what SQLite's `REPLACE` does), or they stay with it (the store trumps). Under the error policy the error
+/// names both rows.
 ///
 /// Source: Core Data's `NSBatchInsertRequest`. Beyond that a to-one relationship can be given, as `.object` with a
 /// permanent ID, when nothing or a to-many relationship leads back.

@@ -144,8 +144,12 @@ extension ManagedObjectError: CustomStringConvertible {
     case .noStore(let entity): return "no store of the coordinator holds \(entity)"
     case .validation(let failures): return failures.map(\.description).joined(separator: "; ")
     case .constraintConflicts(let conflicts):
-      let names = conflicts.prefix(3).map { "\($0.objectID.entity.name) by \($0.constraint.joined(separator: ", "))" }
-      return "\(conflicts.count) object(s) are in the store already: " + names.joined(separator: "; ")
+      let names = conflicts.prefix(3).map { conflict in
+        let other = (conflict.databaseObjectID ?? conflict.earlier?.id).map { ", as \($0) is" } ?? ""
+        return "\(conflict.objectID.entity.name) by \(conflict.constraint.joined(separator: ", "))\(other)"
+      }
+      let count = Set(conflicts.map(\.objectID)).count
+      return "\(count) object(s) are in the store already: " + names.joined(separator: "; ")
     case .mergeConflicts(let conflicts):
       let names = conflicts.prefix(3).map { "\($0.objectID) was \($0.isDeleted ? "deleted" : "changed")" }
       return "\(conflicts.count) object(s) changed in the store since they were read: " + names.joined(separator: "; ")

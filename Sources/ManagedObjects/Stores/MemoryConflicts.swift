@@ -1,7 +1,7 @@
 /// Finds the uniqueness conflicts of a write into a store in memory, after its rows have been put there.
 ///
-/// A row clashes with one that this save doesn't write, or with one that it writes before: updates in their order, then new
-/// rows in theirs.
+/// A row clashes with one that keeps its values, or with one that is written before: updates in their order, then new rows
+/// in theirs.
 struct MemoryConflicts {
   private let changes: StoreChanges
   private let ids: [ManagedObjectID]
@@ -41,14 +41,15 @@ struct MemoryConflicts {
     for row: StoreRow, _ id: ManagedObjectID, _ place: Int, in tables: MemoryTables,
     _ conflicts: inout [ConstraintConflict]
   ) {
-    for constraint in id.entity.uniquenessConstraints where constraint != id.entity.primaryKey.map({ [$0] }) {
+    for constraint in id.entity.uniquenessConstraints
+    where constraint != id.entity.primaryKey.map({ [$0] }) && !keeps(place, constraint) {
       let owners = tables.owners(of: constraint, row.values)
       if owners.isEmpty || (owners.count == 1 && owners.contains(id.number)) { continue }
       var (first, firstPlace): (ManagedObjectID?, Int) = (nil, place)
       for number in owners where number != id.number {
         let owner = ManagedObjectID(scope: id.scope, number: number)
-        guard let its = places[owner] else {
-          // A row that stays as it is comes before all.
+        guard let its = places[owner], !keeps(its, constraint) else {
+          // A row that keeps its values comes before all.
           first = owner
           break
         }
@@ -56,6 +57,13 @@ struct MemoryConflicts {
       }
       if let first { conflicts.append(conflict(row, constraint, with: first, in: tables)) }
     }
+  }
+
+  /// Whether the row at a place had the values of a constraint before.
+  private func keeps(_ place: Int, _ constraint: [AttributeDescription]) -> Bool {
+    guard place < changes.updated.count else { return false }
+    let update = changes.updated[place]
+    return constraint.allSatisfy { update.values[$0.slot] == update.committed[$0.slot] }
   }
 
   private func conflict(

@@ -15,6 +15,8 @@ private final class SQLiteTransaction: SQLiteReader, StoreTransaction, @unchecke
   // Sendable: it is used by the thread that runs the transaction, for as long as that runs.
   let store: SQLiteStore
   private let db: Database
+  /// Notes all that the batch writes, by however many writes, as one transaction; none before the first.
+  private var history: HistoryWriter?
 
   init(of store: SQLiteStore, on db: Database) {
     self.store = store
@@ -26,7 +28,7 @@ private final class SQLiteTransaction: SQLiteReader, StoreTransaction, @unchecke
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     var result = StoreWriteResult(ids: [])
     try db.inSavepoint {
-      result = try store.write(changes, isChecked: false, in: db)
+      result = try store.write(changes, isChecked: false, in: db, history: &history)
       return .commit
     }
     return result

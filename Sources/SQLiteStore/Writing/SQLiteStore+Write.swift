@@ -11,7 +11,8 @@ extension SQLiteStore {
       try pool.writeWithoutTransaction { db in
         var result = StoreWriteResult(ids: [])
         try db.inTransaction(.immediate) {
-          result = try write(changes, isChecked: true, in: db)
+          var history: HistoryWriter?
+          result = try write(changes, isChecked: true, in: db, history: &history)
           return .commit
         }
         return result
@@ -20,8 +21,12 @@ extension SQLiteStore {
   }
 
   /// Writes changes within a transaction. If it throws, what it wrote is still there: the transaction is to be given up.
-  /// - Parameter isChecked: whether the rows must be looked at, for somebody else may have changed them.
-  func write(_ changes: StoreChanges, isChecked: Bool, in db: Database) throws -> StoreWriteResult {
+  /// - Parameters:
+  ///   - isChecked: whether the rows must be looked at, for somebody else may have changed them.
+  ///   - history: what notes the transaction's changes; made by its first write.
+  func write(
+    _ changes: StoreChanges, isChecked: Bool, in db: Database, history: inout HistoryWriter?
+  ) throws -> StoreWriteResult {
     let write = try RowWrite(db, store: self)
     if isChecked { try write.check(changes) }
     var changes = changes
@@ -37,8 +42,9 @@ extension SQLiteStore {
     let refreshed = try derivations?.finish(changes, ids, number: write.number, to: &derived) ?? []
     try write.finish(changes, ids)
     if options.persistentHistoryTracking {
-      try HistoryWriter(db, author: changes.transactionAuthor, contextName: changes.contextName)
-        .note(changes, ids: ids)
+      let writer = history ?? HistoryWriter(db, author: changes.transactionAuthor, contextName: changes.contextName)
+      history = writer
+      try writer.note(changes, ids: ids)
     }
     return StoreWriteResult(ids: ids, refreshed: refreshed)
   }

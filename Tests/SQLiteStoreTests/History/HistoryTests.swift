@@ -49,6 +49,26 @@ struct HistoryTests {
     #expect(result.objectIDs == [ada.objectID, company.objectID])
   }
 
+  @Test("a batch request is one transaction, however many rows it writes")
+  func batches() throws {
+    let scratch = try ScratchDirectory()
+    let context = context(try coordinator(scratch), author: "import")
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    try context.person("Ada", email: "1@x")
+    try context.save()
+    let rows: [[String: Value]] = (0..<5000).map { ["name": .string("P"), "email": .string("\($0)@x")] }
+    try context.execute(BatchInsertRequest(entityName: "Person", objects: rows))
+    var update = BatchUpdateRequest(entityName: "Person")
+    update.propertiesToUpdate = ["age": .constant(.int(1))]
+    try context.execute(update)
+    try context.execute(BatchDeleteRequest(fetchRequest: FetchRequest<Person>(entityName: "Person")))
+    let found = try context.execute(.fetchHistory(after: nil as PersistentHistoryToken?)).transactions
+    #expect(found.map(\.transactionNumber) == [1, 2, 3, 4] && found.allSatisfy { $0.author == "import" })
+    #expect(found.map { $0.changes?.count } == [1, 5000, 5000, 5000])
+    #expect(found[1].changes?.count { $0.changeType == .insert } == 4999)
+    #expect(found[2].changes?.allSatisfy { $0.updatedProperties == ["age"] } == true)
+  }
+
   @Test("goes on after a token, a date or a transaction, and leaves out authors")
   func places() throws {
     let scratch = try ScratchDirectory()
