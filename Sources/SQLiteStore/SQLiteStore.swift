@@ -10,14 +10,16 @@ import Synchronization
 ///
 /// One table an entity hierarchy, named as its root entity; a column an attribute, named as the attribute; a to-one
 /// relationship `owner` is the column `owner_id`, a foreign key. See ``SchemaMap``.
-package final class SQLiteStore: PersistentStore {
+package final class SQLiteStore: IncrementalStore {
   package let identifier: String
   package let url: URL?
   let pool: DatabasePool
   let schema: SchemaMap
   let options: SQLiteStoreOptions
-  /// By the entities' indexes.
+  /// By the entities' indexes; of the entities that the store holds.
   let layouts: [Int: RowLayout]
+  /// What IDs of an entity are made with, by its index: of every entity in the hierarchies that the store holds a part of.
+  private let scopes: [Int: IDScope]
   /// Whether there are ordered relationships.
   let hasOrders: Bool
   /// Whether there are derived attributes.
@@ -74,8 +76,13 @@ package final class SQLiteStore: PersistentStore {
     let (identifier, schema) = (opened.identifier, opened.schema)
     self.identifier = identifier
     self.schema = schema
-    let scopes = Dictionary(
-      uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
+    var scopes: [Int: IDScope] = [:]
+    for root in Set(entities.map(\.rootEntity)) {
+      for entity in root?.selfAndDescendants ?? [] {
+        scopes[entity.index] = IDScope(entity: entity, storeIdentifier: identifier)
+      }
+    }
+    self.scopes = scopes
     var layouts: [Int: RowLayout] = [:]
     for entity in entities {
       guard let scope = scopes[entity.index] else { continue }
@@ -105,10 +112,20 @@ package final class SQLiteStore: PersistentStore {
     return layout
   }
 
-  /// The layouts of the entities whose rows a fetch of `entity` may bring.
+  /// The layouts of the entities whose rows a fetch of `entity` may bring; there is at least one.
   func layouts(of entity: EntityDescription, includesSubentities: Bool = true) throws -> [RowLayout] {
-    try (includesSubentities ? entity.selfAndDescendants : [entity]).map(layout(of:))
+    let found = (includesSubentities ? entity.selfAndDescendants : [entity]).compactMap { layouts[$0.index] }
+    guard !found.isEmpty else { throw ManagedObjectError.noStore(entity: entity.name) }
+    return found
   }
+
+  /// Whether the store holds the entity, or one that inherits from it.
+  func holds(_ entity: EntityDescription) -> Bool {
+    layouts[entity.index] != nil || entity.subentities.contains(where: holds)
+  }
+
+  /// What IDs are made with that say no more than that an object is of that entity.
+  func scope(of entity: EntityDescription) -> IDScope { scopes[entity.index] ?? .of(entity, in: identifier) }
 
   /// Runs `body`, turning SQLite's errors into this library's.
   func translating<T>(_ body: () throws -> T) throws -> T { try Self.translating(url, body) }

@@ -36,7 +36,7 @@ struct Opened: Sendable {
           durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20))
       // A daemon of an earlier version doesn't drop what a later one has noted.
       queue.refusesLossyMigration = true
-      queueIdentifier = try queueCoordinator.addPersistentStore(queue)
+      queueIdentifier = try queueCoordinator.addPersistentStore(queue).identifier
     } catch {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
     }

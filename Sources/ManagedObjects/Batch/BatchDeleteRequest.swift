@@ -5,7 +5,7 @@
 /// try context.execute(request)
 /// ```
 ///
-/// All rows are deleted in one transaction, or none. The delete rules are kept: nullify, also towards rows that nobody
+/// All rows of a store are deleted in one transaction, or none. The delete rules are kept: nullify, also towards rows that nobody
 /// has read; cascade, whose rows are deleted and told of with the others; deny, which makes the request fail. It fails as
 /// well where a rule would nullify a relationship that isn't optional. What objects say on their deletion isn't asked.
 ///
@@ -13,6 +13,11 @@
 public struct BatchDeleteRequest {
   /// What ``ManagedObjectContext/execute(_:)-(BatchDeleteRequest)`` is to return.
   public var resultType = BatchRequestResultType.statusOnly
+  /// The stores whose rows are deleted; nil, the default, for those of the fetch request.
+  ///
+  /// Each store is a transaction of its own: what one has done stays done when the next one fails.
+  /// Source: `affectedStores` of Core Data's `NSPersistentStoreRequest`.
+  public var affectedStores: [PersistentStore]?
   let target: Target
 
   enum Target {
@@ -35,34 +40,42 @@ extension ManagedObjectContext {
   ///
   /// Source: `execute(_:)` of Core Data.
   /// - Throws: ``ManagedObjectError/validation(_:)`` for deletions that are denied or would leave an object without what
-  ///   the model demands of it, or the store's error. Nothing is deleted then, of IDs in several stores nothing in the
-  ///   store that fails.
+  ///   the model demands of it, or the store's error. Nothing is deleted then, of several stores nothing in the one that
+  ///   fails.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchDeleteResult {
     home.check()
     let coordinator = persistentStoreCoordinator
     let deletion = BatchDeletion(contextName: name, transactionAuthor: transactionAuthor)
     var done = StoreBatchResult()
+    let affected = try identifiers(of: request.affectedStores)
+    var ids: [ManagedObjectID]
     switch request.target {
+    case .ids(let given): ids = given
     case .fetch(let bind):
-      let fetch = try bind(self)
-      done = try coordinator.store(of: fetch.entity).transaction { try deletion.run($0.ids(fetch), in: $0) }
-    case .ids(let ids):
-      var parts: [(store: any PersistentStore, ids: [ManagedObjectID])] = []
-      for id in ids where !id.isTemporaryID {
-        let store = try coordinator.store(of: id.entity)
-        if let place = parts.firstIndex(where: { $0.store === store }) {
-          parts[place].ids.append(id)
-        } else {
-          parts.append((store, [id]))
+      var fetch = try bind(self)
+      if let affected { fetch.affectedStores = affected }
+      let stores = try coordinator.stores(for: fetch)
+      if stores.count == 1 || !fetch.isOrdered {
+        for store in stores {
+          done.add(try store.content.transaction { try deletion.run($0.ids(fetch), in: $0) })
         }
+        return BatchDeleteResult(request.resultType, done)
       }
-      for part in parts {
-        let one = try part.store.transaction { try deletion.run(part.ids, in: $0) }
-        done.count += one.count
-        done.ids += one.ids
+      // Which rows are of the page can't be told by one store alone.
+      ids = try coordinator.ids(fetch)
+    }
+    ids.removeAll { $0.isTemporaryID }
+    var parts: [(store: PersistentStore, ids: [ManagedObjectID])] = []
+    for id in ids where affected?.contains(id.scope.storeIdentifier) != false {
+      let store = try coordinator.map.store(holding: id)
+      if let place = parts.firstIndex(where: { $0.store == store }) {
+        parts[place].ids.append(id)
+      } else {
+        parts.append((store, [id]))
       }
     }
+    for part in parts { done.add(try part.store.content.transaction { try deletion.run(part.ids, in: $0) }) }
     return BatchDeleteResult(request.resultType, done)
   }
 }

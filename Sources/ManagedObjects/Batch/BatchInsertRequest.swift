@@ -22,6 +22,10 @@ public struct BatchInsertRequest {
   public let entityName: String
   /// What ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)`` is to return.
   public var resultType = BatchRequestResultType.statusOnly
+  /// The store that gets the rows: of those given, the first that holds the entity; nil, the default, for the first of all.
+  ///
+  /// Source: `affectedStores` of Core Data's `NSPersistentStoreRequest`.
+  public var affectedStores: [PersistentStore]?
   let source: Source
 
   enum Source {
@@ -73,7 +77,11 @@ extension ManagedObjectContext {
     let insertion = BatchInsertion(
       policy: mergePolicy.mergeType, wantsIDs: request.resultType == .objectIDs, contextName: name,
       transactionAuthor: transactionAuthor)
-    let done = try persistentStoreCoordinator.store(of: entity).transaction { try insertion.run(rows, in: $0) }
+    var fetch = StoreFetch(entity: entity, includesSubentities: false)
+    fetch.affectedStores = try identifiers(of: request.affectedStores)
+    let stores = try persistentStoreCoordinator.stores(for: fetch)
+    let first = request.affectedStores?.first(where: stores.contains) ?? stores[0]
+    let done = try first.content.transaction { try insertion.run(rows, in: $0) }
     return BatchInsertResult(request.resultType, done)
   }
 }

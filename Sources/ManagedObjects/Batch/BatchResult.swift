@@ -41,4 +41,10 @@ struct StoreBatchResult: Sendable {
   var count = 0
   /// The rows' IDs, if somebody wants them.
   var ids: [ManagedObjectID] = []
+
+  /// Takes in what it did to those of another store.
+  mutating func add(_ other: StoreBatchResult) {
+    count += other.count
+    ids += other.ids
+  }
 }

@@ -7,7 +7,7 @@
 /// try context.execute(request)
 /// ```
 ///
-/// All rows are changed in one transaction, or none. Validation of the model isn't asked, as in Core Data; types,
+/// All rows of a store are changed in one transaction, or none. Validation of the model isn't asked, as in Core Data; types,
 /// attributes that aren't optional, uniqueness and references are kept. A to-one relationship can be set to a constant,
 /// `.object` with a permanent ID or nil, when nothing or a to-many relationship leads back.
 ///
@@ -23,6 +23,11 @@ public struct BatchUpdateRequest: Sendable {
   public var propertiesToUpdate: [String: FetchPredicate.Expression] = [:]
   /// What ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)`` is to return.
   public var resultType = BatchRequestResultType.statusOnly
+  /// The stores whose rows are changed, those of them that hold the entity; nil, the default, for all.
+  ///
+  /// Each store is a transaction of its own: what one has done stays done when the next one fails.
+  /// Source: `affectedStores` of Core Data's `NSPersistentStoreRequest`.
+  public var affectedStores: [PersistentStore]?
 
   /// A request that changes nothing yet.
   public init(entityName: String) { self.entityName = entityName }
@@ -35,18 +40,24 @@ extension ManagedObjectContext {
   /// Source: `execute(_:)` of Core Data.
   /// - Throws: what of the predicate or the properties doesn't fit the model, ``ManagedObjectError/validation(_:)`` for
   ///   nil where the model demands a value, ``ManagedObjectError/constraintConflicts(_:)``,
-  ///   ``ManagedObjectError/brokenReferences(_:)``, or the store's error. Nothing is changed then.
+  ///   ``ManagedObjectError/brokenReferences(_:)``, or the store's error. Nothing is changed then, of several stores nothing
+  ///   in the one that fails.
   @discardableResult
   public func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
     home.check()
     let entity = try entity(request.entityName)
+    var fetch = StoreFetch(
+      entity: entity, includesSubentities: request.includesSubentities,
+      predicate: try request.predicate?.resolved(in: entity))
+    fetch.affectedStores = try identifiers(of: request.affectedStores)
     let update = BatchUpdate(
-      fetch: StoreFetch(
-        entity: entity, includesSubentities: request.includesSubentities,
-        predicate: try request.predicate?.resolved(in: entity)),
+      fetch: fetch,
       assignments: try request.propertiesToUpdate.map { try BatchAssignment($0, $1, of: entity) },
       contextName: name, transactionAuthor: transactionAuthor)
-    let done = try persistentStoreCoordinator.store(of: entity).transaction { try update.run(in: $0) }
+    var done = StoreBatchResult()
+    for store in try persistentStoreCoordinator.stores(for: fetch) {
+      done.add(try store.content.transaction { try update.run(in: $0) })
+    }
     return BatchUpdateResult(request.resultType, done)
   }
 }

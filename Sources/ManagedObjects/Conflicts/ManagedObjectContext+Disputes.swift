@@ -13,15 +13,26 @@ extension ManagedObjectContext {
       do {
         return try writing { try source.write(save.changes) }
       } catch let error as PartialWriteError {
-        throw error.underlying
-      } catch ManagedObjectError.mergeConflicts(let conflicts) where attempt < Self.attempts {
-        try mergePolicy.resolve(optimisticLockingConflicts: conflicts, in: self)
-      } catch ManagedObjectError.constraintConflicts(let conflicts) where attempt < Self.attempts {
-        try mergePolicy.resolve(constraintConflicts: conflicts, in: self)
+        finish(save.part(error.changes), error.result)
+        try settle(error.underlying, attempt)
+      } catch {
+        try settle(error, attempt)
       }
       attempt += 1
       save = try gather(validating: validating)
     }
     return StoreWriteResult(ids: [])
+  }
+
+  /// Lets the merge policy settle conflicts. - Throws: any other error, and conflicts when there were too many.
+  private func settle(_ error: any Error, _ attempt: Int) throws {
+    guard attempt < Self.attempts else { throw error }
+    switch error {
+    case ManagedObjectError.mergeConflicts(let conflicts):
+      try mergePolicy.resolve(optimisticLockingConflicts: conflicts, in: self)
+    case ManagedObjectError.constraintConflicts(let conflicts):
+      try mergePolicy.resolve(constraintConflicts: conflicts, in: self)
+    default: throw error
+    }
   }
 }

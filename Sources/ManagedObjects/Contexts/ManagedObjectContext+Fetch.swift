@@ -44,6 +44,7 @@ extension ManagedObjectContext {
       sort: try request.sortDescriptors.map { try $0.resolved(in: entity) },
       limit: request.fetchLimit, offset: request.fetchOffset)
     fetch.refreshesObjects = request.shouldRefreshRefetchedObjects
+    fetch.affectedStores = try identifiers(of: request.affectedStores)
     return fetch
   }
 
@@ -98,7 +99,9 @@ extension ManagedObjectContext {
     }
     var known = Set(found.map(ObjectIdentifier.init))
     for object in insertions + updates where object.state == .inserted || object.state == .updated {
-      guard belongs(object), matches(object), known.insert(ObjectIdentifier(object)).inserted else { continue }
+      guard belongs(object), isAffected(object.id, by: fetch), matches(object),
+        known.insert(ObjectIdentifier(object)).inserted
+      else { continue }
       found.append(object)
     }
     // Without a sort, pages count along the objects' numbers.

@@ -43,15 +43,21 @@ extension ManagedObjectContext {
     home.check()
     if let foreign = objects.first(where: { $0.home !== home }) { throw ManagedObjectError.foreignObject(foreign.id) }
     let temporary = objects.filter { $0.id.isTemporaryID && $0.state == .inserted }
-    var ids = try source.permanentIDs(for: temporary.map(\.entity))
+    var stores: [Int: PersistentStore] = [:]
+    if !assignments.isEmpty {
+      for (index, object) in temporary.enumerated() { stores[index] = assignments[object.id] }
+    }
+    var ids = try source.permanentIDs(for: temporary.map(\.entity), in: stores)
     var promoted: [PromotedIDs.Promotion] = []
     for (index, object) in temporary.enumerated() where object.id.isTemporaryID {
       if let key = object.entity.primaryKey, case .int(let number) = object.slots[key.slot] {
-        ids[index] = try persistentStoreCoordinator.managedObjectID(entity: object.entity.name, number: number)
+        ids[index] = try persistentStoreCoordinator.managedObjectID(
+          entity: object.entity.name, number: number, in: stores[index])
       }
       guard !ids[index].isTemporaryID, registry.object(with: ids[index]) == nil else { continue }
       permanentIDs[object.id] = ids[index]
       promoted.append(.init(temporary: object.id, permanent: ids[index]))
+      assignments[object.id] = nil
       registry.rename(object, to: ids[index])
     }
     replaceTemporaryIDs()

@@ -59,5 +59,6 @@ extension ManagedObjectContext {
     newDeletions.removeAll(keepingCapacity: true)
     hasVoidInsertions = false
     hasRelatedInsertions = false
+    if !assignments.isEmpty { forgetAssignments() }
   }
 }

@@ -4,13 +4,14 @@ extension ManagedObjectContext {
   /// In this order: a will-save notification, the delete rules, each object's ``ManagedObject/willSave()``, validation, the
   /// write, each object's ``ManagedObject/didSave()``, a did-save notification. Conflicts are settled by ``mergePolicy``;
   /// what that made of the changes goes the same way again, from the delete rules on. After an error the changes are all
-  /// still there. Saving to a store blocks until the transaction is committed, so a context of the main queue should save
+  /// still there, but for those that another of several stores has written by then: they are saved, and told of by a
+  /// notification of their own. Saving to a store blocks until the transaction is committed, so a context of the main queue should save
   /// into a parent with a queue of its own.
   ///
   /// Source: `save()` of Core Data.
   /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/unsettledChanges(attempts:objectIDs:)``,
   ///   ``ManagedObjectError/constraintConflicts(_:)``, ``ManagedObjectError/mergeConflicts(_:)``,
-  ///   ``ManagedObjectError/brokenReferences(_:)``, or the store's error.
+  ///   ``ManagedObjectError/brokenReferences(_:)``, ``PersistentStoreError``, or the store's error.
   public func save() throws { try save(validating: true) }
 
   /// Saves objects that the caller has checked against the model already, as an import does record by record.
@@ -28,8 +29,14 @@ extension ManagedObjectContext {
     var save = try gather(validating: validating)
     let result = try write(&save, validating: validating)
 
+    finish(save, result)
+  }
+
+  /// What is written is no change any more, and whoever wants to know is told.
+  func finish(_ written: Gathered, _ result: StoreWriteResult) {
+    var save = written
     takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
-    settle()
+    if save.isWhole { settle() } else { settle(save) }
     advanceGeneration()
     if model.hasOwnClasses { tellSaved(save.inserted, save.updated, save.deleted) }
     for object in save.deleted { object.state = .detached }
@@ -48,6 +55,8 @@ extension ManagedObjectContext {
     let updated: ContiguousArray<ManagedObject>
     let deleted: ContiguousArray<ManagedObject>
     var changes: StoreChanges
+    /// Whether it is all that is changed, and not the part that one of several stores has written.
+    var isWhole = true
   }
 
   /// Applies the delete rules, checks what is changed against the model, and collects it.
@@ -76,6 +85,7 @@ extension ManagedObjectContext {
       changes.updated.append(.init(id: object.id, values: object.slots, committed: object.committed))
     }
     for object in deleted { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
+    if !assignments.isEmpty { changes.assignments = assignments }
     return Gathered(inserted: inserted, updated: updated, deleted: deleted, changes: changes)
   }
 
@@ -120,6 +130,23 @@ extension ManagedObjectContext {
     forgetChanges()
     // An import's context is reset after its save, and needn't look through its objects first.
     if parent != nil || !children.isEmpty { registry.trim() }
+  }
+
+  /// The objects of one part aren't changed any more.
+  private func settle(_ part: Gathered) {
+    for object in part.inserted {
+      object.state = .clean
+      object.isChangePending = false
+    }
+    for object in part.updated where object.state == .updated {
+      object.state = .clean
+      object.committed = []
+    }
+    for object in part.deleted { registry.remove(object) }
+    insertions.removeAll { $0.state != .inserted }
+    updates.removeAll { $0.state != .updated }
+    let gone = Set(part.deleted.map(ObjectIdentifier.init))
+    deletions.removeAll { gone.contains(ObjectIdentifier($0)) }
   }
 
   /// Puts permanent IDs where changed objects refer to others by temporary ones.

@@ -113,6 +113,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   var rowCache = RowCache()
   /// Permanent IDs of objects that somebody may still ask for by a temporary one.
   var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  /// Where new objects are to be saved, by their temporary IDs, as far as somebody said it.
+  var assignments: [ManagedObjectID: PersistentStore] = [:]
   /// What a save does when the store, or the parent, doesn't hold what was read here, or holds unique values already.
   /// To be set on the context's queue. Source: `mergePolicy` of Core Data.
   public var mergePolicy = MergePolicy.error

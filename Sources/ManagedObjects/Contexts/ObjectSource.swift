@@ -16,8 +16,8 @@ protocol ObjectSource: Sendable {
   func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow]
   /// Writes changes, all or none.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
-  /// IDs for new objects of an entity, before they are saved.
-  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
+  /// IDs for new objects, before they are saved; `stores` says which of them are assigned to a store, by their places.
+  func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID]
 }
 
 /// One object's row: the values a store holds, in the entity's slots. To-many relationships are `unresolved`.
@@ -40,6 +40,8 @@ package struct StoreFetch: Sendable {
   /// Greatest number of rows, 0 for all.
   package var limit: Int
   package var offset: Int
+  /// The identifiers of the stores to look in; nil for all.
+  package var affectedStores: Set<String>?
   /// The slots to read; the others of a row are `unresolved`. nil for all.
   package var slots: Set<Int>?
   /// Whether objects that a context holds take on the values of their rows.
@@ -78,6 +80,8 @@ package struct StoreChanges: Sendable {
   package var contextName: String?
   /// Who makes the changes, for the store's history.
   package var transactionAuthor: String?
+  /// Where new objects go that were assigned to a store, by their temporary IDs.
+  var assignments: [ManagedObjectID: PersistentStore] = [:]
 
   package init(contextName: String? = nil, transactionAuthor: String? = nil) {
     self.contextName = contextName

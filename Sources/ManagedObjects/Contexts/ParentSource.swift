@@ -49,8 +49,8 @@ struct ParentSource: ObjectSource {
     }
   }
 
-  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
-    try parent.performAndWait { try parent.source.permanentIDs(for: entities) }
+  func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
+    try parent.performAndWait { try parent.source.permanentIDs(for: entities, in: stores) }
   }
 
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
@@ -59,6 +59,7 @@ struct ParentSource: ObjectSource {
       let conflicts = parent.conflicts(with: changes)
       try parent.throwDeferredError()
       guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
+      parent.assignments.merge(changes.assignments) { $1 }
       // First the new objects, then what leads to them.
       let inserted = changes.inserted.map { parent.absorbInsertion($0) }
       for (object, row) in zip(inserted, changes.inserted) { parent.absorbRelationships(row.values, into: object) }

@@ -1,66 +1,53 @@
-package import Foundation
+public import Foundation
 
-/// A store: holds rows of some of the model's entities. Safe from any thread.
-package protocol PersistentStore: StoreReader {
-  /// A UUID that stays with the store's content.
-  var identifier: String { get }
-  /// Where it is, nil for a store in memory.
-  var url: URL? { get }
-  /// The store as it is now, to be read however it changes afterwards.
-  func snapshot() throws -> any StoreReader
-  /// Writes changes in one transaction.
-  func write(_ changes: StoreChanges) throws -> StoreWriteResult
-  /// Runs `body`, and keeps what it writes if it doesn't throw; nobody else writes meanwhile. What batch requests run in.
-  func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T
-  /// IDs for new objects, never given again.
-  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
-  /// Makes everything written so far survive a loss of power.
-  func synchronize() throws
-  /// Lets go of files and connections. Every later use fails.
-  func close() throws
-}
-
-extension PersistentStore {
-  /// A store without files has nothing to let go of.
-  package func close() throws {}
-}
-
-/// What a store is to be: its kind, its place, and which entities it holds.
+/// One of a coordinator's stores. Safe from any thread.
 ///
-/// Source: Core Data's `NSPersistentStoreDescription`.
-public struct PersistentStoreDescription: Sendable {
-  /// The configuration whose entities the store holds; nil for all that no other store holds.
-  public var configuration: String?
-  package var migration = MigrationOptions()
-  private let opening:
-    @Sendable (ManagedObjectModel, [EntityDescription], MigrationOptions) throws -> any PersistentStore
+/// It comes from ``PersistentStoreCoordinator/addPersistentStore(_:)`` and
+/// ``PersistentStoreCoordinator/persistentStores``, and says which store is meant: where new objects go
+/// (``ManagedObjectContext/assign(_:to:)``), where a request looks (``FetchRequest/affectedStores``), what is removed.
+///
+/// Source: Core Data's `NSPersistentStore`.
+public final class PersistentStore: Sendable {
+  /// A UUID that stays with the store's content.
+  public let identifier: String
+  /// Where it is; nil for a store in memory.
+  public let url: URL?
+  /// The configuration of the model that it was added with; nil for none. Source: `configurationName` of Core Data, which
+  /// says `PF_DEFAULT_CONFIGURATION_NAME` for none.
+  public let configurationName: String?
+  /// The entities whose objects it holds.
+  package let entities: [EntityDescription]
+  /// What reads and writes it.
+  package let content: any IncrementalStore
+  private let indexes: Set<Int>
 
-  /// A store that needs no migration, or that wraps one.
-  package init(
-    configuration: String? = nil,
-    open: @escaping @Sendable (ManagedObjectModel, [EntityDescription]) throws -> any PersistentStore
-  ) {
-    self.init(configuration: configuration) { model, entities, _ in try open(model, entities) }
+  init(_ content: any IncrementalStore, configuration: String?, entities: [EntityDescription]) {
+    self.content = content
+    self.entities = entities
+    identifier = content.identifier
+    url = content.url
+    configurationName = configuration
+    indexes = Set(entities.map(\.index))
   }
 
-  /// A store that migrates as the options say.
-  package init(
-    configuration: String? = nil,
-    migrating open:
-      @escaping @Sendable (ManagedObjectModel, [EntityDescription], MigrationOptions) throws ->
-      any PersistentStore
-  ) {
-    self.configuration = configuration
-    opening = open
-  }
+  /// The names of the entities whose objects it holds.
+  public var entityNames: [String] { entities.map(\.name) }
 
-  /// Opens the store for some of a model's entities.
-  package func open(_ model: ManagedObjectModel, _ entities: [EntityDescription]) throws -> any PersistentStore {
-    try opening(model, entities, migration)
-  }
+  /// Whether it holds objects of the entity; those of entities that inherit from it aside.
+  func holds(_ entity: EntityDescription) -> Bool { indexes.contains(entity.index) }
 
-  /// A store in memory, gone with its coordinator.
-  public static func inMemory(configuration: String? = nil) -> PersistentStoreDescription {
-    PersistentStoreDescription(configuration: configuration) { _, entities in InMemoryStore(entities: entities) }
-  }
+  /// Makes everything written so far survive a loss of power.
+  package func synchronize() throws { try content.synchronize() }
+}
+
+extension PersistentStore: Hashable {
+  /// Whether both are the same store of the same coordinator.
+  public static func == (a: PersistentStore, b: PersistentStore) -> Bool { a === b }
+  /// Hashes the store's identity.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension PersistentStore: CustomStringConvertible {
+  /// Its file, or that it is in memory, and its identifier.
+  public var description: String { "\(url?.path ?? "in memory") (\(identifier))" }
 }

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Synchronization
 
 /// Brings contexts and stores together: every fetch and save of a context goes to the store that holds the entity.
@@ -11,67 +11,126 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The model that all its contexts share.
   public let model: ManagedObjectModel
   private let temporaryScopes: [IDScope]
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   /// Keeps saves in the order of their numbers. Recursive: who is told of a write from within it may save, too.
-  private let saving = NSRecursiveLock()
+  let saving = NSRecursiveLock()
   /// The number of the last save.
-  nonisolated(unsafe) private var lastSave: Int64 = 0  // under `saving`
+  nonisolated(unsafe) var lastSave: Int64 = 0  // under `saving`
   /// The contexts that merge by themselves what is saved.
   let followers = SaveFollowers()
 
   private struct State {
-    var stores: [any PersistentStore] = []
-    /// The store of each entity, by the entity's index.
-    var storeOfEntity: [Int: any PersistentStore] = [:]
+    var map: StoreMap
   }
 
   /// A coordinator without stores.
   public init(model: ManagedObjectModel) {
     self.model = model
     temporaryScopes = model.entities.map { IDScope(entity: $0, storeIdentifier: "") }
+    state = Mutex(State(map: StoreMap(model, [])))
   }
 
-  /// Opens a store and adds it. It gets the entities of its configuration, or those that no store holds yet.
-  /// - Returns: the store's identifier.
+  /// Opens a store and adds it.
+  ///
+  /// It holds the entities of its configuration, whether or not other stores hold them too. Of several stores the one
+  /// that was added first takes an entity's new objects, unless ``ManagedObjectContext/assign(_:to:)`` says otherwise; a
+  /// fetch looks in all of them, unless ``FetchRequest/affectedStores`` says otherwise.
+  ///
+  /// Source: `addPersistentStore(with:completionHandler:)` of Core Data, which doesn't allow stores with and without a
+  /// configuration beside each other. Here one without holds what the configurations of the stores before it leave.
   /// - Throws: ``ManagedObjectError/classMismatch(_:)`` with everything in which typed classes don't fit the
-  ///   model, or the store's error.
+  ///   model, ``PersistentStoreError/unknownConfiguration(name:known:)``,
+  ///   ``PersistentStoreError/alreadyAdded(identifier:)``, or the store's error.
   @discardableResult
-  public func addPersistentStore(_ description: PersistentStoreDescription) throws -> String {
+  public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
     guard model.classMismatches.isEmpty else { throw ManagedObjectError.classMismatch(model.classMismatches) }
-    let taken = state.withLock { Set($0.storeOfEntity.keys) }
-    let entities: [EntityDescription]
-    if let configuration = description.configuration {
-      guard let names = model.configurations[configuration] else {
-        throw ManagedObjectError.noStore(entity: "configuration \(configuration)")
+    let entities = try entities(of: description.configuration)
+    let content = try description.open(model, entities)
+    let store = PersistentStore(content, configuration: description.configuration, entities: entities)
+    do {
+      try add(store) { try followRemoteChanges(of: content) }
+    } catch {
+      try content.close()
+      throw error
+    }
+    postStoresDidChange(.addedStores, store)
+    return store
+  }
+
+  private func entities(of configuration: String?) throws -> [EntityDescription] {
+    guard let configuration else {
+      let taken = Set(persistentStores.filter { $0.configurationName != nil }.flatMap(\.entities))
+      return model.entities.filter { !taken.contains($0) }
+    }
+    guard let names = model.configurations[configuration] else {
+      throw PersistentStoreError.unknownConfiguration(name: configuration, known: Array(model.configurations.keys))
+    }
+    return model.entities.filter { names.contains($0.name) }
+  }
+
+  private func add(_ store: PersistentStore, _ follow: () throws -> Void) throws {
+    try saving.withLock {
+      guard map.store(store.identifier) == nil else {
+        throw PersistentStoreError.alreadyAdded(identifier: store.identifier)
       }
-      entities = model.entities.filter { names.contains($0.name) && !taken.contains($0.index) }
-    } else {
-      entities = model.entities.filter { !taken.contains($0.index) }
+      try follow()
+      replaceStores(map.stores + [store])
     }
-    let store = try description.open(model, entities)
-    try followRemoteChanges(of: store)
-    state.withLock {
-      $0.stores.append(store)
-      for entity in entities { $0.storeOfEntity[entity.index] = store }
+  }
+
+  /// Takes a store away, and closes it. What its file holds stays; a store in memory is gone.
+  ///
+  /// Saves that are under way are waited for. Objects of the store stay in their contexts with the values that they have;
+  /// reading more of them fails, and so does a save that would write them:
+  /// ``PersistentStoreError/notReachable(_:)``. Source: `remove(_:)` of Core Data.
+  /// - Throws: ``PersistentStoreError/unknownStore(identifier:)``, or the store's error, as when somebody reads it: then
+  ///   it is still one of the coordinator's.
+  public func remove(_ store: PersistentStore) throws {
+    try saving.withLock {
+      let stores = map.stores
+      guard stores.contains(store) else { throw PersistentStoreError.unknownStore(identifier: store.identifier) }
+      replaceStores(stores.filter { $0 != store })
+      do {
+        try store.content.close()
+      } catch {
+        replaceStores(stores)
+        throw error
+      }
     }
-    return store.identifier
+    postStoresDidChange(.removedStores, store)
+  }
+
+  private func replaceStores(_ stores: [PersistentStore]) {
+    let map = StoreMap(model, stores)
+    state.withLock { $0.map = map }
   }
 
   /// Closes every store, at the end of a program: contexts of the coordinator can't read or save afterwards.
   public func close() throws {
-    for store in persistentStores { try store.close() }
+    for store in persistentStores { try store.content.close() }
   }
 
-  /// The stores, in the order of their addition.
-  package var persistentStores: [any PersistentStore] { state.withLock { $0.stores } }
+  /// The stores, in the order of their addition. Source: `persistentStores` of Core Data.
+  public var persistentStores: [PersistentStore] { map.stores }
 
-  /// The store that holds an entity's objects.
-  package func store(of entity: EntityDescription) throws -> any PersistentStore {
-    guard let store = state.withLock({ $0.storeOfEntity[entity.index] }) else {
-      throw ManagedObjectError.noStore(entity: entity.name)
-    }
-    return store
+  /// Which store holds what, now.
+  var map: StoreMap { state.withLock { $0.map } }
+
+  /// The store at a place; nil when the coordinator has none there. Source: `persistentStore(for:)` of Core Data.
+  public func persistentStore(for url: URL) -> PersistentStore? {
+    persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
   }
+
+  /// The store that holds a saved object; nil while its ID is temporary, and when the coordinator hasn't got the store.
+  ///
+  /// Source: `persistentStore` of Core Data's `NSManagedObjectID`, where the ID knows its coordinator. Here an ID is a
+  /// value that is the same under every coordinator that opens the store.
+  public func persistentStore(for objectID: ManagedObjectID) -> PersistentStore? {
+    objectID.storeIdentifier.flatMap(map.store)
+  }
+
+  /// The store that takes an entity's new objects, unless they are assigned to another.
+  package func store(of entity: EntityDescription) throws -> PersistentStore { try map.first(of: entity) }
 
   /// The ID that a URI stands for.
   /// - Returns: nil when the URI isn't of a store of this coordinator.
@@ -79,125 +138,39 @@ public final class PersistentStoreCoordinator: Sendable {
     let parts = uri.split(separator: "/", omittingEmptySubsequences: true)
     guard parts.count == 4, parts[0] == "x-coredata:", parts[3].first == "p", let number = Int64(parts[3].dropFirst()),
       let entity = model.entitiesByName[String(parts[2])],
-      persistentStores.contains(where: { $0.identifier == parts[1] })
+      map.store(String(parts[1])) != nil
     else { return nil }
     return ManagedObjectID(scope: .of(entity, in: String(parts[1])), number: number)
   }
 
-  /// The ID of the row with that number, whether or not it exists.
+  /// The ID of the row with that number, whether or not it exists, in a store or in the entity's first one.
   /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)`` or ``ManagedObjectError/noStore(entity:)``.
-  package func managedObjectID(entity name: String, number: Int64) throws -> ManagedObjectID {
+  package func managedObjectID(
+    entity name: String, number: Int64, in store: PersistentStore? = nil
+  ) throws -> ManagedObjectID {
     guard let entity = model.entitiesByName[name] else {
       throw ManagedObjectError.unknownEntity(name: name, known: model.entities.map(\.name))
     }
-    return ManagedObjectID(
-      scope: .of(entity, in: try store(of: entity).identifier), number: number)
+    let store = try store ?? self.store(of: entity)
+    return ManagedObjectID(scope: .of(entity, in: store.identifier), number: number)
   }
 
   func temporaryScope(of entity: EntityDescription) -> IDScope { temporaryScopes[entity.index] }
 }
 
 extension PersistentStoreCoordinator: RoutingSource {
-  func reader(of entity: EntityDescription) throws -> any StoreReader { try store(of: entity) }
+  func reader(of store: PersistentStore) throws -> (any StoreReader)? { store.content }
 
-  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
+  func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
     // A row numbered by its own attribute has its ID once that is known, on saving.
     var ids = entities.map { ManagedObjectID(scope: temporaryScope(of: $0), number: 0) }
     let wanting = entities.indices.filter { entities[$0].primaryKey == nil }
-    for (_, places) in Dictionary(grouping: wanting, by: { entities[$0].rootEntity.index }) {
-      let new = try store(of: entities[places[0]]).permanentIDs(for: places.map { entities[$0] })
+    let homes = try wanting.map { try stores[$0] ?? store(of: entities[$0]) }
+    for (store, pairs) in Dictionary(grouping: zip(wanting, homes), by: \.1) {
+      let places = pairs.map(\.0)
+      let new = try store.content.permanentIDs(for: places.map { entities[$0] })
       for (place, id) in zip(places, new) { ids[place] = id }
     }
     return ids
   }
-
-  /// Writes one save after the other, and numbers them: who follows them is told in that order. A store has one writer
-  /// at a time anyway.
-  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
-    try saving.withLock {
-      var result = try writeParts(of: changes)
-      lastSave += 1
-      result.number = lastSave
-      return result
-    }
-  }
-
-  /// Each store's part is one transaction. With several stores a failure in a later one leaves the earlier ones
-  /// written, as in Core Data.
-  private func writeParts(of changes: StoreChanges) throws -> StoreWriteResult {
-    let stores = persistentStores
-    if stores.count == 1 { return try stores[0].write(changes) }
-    var parts: [ObjectIdentifier: Part] = [:]
-    func withPart(of entity: EntityDescription, _ body: (inout Part) -> Void) throws {
-      body(&parts[ObjectIdentifier(try store(of: entity)), default: Part(of: changes)])
-    }
-    for (position, row) in changes.inserted.enumerated() {
-      try withPart(of: row.id.entity) {
-        $0.changes.inserted.append(row)
-        $0.positions.append(position)
-      }
-    }
-    for update in changes.updated { try withPart(of: update.id.entity) { $0.changes.updated.append(update) } }
-    for row in changes.deleted { try withPart(of: row.id.entity) { $0.changes.deleted.append(row) } }
-    try checkStores(changes)
-    var result = StoreWriteResult(ids: changes.inserted.map(\.id))
-    var hasWritten = false
-    for store in stores {
-      guard let part = parts[ObjectIdentifier(store)] else { continue }
-      let written: StoreWriteResult
-      do {
-        written = try store.write(part.changes)
-      } catch {
-        // What is written already can't be tried again.
-        throw hasWritten ? PartialWriteError(underlying: error) : error
-      }
-      hasWritten = true
-      for (position, id) in zip(part.positions, written.ids) { result.ids[position] = id }
-      result.refreshed += written.refreshed
-    }
-    return result
-  }
-}
-
-extension PersistentStoreCoordinator {
-  /// References don't lead from store to store, as in Core Data.
-  /// - Throws: ``ManagedObjectError/validation(_:)`` with every one that does.
-  private func checkStores(_ changes: StoreChanges) throws {
-    var failures: [ValidationFailure] = []
-    func check(_ id: ManagedObjectID, _ values: ContiguousArray<Value>) throws {
-      let home = try store(of: id.entity)
-      for relationship in id.entity.relationships {
-        let targets: Set<ManagedObjectID>
-        switch values[relationship.slot] {
-        case .object(let target): targets = [target]
-        case .objects(let ids): targets = ids
-        case .orderedObjects(let ids): targets = Set(ids)
-        default: continue
-        }
-        if try targets.contains(where: { try store(of: $0.entity) !== home }) {
-          failures.append(
-            .init(entity: id.entity, objectID: id, property: relationship.name, reason: .otherStore))
-        }
-      }
-    }
-    for row in changes.inserted { try check(row.id, row.values) }
-    for update in changes.updated { try check(update.id, update.values) }
-    guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
-  }
-}
-
-/// One store's part of a save, with the places of its insertions among all.
-private struct Part {
-  var changes: StoreChanges
-  var positions: [Int] = []
-
-  init(of changes: StoreChanges) {
-    self.changes = StoreChanges(contextName: changes.contextName, transactionAuthor: changes.transactionAuthor)
-  }
-}
-
-/// A save that one store has written and another refuses.
-struct PartialWriteError: Error {
-  /// Why the other refuses.
-  let underlying: any Error
 }

@@ -61,9 +61,10 @@ extension FetchedResultsTracker {
     for step in selection.paths.steps where step.isInPredicate && asked.insert(step.path).inserted {
       let ids = targets.filter { $0.entity.isKindOf(step.destination) }
       guard !ids.isEmpty else { continue }
-      let fetch = StoreFetch(
+      var fetch = StoreFetch(
         entity: selection.fetch.entity, includesSubentities: selection.fetch.includesSubentities,
         predicate: .isIn(.path(step.path), ResolvedList(ids.map(Value.object)), []))
+      fetch.affectedStores = selection.fetch.affectedStores
       guard let rows = context.reading({ try context.rows(fetch) }) else {
         needsFetch = true
         return

@@ -117,15 +117,17 @@ final class FetchedResultsTracker: ContextObserver {
 
   private func gather(_ changes: PendingChanges, _ saves: [ContextSave], into candidates: inout FetchedCandidates) {
     for list in [changes.inserted, changes.updated, changes.refreshed, changes.deleted] {
-      for object in list where selection.concerns(object.entity) { candidates.noteChanged(object) }
+      for object in list where selection.concerns(object.id, in: context) { candidates.noteChanged(object) }
     }
     for save in saves {
-      for row in save.inserted where selection.concerns(row.id.entity) { candidates.noteMerged(row) }
-      for update in save.updated where selection.concerns(update.id.entity) {
+      for row in save.inserted where selection.concerns(row.id, in: context) { candidates.noteMerged(row) }
+      for update in save.updated where selection.concerns(update.id, in: context) {
         candidates.noteMerged(StoreRow(id: update.id, values: update.values))
       }
-      for row in save.deleted where selection.concerns(row.id.entity) { candidates.noteDeleted(row.id) }
-      for refresh in save.refreshed where selection.concerns(refresh.id.entity) { candidates.noteRefreshed(refresh.id) }
+      for row in save.deleted where selection.concerns(row.id, in: context) { candidates.noteDeleted(row.id) }
+      for refresh in save.refreshed where selection.concerns(refresh.id, in: context) {
+        candidates.noteRefreshed(refresh.id)
+      }
     }
     if !selection.paths.steps.isEmpty { gatherRelated(changes, saves, into: &candidates) }
     let loose = selection.paths.looseDestinations

@@ -34,9 +34,12 @@ struct FetchedSelection {
     return true
   }
 
-  /// Whether objects of an entity can be members.
-  func concerns(_ entity: EntityDescription) -> Bool {
-    fetch.includesSubentities ? entity.isKindOf(fetch.entity) : entity === fetch.entity
+  /// Whether an object can be a member, by its entity and its store.
+  func concerns(_ id: ManagedObjectID, in context: ManagedObjectContext) -> Bool {
+    guard fetch.includesSubentities ? id.entity.isKindOf(fetch.entity) : id.entity === fetch.entity else {
+      return false
+    }
+    return fetch.affectedStores == nil || context.isAffected(id, by: fetch)
   }
 
   func selects(_ subject: any PredicateSubject) -> Bool { fetch.predicate?.evaluate(on: subject) ?? true }

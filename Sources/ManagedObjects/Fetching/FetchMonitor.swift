@@ -6,6 +6,9 @@ package final class FetchMonitor: Sendable {
     var isCancelled = false
     /// Stops the statement that runs now, for it may take long before its first row.
     var interrupt: (@Sendable () -> Void)?
+    /// How many rows of the store that is being read have come, and of those that were read before.
+    var rows = 0
+    var before = 0
   }
   private let state = Mutex(State())
   private let noteRows: @Sendable (Int) -> Void
@@ -30,8 +33,25 @@ package final class FetchMonitor: Sendable {
   /// To be called every ``stride`` rows and at the end.
   /// - Throws: `CancellationError`.
   package func note(_ rows: Int) throws {
-    guard !isCancelled else { throw CancellationError() }
-    noteRows(rows)
+    let all = try state.withLock { state in
+      guard !state.isCancelled else { throw CancellationError() }
+      state.rows = rows
+      return state.before + rows
+    }
+    noteRows(all)
+  }
+
+  /// The next rows are of another store.
+  func passStore() {
+    state.withLock { state in
+      state.before += state.rows
+      state.rows = 0
+    }
+  }
+
+  /// All stores have been read.
+  func leaveStores() {
+    state.withLock { state in (state.rows, state.before) = (0, 0) }
   }
 
   /// Runs a read that `interrupt`, called on any thread, makes fail.

@@ -3,7 +3,7 @@
 /// What comes of it is the choice of the method and not of the request, so that results are typed:
 /// ``ManagedObjectContext/fetch(_:)`` brings objects, ``ManagedObjectContext/fetchBatched(_:)`` a collection that reads as
 /// it goes, ``ManagedObjectContext/fetchIDs(_:)`` IDs, ``ManagedObjectContext/fetchDictionaries(_:)`` dictionaries, and
-/// ``ManagedObjectContext/count(for:)`` a number. There are no `affectedStores`: one store holds an entity.
+/// ``ManagedObjectContext/count(for:)`` a number.
 ///
 /// Source: Core Data's `NSFetchRequest`; a value here, so that a request can be kept and handed on.
 public struct FetchRequest<Result: ManagedObject>: Sendable {
@@ -21,6 +21,11 @@ public struct FetchRequest<Result: ManagedObject>: Sendable {
   public var includesSubentities: Bool
   /// Whether the context's unsaved changes count. They never do in dictionary results, as in Core Data.
   public var includesPendingChanges: Bool
+
+  /// The stores to look in, those of them that hold the entity; nil, the default, for all.
+  ///
+  /// Source: `affectedStores` of Core Data's `NSPersistentStoreRequest`.
+  public var affectedStores: [PersistentStore]?
 
   // Objects.
 

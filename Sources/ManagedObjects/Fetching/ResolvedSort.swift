@@ -12,6 +12,12 @@ package struct ResolvedSort: Sendable, Hashable {
   /// The value that a subject is sorted by, folded.
   func value(of subject: any PredicateSubject) -> Value { path.value(of: subject, options) }
 
+  /// A value as it is compared: a string without what the options overlook.
+  func folded(_ value: Value) -> Value {
+    guard !options.isEmpty, case .string(let text) = value else { return value }
+    return .string(options.folded(text))
+  }
+
   /// How two such values are ordered.
   func order(_ a: Value, _ b: Value) -> Int {
     let order = Self.order(a, b)
@@ -36,7 +42,10 @@ package struct ResolvedSort: Sendable, Hashable {
     // Temporary numbers count downwards from -1, and stand behind all that are saved.
     func rank(_ id: ManagedObjectID) -> (Int, Int64) { id.isTemporaryID ? (1, ~id.number) : (0, id.number) }
     let (first, second) = (rank(a), rank(b))
-    return first < second ? -1 : first == second ? 0 : 1
+    if first != second { return first < second ? -1 : 1 }
+    // Two stores give the same numbers: so that pages don't overlap, one of them always comes first.
+    let (one, other) = (a.scope.storeIdentifier, b.scope.storeIdentifier)
+    return one == other ? 0 : one < other ? -1 : 1
   }
 }
 

@@ -20,12 +20,11 @@ public final class QueryGenerationToken: Sendable {
   init(_ coordinator: PersistentStoreCoordinator?) { self.coordinator = coordinator }
 
   /// The snapshot of a store. The first call takes those of all stores; one that is added later has none.
-  func snapshot(of store: any PersistentStore, in coordinator: PersistentStoreCoordinator) throws -> (any StoreReader)?
-  {
+  func snapshot(of store: PersistentStore, in coordinator: PersistentStoreCoordinator) throws -> (any StoreReader)? {
     try snapshots.withLock { snapshots in
       if let taken = snapshots { return taken[store.identifier] }
       var all: [String: any StoreReader] = [:]
-      for store in coordinator.persistentStores { all[store.identifier] = try store.snapshot() }
+      for store in coordinator.persistentStores { all[store.identifier] = try store.content.snapshot() }
       snapshots = all
       return all[store.identifier]
     }
@@ -53,17 +52,16 @@ struct GenerationSource: RoutingSource {
   let token: QueryGenerationToken
   let coordinator: PersistentStoreCoordinator
 
-  func reader(of entity: EntityDescription) throws -> any StoreReader {
-    guard let snapshot = try token.snapshot(of: coordinator.store(of: entity), in: coordinator) else {
-      throw ManagedObjectError.noStore(entity: entity.name)
-    }
-    return snapshot
+  var map: StoreMap { coordinator.map }
+
+  func reader(of store: PersistentStore) throws -> (any StoreReader)? {
+    try token.snapshot(of: store, in: coordinator)
   }
 
   func write(_ changes: StoreChanges) throws -> StoreWriteResult { try coordinator.write(changes) }
 
-  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
-    try coordinator.permanentIDs(for: entities)
+  func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
+    try coordinator.permanentIDs(for: entities, in: stores)
   }
 }
 

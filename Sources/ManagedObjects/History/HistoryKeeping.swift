@@ -2,7 +2,7 @@ package import Foundation
 
 /// A store that can keep a history of its transactions, and tell of those of other coordinators and processes. Safe
 /// from any thread.
-package protocol HistoryKeeping: PersistentStore {
+package protocol HistoryKeeping: IncrementalStore {
   /// Whether it keeps one.
   var tracksHistory: Bool { get }
   /// The number of the latest transaction; 0 before the first.

@@ -13,21 +13,25 @@ extension ManagedObjectContext {
 extension PersistentStoreCoordinator {
   /// The place in the history after everything that was committed up to now; nil when no store tracks history.
   /// Source: `currentPersistentHistoryToken(fromStores:)` of Core Data.
+  /// - Parameter fromStores: whose history; nil for that of all stores.
   /// - Throws: the store's error.
-  public func currentPersistentHistoryToken() throws -> PersistentHistoryToken? {
-    let stores = historyStores
+  public func currentPersistentHistoryToken(
+    fromStores: [PersistentStore]? = nil
+  ) throws -> PersistentHistoryToken? {
+    let stores = historyStores(among: fromStores)
     guard !stores.isEmpty else { return nil }
     var numbers: [String: Int64] = [:]
     for store in stores { numbers[store.identifier] = try store.lastTransactionNumber() }
     return PersistentHistoryToken(numbers)
   }
 
-  private var historyStores: [any HistoryKeeping] {
-    persistentStores.compactMap { $0 as? any HistoryKeeping }.filter(\.tracksHistory)
+  private func historyStores(among affected: [PersistentStore]?) -> [any HistoryKeeping] {
+    persistentStores.filter { affected?.contains($0) ?? true }.compactMap { $0.content as? any HistoryKeeping }
+      .filter(\.tracksHistory)
   }
 
   func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
-    let stores = historyStores
+    let stores = historyStores(among: request.affectedStores)
     guard !stores.isEmpty else { throw PersistentHistoryError.notTracked }
     var transactions: [PersistentHistoryTransaction] = []
     var deleted = 0

@@ -34,6 +34,9 @@ public struct PersistentHistoryChangeRequest: Sendable {
   public var excludedAuthors: Set<String> = []
   /// How many transactions at most, the earliest first; 0 for all.
   public var fetchLimit = 0
+  /// Whose history; nil, the default, for that of all stores. Source: `affectedStores` of Core Data's
+  /// `NSPersistentStoreRequest`.
+  public var affectedStores: [PersistentStore]?
 
   /// Everything after a token; everything there is, for nil.
   public static func fetchHistory(after token: PersistentHistoryToken?) -> PersistentHistoryChangeRequest {

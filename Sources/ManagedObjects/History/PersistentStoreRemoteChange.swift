@@ -36,7 +36,7 @@ extension PersistentStoreCoordinator {
   public static let historyTokenKey = "historyToken"
 
   /// Makes a store's remote changes this coordinator's notifications.
-  func followRemoteChanges(of store: any PersistentStore) throws {
+  func followRemoteChanges(of store: any IncrementalStore) throws {
     guard let keeping = store as? any HistoryKeeping else { return }
     let (identifier, url) = (store.identifier, store.url)
     try keeping.followRemoteChanges { [weak self] number in

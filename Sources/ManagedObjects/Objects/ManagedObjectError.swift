@@ -58,8 +58,8 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case wrongType(String)
     /// The attribute that numbers the object was changed after the object had its permanent ID.
     case primaryKeyChanged
-    /// A relationship leads to an object that another store holds.
-    case otherStore
+    /// A relationship leads to objects that another store holds, or will hold; these.
+    case otherStore([ManagedObjectID])
     /// The object is of an abstract entity.
     case abstractEntity
     /// The object's class refuses it, in these words.
@@ -124,7 +124,10 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .primaryKeyChanged: return "\(name) is the primary key, which can't change once the object is saved"
     case .abstractEntity:
       return "\(entityName) is abstract, and its objects can't be saved: use an entity that inherits from it"
-    case .otherStore: return "\(name) leads to an object that another store holds"
+    case .otherStore(let ids):
+      let names = ids.prefix(3).map(\.description).joined(separator: ", ") + (ids.count > 3 ? ", …" : "")
+      return "\(name)\(objectID.map { " of \($0)" } ?? "") leads to \(names) in another store, which no relationship "
+        + "can: assign(_:to:) brings new objects to one store; between stores keep a URI and a fetched property"
     case .refused(let message): return "\(name): \(message)"
     }
   }

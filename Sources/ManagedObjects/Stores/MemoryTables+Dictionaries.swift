@@ -4,22 +4,7 @@ extension MemoryTables {
     if query.isRowwise {
       return try page(query.fetch).map { row in ContiguousArray(query.columns.map { $0.value(of: row) }) }
     }
-    var found = query.isGrouped ? try grouped(query) : matching(query.fetch).map { query.outputRow($0) }
-    if let having = query.having { found.removeAll { !having.evaluate(on: $0) } }
-    if query.isDistinct {
-      var seen: Set<GroupKey> = []
-      found.removeAll { !seen.insert(GroupKey($0.values.prefix(query.columns.count))).inserted }
-    }
-    if query.hasOrder {
-      let ties = query.tiebreakers.map { attribute in
-        ResolvedSort(path: ResolvedPath(steps: [], end: .attribute(attribute)), ascending: true, options: [])
-      }
-      found.sort { (query.order + ties).areInIncreasingOrder($0, $1) }
-    }
-    let tail = found.dropFirst(query.fetch.offset)
-    return (query.fetch.limit > 0 ? tail.prefix(query.fetch.limit) : tail).map {
-      ContiguousArray($0.values.prefix(query.columns.count))
-    }
+    return query.chosen(query.isGrouped ? try grouped(query) : matching(query.fetch).map { query.outputRow($0) })
   }
 
   private func grouped(_ query: StoreQuery) throws -> [OutputRow] {
@@ -79,18 +64,4 @@ extension StoreQuery.Column {
     case .path(let path), .aggregate(_, let path, _): return path.value(of: row)
     }
   }
-}
-
-/// A dictionary before it is chosen and sorted: the values of a query's outputs.
-private struct OutputRow: PredicateSubject {
-  let values: ContiguousArray<Value>
-
-  /// A dictionary is no object. Whatever asks for one sorts all of them alike.
-  var subjectID: ManagedObjectID { ManagedObjectID(scope: Self.scope, number: 0) }
-  func value(inSlot slot: Int) -> Value { values[slot] }
-  func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
-  func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
-
-  private static let scope = IDScope(
-    entity: EntityDescription(EntityDefinition("dictionary")), storeIdentifier: "dictionary")
 }

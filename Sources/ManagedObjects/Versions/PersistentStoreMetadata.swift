@@ -41,7 +41,7 @@ public struct PersistentStoreMetadata: Sendable, Hashable {
 }
 
 /// A store that says which model made it. Safe from any thread.
-package protocol MetadataKeeping: PersistentStore {
+package protocol MetadataKeeping: IncrementalStore {
   /// What the store says of itself.
   func metadata() throws -> PersistentStoreMetadata
   /// Replaces what a program noted.
@@ -68,9 +68,20 @@ extension PersistentStoreCoordinator {
     try keeper(storeIdentifier).setUserInfo(userInfo)
   }
 
+  /// What the store says of itself. Source: `metadata(for:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/noStore(entity:)`` when the coordinator hasn't got the store, or the store's error.
+  public func metadata(for store: PersistentStore) throws -> PersistentStoreMetadata {
+    try metadata(for: store.identifier)
+  }
+
+  /// Replaces what programs noted in the store, at once, as ``setMetadata(_:for:)-([String:Value],String)`` does.
+  public func setMetadata(_ userInfo: [String: Value], for store: PersistentStore) throws {
+    try setMetadata(userInfo, for: store.identifier)
+  }
+
   private func keeper(_ identifier: String) throws -> any MetadataKeeping {
     for store in persistentStores where store.identifier == identifier {
-      if let keeper = store as? any MetadataKeeping { return keeper }
+      if let keeper = store.content as? any MetadataKeeping { return keeper }
     }
     throw ManagedObjectError.noStore(entity: "the store \(identifier)")
   }

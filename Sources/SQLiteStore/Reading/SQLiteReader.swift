@@ -53,9 +53,10 @@ extension SQLiteReader {
 
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     guard let first = ids.first else { return [] }
-    let reader = RowReader(try store.layouts(of: first.entity.rootEntity))
+    let layouts = try store.layouts(of: first.entity.rootEntity)
+    let reader = RowReader(layouts)
     let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
-    let start = "SELECT \(columns) FROM \(try store.layout(of: first.entity).table.quotedName)"
+    let start = "SELECT \(columns) FROM \(layouts[0].table.quotedName)"
     let key = reader.keyColumn.quotedName
     if ids.count == 1 { return try collect(reader, "\(start) WHERE \(key) = ?", [first.number.databaseValue]) }
     var found: [StoreRow] = []
@@ -68,8 +69,10 @@ extension SQLiteReader {
   package func relatedIDs(
     of id: ManagedObjectID, _ relationship: RelationshipDescription
   ) throws -> Value {
+    // No relationship leads into another store.
+    guard store.holds(relationship.destinationEntity) else { return relationship.emptyValue }
     let reader = RowReader(try store.layouts(of: relationship.destinationEntity), slots: [])
-    guard let way = try WayToMembers(relationship, reader, store) else { return relationship.emptyValue }
+    guard let way = WayToMembers(relationship, reader, store) else { return relationship.emptyValue }
     let sql = "SELECT \(way.columns) FROM \(way.tables) WHERE \(way.owner) = ?\(way.order)"
     let ids = try stepping(sql, [id.number.databaseValue], nil, reader.readID)
     return relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids))
@@ -78,8 +81,9 @@ extension SQLiteReader {
   package func relatedRows(
     of ids: [ManagedObjectID], _ relationship: RelationshipDescription
   ) throws -> [RelatedRow] {
+    guard store.holds(relationship.destinationEntity) else { return [] }
     let reader = RowReader(try store.layouts(of: relationship.destinationEntity))
-    guard let way = try WayToMembers(relationship, reader, store) else { return [] }
+    guard let way = WayToMembers(relationship, reader, store) else { return [] }
     let owners = Dictionary(ids.map { ($0.number, $0) }) { first, _ in first }
     let place = Int32(reader.selection.count)
     var found: [RelatedRow] = []

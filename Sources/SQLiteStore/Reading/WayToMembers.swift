@@ -10,10 +10,10 @@ struct WayToMembers {
   /// What puts them in order, nothing when they have none.
   let order: String
 
-  /// nil for a relationship of which nothing is stored.
-  init?(_ relationship: RelationshipDescription, _ reader: RowReader, _ store: SQLiteStore) throws {
+  /// nil for a relationship of which nothing is stored. The store must hold what it leads to.
+  init?(_ relationship: RelationshipDescription, _ reader: RowReader, _ store: SQLiteStore) {
     columns = reader.selection.map { "m.\($0.quotedName)" }.joined(separator: ", ")
-    let members = "\(try store.layout(of: relationship.destinationEntity).table.quotedName) AS m"
+    let members = "\(store.schema.table(of: relationship.destinationEntity).quotedName) AS m"
     let key = "m.\(reader.keyColumn.quotedName)"
     if let ordering = store.schema.ordering(of: relationship) {
       owner = "o.\(ordering.ownerColumn.quotedName)"

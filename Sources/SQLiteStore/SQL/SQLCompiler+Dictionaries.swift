@@ -72,7 +72,7 @@ extension QueryBuilder {
 
 extension ColumnKind {
   /// The kind of a dictionary's column.
-  /// - Throws: ``ManagedObjectError/noStore(entity:)`` for a reference into another store.
+  /// - Throws: ``SQLCompilerError/notStored(entity:property:)``.
   init(_ column: StoreQuery.Column, in store: SQLiteStore) throws {
     switch column {
     case .path(let path): self = try Self.kind(of: path, in: store)
@@ -89,9 +89,9 @@ extension ColumnKind {
 
   private static func kind(of path: ResolvedPath, in store: SQLiteStore) throws -> ColumnKind {
     switch path.end {
-    case .objectID(let entity): return .reference(try store.layout(of: entity).scope)
+    case .objectID(let entity): return .reference(store.scope(of: entity))
     case .entityName: return .text
-    case .relationship(let relationship): return .reference(try store.layout(of: relationship.destinationEntity).scope)
+    case .relationship(let relationship): return .reference(store.scope(of: relationship.destinationEntity))
     case .attribute(let attribute):
       guard let kind = ColumnKind(attribute) else {
         throw SQLCompilerError.notStored(entity: attribute.entity.name, property: attribute.name)

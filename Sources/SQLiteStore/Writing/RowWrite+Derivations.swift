@@ -28,7 +28,7 @@ struct DerivedTables: DerivationKeeper {
   }
 
   func value(of property: PropertyDescription, row: Int64) throws -> Value {
-    guard store.schema.holds(property.entity) else { return .null }
+    guard store.holds(property.entity) else { return .null }
     let reader = RowReader(try store.layouts(of: property.entity), slots: [property.slot])
     return try rows(reader, property.entity, condition(key(property.entity)), row).first?.values[property.slot] ?? .null
   }
@@ -56,7 +56,7 @@ struct DerivedTables: DerivationKeeper {
 
   func owners(holding row: Int64, in relationship: RelationshipDescription) throws -> [Int64] {
     let entity = relationship.entity
-    guard store.schema.holds(entity) else { return [] }
+    guard store.holds(entity) else { return [] }
     let isReferred: String
     if relationship.isManyToMany {
       let pair = store.schema.pairing(of: relationship)
@@ -85,7 +85,7 @@ struct DerivedTables: DerivationKeeper {
   /// What a to-many relationship's members fulfil, with the owner's number; nil when another store holds them.
   private func memberCondition(_ relationship: RelationshipDescription) throws -> String? {
     let entity = relationship.destinationEntity
-    guard store.schema.holds(entity) else { return nil }
+    guard store.holds(entity) else { return nil }
     if relationship.isManyToMany {
       let pair = store.schema.pairing(of: relationship)
       return

@@ -35,7 +35,7 @@ extension RowWrite {
       case let set where relationship.isManyToMany: targets = Array(set.objectIDs ?? [])
       default: continue
       }
-      let layout = try store.layout(of: relationship.destinationEntity)
+      let layout = try store.layouts(of: relationship.destinationEntity.rootEntity)[0]
       let sql = "SELECT 1 FROM \(layout.table.quotedName) WHERE \(layout.keyColumn.quotedName) = ?"
       for target in targets where number(target) != nil {
         if try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [number(target)]) == nil {
@@ -49,9 +49,10 @@ extension RowWrite {
   /// Rows that refer to one that is gone, and that no clearing reaches: the delete rule would have taken them along, or
   /// would have denied the deletion, had they been known.
   private func findReferrers(of id: ManagedObjectID, _ found: inout [BrokenReference]) throws {
-    for relationship in id.entity.references where !relationship.isToMany && store.schema.holds(relationship.entity) {
-      let reader = RowReader(try store.layouts(of: relationship.entity), slots: [])
-      let table = try store.layout(of: relationship.entity).table.quotedName
+    for relationship in id.entity.references where !relationship.isToMany && store.holds(relationship.entity) {
+      let layouts = try store.layouts(of: relationship.entity)
+      let reader = RowReader(layouts, slots: [])
+      let table = layouts[0].table.quotedName
       let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
       let column = store.schema.column(of: relationship, in: relationship.entity).quotedName
       let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM \(table) WHERE \(column) = ?")

@@ -3,8 +3,8 @@ import ManagedObjects
 import Synchronization
 
 /// A store that refuses to write while a test says so, as one on a full disk does.
-final class FailingStore: PersistentStore {
-  private let store: any PersistentStore
+final class FailingStore: IncrementalStore {
+  private let store: any IncrementalStore
   private let faults: Faults
 
   final class Faults: Sendable {
@@ -23,7 +23,7 @@ final class FailingStore: PersistentStore {
     }
   }
 
-  init(_ store: any PersistentStore, faults: Faults) {
+  init(_ store: any IncrementalStore, faults: Faults) {
     self.store = store
     self.faults = faults
   }

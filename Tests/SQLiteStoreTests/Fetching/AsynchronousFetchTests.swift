@@ -108,7 +108,7 @@ struct AsynchronousFetchTests {
   func interrupted() throws {
     let stack = try people(.sqlite, 2000)
     let entity = try #require(CompanyModel.model.entitiesByName["Person"])
-    let store = try #require(stack.coordinator.persistentStores.first)
+    let store = try #require(stack.coordinator.persistentStores.first).content
     var fetch = StoreFetch(entity: entity)
     let cancelling = Mutex<FetchMonitor?>(nil)
     let seen = Mutex(0)

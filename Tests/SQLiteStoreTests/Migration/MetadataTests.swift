@@ -15,8 +15,9 @@ struct MetadataTests {
   private func open(_ kind: StoreKind) throws -> (PersistentStoreCoordinator, String) {
     let coordinator = PersistentStoreCoordinator(model: model)
     switch kind {
-    case .inMemory: return (coordinator, try coordinator.addPersistentStore(.inMemory()))
-    case .sqlite: return (coordinator, try coordinator.addPersistentStore(.sqlite(at: directory.file("a.sqlite"))))
+    case .inMemory: return (coordinator, try coordinator.addPersistentStore(.inMemory()).identifier)
+    case .sqlite:
+      return (coordinator, try coordinator.addPersistentStore(.sqlite(at: directory.file("a.sqlite"))).identifier)
     }
   }
 

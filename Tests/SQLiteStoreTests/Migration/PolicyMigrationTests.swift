@@ -105,7 +105,7 @@ struct PolicyMigrationTests {
         sql: "CREATE TABLE mine (a); INSERT INTO mine VALUES (1); CREATE VIEW ages AS SELECT age FROM Person")
     }
     let coordinator = PersistentStoreCoordinator(model: old)
-    let identifier = try coordinator.addPersistentStore(.sqlite(at: store.file))
+    let identifier = try coordinator.addPersistentStore(.sqlite(at: store.file)).identifier
     try coordinator.setMetadata(["a": .int(1)], for: identifier)
     try coordinator.close()
     try open(mapping()) { _ in }

@@ -18,7 +18,7 @@ struct OpeningTests {
   @discardableResult
   private func open(_ model: ManagedObjectModel = CompanyModel.model) throws -> (PersistentStoreCoordinator, String) {
     let coordinator = PersistentStoreCoordinator(model: model)
-    return (coordinator, try coordinator.addPersistentStore(.sqlite(at: file)))
+    return (coordinator, try coordinator.addPersistentStore(.sqlite(at: file)).identifier)
   }
 
   @Test("a store that is opened again has its identifier and its rows")
@@ -95,7 +95,7 @@ struct OpeningTests {
     let identifiers = try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<6 {
         group.addTask {
-          try PersistentStoreCoordinator(model: CompanyModel.model).addPersistentStore(.sqlite(at: file))
+          try PersistentStoreCoordinator(model: CompanyModel.model).addPersistentStore(.sqlite(at: file)).identifier
         }
       }
       return try await group.reduce(into: Set<String>()) { $0.insert($1) }

@@ -18,10 +18,10 @@ struct SeveralStoresTests {
   private func addStores(_ first: StoreKind, _ second: StoreKind) throws -> [String] {
     try [(first, "samples" as String?), (second, nil)].map { kind, configuration in
       switch kind {
-      case .inMemory: return try coordinator.addPersistentStore(.inMemory(configuration: configuration))
+      case .inMemory: return try coordinator.addPersistentStore(.inMemory(configuration: configuration)).identifier
       case .sqlite:
         let file = directory.file((configuration ?? "rest") + ".sqlite")
-        return try coordinator.addPersistentStore(.sqlite(at: file, configuration: configuration))
+        return try coordinator.addPersistentStore(.sqlite(at: file, configuration: configuration)).identifier
       }
     }
   }
@@ -70,7 +70,7 @@ struct SeveralStoresTests {
       try context.save()
     } throws: { error in
       guard case ManagedObjectError.validation(let failures) = error else { return false }
-      return failures.map(\.property) == ["one", "many"] && failures.allSatisfy { $0.reason == .otherStore }
+      return failures.map(\.property) == ["one", "many"] && failures.allSatisfy { $0.code == "other_store" }
     }
     #expect(
       try context.count(for: FetchRequest<ManagedObject>(entityName: "Right", includesPendingChanges: false)) == 0)
@@ -89,7 +89,7 @@ struct SeveralStoresTests {
 
   @Test("a configuration that the model hasn't got is refused")
   func noConfiguration() throws {
-    #expect(throws: ManagedObjectError.self) {
+    #expect(throws: PersistentStoreError.unknownConfiguration(name: "nothing", known: ["samples"])) {
       try coordinator.addPersistentStore(.inMemory(configuration: "nothing"))
     }
   }

@@ -27,14 +27,14 @@ final class Breaker: Sendable {
 
 /// Passes everything on to a store, notes what is read from it, fails when told to, and keeps the store's directory for
 /// as long as the store is used.
-final class WatchedStore: PersistentStore {
-  private let store: any PersistentStore
+final class WatchedStore: IncrementalStore {
+  private let store: any IncrementalStore
   private let reads: Recorder<String>
   private let breaker: Breaker
   private let directory: ScratchDirectory?
 
   init(
-    _ store: any PersistentStore, noting reads: Recorder<String>, breaker: Breaker, in directory: ScratchDirectory?
+    _ store: any IncrementalStore, noting reads: Recorder<String>, breaker: Breaker, in directory: ScratchDirectory?
   ) {
     self.store = store
     self.reads = reads

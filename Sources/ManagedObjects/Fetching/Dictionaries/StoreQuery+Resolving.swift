@@ -94,7 +94,7 @@ extension AttributeType {
 
 /// An entity that stands for the columns of a dictionary result, so that conditions and sorts over columns are bound and
 /// answered as those over objects are.
-private enum OutputEntity {
+enum OutputEntity {
   static func make(
     columns: some Sequence<(String, StoreQuery.Column)>, groups: some Sequence<(String, ResolvedPath)>
   ) -> EntityDescription {

@@ -3,7 +3,7 @@ import ManagedObjects
 import Synchronization
 
 /// A store whose Nth write fails, once or from then on; before it wrote, or when it had.
-final class FaultyStore: PersistentStore {
+final class FaultyStore: IncrementalStore {
   /// When writes fail. Shared by the test and the store.
   final class Plan: Sendable {
     enum Moment: Sendable, CaseIterable {
@@ -54,10 +54,10 @@ final class FaultyStore: PersistentStore {
 
   enum Fault: Error { case injected }
 
-  private let store: any PersistentStore
+  private let store: any IncrementalStore
   private let plan: Plan
 
-  init(_ store: any PersistentStore, _ plan: Plan) {
+  init(_ store: any IncrementalStore, _ plan: Plan) {
     self.store = store
     self.plan = plan
   }

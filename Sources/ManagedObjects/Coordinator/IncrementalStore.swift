@@ -1,0 +1,28 @@
+package import Foundation
+
+/// What a store is to the coordinator: it holds rows of some of the model's entities. Safe from any thread.
+///
+/// Source: Core Data's `NSIncrementalStore`, what a store of one's own kind inherits from.
+package protocol IncrementalStore: StoreReader {
+  /// A UUID that stays with the store's content.
+  var identifier: String { get }
+  /// Where it is, nil for a store in memory.
+  var url: URL? { get }
+  /// The store as it is now, to be read however it changes afterwards.
+  func snapshot() throws -> any StoreReader
+  /// Writes changes in one transaction.
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult
+  /// Runs `body`, and keeps what it writes if it doesn't throw; nobody else writes meanwhile. What batch requests run in.
+  func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T
+  /// IDs for new objects, never given again.
+  func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
+  /// Makes everything written so far survive a loss of power.
+  func synchronize() throws
+  /// Lets go of files and connections. Every later use fails.
+  func close() throws
+}
+
+extension IncrementalStore {
+  /// A store without files has nothing to let go of.
+  package func close() throws {}
+}

@@ -1,0 +1,151 @@
+// A dictionary fetch from several stores. Rows come from each and are put together in order; distinct values are made
+// distinct once more; groups are worked out by each store, as far as what it finds can be put together with what others
+// find: counts and sums add up, the least of several least values is the least, and an average comes from sums and counts.
+// An aggregate of distinct values can't: its values are read, and worked out here.
+
+/// One dictionary fetch from several stores.
+struct MergedQuery {
+  private let query: StoreQuery
+  private let readers: [any StoreReader]
+
+  init(_ query: StoreQuery, _ readers: [any StoreReader]) {
+    self.query = query
+    self.readers = readers
+  }
+
+  func dictionaries() throws -> [ContiguousArray<Value>] {
+    if query.isRowwise { return try rowwise() }
+    let found: [OutputRow]
+    if !query.isGrouped {
+      found = try each(query.unpaged).joined().map { OutputRow(values: $0) }
+    } else if query.hasDistinctAggregates {
+      found = try groupedHere()
+    } else {
+      found = try groupedByStores()
+    }
+    return query.chosen(found)
+  }
+
+  private func each(_ part: StoreQuery) throws -> [[ContiguousArray<Value>]] {
+    defer { part.fetch.monitor?.leaveStores() }
+    return try readers.map { reader in
+      let found = try reader.dictionaries(part)
+      part.fetch.monitor?.passStore()
+      return found
+    }
+  }
+
+  /// A dictionary for each row: with what they are sorted by, for as long as they are put together.
+  private func rowwise() throws -> [ContiguousArray<Value>] {
+    let fetch = query.fetch
+    guard fetch.isOrdered else { return try each(query).flatMap { $0 } }
+    var part = query
+    part.columns += fetch.sort.map { .path($0.path) }
+    part.columns.append(.path(ResolvedPath(steps: [], end: .objectID(fetch.entity))))
+    (part.fetch.offset, part.fetch.limit) = (0, fetch.end)
+    let first = query.columns.count
+    let lists = try each(part).map { list in
+      list.map { row in
+        var row = row
+        for (index, sort) in fetch.sort.enumerated() { row[first + index] = sort.folded(row[first + index]) }
+        return row
+      }
+    }
+    let merged = SortedLists.merged(lists, upTo: fetch.end) { a, b in
+      for (index, sort) in fetch.sort.enumerated() {
+        let order = sort.order(a[first + index], b[first + index])
+        if order != 0 { return order < 0 }
+      }
+      guard case .object(let one)? = a.last, case .object(let other)? = b.last else { return false }
+      return fetch.sort.orderOfIDs(one, other) < 0
+    }
+    return merged.dropFirst(fetch.offset).map { ContiguousArray($0.prefix(first)) }
+  }
+
+  /// Groups of values that are read from every store.
+  private func groupedHere() throws -> [OutputRow] {
+    let outputs = query.outputs
+    var part = query.unpaged
+    (part.having, part.isDistinct) = (nil, false)
+    part.groups = []
+    part.columns = outputs.map { output in
+      switch output {
+      case .path(let path), .aggregate(_, let path, _): return .path(path)
+      }
+    }
+    let keys = query.groups.compactMap { outputs.firstIndex(of: .path($0)) }
+    let blank = outputs.map { output -> Accumulator? in
+      guard case .aggregate(let function, let path, let isDistinct) = output else { return nil }
+      return Accumulator(function, of: path.attributeType, isDistinct: isDistinct)
+    }
+    var groups = MergedGroups(blank, isOne: query.groups.isEmpty)
+    for row in try each(part).joined() {
+      try groups.add(row, key: GroupKey(keys.map { row[$0] })) { accumulators in
+        for place in accumulators.indices { try accumulators[place]?.add(row[place]) }
+      }
+    }
+    return try groups.results { accumulator, _ in try accumulator.result() }
+  }
+
+  /// Groups that every store has worked out for itself.
+  private func groupedByStores() throws -> [OutputRow] {
+    let outputs = query.outputs
+    let parts = PartialColumns(outputs, query.groups)
+    var part = query.unpaged
+    (part.having, part.isDistinct) = (nil, false)
+    part = StoreQuery(
+      fetch: part.fetch, columns: parts.columns, isDistinct: false, groups: query.groups, order: [],
+      output: OutputEntity.make(columns: parts.named, groups: []))
+    let keys = query.groups.compactMap { parts.columns.firstIndex(of: .path($0)) }
+    let blank = outputs.map { output -> Combination? in Combination(output) }
+    var groups = MergedGroups(blank, isOne: query.groups.isEmpty)
+    for row in try each(part).joined() {
+      try groups.add(
+        ContiguousArray(parts.places.map { row[$0.lowerBound] }), key: GroupKey(keys.map { row[$0] })
+      ) { combinations in
+        for (place, columns) in parts.places.enumerated() { try combinations[place]?.add(row[columns]) }
+      }
+    }
+    return try groups.results { combination, _ in try combination.result() }
+  }
+}
+
+/// Groups while rows are added to them.
+private struct MergedGroups<Part> {
+  private let blank: [Part?]
+  private var places: [GroupKey: Int] = [:]
+  private var groups: [(first: ContiguousArray<Value>, parts: [Part?])] = []
+
+  /// - Parameter isOne: whether there is one group, even of no rows.
+  init(_ blank: [Part?], isOne: Bool) {
+    self.blank = blank
+    if isOne {
+      places[GroupKey([])] = 0
+      groups = [([], blank)]
+    }
+  }
+
+  mutating func add(_ row: ContiguousArray<Value>, key: GroupKey, _ body: (inout [Part?]) throws -> Void) throws {
+    let place: Int
+    if let known = places[key] {
+      place = known
+    } else {
+      place = groups.count
+      places[key] = place
+      groups.append((row, blank))
+    }
+    if groups[place].first.isEmpty { groups[place].first = row }
+    try body(&groups[place].parts)
+  }
+
+  func results(_ result: (Part, Int) throws -> Value) throws -> [OutputRow] {
+    try groups.map { group in
+      OutputRow(
+        values: ContiguousArray(
+          try blank.indices.map { place in
+            if let part = group.parts[place] { return try result(part, place) }
+            return group.first.isEmpty ? .null : group.first[place]
+          }))
+    }
+  }
+}

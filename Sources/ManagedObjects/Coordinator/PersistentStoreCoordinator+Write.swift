@@ -1,0 +1,143 @@
+// A save is one transaction in each store that it concerns, one store after the other, in the order of their addition.
+// What a store has written stays written when a later one refuses, as in Core Data: the context is told of it, takes it for
+// saved, and keeps the rest.
+
+extension PersistentStoreCoordinator {
+  /// Writes one save after the other, and numbers them: who follows them is told in that order. A store has one writer
+  /// at a time anyway.
+  /// - Throws: ``PartialWriteError`` when a store has written its part and another refuses.
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
+    try saving.withLock {
+      var result: StoreWriteResult
+      do {
+        result = try writeParts(of: changes)
+      } catch var error as PartialWriteError {
+        lastSave += 1
+        error.result.number = lastSave
+        throw error
+      }
+      lastSave += 1
+      result.number = lastSave
+      return result
+    }
+  }
+
+  private func writeParts(of changes: StoreChanges) throws -> StoreWriteResult {
+    let map = map
+    if let only = try onlyStore(of: changes, map) { return try only.content.write(changes) }
+    try checkStores(changes, map)
+    var parts: [Int: Part] = [:]
+    var finder = StoreFinder(map, changes.assignments)
+    func withPart(of id: ManagedObjectID, _ body: (inout Part) -> Void) throws {
+      body(&parts[try finder.place(of: id), default: Part(of: changes)])
+    }
+    for (position, row) in changes.inserted.enumerated() {
+      try withPart(of: row.id) {
+        $0.changes.inserted.append(row)
+        $0.positions.append(position)
+      }
+    }
+    for update in changes.updated { try withPart(of: update.id) { $0.changes.updated.append(update) } }
+    for row in changes.deleted { try withPart(of: row.id) { $0.changes.deleted.append(row) } }
+    return try write(parts.sorted { $0.key < $1.key }.map { (map.stores[$0.key], $0.value) }, of: changes)
+  }
+
+  private func write(_ parts: [(store: PersistentStore, part: Part)], of changes: StoreChanges) throws
+    -> StoreWriteResult
+  {
+    var result = StoreWriteResult(ids: changes.inserted.map(\.id))
+    var written: [(changes: StoreChanges, result: StoreWriteResult)] = []
+    for (store, part) in parts {
+      do {
+        let one = try store.content.write(part.changes)
+        for (position, id) in zip(part.positions, one.ids) { result.ids[position] = id }
+        result.refreshed += one.refreshed
+        written.append((part.changes, one))
+      } catch {
+        throw written.isEmpty ? error : PartialWriteError(written, underlying: error)
+      }
+    }
+    return result
+  }
+
+  /// The only store that changes concern; nil when there are several.
+  private func onlyStore(of changes: StoreChanges, _ map: StoreMap) throws -> PersistentStore? {
+    var finder = StoreFinder(map, changes.assignments)
+    var only: Int?
+    // With one store every new object is its own; only what was read may be of one that was removed.
+    let isPlain = map.stores.count == 1 && changes.assignments.isEmpty
+    if isPlain, !changes.inserted.isEmpty { only = 0 }
+    func isOther(_ id: ManagedObjectID) throws -> Bool {
+      let place = try finder.place(of: id)
+      if only == nil { only = place }
+      return only != place
+    }
+    if !isPlain { for row in changes.inserted where try isOther(row.id) { return nil } }
+    for update in changes.updated where try isOther(update.id) { return nil }
+    for row in changes.deleted where try isOther(row.id) { return nil }
+    guard let only else { return nil }
+    // References can lead elsewhere all the same.
+    if map.stores.count > 1 { try checkStores(changes, map) }
+    return map.stores[only]
+  }
+
+  /// References don't lead from store to store, as in Core Data.
+  /// - Throws: ``ManagedObjectError/validation(_:)`` with every one that does.
+  private func checkStores(_ changes: StoreChanges, _ map: StoreMap) throws {
+    var failures: [ValidationFailure] = []
+    var finder = StoreFinder(map, changes.assignments)
+    func check(_ id: ManagedObjectID, _ values: ContiguousArray<Value>) throws {
+      let relationships = id.scope.entity.relationships
+      if relationships.isEmpty { return }
+      let home = try finder.place(of: id)
+      // Of a one-to-many pair the to-one end says it.
+      for relationship in relationships
+      where !relationship.isTransient && (!relationship.isToMany || relationship.isManyToMany) {
+        let targets: [ManagedObjectID]
+        switch values[relationship.slot] {
+        case .object(let target): targets = try finder.place(of: target) == home ? [] : [target]
+        case .objects(let ids): targets = try ids.filter { try finder.place(of: $0) != home }
+        case .orderedObjects(let ids): targets = try ids.filter { try finder.place(of: $0) != home }
+        default: continue
+        }
+        if targets.isEmpty { continue }
+        failures.append(
+          .init(entity: id.entity, objectID: id, property: relationship.name, reason: .otherStore(targets)))
+      }
+    }
+    for row in changes.inserted { try check(row.id, row.values) }
+    for update in changes.updated { try check(update.id, update.values) }
+    guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
+  }
+}
+
+/// One store's part of a save, with the places of its insertions among all.
+private struct Part {
+  var changes: StoreChanges
+  var positions: [Int] = []
+
+  init(of changes: StoreChanges) {
+    self.changes = StoreChanges(contextName: changes.contextName, transactionAuthor: changes.transactionAuthor)
+  }
+}
+
+/// A save that some stores have written and another refuses.
+struct PartialWriteError: Error {
+  /// What is written.
+  private(set) var changes = StoreChanges()
+  /// What came of it.
+  var result = StoreWriteResult(ids: [])
+  /// Why the other refuses.
+  let underlying: any Error
+
+  fileprivate init(_ parts: [(changes: StoreChanges, result: StoreWriteResult)], underlying: any Error) {
+    self.underlying = underlying
+    for part in parts {
+      changes.inserted += part.changes.inserted
+      changes.updated += part.changes.updated
+      changes.deleted += part.changes.deleted
+      result.ids += part.result.ids
+      result.refreshed += part.result.refreshed
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// What can't be done with one of several stores.
+public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The model has no configuration of that name.
+  case unknownConfiguration(name: String, known: [String])
+  /// The coordinator has a store with that identifier already: the same file, or a copy of it.
+  case alreadyAdded(identifier: String)
+  /// The store isn't the coordinator's, or not any more.
+  case unknownStore(identifier: String)
+  /// The stores' configurations haven't got the entity.
+  case notHeld(entity: String, stores: [String])
+  /// The object isn't a new one without a permanent ID, so that it has its store already.
+  case notNew(ManagedObjectID)
+  /// The store that holds the object isn't the coordinator's, or not any more.
+  case notReachable(ManagedObjectID)
+
+  /// What can't be, and what to do.
+  public var description: String {
+    switch self {
+    case .unknownConfiguration(let name, let known):
+      return "the model has no configuration \(name); it has "
+        + (known.isEmpty ? "none" : known.sorted().joined(separator: ", "))
+    case .alreadyAdded(let identifier):
+      return "the coordinator has a store \(identifier) already: a file, and a copy of it, can be added once"
+    case .unknownStore(let identifier):
+      return "the store \(identifier) isn't one of this coordinator's: take one of its persistentStores"
+    case .notHeld(let entity, let stores):
+      return "\(stores.joined(separator: ", ")): the configuration doesn't have \(entity); add the entity to it, or "
+        + "name a store that holds it"
+    case .notNew(let id):
+      return
+        "\(id) has its store already: only an object that was inserted here and has no permanent ID can be assigned"
+    case .notReachable(let id):
+      return "\(id) is of a store that the coordinator doesn't have: add the store, or let go of the object"
+    }
+  }
+}
