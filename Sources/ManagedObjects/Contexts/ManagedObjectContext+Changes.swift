@@ -75,7 +75,7 @@ extension ManagedObjectContext {
     object.isChangePending = true
     insertions.append(object)
     if !row.id.scope.entity.relationships.isEmpty { hasRelatedInsertions = true }
-    if announcesChanges { pending.noteInserted(object) }
+    if announcesChanges || observers.mayHaveAny { pending.noteInserted(object) }
     return object
   }
 

@@ -22,6 +22,9 @@ struct ContextObservers {
 
   private var entries: [Entry] = []
 
+  /// Whether somebody follows, or did until lately.
+  var mayHaveAny: Bool { !entries.isEmpty }
+
   mutating func add(_ observer: any ContextObserver) {
     entries.removeAll { $0.observer == nil }
     entries.append(Entry(observer: observer))

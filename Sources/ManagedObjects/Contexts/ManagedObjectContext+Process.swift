@@ -25,7 +25,7 @@ extension ContextChanges {
   /// What is told of pending changes: each object once under each heading, and none that came and went meanwhile.
   fileprivate init(_ context: ManagedObjectContext, _ changes: PendingChanges) {
     self.context = context
-    inserted = changes.inserted.filter { $0.state != .detached }.map { $0 }
+    inserted = context.announcesChanges ? changes.inserted.filter { $0.state != .detached }.map { $0 } : []
     let isNew = changes.inserted.isEmpty ? [] : Set(changes.inserted.map(ObjectIdentifier.init))
     deleted =
       isNew.isEmpty

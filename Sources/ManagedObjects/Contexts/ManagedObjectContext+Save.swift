@@ -45,6 +45,7 @@ extension ManagedObjectContext {
     let told = ContextSave(context: self, save.changes, refreshed)
     forgetRows(of: told)
     postDidSave(told, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
+    if !refreshed.isEmpty { observers.willProcess(ContextSave(context: self, StoreChanges(), refreshed)) }
     processPendingChanges()
     tellFollowers(told, number: result.number)
   }

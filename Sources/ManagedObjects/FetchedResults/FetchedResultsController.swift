@@ -19,9 +19,9 @@
 /// is, and ``updates`` brings them to any task.
 ///
 /// Source: Core Data's `NSFetchedResultsController`. Differences:
-/// - It follows with or without a delegate, and follows the objects at the other end of relationships too, where the key
-///   paths of predicate, sort descriptors or section names go over one: renaming a company moves its people. Core Data
-///   doesn't look there. Such an object's members are told only if that moves them, or makes them come or go.
+/// - It follows with or without a delegate, and follows the objects at the other end of relationships too, to-many ones
+///   included, where the key paths of predicate, sort descriptors or section names go over one: renaming a company moves
+///   its people. Core Data doesn't look there. Such an object's members are told only if that moves them, or makes them come or go.
 /// - A limit stays: what comes in front pushes the last object out.
 /// - There is no cache (`cacheName`, `deleteCache(withName:)`). Core Data keeps the sections' names and counts in a file to
 ///   save reading the objects; here the fetch reads the rows at once, and a file that has to be compared with the store

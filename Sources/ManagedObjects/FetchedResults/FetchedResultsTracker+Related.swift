@@ -35,6 +35,7 @@ extension FetchedResultsTracker {
     }
     for save in saves {
       for update in save.updated where hasChanged(update) { sources.insert(update.id) }
+      for refresh in save.refreshed where hasChanged(refresh) { sources.insert(refresh.id) }
     }
     noteReferrers(to: sources, into: &candidates)
     withExtendedLifetime(held) {}
@@ -44,6 +45,13 @@ extension FetchedResultsTracker {
     selection.paths.steps.contains { step in
       guard let slot = step.slot, update.id.entity.isKindOf(step.destination) else { return false }
       return update.committed.isEmpty || update.committed[slot] != update.values[slot]
+    }
+  }
+
+  private func hasChanged(_ refresh: StoreWriteResult.Refresh) -> Bool {
+    selection.paths.steps.contains { step in
+      guard let slot = step.slot, refresh.id.entity.isKindOf(step.destination) else { return false }
+      return refresh.values[slot] != nil
     }
   }
 
@@ -61,18 +69,23 @@ extension FetchedResultsTracker {
     for step in selection.paths.steps where step.isInPredicate && asked.insert(step.path).inserted {
       let ids = targets.filter { $0.entity.isKindOf(step.destination) }
       guard !ids.isEmpty else { continue }
-      var fetch = StoreFetch(
-        entity: selection.fetch.entity, includesSubentities: selection.fetch.includesSubentities,
-        predicate: .isIn(.path(step.path), ResolvedList(ids.map(Value.object)), []))
-      fetch.affectedStores = selection.fetch.affectedStores
-      guard let rows = context.reading({ try context.rows(fetch) }) else {
-        needsFetch = true
-        return
-      }
-      for row in rows {
-        let object = context.object(with: row.id)
-        candidates.note(row.id) { $0.object = object }
-      }
+      noteReferrers(
+        by: .isIn(.path(step.path), ResolvedList(ids.map(Value.object)), []), into: &candidates)
+    }
+  }
+
+  /// Notes the objects for which a predicate holds, that says where they lead to.
+  func noteReferrers(by predicate: ResolvedPredicate, into candidates: inout FetchedCandidates) {
+    var fetch = StoreFetch(
+      entity: selection.fetch.entity, includesSubentities: selection.fetch.includesSubentities, predicate: predicate)
+    fetch.affectedStores = selection.fetch.affectedStores
+    guard let rows = context.reading({ try context.rows(fetch) }) else {
+      needsFetch = true
+      return
+    }
+    for row in rows {
+      let object = context.object(with: row.id)
+      candidates.note(row.id) { $0.object = object }
     }
   }
 }

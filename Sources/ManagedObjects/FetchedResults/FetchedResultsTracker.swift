@@ -1,7 +1,7 @@
 // Follows a context for one controller, from one fetch to the next. What the context says has changed becomes a list of
 // candidates; each is looked at once, and is then a member or isn't. Nothing is fetched again, except
 //   1. the window of a request with a limit or an offset, when what lies outside it may come in;
-//   2. the objects whose predicate goes over a relationship, when what is there changes: those that point there;
+//   2. the objects whose predicate goes over a relationship, when what is there changes: those that lead there;
 //   3. everything, when a deletion emptied references that no delete rule reaches, or when a fetch failed before.
 
 /// Whom a tracker tells.
@@ -33,6 +33,8 @@ final class FetchedResultsTracker: ContextObserver {
   var relatedRows: [ManagedObjectID: StoreRow] = [:]
   /// Whether everything is to be fetched again.
   var needsFetch = false
+  /// What unsaved changes concern on the predicate's ways over to-many relationships.
+  var unsettled: CollectionChanges
   /// Whether a deletion not saved yet will empty references that no delete rule reaches.
   private var awaitsLooseDeletion = false
 
@@ -44,6 +46,7 @@ final class FetchedResultsTracker: ContextObserver {
     self.selection = selection
     fetchObjects = fetch
     related = RelatedObjects(selection.paths)
+    unsettled = CollectionChanges(selection.paths.collections)
     let objects = try fetch()
     let held = context.objects(along: selection.paths.routes, from: objects, [:])
     let members = ContiguousArray(zip(objects, selection.places(of: objects, in: context)).map(FetchedMember.init))
@@ -130,6 +133,7 @@ final class FetchedResultsTracker: ContextObserver {
       }
     }
     if !selection.paths.steps.isEmpty { gatherRelated(changes, saves, into: &candidates) }
+    if !selection.paths.collections.isEmpty { gatherCollections(changes, saves, into: &candidates) }
     let loose = selection.paths.looseDestinations
     guard !loose.isEmpty else { return }
     let isLoose = { (id: ManagedObjectID) in loose.contains { id.entity.isKindOf($0) } }
@@ -151,11 +155,12 @@ final class FetchedResultsTracker: ContextObserver {
 
   /// Fetches everything again.
   func fetchedDelta(_ candidates: FetchedCandidates, _ unplaced: Set<ObjectIdentifier>) -> ContentDelta? {
-    guard let objects = context.reading(fetchObjects) else {
+    guard let stored = context.reading(fetchObjects) else {
       needsFetch = true
       return nil
     }
     needsFetch = false
+    let objects = withUnsavedRelated(stored)
     let held = context.objects(along: selection.paths.routes, from: objects, [:])
     defer { withExtendedLifetime(held) {} }
     var delta = ContentDelta()
@@ -166,6 +171,17 @@ final class FetchedResultsTracker: ContextObserver {
     }
     delta.leaving = content.members.filter { !found.contains(ObjectIdentifier($0.object)) }
     return delta
+  }
+
+  /// What a fetch found as unsaved changes at the other end of relationships have it, which a fetch doesn't see.
+  private func withUnsavedRelated(_ found: [ManagedObject]) -> [ManagedObject] {
+    let fetch = selection.fetch
+    guard !selection.paths.isPlain, fetch.limit == 0, fetch.offset == 0, context.hasChanges else { return found }
+    let known = Set(found.map(ObjectIdentifier.init))
+    let members = content.members.lazy.map(\.object).filter { object in
+      object.state != .deleted && object.state != .detached && !known.contains(ObjectIdentifier(object))
+    }
+    return (found + members).filter(selection.selects)
   }
 
   /// Sorts an object that is selected into a delta: it comes, moves, has changed, or is as it was.

@@ -16,6 +16,8 @@ struct FollowedPaths {
   private(set) var steps: [Step] = []
   /// The relationships that lead on, one list for each way that has some.
   private(set) var routes: [[RelationshipDescription]] = []
+  /// The objects that the predicate reaches over to-many relationships.
+  let collections: [CollectionStep]
   /// Whether a row alone tells everything: no other object and no Swift code is asked.
   let isPlain: Bool
   /// Entities whose deletion empties references that no delete rule reaches.
@@ -35,7 +37,8 @@ struct FollowedPaths {
             slot: isLast ? path.endSlot : path.steps[index + 1].slot, isInPredicate: isInPredicate))
       }
     }
-    let relationships = all.flatMap { path, _ in path.steps + path.endRelationships }
+    collections = predicate?.collectionSteps ?? []
+    let relationships = all.flatMap { path, _ in path.steps + path.endRelationships } + collections.map(\.last)
     looseDestinations = relationships.filter {
       guard let inverse = $0.inverseRelationship else { return true }
       return inverse.deleteRule == .noAction
@@ -44,7 +47,7 @@ struct FollowedPaths {
       if case .attribute(let attribute) = path.end { return attribute.isTransient }
       return false
     }
-    isPlain = steps.isEmpty && !asksObjects && !readsTransients && predicate?.readsCollections != true
+    isPlain = steps.isEmpty && !asksObjects && !readsTransients && collections.isEmpty
   }
 
   /// Whether an object of the entity lies on one of the ways.
@@ -52,7 +55,8 @@ struct FollowedPaths {
 }
 
 extension ResolvedPath {
-  fileprivate var endSlot: Int? {
+  /// The slot that is read at its end; nil for the object itself.
+  var endSlot: Int? {
     switch end {
     case .attribute(let attribute): return attribute.slot
     case .relationship(let relationship): return relationship.slot
