@@ -46,9 +46,13 @@ extension ManagedObjectContext {
   /// How old, in seconds, the values may be with which a fault is filled without reading the store again; less than 0
   /// for any age.
   ///
-  /// 0, the default, reads the store for every fault. In Core Data the default is -1, for its coordinator keeps rows for
-  /// all contexts; here a context keeps those that it has read itself, and only when asked to by this. What it saves and
-  /// merges it forgets. Source: `stalenessInterval` of Core Data.
+  /// 0, the default, reads the store for every fault. In Core Data the default is -1: rows never grow stale, for its
+  /// coordinator keeps them for all contexts, and every save of one of them brings them up to date. Here a context keeps
+  /// rows that it has read itself, and only when asked to by this. What it saves and merges it forgets, but of a save that
+  /// it hasn't merged yet, and of other processes' changes, it knows nothing: with -1 a
+  /// ``refresh(_:mergeChanges:)`` would bring back what was there before. So -1 is for whoever merges every save, or reads
+  /// what nobody changes; the default gives what Core Data's gives after a sibling's save, and the latest values after
+  /// another process's, where Core Data's are stale. Source: `stalenessInterval` of Core Data.
   public var stalenessInterval: TimeInterval {
     get {
       home.check()

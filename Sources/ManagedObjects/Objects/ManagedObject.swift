@@ -123,11 +123,14 @@ open class ManagedObject {
   /// What it sets is an unsaved change again. Source: `didSave()` of Core Data.
   open func didSave() {}
 
-  /// Called before a refresh lets go of the values. Source: `willTurnIntoFault()` of Core Data.
+  /// Called before a refresh lets go of the values, or a reset of the object, which still has its context then.
+  /// Source: `willTurnIntoFault()` of Core Data.
   open func willTurnIntoFault() {}
 
-  /// Called after a refresh has let go of the values: the place to let go of what was worked out from them. Reading a
-  /// property here fills the fault again. Source: `didTurnIntoFault()` of Core Data.
+  /// Called after a refresh has let go of the values, or a reset of the object: the place to let go of what was worked out
+  /// from them. Reading a property here fills the fault again; after a reset, when the object has no context any more, it
+  /// brings the value kept. Not called when the object itself is let go of, which a class's `deinit` tells.
+  /// Source: `didTurnIntoFault()` of Core Data.
   open func didTurnIntoFault() {}
 
   /// Checks a value of one property, and may replace it: called for every property before the object is inserted or

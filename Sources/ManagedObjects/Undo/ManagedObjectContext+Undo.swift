@@ -27,7 +27,7 @@ extension ManagedObjectContext {
   func noteStep(_ changes: PendingChanges) {
     guard let undoManager else { return }
     if undoManager.isUndoRegistrationEnabled, let step = UndoStep(changes) {
-      undoManager.register { [weak self] in self?.takeBack(step) }
+      undoManager.register(self) { [weak self] in self?.takeBack(step) }
     }
     undoManager.endEvent()
   }

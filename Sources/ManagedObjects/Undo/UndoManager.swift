@@ -1,30 +1,38 @@
+import Foundation
+
 /// Takes back what was done, and does it again, group by group.
 ///
 /// A context with an ``ManagedObjectContext/undoManager`` registers its changes by itself: those of one `perform`, or up
-/// to a ``ManagedObjectContext/processPendingChanges()``, are a group, unless ``beginUndoGrouping()`` and
-/// ``endUndoGrouping()`` stand around several. What else was registered meanwhile belongs to the same group.
+/// to a ``ManagedObjectContext/processPendingChanges()``, are an event, and make a group, unless ``beginUndoGrouping()`` and
+/// ``endUndoGrouping()`` stand around several. What else was registered meanwhile belongs to the same group. Groups nest;
+/// the outermost one is what ``undo()`` takes back, ``undoNestedGroup()`` takes back the last one inside it.
 ///
-/// Used on one queue: that of the context. Source: Foundation's `UndoManager`, which Linux doesn't have.
+/// Used on one queue: that of the context. Source: Foundation's `UndoManager`, which Linux doesn't have. Differences:
+/// - A group that is begun in the middle of an event stands by itself, and not in the event's.
+/// - Where Foundation raises an exception, nothing happens.
+/// - A group in which nothing was registered leaves nothing to undo.
+/// - There are no selectors and invocations, only closures, and no run loop modes.
 public final class UndoManager {
-  private struct Group {
-    var actions: [() -> Void] = []
-    var name = ""
-  }
-
-  private var undoStack: [Group] = []
-  private var redoStack: [Group] = []
-  private var current: Group?
+  var undoStack: [UndoGroup] = []
+  var redoStack: [UndoGroup] = []
+  /// The group of the event, or of the undo or redo that is running.
+  var implicit: UndoGroup?
+  /// The groups that were begun and not ended, the innermost last.
+  var open: [UndoGroup] = []
   /// How to have those registered that keep changes to themselves until the end of an event.
   private var flushes: [ObjectIdentifier: () -> Void] = [:]
   private var disabled = 0
 
-  /// How many groups are open.
-  public private(set) var groupingLevel = 0
   /// Whether ``undo()`` is running.
   public private(set) var isUndoing = false
   /// Whether ``redo()`` is running.
   public private(set) var isRedoing = false
-  /// How many groups can be undone at most, 0 for no limit.
+  /// Whether what is registered in one event, outside of groups, makes a group; true unless set. Otherwise each
+  /// registration outside of groups is one.
+  public var groupsByEvent = true {
+    didSet { if !groupsByEvent { endEvent() } }
+  }
+  /// How many groups can be undone at most, 0 for no limit. The oldest ones beyond that are forgotten.
   public var levelsOfUndo: Int {
     didSet { trim() }
   }
@@ -34,43 +42,74 @@ public final class UndoManager {
 
   // MARK: Undoing
 
-  /// Whether there is a group to undo.
-  public var canUndo: Bool { !undoStack.isEmpty || current?.actions.isEmpty == false }
+  /// Whether there is something to undo, in a group that is still open, too.
+  public var canUndo: Bool {
+    !undoStack.isEmpty || implicit?.isEmpty == false || open.contains { !$0.isEmpty }
+  }
   /// Whether there is a group to redo.
   public var canRedo: Bool { !redoStack.isEmpty }
-  /// What the group that would be undone is called.
-  public var undoActionName: String { current?.name ?? undoStack.last?.name ?? "" }
-  /// What the group that would be redone is called.
-  public var redoActionName: String { redoStack.last?.name ?? "" }
 
-  /// Takes the last group back. Nothing happens while a group is open, or within an undo or redo.
+  /// Takes the last group back, after ending the one that is open. Nothing happens while several are open, one in another,
+  /// or within an undo or redo.
   public func undo() {
-    guard prepare(), let group = undoStack.popLast() else { return }
+    guard !isUndoing, !isRedoing, open.count <= 1 else { return }
+    if open.count == 1 { endUndoGrouping() }
+    undoNestedGroup()
+  }
+
+  /// Takes the last group back that has been ended: inside the group that is open, if one is. Nothing happens when
+  /// something was registered after that, or within an undo or redo.
+  ///
+  /// Source: `undoNestedGroup()` of Foundation.
+  public func undoNestedGroup() {
+    guard !isUndoing, !isRedoing else { return }
+    flush()
+    endEvent()
+    let group: UndoGroup?
+    if let innermost = open.indices.last {
+      group = open[innermost].removeLastGroup()
+    } else {
+      group = undoStack.popLast()
+    }
+    guard let group else { return }
+    tell(Self.checkpointNotification)
+    tell(Self.willUndoChangeNotification)
     isUndoing = true
-    run(group)
+    let inverse = run(group)
     isUndoing = false
+    if !inverse.isEmpty { redoStack.append(inverse) }
+    tell(Self.didUndoChangeNotification)
   }
 
-  /// Does again what was undone last. Nothing happens while a group is open, or within an undo or redo.
+  /// Does again what was undone last; what takes it back is a group, inside the one that is open, if one is. Nothing
+  /// happens within an undo or redo.
   public func redo() {
-    guard prepare(), let group = redoStack.popLast() else { return }
+    guard !isUndoing, !isRedoing else { return }
+    flush()
+    endEvent()
+    guard let group = redoStack.popLast() else { return }
+    tell(Self.checkpointNotification)
+    tell(Self.willRedoChangeNotification)
     isRedoing = true
-    run(group)
+    let inverse = run(group)
     isRedoing = false
+    close(inverse)
+    tell(Self.didRedoChangeNotification)
   }
 
-  private func prepare() -> Bool {
-    guard groupingLevel == 0, !isUndoing, !isRedoing else { return false }
+  /// Runs a group's actions, the last first, and returns what they registered.
+  private func run(_ group: UndoGroup) -> UndoGroup {
+    let outside = open
+    open = []
+    implicit = UndoGroup(name: group.name, isDiscardable: group.isDiscardable)
+    group.run()
     flush()
-    close()
-    return true
-  }
-
-  private func run(_ group: Group) {
-    current = Group(name: group.name)
-    for action in group.actions.reversed() { action() }
-    flush()
-    close()
+    while !open.isEmpty { endInnermost() }
+    defer {
+      implicit = nil
+      open = outside
+    }
+    return implicit ?? UndoGroup()
   }
 
   // MARK: Registering
@@ -91,68 +130,97 @@ public final class UndoManager {
     disabled -= 1
   }
 
-  /// Registers how to take something back. What `handler` registers itself is what redoes it.
+  /// Registers how to take something back. What `handler` registers itself is what redoes it. The target isn't kept: once
+  /// it is gone there is nothing to take back.
   public func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
-    register { [weak target] in
+    register(target) { [weak target] in
       if let target { handler(target) }
     }
   }
 
-  /// Names the group that is being made: what a menu would show.
-  public func setActionName(_ name: String) {
-    if current == nil, groupingLevel == 0, let last = undoStack.indices.last {
-      undoStack[last].name = name
-    } else {
-      current = current ?? Group()
-      current?.name = name
-    }
-  }
-
-  /// Begins a group, which everything up to ``endUndoGrouping()`` belongs to. Groups nest; the outermost one counts.
-  public func beginUndoGrouping() {
-    if groupingLevel == 0 {
-      flush()
-      endEvent()
-    }
-    groupingLevel += 1
-  }
-
-  /// Ends a group.
-  public func endUndoGrouping() {
-    guard groupingLevel > 0 else { return }
-    if groupingLevel == 1 { flush() }
-    groupingLevel -= 1
-    endEvent()
-  }
-
-  /// Forgets everything that could be undone or redone.
+  /// Forgets everything that could be undone or redone. Groups that are open stay so.
   public func removeAllActions() {
     undoStack = []
     redoStack = []
-    current = nil
+    implicit = nil
+    open = open.map { _ in UndoGroup() }
   }
 
-  func register(_ action: @escaping () -> Void) {
+  /// Forgets what was registered with a target; a context registers with itself.
+  ///
+  /// Source: `removeAllActions(withTarget:)` of Foundation.
+  public func removeAllActions(withTarget target: AnyObject) {
+    flush()
+    implicit?.remove(target)
+    for index in open.indices { open[index].remove(target) }
+    for index in undoStack.indices { undoStack[index].remove(target) }
+    for index in redoStack.indices { redoStack[index].remove(target) }
+    undoStack.removeAll(where: \.isEmpty)
+    redoStack.removeAll(where: \.isEmpty)
+  }
+
+  func register(_ target: AnyObject, _ action: @escaping () -> Void) {
     guard isUndoRegistrationEnabled else { return }
     if !isUndoing, !isRedoing { redoStack = [] }
-    current = current ?? Group()
-    current?.actions.append(action)
+    let action = UndoGroup.Action(target, action)
+    if let innermost = open.indices.last { return open[innermost].append(action) }
+    if implicit == nil, !isUndoing, !isRedoing { tell(Self.didOpenUndoGroupNotification) }
+    implicit = implicit ?? UndoGroup()
+    implicit?.append(action)
+    if !groupsByEvent { endEvent() }
   }
 
-  /// Closes the group of an event, unless an open group or an undo goes on.
+  // MARK: Groups
+
+  /// How many groups are open that ``beginUndoGrouping()`` began.
+  public var groupingLevel: Int { open.count }
+
+  /// Begins a group, which everything up to ``endUndoGrouping()`` belongs to, inside the one that is open, if one is.
+  public func beginUndoGrouping() {
+    flush()
+    endEvent()
+    tell(Self.checkpointNotification)
+    open.append(UndoGroup())
+    tell(Self.didOpenUndoGroupNotification)
+  }
+
+  /// Ends the innermost group.
+  public func endUndoGrouping() {
+    guard !open.isEmpty else { return }
+    flush()
+    tell(Self.checkpointNotification)
+    tell(Self.willCloseUndoGroupNotification)
+    endInnermost()
+    tell(Self.didCloseUndoGroupNotification)
+  }
+
+  private func endInnermost() {
+    if let group = open.popLast() { close(group) }
+  }
+
+  /// Closes the group of an event, unless an undo goes on.
   func endEvent() {
-    if !isUndoing, !isRedoing { close() }
+    guard !isUndoing, !isRedoing, let group = implicit else { return }
+    tell(Self.willCloseUndoGroupNotification)
+    implicit = nil
+    close(group)
+    tell(Self.didCloseUndoGroupNotification)
   }
 
-  private func close() {
-    guard groupingLevel == 0, let group = current, !group.actions.isEmpty else { return }
-    current = nil
-    if isUndoing {
-      redoStack.append(group)
-    } else {
-      undoStack.append(group)
-      trim()
+  /// Puts a group where it belongs: into the one around it, or where it can be undone.
+  private func close(_ group: UndoGroup) {
+    if group.isEmpty { return }
+    if let around = open.indices.last { return open[around].append(group) }
+    if implicit != nil, isUndoing || isRedoing {
+      implicit?.append(group)
+      return
     }
+    undoStack.append(group)
+    trim()
+  }
+
+  private func trim() {
+    if levelsOfUndo > 0, undoStack.count > levelsOfUndo { undoStack.removeFirst(undoStack.count - levelsOfUndo) }
   }
 
   // MARK: Contexts
@@ -162,7 +230,5 @@ public final class UndoManager {
 
   private func flush() { for flush in flushes.values { flush() } }
 
-  private func trim() {
-    if levelsOfUndo > 0, undoStack.count > levelsOfUndo { undoStack.removeFirst(undoStack.count - levelsOfUndo) }
-  }
+  private func tell(_ name: Notification.Name) { NotificationCenter.default.post(name: name, object: self) }
 }

@@ -56,13 +56,16 @@ extension ManagedObjectContext {
 }
 
 class DiaryObject: ManagedObject {
+  /// That of the context it had last.
+  private var latestDiary: Diary?
   var name: String? {
     get { self[0] }
     set { self[0] = newValue }
   }
 
   private func noteThrowing(_ event: String) throws {
-    guard let diary = managedObjectContext?.diary else { return }
+    latestDiary = managedObjectContext?.diary ?? latestDiary
+    guard let diary = latestDiary else { return }
     diary.entries.append(event)
     try diary.onEvent[event]?(self)
   }

@@ -36,6 +36,27 @@ struct LifeCycleTests {
     #expect(item.managedObjectContext == nil)
   }
 
+  @Test("a reset turns every object into a fault that has values, before and after", arguments: StoreKind.allCases)
+  func resets(_ kind: StoreKind) throws {
+    let context = try DiaryModel.stack(kind).context()
+    let diary = context.diary
+    let (item, fault) = (try context.insert(Item.self), try context.insert(Item.self))
+    try context.save()
+    context.refresh(fault, mergeChanges: false)
+    _ = diary.take()
+    var contexts: [ManagedObjectContext?] = []
+    for event in ["willTurnIntoFault", "didTurnIntoFault"] {
+      diary.onEvent[event] = {
+        contexts.append($0.managedObjectContext)
+        $0.name = "worked out"
+      }
+    }
+    context.reset()
+    #expect(diary.take() == ["willTurnIntoFault", "didTurnIntoFault"])
+    #expect(contexts == [context, nil])
+    #expect(item.managedObjectContext == nil && !context.hasChanges)
+  }
+
   @Test("a fetch wakes what it reads, once", arguments: StoreKind.allCases)
   func fetches(_ kind: StoreKind) throws {
     let stack = try DiaryModel.stack(kind)

@@ -1,3 +1,4 @@
+import Foundation
 import ManagedObjects
 import TestSupport
 import Testing
@@ -198,6 +199,107 @@ struct UndoTests {
     context.undo()
     context.undo()
     #expect(ada.age == 10 && !undo.canUndo)
+  }
+
+  @Test("groups nest, and the last one inside is undone by itself", arguments: StoreKind.allCases)
+  func nested(_ kind: StoreKind) throws {
+    let (_, context) = try context(kind)
+    let undo = try #require(context.undoManager)
+    let ada = try context.person("Ada", age: 1)
+    context.processPendingChanges()
+    undo.beginUndoGrouping()
+    ada.age = 2
+    undo.beginUndoGrouping()
+    ada.age = 3
+    undo.setActionName("Inner")
+    #expect(undo.groupingLevel == 2)
+    undo.undo()
+    #expect(ada.age == 3, "a group is open in another")
+    undo.endUndoGrouping()
+    undo.undoNestedGroup()
+    #expect(ada.age == 2 && undo.groupingLevel == 1 && undo.redoActionName == "Inner")
+    undo.redo()
+    #expect(ada.age == 3)
+    ada.name = "Eve"
+    undo.undoNestedGroup()
+    #expect(ada.age == 3 && ada.name == "Eve", "something was done after the nested group")
+    undo.undo()
+    #expect(ada.age == 1 && ada.name == "Ada" && undo.groupingLevel == 0, "ends the group and takes all of it back")
+    undo.redo()
+    #expect(ada.age == 3 && ada.name == "Eve" && undo.undoMenuItemTitle == "Undo Inner")
+    undo.undoNestedGroup()
+    #expect(ada.age == 1)
+  }
+
+  @Test("without groups by event each registration is undone by itself")
+  func ungrouped() {
+    final class Counter { var value = 0 }
+    let (undo, counter) = (UndoManager(), Counter())
+    func set(_ value: Int) {
+      let former = counter.value
+      undo.registerUndo(withTarget: counter) { _ in set(former) }
+      counter.value = value
+    }
+    undo.groupsByEvent = false
+    set(1)
+    set(2)
+    undo.undo()
+    #expect(counter.value == 1)
+    undo.redo()
+    #expect(counter.value == 2)
+    undo.groupsByEvent = true
+    set(3)
+    set(4)
+    undo.undo()
+    #expect(counter.value == 2)
+  }
+
+  @Test("what was registered with a target is forgotten with it")
+  func targets() {
+    final class Target { var log: [String] = [] }
+    let (undo, a, b) = (UndoManager(), Target(), Target())
+    undo.groupsByEvent = false
+    undo.registerUndo(withTarget: a) { $0.log.append("a") }
+    undo.registerUndo(withTarget: b) { $0.log.append("b") }
+    undo.beginUndoGrouping()
+    undo.registerUndo(withTarget: a) { $0.log.append("a") }
+    undo.endUndoGrouping()
+    undo.removeAllActions(withTarget: a)
+    undo.undo()
+    #expect(a.log.isEmpty && b.log == ["b"] && !undo.canUndo)
+  }
+
+  @Test("says what it does in notifications, and what would be lost")
+  func notifications() {
+    final class Target {}
+    let (undo, target) = (UndoManager(), Target())
+    let told = Recorder<String>()
+    let names = [
+      UndoManager.didOpenUndoGroupNotification, UndoManager.willCloseUndoGroupNotification,
+      UndoManager.didCloseUndoGroupNotification, UndoManager.willUndoChangeNotification,
+      UndoManager.didUndoChangeNotification, UndoManager.willRedoChangeNotification,
+      UndoManager.didRedoChangeNotification,
+    ]
+    let observers = names.map { name in
+      NotificationCenter.default.addObserver(forName: name, object: undo, queue: nil) { note in
+        told.note(note.name.rawValue.replacing("NSUndoManager", with: "").replacing("Notification", with: ""))
+      }
+    }
+    defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+    func act() { undo.registerUndo(withTarget: target) { _ in act() } }
+    undo.beginUndoGrouping()
+    act()
+    undo.setActionIsDiscardable(true)
+    undo.endUndoGrouping()
+    #expect(undo.undoActionIsDiscardable && !undo.redoActionIsDiscardable)
+    undo.undo()
+    #expect(undo.redoActionIsDiscardable && undo.redoMenuItemTitle == "Redo")
+    undo.redo()
+    #expect(
+      told.items == [
+        "DidOpenUndoGroup", "WillCloseUndoGroup", "DidCloseUndoGroup", "WillUndoChange", "DidUndoChange",
+        "WillRedoChange", "DidRedoChange",
+      ])
   }
 
   @Test("what the program registers itself belongs to the event's group", arguments: StoreKind.allCases)
