@@ -93,10 +93,13 @@ package final class SQLiteStore: IncrementalStore {
     hasDerivations = entities.contains(where: \.hasDerivations)
   }
 
+  /// How long a connection waits for another's lock, in seconds.
+  static let lockTimeout = 30.0
+
   private static func configuration(_ options: SQLiteStoreOptions) -> Configuration {
     var configuration = Configuration()
     configuration.maximumReaderCount = options.readers
-    configuration.busyMode = .timeout(30)
+    configuration.busyMode = .timeout(lockTimeout)
     configuration.label = "SQLiteStore"
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA page_size = \(options.pageSize)")

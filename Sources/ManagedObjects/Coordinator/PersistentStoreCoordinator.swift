@@ -94,6 +94,7 @@ public final class PersistentStoreCoordinator: Sendable {
         try store.content.close()
       } catch {
         replaceStores(stores)
+        try followRemoteChanges(of: store.content)
         throw error
       }
     }

@@ -73,7 +73,8 @@ public enum MagicalRecord {
     state.withLock { $0.errorHandler = handler }
   }
 
-  static func log(_ level: LoggingLevel, _ message: @autoclosure () -> String) {
+  /// Says something, if the level is to be said.
+  package static func log(_ level: LoggingLevel, _ message: @autoclosure () -> String) {
     let handler = state.withLock { $0.loggingLevel >= level ? $0.logHandler : nil }
     handler?(level, message())
   }

@@ -1,17 +1,19 @@
 // Others' commits are noticed by the file: inotify tells that the write-ahead log was written, and SQLite's
 // `data_version` on the connection that writes for this store changes only when another connection committed. What this
 // store writes itself wakes the watcher, too, and is then nobody's business. The log is written a moment before the
-// commit counts, and what makes it count is memory that inotify doesn't see: so the watcher looks again a few times.
+// commit counts, and what makes it count is memory that inotify doesn't see: when to look is ``RemoteChangeSchedule``'s to
+// say. A file that can't be read is looked at again until it can be, or until the store is closed.
 
 import Dispatch
 import Foundation
 import GRDB
+import GRDBSQLite
 import Glibc
 import ManagedObjects
 
 /// Tells when another process, or another store object of this one, has committed to a file.
 final class RemoteChangeWatcher: @unchecked Sendable {
-  // Sendable: `dataVersion` and `events` are touched on `queue` only; the rest is constant.
+  // Sendable: `dataVersion` and `schedule` are touched on `queue` only; the rest is constant.
   private let pool: DatabasePool
   private let names: Set<String>
   private let tracksHistory: Bool
@@ -20,10 +22,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   private let source: any DispatchSourceRead
   private let descriptor: Int32
   private var dataVersion: Int64
-  /// How often events have come.
-  private var events = 0
-  /// When it looks after an event, in milliseconds.
-  private static let delays = [0, 5, 50, 500, 2000]
+  private var schedule = RemoteChangeSchedule()
+  private let path: String
 
   /// - Throws: what SQLite or inotify says.
   init(
@@ -41,6 +41,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     self.pool = pool
     self.tracksHistory = tracksHistory
     self.handler = handler
+    path = file.path
     self.descriptor = descriptor
     let name = file.resolvingSymlinksInPath().lastPathComponent
     names = [name, name + "-wal"]
@@ -62,28 +63,53 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
   private func hear() {
     guard isConcerned() else { return }
-    events += 1
-    let event = events
-    for delay in Self.delays {
-      queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
-        // A later event makes looks of its own.
-        if let self, self.events == event || delay == 0 { self.look() }
-      }
+    let last = schedule.heard()
+    make(.quick)
+    expect(last)
+  }
+
+  private func expect(_ step: RemoteChangeSchedule.Step) {
+    queue.asyncAfter(deadline: .now() + .milliseconds(step.delay)) { [weak self] in
+      // A later event makes looks of its own.
+      if let self, self.schedule.number == step.number { self.make(step.look) }
     }
   }
 
-  private func look() {
+  private func make(_ look: RemoteChangeSchedule.Look) {
+    guard !source.isCancelled else { return }
+    var outcome = RemoteChangeSchedule.Outcome.read
+    var failure: (any Error)?
     do {
-      let (version, number) = try pool.writeWithoutTransaction { db in
-        (try Self.dataVersion(db), tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil)
-      }
-      guard version != dataVersion else { return }
-      dataVersion = version
-      handler(number)
+      try tellChanges(look)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      outcome = .isWritten
     } catch {
-      // The store was closed, or the next commit makes another try.
-      return
+      (outcome, failure) = (.failed, error)
     }
+    let next = schedule.looked(look, outcome)
+    // The store may have been closed meanwhile, which is no failure.
+    guard !source.isCancelled else { return }
+    if let failure, schedule.isFirstFailure, next != nil {
+      MagicalRecord.log(.error, "\(path) can't be read, to see what others have changed: \(failure)")
+    }
+    if let next { expect(next) }
+  }
+
+  /// Looks whether somebody else has committed, and tells it.
+  private func tellChanges(_ look: RemoteChangeSchedule.Look) throws {
+    let (version, number) = try pool.writeWithoutTransaction { db in
+      switch look {
+      case .quick: return try state(db)
+      case .last: return try db.withoutWaiting { try db.whileNobodyCommits { try state(db) } }
+      }
+    }
+    guard version != dataVersion else { return }
+    dataVersion = version
+    handler(number)
+  }
+
+  private func state(_ db: Database) throws -> (version: Int64, lastTransaction: Int64?) {
+    (try Self.dataVersion(db), tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil)
   }
 
   /// Reads the events that wait, and says whether one is of the file.
@@ -115,5 +141,26 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
   private static func failure(_ call: String, _ file: URL) -> ManagedObjectError {
     .store(path: file.path, code: errno, message: "\(call): \(String(cString: strerror(errno)))")
+  }
+}
+
+extension Database {
+  /// Runs `body` while no other connection has the lock for writing, under that lock.
+  fileprivate func whileNobodyCommits<T>(_ body: () throws -> T) throws -> T {
+    var result: Result<T, any Error>?
+    try inTransaction(.immediate) {
+      result = Result(catching: body)
+      return .rollback
+    }
+    guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+    return try result.get()
+  }
+
+  /// Runs `body`, which fails at once where it would wait for another connection's lock: whoever wants this connection
+  /// doesn't wait for it then.
+  fileprivate func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
+    sqlite3_busy_timeout(sqliteConnection, 0)
+    defer { sqlite3_busy_timeout(sqliteConnection, Int32(SQLiteStore.lockTimeout * 1000)) }
+    return try body()
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ManagedObjects
 import SQLiteStore
 import TestSupport
@@ -69,6 +70,65 @@ struct RemoteChangeTests {
     #expect(age == 40)
     try mine.close()
     try theirs.close()
+  }
+
+  @Test("are told up to the last one, however many there are and whoever writes in between")
+  func burst() async throws {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("shared.sqlite")
+    let (mine, theirs) = (try coordinator(file), try coordinator(file))
+    let (changes, follower) = follow(mine)
+    defer { withExtendedLifetime(follower) {} }
+    let (here, there) = (
+      ManagedObjectContext(.privateQueue, coordinator: mine), ManagedObjectContext(.privateQueue, coordinator: theirs)
+    )
+    async let first: Void = save(40, in: here)
+    async let second: Void = save(40, in: there)
+    _ = try await (first, second)
+    // What is committed last is somebody else's.
+    try await save(1, in: there)
+    let last = try #require(try theirs.currentPersistentHistoryToken())
+    for await change in changes where change.historyToken == last { break }
+    #expect(try await here.perform { try here.count(for: FetchRequest<Person>(entityName: "Person")) } == 81)
+    try mine.close()
+    try theirs.close()
+  }
+
+  @Test("are told while another writer holds the lock, and its own when it lets go")
+  func lock() async throws {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("shared.sqlite")
+    let mine = try coordinator(file)
+    let (changes, follower) = follow(mine)
+    defer { withExtendedLifetime(follower) {} }
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: file.path, configuration: configuration)
+    var iterator = changes.makeAsyncIterator()
+    try await other.writeWithoutTransaction { db in
+      try db.execute(sql: "INSERT INTO City (code, name) VALUES (7, 'Bern')")
+      // Many pages go into the log before the commit.
+      try db.execute(sql: "PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+      for code in 100..<2000 {
+        try db.execute(
+          sql: "INSERT INTO City (code, name) VALUES (?, ?)", arguments: [code, String(repeating: "x", count: 200)])
+      }
+    }
+    _ = try #require(await iterator.next())
+    try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
+    _ = try #require(await iterator.next())
+    let context = ManagedObjectContext(.privateQueue, coordinator: mine)
+    #expect(try await context.perform { try context.count(for: FetchRequest<City>(entityName: "City")) } == 1901)
+    try mine.close()
+  }
+
+  private func save(_ count: Int, in context: ManagedObjectContext) async throws {
+    for index in 0..<count {
+      try await context.perform {
+        try context.person("p\(index)")
+        try context.save()
+      }
+    }
   }
 
   @Test("by a program of another kind are told, too", .enabled(if: sqlite3 != nil, "sqlite3 isn't installed"))
