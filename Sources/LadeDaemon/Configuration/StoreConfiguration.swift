@@ -6,16 +6,20 @@ package struct StoreConfiguration: Sendable, Equatable {
   /// The model: an `.xcdatamodeld` or `.xcdatamodel`.
   package var model: String
 
-  package init(name: String, path: String, model: String) {
+  /// What may become of its rows when the model has changed.
+  package var migration: MigrationConfiguration
+
+  package init(name: String, path: String, model: String, migration: MigrationConfiguration = .init()) {
     self.name = name
     self.path = path
     self.model = model
+    self.migration = migration
   }
 }
 
 extension StoreConfiguration {
   enum Key: String, CaseIterable {
-    case path, model
+    case path, model, migration
   }
 
   /// Nil with a problem reported.
@@ -25,9 +29,11 @@ extension StoreConfiguration {
     let path = section.required(.path, "the SQLite file of the store, which is made if it isn't there")?.path(
       in: folder)
     let model = section.required(.model, "the store's model, an .xcdatamodeld or .xcdatamodel")?.path(in: folder)
+    var migration: MigrationConfiguration? = MigrationConfiguration()
+    if let value = section[.migration] { migration = MigrationConfiguration(value) }
     guard let path, let model else { return nil }
     paths.add(path, key: entry.value.path(Key.path.rawValue), section[.path])
-    guard isNamedWell else { return nil }
-    self.init(name: entry.name, path: path, model: model)
+    guard isNamedWell, let migration else { return nil }
+    self.init(name: entry.name, path: path, model: model, migration: migration)
   }
 }

@@ -26,8 +26,14 @@ struct DataStores: Sendable {
         try FileManager.default.createDirectory(
           at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         var description = PersistentStoreDescription.sqlite(at: file)
-        // What somebody left out of the model isn't dropped from the store.
-        description.refusesLossyMigration = true
+        // What somebody left out of the model isn't dropped from the store, unless the configuration says that it may be.
+        switch configuration.migration.allowedLoss {
+        case .nothing: description.refusesLossyMigration = true
+        case .anything: description.refusesLossyMigration = false
+        case .these(let names):
+          description.refusesLossyMigration = true
+          description.permittedMigrationLosses = names
+        }
         try coordinator.addPersistentStore(description)
         return Store(configuration: configuration, coordinator: coordinator, entities: data.entities.map(\.name))
       } catch {

@@ -12,6 +12,8 @@ extension MappingInference {
     guard origin.isOptional, !attribute.isOptional, attribute.definition.derivationExpression == nil else {
       return PropertyMapping(attribute.name, .property(origin.name))
     }
+    // A key's values are looked at, row by row.
+    if attribute === entity.primaryKey { return PropertyMapping(attribute.name, .property(origin.name)) }
     if attribute.defaultValue.isNull {
       note(entity, attribute, "is required, was optional and has no default", "give it a default value")
     }
@@ -21,7 +23,9 @@ extension MappingInference {
   private mutating func newAttribute(
     _ attribute: AttributeDescription, _ entity: EntityDescription
   ) -> PropertyMapping {
-    if !attribute.isOptional, attribute.defaultValue.isNull, attribute.definition.derivationExpression == nil {
+    if attribute !== entity.primaryKey, !attribute.isOptional, attribute.defaultValue.isNull,
+      attribute.definition.derivationExpression == nil
+    {
       note(entity, attribute, "is new and required, and has no default", "give it a default value, or make it optional")
     }
     return PropertyMapping(attribute.name, .value(attribute.defaultValue))

@@ -97,15 +97,10 @@ struct MappingInference {
   }
 
   private mutating func checkPrimaryKey(_ origin: EntityDescription, _ entity: EntityDescription) {
-    let policy = "leave it as it was, or write an entity migration policy"
-    switch (origin.primaryKey, entity.primaryKey) {
-    case (nil, nil): break
-    case (nil, let key?): note(entity, key, "is to number the objects, which have numbers already", policy)
-    case (let former?, nil): note(entity, nil, "was numbered by \(former.name), and no longer is", policy)
-    case (let former?, let key?):
-      if self.origin(of: key, in: entity)?.name != former.name {
-        note(entity, key, "is to number the objects, which \(former.name) did", policy)
-      }
-    }
+    // An attribute that was there may number the objects from now on, or no longer: the rows have its values.
+    guard let key = entity.primaryKey, self.origin(of: key, in: entity) == nil else { return }
+    note(
+      entity, key, "is to number the objects, and is new, so that they have no value for it",
+      "add it as an ordinary attribute first and fill it in, or write an entity migration policy")
   }
 }

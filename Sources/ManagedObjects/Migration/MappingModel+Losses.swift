@@ -23,7 +23,8 @@ extension MappingModel {
   }
 
   private static let remedy =
-    "put it back (under a new name, with the old one as its renaming identifier), or move the store's file away"
+    "put it back (under a new name, with the old one as its renaming identifier), or, if the loss is meant, name it in "
+    + "permittedMigrationLosses (laded: migration.allow_loss of the store)"
 }
 
 extension PropertyDescription {

@@ -111,8 +111,8 @@ extension MigrationError: CustomStringConvertible {
     case .cannotInfer(let obstacles): return "the migration can't be inferred: \(list(obstacles))"
     case .notUnique(let store, let violations):
       return
-        "\(store) can't be migrated: \(list(violations)). Delete or change all but one of each first, or leave the "
-        + "uniqueness constraint out"
+        "\(store) can't be migrated: \(list(violations)). Delete or change all but one of each first, or leave "
+        + "the uniqueness constraint or primary key out"
     case .brokenReferences(let store, let references):
       return "\(store) can't be migrated: rows refer to rows that aren't there (\(list(references)))"
     case .unreadableModel(let store, let reason):

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a store does when it was made with another version of the model: a description's options, for the store.
 package struct MigrationOptions: Sendable {
   /// Whether the store is migrated when it is opened.
@@ -11,6 +13,30 @@ package struct MigrationOptions: Sendable {
 
   /// Whether an inferred migration that would lose values is refused.
   package var refusesLossyMigration = false
+  /// What may be lost all the same: an entity, or a property as `Entity.property`.
+  package var permittedMigrationLosses: Set<String> = []
+  /// Who hears of what couldn't be kept, where that isn't refused.
+  package var migrationWarningHandler: (@Sendable (String) -> Void)?
 
   package init() {}
+
+  /// Refuses losses that aren't meant, and tells of them where they aren't refused.
+  /// - Throws: ``MigrationError/cannotInfer(obstacles:)`` with every one that is refused.
+  package func accept(_ losses: [MigrationObstacle], store: String) throws {
+    guard refusesLossyMigration else {
+      for loss in losses { warn("\(store): \(loss)") }
+      return
+    }
+    let refused = losses.filter { loss in
+      let property = loss.property.map { "\(loss.entity).\($0)" }
+      return !permittedMigrationLosses.contains(loss.entity)
+        && property.map(permittedMigrationLosses.contains) != true
+    }
+    guard refused.isEmpty else { throw MigrationError.cannotInfer(obstacles: refused) }
+  }
+
+  private func warn(_ message: String) {
+    if let migrationWarningHandler { return migrationWarningHandler(message) }
+    FileHandle.standardError.write(Data("warning: \(message)\n".utf8))
+  }
 }

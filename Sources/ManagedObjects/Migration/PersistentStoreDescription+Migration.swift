@@ -38,9 +38,28 @@ extension PersistentStoreDescription {
   /// values for: an entity, an attribute or a relationship. A program whose model others edit says yes: what is left out
   /// by mistake is not lost then.
   ///
-  /// No, the default, drops them: Core Data's behaviour, which has no such option.
+  /// So is any migration that couldn't keep an index, a trigger or a view of another program.
+  ///
+  /// No, the default, drops them: Core Data's behaviour, which has no such option. What of other programs can't be kept is
+  /// told to the ``migrationWarningHandler`` then.
   public var refusesLossyMigration: Bool {
     get { migration.refusesLossyMigration }
     set { migration.refusesLossyMigration = newValue }
+  }
+
+  /// What a migration may lose although ``refusesLossyMigration`` says no: entities (`"Desk"`, with all that they have), or
+  /// properties and other programs' indexes, triggers and views by the entity or table and their name (`"Person.email"`).
+  ///
+  /// What a refusal named can be put in here once it is sure that the loss is meant. Not in Core Data.
+  public var permittedMigrationLosses: Set<String> {
+    get { migration.permittedMigrationLosses }
+    set { migration.permittedMigrationLosses = newValue }
+  }
+
+  /// Hears of every index, trigger and view of another program that a migration couldn't keep, in a sentence; called while
+  /// the store is opened, on the caller's thread. nil, the default, writes them to standard error. Not in Core Data.
+  public var migrationWarningHandler: (@Sendable (String) -> Void)? {
+    get { migration.migrationWarningHandler }
+    set { migration.migrationWarningHandler = newValue }
   }
 }

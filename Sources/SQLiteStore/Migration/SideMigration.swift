@@ -50,6 +50,8 @@ struct SideMigration {
       try work(step.willMigrate, version)
       var options = MigrationOptions()
       if let mapping = step.mapping { options.mappingModels = [mapping] }
+      // What of other programs can't be kept is told of the store itself, at the end.
+      options.migrationWarningHandler = { _ in }
       let store = try SQLiteStore(
         at: side.url, model: step.destination, entities: held(step.destination), migration: options)
       try store.close()

@@ -45,7 +45,7 @@ struct StoreOpening {
       if kept == nil { try addPositions(schema, db) }
       let missing = try missingColumns(schema, db)
       if let kept, kept != version || !missing.isEmpty {
-        try migrate(db, from: kept, to: version, held, Opened(identifier: identifier, schema: schema))
+        try migrateKeepingOthers(db, from: kept, to: version, held, Opened(identifier: identifier, schema: schema))
       } else {
         guard missing.isEmpty else {
           throw ManagedObjectError.incompatibleStore(
@@ -102,12 +102,22 @@ struct StoreOpening {
 
   // MARK: Migration
 
-  private func migrate(
+  /// Migrates, and puts back what others have on the tables.
+  private func migrateKeepingOthers(
     _ db: Database, from kept: KeptVersion, to version: KeptVersion, _ held: [EntityDescription], _ opened: Opened
   ) throws {
     let source = try kept.model(path: path)
     let sourceEntities = source.entities.filter { kept.hashes[$0.name] != nil }
     let old = try SchemaMap(model: source, entities: sourceEntities)
+    let others = try OthersObjects(db, besides: old)
+    try migrate(db, from: kept, source, sourceEntities, old, to: version, held, opened)
+    try options.accept(others.restore(db), store: path)
+  }
+
+  private func migrate(
+    _ db: Database, from kept: KeptVersion, _ source: ManagedObjectModel, _ sourceEntities: [EntityDescription],
+    _ old: SchemaMap, to version: KeptVersion, _ held: [EntityDescription], _ opened: Opened
+  ) throws {
     if kept.hashes != version.hashes {
       let differences = VersionDifference.between(kept.hashes, version.hashes, from: source, to: model)
       guard options.shouldMigrateStoreAutomatically else {
@@ -128,10 +138,7 @@ struct StoreOpening {
       }
     }
     let mapping = try MappingModel.inferred(from: source, sourceEntities, to: model, held)
-    if options.refusesLossyMigration {
-      let losses = mapping.losses
-      guard losses.isEmpty else { throw MigrationError.cannotInfer(obstacles: losses) }
-    }
+    if options.refusesLossyMigration { try options.accept(mapping.losses, store: path) }
     let tables = try TableMigration(db, path: path, from: old, sourceEntities, to: opened.schema, held, mapping)
     try tables.run()
     let derived = tables.derivedAnew

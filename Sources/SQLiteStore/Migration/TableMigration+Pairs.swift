@@ -13,13 +13,16 @@ extension TableMigration {
       guard let column = old.columnIfStored(of: former, in: origin),
         columns[old.table(of: origin)]?.contains(column.lowercased()) == true
       else { return .null }
-      return SQLTerm.column(column).plus(numbers.shift(from: former.destinationEntity, to: destination))
+      guard renumbers(former.destinationEntity, destination) else { return .column(column) }
+      let number = SQLTerm(sql: "\(SQLText.name(old.table(of: origin))).\(SQLText.name(column))")
+      return moved(number, from: former.destinationEntity, to: destination)
     }
     guard let inverse = relationship.inverseRelationship else { return .null }
     let key = "\(SQLText.name(old.table(of: origin))).\(SQLText.name(old.primaryKeyColumn(of: origin)))"
     let terms = formerRelationships(of: inverse).map { former in
-      let owner = SQLTerm(sql: "owner").plus(numbers.shift(from: former.entity, to: destination))
-      return SQLTerm(sql: "(SELECT \(owner.sql) FROM (\(pairs(of: former))) WHERE target = \(key))")
+      let owner = moved(SQLTerm(sql: "lade_pair.owner"), from: former.entity, to: destination)
+      return SQLTerm(
+        sql: "(SELECT \(owner.sql) FROM (\(pairs(of: former))) AS lade_pair WHERE lade_pair.target = \(key))")
     }
     guard let first = terms.first else { return .null }
     return terms.dropFirst().reduce(first) { $0.or($1) }
@@ -49,7 +52,8 @@ extension TableMigration {
     guard former.count == 1, inverse.allSatisfy({ $0 === former[0].inverseRelationship }), former[0].isManyToMany,
       old.holds(former[0].entity), old.pairing(of: former[0]) == new.pairing(of: table.relationship)
     else { return false }
-    return shifts(from: former[0], to: table.relationship) == (0, 0)
+    return !renumbers(former[0].entity, table.relationship.entity)
+      && !renumbers(former[0].destinationEntity, table.relationship.destinationEntity)
   }
 
   /// Inserts the pairs.
@@ -67,10 +71,10 @@ extension TableMigration {
     _ draft: String, _ relationship: RelationshipDescription, from former: RelationshipDescription
   ) throws {
     let pairing = new.pairing(of: relationship)
-    let shifts = shifts(from: former, to: relationship)
-    var columns = [
-      (pairing.sourceColumn, "owner + \(shifts.0)"), (pairing.destinationColumn, "target + \(shifts.1)"),
-    ]
+    let owner = moved(SQLTerm(sql: "lade_pair.owner"), from: former.entity, to: relationship.entity)
+    let target = moved(
+      SQLTerm(sql: "lade_pair.target"), from: former.destinationEntity, to: relationship.destinationEntity)
+    var columns = [(pairing.sourceColumn, owner.sql), (pairing.destinationColumn, target.sql)]
     if let position = pairing.positionColumn { columns.append((position, "position")) }
     if let inverse = relationship.inverseRelationship, inverse !== relationship,
       let position = new.pairing(of: inverse).positionColumn
@@ -79,14 +83,7 @@ extension TableMigration {
     }
     try execute(
       "INSERT OR IGNORE INTO \(SQLText.name(draft)) (\(columns.map { SQLText.name($0.0) }.joined(separator: ", "))) "
-        + "SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(pairs(of: former)))")
-  }
-
-  private func shifts(from former: RelationshipDescription, to new: RelationshipDescription) -> (Int64, Int64) {
-    (
-      numbers.shift(from: former.entity, to: new.entity),
-      numbers.shift(from: former.destinationEntity, to: new.destinationEntity)
-    )
+        + "SELECT \(columns.map(\.1).joined(separator: ", ")) FROM (\(pairs(of: former))) AS lade_pair")
   }
 
   /// The old relationship of an entity's relationship.

@@ -45,11 +45,9 @@ extension TableMigration {
   }
 
   private func plan(from origin: EntityDescription, to entity: EntityDescription) throws -> RowPlan {
-    let shift = numbers.shift(from: origin, to: entity)
     var plan = RowPlan(origin: origin, entity: entity, columns: [])
     plan.columns.append(
-      .init(
-        name: new.primaryKeyColumn(of: entity), term: SQLTerm.column(old.primaryKeyColumn(of: origin)).plus(shift)))
+      .init(name: new.primaryKeyColumn(of: entity), term: keyTerm(from: origin, to: entity)))
     if let discriminator = new.discriminatorColumn(of: entity) {
       plan.columns.append(.init(name: discriminator, term: SQLTerm(sql: SQLText.literal(entity.name))))
     }
@@ -105,7 +103,7 @@ extension TableMigration {
       plan.columns.flatMap(\.term.arguments))
   }
 
-  private func restriction(to entity: EntityDescription) -> String {
+  func restriction(to entity: EntityDescription) -> String {
     guard let discriminator = old.discriminatorColumn(of: entity) else { return "" }
     return " WHERE \(SQLText.name(discriminator)) = \(SQLText.literal(entity.name))"
   }

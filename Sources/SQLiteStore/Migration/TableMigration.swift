@@ -64,6 +64,7 @@ struct TableMigration {
         finished.insert(table.name)
         continue
       }
+      try checkKeys(of: table, plans)
       let draft = try create(table.createStatement, table.name)
       for plan in plans { try fill(draft, plan) }
       renamings.append((draft, table.name))

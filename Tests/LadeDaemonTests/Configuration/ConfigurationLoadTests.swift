@@ -20,6 +20,7 @@ struct ConfigurationLoadTests {
         second:
           path: /srv/second.sqlite
           model: /srv/Second.xcdatamodel
+          migration: {allow_loss: [Desk, Person.email]}
       lanes:
         bulk: {concurrency: 4}
         import: {concurrency: 64}
@@ -54,7 +55,9 @@ struct ConfigurationLoadTests {
     #expect(
       configuration.stores == [
         StoreConfiguration(name: "main", path: "/srv/main.sqlite", model: "/srv/Main.xcdatamodeld"),
-        StoreConfiguration(name: "second", path: "/srv/second.sqlite", model: "/srv/Second.xcdatamodel"),
+        StoreConfiguration(
+          name: "second", path: "/srv/second.sqlite", model: "/srv/Second.xcdatamodel",
+          migration: MigrationConfiguration(allowedLoss: .these(["Desk", "Person.email"]))),
       ])
     #expect(configuration.lanes.map(\.name) == ["bulk", "import"])
     #expect(configuration.lanes.map(\.concurrency) == [4, 64])
@@ -86,6 +89,18 @@ struct ConfigurationLoadTests {
     #expect(configuration == expected)
     #expect(configuration.lanes == [LaneConfiguration()])
     #expect(configuration.lane(named: "import")?.concurrency == 1)
+  }
+
+  @Test(
+    "what a store's migration may lose is nothing, anything, or what is named",
+    arguments: [
+      ("{}", .nothing), ("{allow_loss: false}", .nothing), ("{allow_loss: true}", .anything),
+      ("{allow_loss: []}", .these([])), ("{allow_loss: [A, A.b, A]}", .these(["A", "A.b"])),
+    ] as [(String, MigrationConfiguration.Loss)])
+  func allowedLoss(_ text: String, _ expected: MigrationConfiguration.Loss) throws {
+    let file = try ConfigurationFile(
+      "stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld, migration: \(text)}}")
+    #expect(try file.load().stores.first?.migration.allowedLoss == expected)
   }
 
   @Test("a byte order mark and Windows' line ends are no part of it")

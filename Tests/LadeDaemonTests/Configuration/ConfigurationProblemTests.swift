@@ -83,6 +83,12 @@ struct ConfigurationProblemTests {
     Case(
       "stores:\n  a: {path: /x, model: /m}\n  b: {path: /x, model: /m}\n",
       "3:13: `stores.b.path`: “/x” is that of `stores.a.path`, too"),
+    Case(
+      "stores: {main: {path: /s/m.sqlite, model: /m, migration: {allow_loss: maybe}}}\n",
+      "1:71: `stores.main.migration.allow_loss` can't be “maybe”; there are: `false`, `true`"),
+    Case(
+      "stores: {main: {path: /s/m.sqlite, model: /m, migration: {alow_loss: true}}}\n",
+      "1:59: there is no key `stores.main.migration.alow_loss`; did you mean `allow_loss`?"),
     Case("stores: {}\n", "1:9: `stores` must be a mapping with at least one store in it, and is an empty mapping"),
     Case("stores: main\n", "1:9: `stores` must be a mapping of names to stores, and is the text “main”"),
     Case(
