@@ -183,6 +183,30 @@ struct GeneratedClassesTests {
     #expect(loan.medium == nil)
   }
 
+  @Test("key paths of a class written by hand with generated accessors stand in predicates and sort descriptors")
+  func categoryKeyPaths() throws {
+    let context = context()
+    let book = try context.insert(Book.self)
+    book.title = "Emma"
+    for renewals in [1, 5, 3] as [Int16] {
+      let loan = try context.insert(Loan.self)
+      loan.renewals = renewals
+      if renewals > 1 { loan.medium = book }
+    }
+    try context.save()
+    let predicate = #Predicate<Loan> { $0.medium?.title == "Emma" && $0.renewals > 2 }
+    var request = Loan.fetchRequest()
+    request.predicate = try FetchPredicate(predicate)
+    request.sortDescriptors = [try FetchSortDescriptor(\Loan.renewals, ascending: false)]
+    #expect(try context.fetch(request).map(\.renewals) == [5, 3])
+    // Over a generated class to one that is written by hand.
+    let lent = try FetchPredicate(#Predicate<Book> { $0.loans.contains { $0.renewals == 5 } })
+    var books = Book.fetchRequest()
+    books.predicate = lent
+    #expect(try context.fetch(books) == [book])
+    #expect(try Loan.maximum(of: \.renewals, in: context) == 5)
+  }
+
   @Test("names that Swift or the base class use elsewhere are names of properties all the same")
   func names() throws {
     let context = context()

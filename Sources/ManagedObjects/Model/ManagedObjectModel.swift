@@ -55,6 +55,7 @@ public final class ManagedObjectModel: Sendable {
     self.layouts = layouts
     var check = ClassCheck(entities, classes: classes, layouts: layouts)
     classMismatches = check.run()
+    ClassLayouts.note(layouts, entities)
     _ = Unmanaged.passRetained(self)
   }
 

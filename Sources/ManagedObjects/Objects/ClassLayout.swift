@@ -37,7 +37,8 @@ public enum PropertyType: Sendable, Hashable {
 /// The slots that accessors stand on: the properties of an entity, inherited ones first, in the order of their slots.
 ///
 /// A class says it itself, by ``ManagedObject/propertyNames`` and ``ManagedObject/propertyTypes``. An extension can't
-/// override these: for accessors that stand in one, the model is given it by the entity's name.
+/// override these: for accessors that stand in one, the model is given it by the entity's name. Key paths of such a class
+/// can stand in predicates and sort descriptors as soon as the model has been made.
 public struct ClassLayout: Sendable, Hashable {
   /// The properties' names.
   public var propertyNames: [String]

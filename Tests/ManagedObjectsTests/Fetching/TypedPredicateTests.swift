@@ -3,6 +3,18 @@ import ManagedObjects
 import TestSupport
 import Testing
 
+/// Classes written by hand whose accessors stand in extensions, as generated ones do: neither says its slots itself.
+private class Ticket: ManagedObject {}
+private final class SeasonTicket: Ticket {}
+
+extension Ticket {
+  fileprivate var price: Int? { self[0] }
+  fileprivate var former: Ticket? { object(1) }
+}
+extension SeasonTicket {
+  fileprivate var days: Int? { self[2] }
+}
+
 struct TypedPredicateTests {
   private func expect<T: ManagedObject>(
     _ predicate: Predicate<T>, _ format: String, _ arguments: Any?..., location: SourceLocation = #_sourceLocation
@@ -82,5 +94,25 @@ struct TypedPredicateTests {
     #expect(request.entityName == "City")
     #expect(request.sortDescriptors.map(\.keyPath) == ["code", "name"])
     #expect(request.predicate == .comparison(.path("code"), .greater, .constant(.int(1))))
+  }
+
+  @Test("key paths of a class whose accessors stand in an extension are known once its model is made")
+  func layouts() throws {
+    #expect(throws: TypedPredicateError.self) { try FetchSortDescriptor(\Ticket.price) }
+    let model = try ManagedObjectModel(
+      entities: [
+        EntityDefinition(
+          "Ticket", attributes: [AttributeDefinition("price", .integer64)],
+          relationships: [RelationshipDefinition("former", to: "Ticket")]),
+        EntityDefinition("Season", parent: "Ticket", attributes: [AttributeDefinition("days", .integer64)]),
+      ], classes: ["Ticket": Ticket.self, "Season": SeasonTicket.self],
+      layouts: [
+        "Ticket": ClassLayout(propertyNames: ["price", "former"]),
+        "Season": ClassLayout(propertyNames: ["price", "former", "days"]),
+      ])
+    try PersistentStoreCoordinator(model: model).addPersistentStore(.inMemory())
+    #expect(try FetchSortDescriptor(\Ticket.former?.price) == FetchSortDescriptor("former.price"))
+    #expect(try FetchSortDescriptor(\SeasonTicket.days) == FetchSortDescriptor("days"))
+    try expect(#Predicate<SeasonTicket> { $0.days == 7 && $0.price == 1 }, "days == 7 AND price == 1")
   }
 }

@@ -31,7 +31,7 @@ final class KeyPathProbe {
   static func object<T: ManagedObject>(
     _ type: T.Type, path: [String] = [], record: Record = Record()
   ) -> (T, ContextHome)? {
-    guard let names = type.propertyNames else { return nil }
+    guard let names = ClassLayouts.names(of: type) ?? type.propertyNames else { return nil }
     let home = ContextHome(.confinement)
     home.probe = KeyPathProbe(names, path: path, record: record)
     let id = ManagedObjectID(scope: scope, number: 0)
@@ -68,6 +68,9 @@ enum KeyPathNames {
     known.withLock { $0[key] = names }
     return names
   }
+
+  /// Forgets what was found out by slots that have other names now.
+  static func forget() { known.withLock { $0 = [:] } }
 
   private static func probed<T: ManagedObject>(_ path: AnyKeyPath, _ type: T.Type) -> [String]? {
     if let name = type.keyPathNames[path] { return name.split(separator: ".").map(String.init) }

@@ -13,7 +13,8 @@ public enum TypedPredicateError: Error, Sendable, Hashable, CustomStringConverti
     switch self {
     case .noProperty(let path):
       return
-        "\(path) isn't a stored property of a managed object's class: override propertyNames, or name it in keyPathNames"
+        "\(path) isn't a stored property of a managed object's class: override propertyNames, or name it in "
+        + "keyPathNames; for a class with generated accessors make its model first"
     case .unsupported(let part): return "\(part) can't be asked of a store: fetch with the rest and look at the objects"
     case .value(let type): return "a \(type) can't be compared with any property"
     }
