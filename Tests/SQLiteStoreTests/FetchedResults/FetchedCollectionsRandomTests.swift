@@ -6,10 +6,10 @@ import Testing
 /// random change, here or merged, they must show what is found anew.
 @Suite("Fetched results controllers over collections and derived attributes")
 struct FetchedCollectionsRandomTests {
-  @Test("show what a fetch finds", arguments: StoreKind.allCases, 1...6)
+  @Test("show what a fetch finds", arguments: StoreKind.allCases, 1...4)
   func followed(_ kind: StoreKind, _ seed: Int) throws {
     var run = try CollectionsRun(kind, seed: UInt64(seed))
-    for step in 0..<70 {
+    for step in 0..<60 {
       let operation = try run.step()
       try run.check("step \(step) of seed \(seed): \(operation)")
     }
