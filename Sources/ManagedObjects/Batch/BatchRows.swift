@@ -96,7 +96,7 @@ enum BatchProperty {
           "change of a context: a batch request sets to-one relationships only that nothing or a set leads back from")
       }
       switch value {
-      case .null: break
+      case .null, nil: break
       case .object(let id) where !id.isTemporaryID && id.entity.isKindOf(relationship.destinationEntity): break
       default: throw refuse("permanent ID of \(relationship.destinationEntity.name)")
       }

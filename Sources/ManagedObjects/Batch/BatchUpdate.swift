@@ -8,52 +8,88 @@ struct BatchUpdate {
   private static var chunk: Int { 2000 }
 
   func run(in transaction: any StoreTransaction) throws -> StoreBatchResult {
-    let ids = try transaction.ids(fetch)
-    if assignments.isEmpty { return StoreBatchResult(count: ids.count, ids: ids) }
+    if assignments.isEmpty {
+      let ids = try transaction.ids(fetch)
+      return StoreBatchResult(count: ids.count, ids: ids)
+    }
+    let (ids, answers) = try answers(in: transaction)
     // Rows that pass unique values on to each other must be written together.
     let chunk = assignments.contains(where: \.isUnique) ? max(ids.count, 1) : Self.chunk
     for start in stride(from: 0, to: ids.count, by: chunk) {
       var changes = StoreChanges(contextName: contextName, transactionAuthor: transactionAuthor)
       for row in try transaction.rows(with: Array(ids[start..<min(start + chunk, ids.count)])) {
         var values = row.values
-        for assignment in assignments { values[assignment.property.slot] = try assignment.value(for: row) }
+        var answers = answers[row.id] ?? []
+        for assignment in assignments {
+          let answer = assignment.asksStore ? answers.popFirst() : nil
+          values[assignment.property.slot] = try assignment.value(for: row, answer: answer)
+        }
         if values != row.values { changes.updated.append(.init(id: row.id, values: values, committed: row.values)) }
       }
       if !changes.isEmpty { _ = try transaction.write(changes) }
     }
     return StoreBatchResult(count: ids.count, ids: ids)
   }
+
+  /// The rows that match, and for each what the store makes of the expressions that read other rows: before the first row
+  /// is written, so that all of them see the same.
+  private func answers(
+    in transaction: any StoreTransaction
+  ) throws -> (ids: [ManagedObjectID], answers: [ManagedObjectID: ArraySlice<Value>]) {
+    let asked = assignments.compactMap(\.asked)
+    if asked.isEmpty { return (try transaction.ids(fetch), [:]) }
+    var ids: [ManagedObjectID] = []
+    var answers: [ManagedObjectID: ArraySlice<Value>] = [:]
+    let object = ResolvedExpression.path(ResolvedPath(steps: [], end: .objectID(fetch.entity)))
+    for row in try transaction.dictionaries(StoreQuery(fetch, columns: [object] + asked)) {
+      guard case .object(let id) = row[0] else { continue }
+      ids.append(id)
+      answers[id] = ArraySlice(row.dropFirst())
+    }
+    return (ids, answers)
+  }
 }
 
 /// What one property becomes.
 struct BatchAssignment {
   let property: PropertyDescription
-  private let source: Source
-
-  private enum Source {
-    case constant(Value)
-    case slot(Int)
-  }
+  private let expression: ResolvedExpression
+  /// Whether the expression reads other rows than the one that is changed, which only the store knows.
+  let asksStore: Bool
 
   /// - Throws: what doesn't fit the model.
   init(_ name: String, _ expression: FetchPredicate.Expression, of entity: EntityDescription) throws {
-    switch expression {
-    case .constant(let value):
+    if case .constant(let given) = expression {
+      let value = Self.number(given, for: entity.propertiesByName[name])
       property = try BatchProperty.settable(name, value, of: entity)
-      source = .constant(value)
+      self.expression = .constant(value)
+      asksStore = false
       if value.isNull { try Self.checkOptional(property, nil, entity) }
-    case .keyPath(let names) where names.count == 1:
-      property = try BatchProperty.settable(name, nil, of: entity)
-      guard let from = entity.propertiesByName[names[0]] else {
-        throw ManagedObjectError.unknownProperty(entity: entity.name, name: names[0])
-      }
-      guard let from = from as? AttributeDescription, let to = property as? AttributeDescription, !from.isTransient
-      else { throw Self.refusal(name, "attribute", entity) }
-      guard from.type == to.type else { throw Self.refusal(name, to.type.rawValue, entity) }
-      source = .slot(from.slot)
-    default: throw Self.refusal(name, "constant, or the name of an attribute", entity)
+      return
     }
+    property = try BatchProperty.settable(name, nil, of: entity)
+    let resolved = try expression.resolved(in: entity)
+    try resolved.checkStored()
+    let kind = (property as? AttributeDescription).map { ValueKind($0.type) } ?? .object
+    guard resolved.kind == nil || resolved.kind == kind else {
+      throw ManagedObjectError.wrongType(
+        entity: entity.name, property: name, expected: kind.rawValue, found: resolved.typeName)
+    }
+    self.expression = resolved
+    asksStore = resolved.readsCollections || resolved.paths.contains { !$0.steps.isEmpty }
   }
+
+  /// A number as the attribute holds it, if it can; everything else as it is.
+  private static func number(_ value: Value, for property: PropertyDescription?) -> Value {
+    guard let attribute = property as? AttributeDescription, ValueKind(attribute.type) == .number,
+      ValueKind(value) == .number
+    else { return value }
+    let converted = value.converted(to: attribute.type)
+    return converted.isNull ? value : converted
+  }
+
+  /// What the store is to be asked for.
+  var asked: ResolvedExpression? { asksStore ? expression : nil }
 
   /// Whether two rows can't have the same value.
   var isUnique: Bool {
@@ -61,14 +97,32 @@ struct BatchAssignment {
   }
 
   /// The value for a row that has these values now.
-  func value(for row: StoreRow) throws -> Value {
-    switch source {
-    case .constant(let value): return value
-    case .slot(let slot):
-      let value = row.values[slot]
-      if value.isNull { try Self.checkOptional(property, row.id, row.id.entity) }
+  /// - Parameter answer: what the store made of the expression, if it was asked.
+  func value(for row: StoreRow, answer: Value?) throws -> Value {
+    if case .constant(let value) = expression { return value }
+    let found = answer ?? expression.value(of: BatchSubject(row: row))
+    let value = try fitting(found, row.id.entity)
+    if value.isNull { try Self.checkOptional(property, row.id, row.id.entity) }
+    return value
+  }
+
+  /// A value as the property holds it.
+  private func fitting(_ found: Value, _ entity: EntityDescription) throws -> Value {
+    guard !found.comparisonKey.isNull else { return .null }
+    if let attribute = property as? AttributeDescription {
+      let value = found.converted(to: attribute.type)
+      guard !value.isNull else { throw refusal(found, attribute.type.rawValue, entity) }
       return value
     }
+    guard let relationship = property as? RelationshipDescription, case .object(let id) = found,
+      id.entity.isKindOf(relationship.destinationEntity)
+    else { throw refusal(found, "an object of the relationship's entity", entity) }
+    return found
+  }
+
+  private func refusal(_ found: Value, _ expected: String, _ entity: EntityDescription) -> ManagedObjectError {
+    .wrongType(
+      entity: entity.name, property: property.name, expected: expected, found: "\(found.typeName) \(found.plainText)")
   }
 
   private static func checkOptional(
@@ -79,8 +133,13 @@ struct BatchAssignment {
       .init(entity: entity, objectID: id, property: property.name, reason: .missing)
     ])
   }
+}
 
-  private static func refusal(_ name: String, _ expected: String, _ entity: EntityDescription) -> ManagedObjectError {
-    .wrongType(entity: entity.name, property: name, expected: expected, found: "expression")
-  }
+/// A row of which nothing but its own values is read.
+private struct BatchSubject: PredicateSubject {
+  let row: StoreRow
+  var subjectID: ManagedObjectID { row.id }
+  func value(inSlot slot: Int) -> Value { row.values[slot] }
+  func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
+  func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
 }

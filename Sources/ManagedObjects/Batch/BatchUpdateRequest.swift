@@ -3,13 +3,15 @@
 /// ```swift
 /// var request = BatchUpdateRequest(entityName: "Message")
 /// request.predicate = try FetchPredicate(format: "received < %@", limit)
-/// request.propertiesToUpdate = ["isRead": .constant(.bool(true)), "shownTitle": .path("title")]
+/// request.propertiesToUpdate = [
+///   "isRead": .constant(.bool(true)), "shownTitle": .path("title"), "size": try .init(format: "size * 2 + parts.@count"),
+/// ]
 /// try context.execute(request)
 /// ```
 ///
-/// All rows of a store are changed in one transaction, or none. Validation of the model isn't asked, as in Core Data; types,
-/// attributes that aren't optional, uniqueness and references are kept. A to-one relationship can be set to a constant,
-/// `.object` with a permanent ID or nil, when nothing or a to-many relationship leads back.
+/// All rows of a store are changed in one transaction, or none. Validation of the model isn't asked, as in Core Data;
+/// types, attributes that aren't optional, uniqueness and references are kept. A to-one relationship can be set, to a constant
+/// `.object` with a permanent ID, nil, or a key path to an object, when nothing or a to-many relationship leads back.
 ///
 /// Source: Core Data's `NSBatchUpdateRequest`.
 public struct BatchUpdateRequest: Sendable {
@@ -19,7 +21,11 @@ public struct BatchUpdateRequest: Sendable {
   public var predicate: FetchPredicate?
   /// Whether rows of entities that inherit from it are changed too.
   public var includesSubentities = true
-  /// What each property becomes: a constant, or what an expression makes of the row as it was before.
+  /// What each property becomes: a constant, or what an expression of the predicate language makes of the row, as all rows
+  /// were before the request.
+  ///
+  /// Numbers become the attribute's type, cut off where that is whole; one that it can't hold makes the request fail. What
+  /// expressions that read other rows (`employer.name`, `parts.@sum.weight`) come to is held for all rows at once.
   public var propertiesToUpdate: [String: FetchPredicate.Expression] = [:]
   /// What ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)`` is to return.
   public var resultType = BatchRequestResultType.statusOnly

@@ -87,25 +87,6 @@ enum DerivationTrigger: Sendable {
 }
 
 extension Value {
-  /// A number as one of another type, as far as that can hold it; nil where it can't. Other values must fit as they are.
-  func converted(to type: AttributeType) -> Value {
-    switch (self, type) {
-    case (.bool(let value), _) where type != .boolean: return Value.int(value ? 1 : 0).converted(to: type)
-    case (.int(let value), .double), (.int(let value), .float): return .double(Double(value))
-    case (.int(let value), .decimal): return .decimal(Decimal(value))
-    case (.double(let value), .decimal): return Decimal(string: "\(value)").map(Value.decimal) ?? .null
-    case (.double(let value), _) where type.isInteger:
-      return Int64(exactly: value.rounded(.towardZero)).map { Value.int($0).converted(to: type) } ?? .null
-    case (.decimal(let value), .double), (.decimal(let value), .float):
-      return Double(value.description).map(Value.double) ?? .null
-    case (.decimal(var value), _) where type.isInteger:
-      var whole = Decimal()
-      NSDecimalRound(&whole, &value, 0, value.isSignMinus ? .up : .down)
-      return whole.wholeInt64.map { Value.int($0).converted(to: type) } ?? .null
-    default: return fits(type) ? self : .null
-    }
-  }
-
   /// The sum of numbers, nil ones left out: whole while it is and fits, else a decimal if one of them is, else a double.
   static func sum(_ values: some Sequence<Value>) -> Value {
     var whole: Int64 = 0

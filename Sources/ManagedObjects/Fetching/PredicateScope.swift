@@ -8,6 +8,12 @@ package protocol PredicateSubject {
   func subject(inSlot slot: Int) -> (any PredicateSubject)?
   /// The objects that a to-many relationship's slot holds, each once.
   func subjects(inSlot slot: Int) -> [any PredicateSubject]
+  /// What a path leads to from here.
+  func value(at path: ResolvedPath) -> Value
+}
+
+extension PredicateSubject {
+  package func value(at path: ResolvedPath) -> Value { path.value(of: self) }
 }
 
 /// What paths begin at while a predicate is evaluated; see ``ResolvedPath/origin``.
@@ -67,7 +73,7 @@ extension ResolvedExpression {
   func value(in scope: PredicateScope) -> Value {
     switch self {
     case .constant(let value): return value
-    case .path(let path): return path.value(of: scope[path.origin])
+    case .path(let path): return scope[path.origin].value(at: path)
     case .call(let function, let arguments): return function.value(of: arguments.map { $0.value(in: scope) })
     case .cast(let inner, let type): return type.value(of: inner.value(in: scope))
     case .conditional(let predicate, let first, let second):

@@ -98,7 +98,7 @@ extension ResolvedExpression {
   }
 
   /// The hierarchy of the objects whose IDs the values are, nil if that isn't known.
-  var objectRoot: EntityDescription? {
+  package var objectRoot: EntityDescription? {
     switch self {
     case .constant(.object(let id)): return id.entity.rootEntity
     case .path(let path): return path.objectEntity?.rootEntity

@@ -1,6 +1,12 @@
-extension ResolvedPredicate {
-  /// Every path that the predicate reads from the object that it is about.
-  var paths: [ResolvedPath] {
+/// What is read of the object that a predicate or expression is about, or of those around it.
+package protocol PathReading {
+  /// Calls back for every expression and collection in it.
+  func visit(_ expressions: (ResolvedExpression) -> Void, collections: (ResolvedCollection) -> Void)
+}
+
+extension PathReading {
+  /// Every path that is read from the object that it is about.
+  package var paths: [ResolvedPath] {
     var paths: [ResolvedPath] = []
     visit { expression in
       if case .path(let path) = expression, path.origin == 0 { paths.append(path) }
@@ -12,8 +18,8 @@ extension ResolvedPredicate {
     return paths
   }
 
-  /// Whether the predicate reads to-many relationships.
-  var readsCollections: Bool {
+  /// Whether it reads to-many relationships.
+  package var readsCollections: Bool {
     var reads = false
     visit { _ in
     } collections: { _ in
@@ -22,7 +28,22 @@ extension ResolvedPredicate {
     return reads
   }
 
-  fileprivate func visit(
+  /// - Throws: ``FetchRequestError/notStored(entity:property:)`` if something is read that no store has.
+  func checkStored() throws {
+    var all: [ResolvedPath] = []
+    visit { expression in
+      if case .path(let path) = expression { all.append(path) }
+    } collections: { collection in
+      for step in collection.start + collection.steps {
+        all.append(ResolvedPath(steps: [step], end: .objectID(step.destinationEntity)))
+      }
+    }
+    for path in all { try path.checkStored() }
+  }
+}
+
+extension ResolvedPredicate: PathReading {
+  package func visit(
     _ expressions: (ResolvedExpression) -> Void, collections: (ResolvedCollection) -> Void
   ) {
     switch self {
@@ -50,8 +71,8 @@ extension ResolvedCollection {
   }
 }
 
-extension ResolvedExpression {
-  fileprivate func visit(
+extension ResolvedExpression: PathReading {
+  package func visit(
     _ expressions: (ResolvedExpression) -> Void, collections: (ResolvedCollection) -> Void
   ) {
     expressions(self)

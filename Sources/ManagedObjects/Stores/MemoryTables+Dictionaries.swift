@@ -1,67 +1,48 @@
 extension MemoryTables {
   /// What a query asks of rows, or of groups of them.
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
-    if query.isRowwise {
-      return try page(query.fetch).map { row in ContiguousArray(query.columns.map { $0.value(of: row) }) }
-    }
-    return query.chosen(query.isGrouped ? try grouped(query) : matching(query.fetch).map { query.outputRow($0) })
+    if query.isRowwise { return try page(query.fetch).map { $0.values(of: query.columns) } }
+    if query.isGrouped { return query.chosen(try grouped(query)) }
+    return query.chosen(matching(query.fetch).map { OutputRow(values: $0.values(of: query.outputs)) })
   }
 
   private func grouped(_ query: StoreQuery) throws -> [OutputRow] {
     struct Group {
       let first: RowSubject?
-      var accumulators: [Accumulator]
-    }
-    let outputs = query.outputs
-    let blank = outputs.compactMap { output in
-      if case .aggregate(let function, let path, let isDistinct) = output {
-        return Accumulator(function, of: path.attributeType, isDistinct: isDistinct)
+      var accumulators: [Accumulator?]
+
+      mutating func add(_ row: RowSubject, _ columns: [StoreQuery.Column]) {
+        for place in columns.indices where accumulators[place] != nil {
+          accumulators[place]?.add(row.value(of: columns[place]))
+        }
       }
-      return nil
     }
-    let aggregated = outputs.compactMap { output in
-      if case .aggregate(_, let path, _) = output { return path }
-      return nil
-    }
+    let (columns, keys) = (query.gathered, query.gatheredKeys.map { query.gathered[$0] })
+    let blank = columns.map(Accumulator.init)
     var groups: [GroupKey: Group] = [:]
     // Without anything to group by there is one group, even of no rows.
     if query.groups.isEmpty { groups[GroupKey([])] = Group(first: nil, accumulators: blank) }
     for row in matching(query.fetch) {
-      let key = GroupKey(query.groups.map { $0.value(of: row) })
-      try groups[key, default: Group(first: row, accumulators: blank)].accumulators.add(aggregated, of: row)
+      groups[GroupKey(row.values(of: keys)), default: Group(first: row, accumulators: blank)].add(row, columns)
     }
     return try groups.values.map { group in
-      var results = try group.accumulators.map { try $0.result() }[...]
-      return OutputRow(
-        values: ContiguousArray(
-          outputs.map { output in
-            switch output {
-            case .path(let path): return group.first.map { path.value(of: $0) } ?? .null
-            case .aggregate: return results.popFirst() ?? .null
-            }
+      query.outputRow(
+        ContiguousArray(
+          try zip(columns, group.accumulators).map { column, accumulator in
+            try accumulator?.result() ?? group.first?.value(of: column) ?? .null
           }))
     }
   }
 }
 
-extension [Accumulator] {
-  /// Adds a row's values, one to each.
-  fileprivate mutating func add(_ paths: [ResolvedPath], of row: RowSubject) throws {
-    for index in indices { try self[index].add(paths[index].value(of: row)) }
+extension RowSubject {
+  fileprivate func values(of columns: [StoreQuery.Column]) -> ContiguousArray<Value> {
+    ContiguousArray(columns.map(value))
   }
-}
 
-extension StoreQuery {
-  fileprivate func outputRow(_ row: RowSubject) -> OutputRow {
-    OutputRow(values: ContiguousArray(outputs.map { $0.value(of: row) }))
-  }
-}
-
-extension StoreQuery.Column {
-  /// What stands in the column for one row.
-  fileprivate func value(of row: RowSubject) -> Value {
-    switch self {
-    case .path(let path), .aggregate(_, let path, _): return path.value(of: row)
-    }
+  /// What stands in a column for the row.
+  fileprivate func value(of column: StoreQuery.Column) -> Value {
+    guard let expression = column.expression else { return .null }
+    return expression.value(of: self).settled(as: expression.valueType)
   }
 }

@@ -4,6 +4,8 @@ package import ManagedObjects
 package enum ColumnKind: Sendable, Equatable {
   case integer
   case real
+  /// What arithmetic made of columns: an integer or a double.
+  case number
   case boolean
   case text
   /// SQLite's own text form of an instant.
@@ -36,11 +38,13 @@ package enum ColumnKind: Sendable, Equatable {
 
   package static func == (a: ColumnKind, b: ColumnKind) -> Bool {
     switch (a, b) {
-    case (.integer, .integer), (.real, .real), (.boolean, .boolean), (.text, .text), (.isoDate, .isoDate),
+    case (.integer, .integer), (.real, .real), (.number, .number), (.boolean, .boolean), (.text, .text),
+      (.isoDate, .isoDate),
       (.unixDate, .unixDate), (.decimal, .decimal), (.blob, .blob), (.uuid, .uuid), (.uri, .uri):
       return true
     case (.reference(let a), .reference(let b)): return a === b
-    case (.integer, _), (.real, _), (.boolean, _), (.text, _), (.isoDate, _), (.unixDate, _), (.decimal, _), (.blob, _),
+    case (.integer, _), (.real, _), (.number, _), (.boolean, _), (.text, _), (.isoDate, _), (.unixDate, _),
+      (.decimal, _), (.blob, _),
       (.uuid, _), (.uri, _), (.reference, _):
       return false
     }

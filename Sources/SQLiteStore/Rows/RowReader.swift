@@ -39,7 +39,7 @@ struct RowReader {
           case .reference(let scope): (code, target) = (.reference, scope)
           case .text: code = .text
           case .real: code = .real
-          case .boolean, .isoDate, .unixDate, .decimal, .blob, .uuid, .uri: code = .other
+          case .number, .boolean, .isoDate, .unixDate, .decimal, .blob, .uuid, .uri: code = .other
           case nil: if isPartial || layout.blank[slot] == .unresolved { code = .unresolved }
           }
           return Source(code: code, index: places[slot]?.index ?? 0, scope: target)
@@ -141,6 +141,9 @@ struct RowReader {
     switch kind {
     case .integer: return .int(sqlite3_column_int64(statement, index))
     case .real: return .double(sqlite3_column_double(statement, index))
+    case .number:
+      return sqlite3_column_type(statement, index) == SQLITE_INTEGER
+        ? .int(sqlite3_column_int64(statement, index)) : .double(sqlite3_column_double(statement, index))
     case .boolean: return .bool(sqlite3_column_int64(statement, index) != 0)
     case .text: return .string(text(statement, index))
     case .reference(let scope):

@@ -10,6 +10,7 @@ import Synchronization
 /// - `lade_matches(text, pattern, options)`: whether the regular expression matches all of the text.
 /// - `lade_decimal_key(number)`: bytes in the order of decimals, of all of their stored forms.
 /// - `lade_microseconds(date)`: a date of either stored form as a number.
+/// - `lade_stored_date(number)`: the other way round, as text.
 /// - `lade_literal(text)`: a value of a long `IN` list; see ``ListLiteral``.
 /// - `lade_call(function, kinds, argument, …)`, `lade_cast(type, kind, value)`: a function of the format language; see
 ///   ``ComputedValue`` for the letters of the kinds.
@@ -20,7 +21,6 @@ package enum PredicateFunctions {
   /// Adds the functions to a connection.
   package static func register(on db: Database) {
     for function in all + PredicateAggregates.all { db.add(function: function) }
-    DecimalAggregate.register(on: db)
   }
 
   private static let all: [DatabaseFunction] = [
@@ -47,6 +47,12 @@ package enum PredicateFunctions {
       case .int64(let seconds): return ISODate.microseconds(of: Date(timeIntervalSince1970: Double(seconds)))
       case .double(let seconds): return ISODate.microseconds(of: Date(timeIntervalSince1970: seconds))
       case .blob, .null: return nil
+      }
+    },
+    DatabaseFunction("lade_stored_date", argumentCount: 1, pure: true) { arguments in
+      switch ComputedValue.value(of: arguments[0], "t") {
+      case .date(let date): return ValueCodec.databaseValue(of: date, .iso)
+      default: return nil
       }
     },
     DatabaseFunction("lade_literal", argumentCount: 1, pure: true) { arguments in

@@ -30,6 +30,8 @@ struct QueryBuilder {
   private var aliasCount = 0
   /// What stands for attributes that aren't columns of a table: those of a dictionary.
   private(set) var names: [AttributeDescription: String] = [:]
+  /// What stands for paths of which another query has read the values.
+  private var pathNames: [ResolvedPath: String] = [:]
 
   init(schema: SchemaMap, entity: EntityDescription, storeIdentifier: String?) {
     self.schema = schema
@@ -88,6 +90,9 @@ struct QueryBuilder {
   /// Says what stands for an attribute that isn't a column of a table.
   mutating func name(_ attribute: AttributeDescription, _ text: String) { names[attribute] = text }
 
+  /// Says what stands for the values at a path.
+  mutating func name(_ path: ResolvedPath, _ text: String) { pathNames[path] = text }
+
   /// The limit and offset; nil without either.
   mutating func page(_ fetch: StoreFetch) -> String? {
     guard fetch.limit > 0 || fetch.offset > 0 else { return nil }
@@ -99,6 +104,7 @@ struct QueryBuilder {
 
   /// The column that a path leads to.
   mutating func column(_ path: ResolvedPath) throws(SQLCompilerError) -> String {
+    if !pathNames.isEmpty, let name = pathNames[path] { return name }
     switch path.end {
     case .objectID:
       return primaryKey(of: scopes[path.origin])
@@ -171,10 +177,5 @@ struct QueryBuilder {
 }
 
 extension ResolvedPath {
-  var attribute: AttributeDescription? {
-    if case .attribute(let attribute) = end { return attribute }
-    return nil
-  }
-
   var isDecimal: Bool { attribute?.type == .decimal }
 }

@@ -96,6 +96,55 @@ struct BatchUpdateTests {
     #expect(mine.age == 18)
   }
 
+  @Test("what expressions make of a row is written, as its attribute holds it", arguments: StoreKind.allCases)
+  func expressions(_ kind: StoreKind) throws {
+    let (stack, _, _, _) = try staff(kind)
+    let context = stack.context()
+    let cases: [(String, String, String, [String])] = [
+      ("age", "age * 2 + 1", "name", ["Ada 61", "Bob 81", "Boss 101"]),
+      ("age", "age / 2.5", "name", ["Ada 24", "Bob 32", "Boss 40"]),
+      ("age", "length(name) + 1", "name", ["Ada 4", "Bob 4", "Boss 5"]),
+      ("age", "TERNARY(name BEGINSWITH 'B', max(age, 5), nil)", "name", ["Ada -", "Bob 5", "Boss 5"]),
+      ("age", "CAST('7', 'NSNumber')", "name", ["Ada 7", "Bob 7", "Boss 7"]),
+      ("name", "uppercase(name)", "name", ["ADA 7", "BOB 7", "BOSS 7"]),
+    ]
+    for (name, format, key, expected) in cases {
+      try context.execute(request([name: .init(format: format)]))
+      let found = try stack.context().all(Person.self, sortedBy: key)
+      #expect(found.map { "\($0.name ?? "-") \($0.age.map(String.init) ?? "-")" } == expected, "\(format)")
+    }
+    for format in ["age * 1000000000", "name", "employer", "TERNARY(age > 0, 'x', 'y')", "sum:(age)", "friends"] {
+      #expect(throws: (any Error).self, "\(format)") { try context.execute(request(["age": .init(format: format)])) }
+    }
+    #expect(throws: ManagedObjectError.self) { try context.execute(request(["name": .init(format: "nil")])) }
+    #expect(try stack.context().all(Person.self).map(\.age) == [7, 7, 7])
+  }
+
+  @Test("expressions read other rows, all of them as they were before", arguments: StoreKind.allCases)
+  func otherRows(_ kind: StoreKind) throws {
+    let (stack, _, bob, boss) = try staff(kind)
+    let context = stack.context()
+    let acme = try context.company("Acme")
+    for person in try context.all(Person.self) { person.employer = acme }
+    try context.save()
+    try context.execute(
+      request([
+        "name": .init(format: "employer.name"), "age": .init(format: "employer.employees.@sum.age - age"),
+      ]))
+    let found = try stack.context().all(Person.self, sortedBy: "age")
+    #expect(found.map(\.age) == [70, 80, 90] && found.allSatisfy { $0.name == "Acme" })
+    var update = try request(
+      ["name": .init(format: "TERNARY(ANY employees.age > 85, 'Old', 'Young')")], entity: "Company")
+    #expect(try context.execute(update).objectIDs == [acme.objectID])
+    #expect(try stack.context().all(Company.self).map(\.name) == ["Old"])
+    try context.execute(request(["employer": .path("employer")], .equal("age", .int(70))))
+    update = try request(["employer": .init(format: "TERNARY(age > 75, nil, employer)")])
+    try context.execute(update)
+    let after = stack.context()
+    #expect(try after.named("Old", Company.self)?.employees.map(\.objectID) == [boss.objectID])
+    #expect(try (after.existingObject(with: bob.objectID) as? Person)?.employer == nil)
+  }
+
   @Test("many rows are changed without being held at once", arguments: StoreKind.allCases)
   func many(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)

@@ -17,7 +17,9 @@ struct MergedQuery {
     if query.isRowwise { return try rowwise() }
     let found: [OutputRow]
     if !query.isGrouped {
-      found = try each(query.unpaged).joined().map { OutputRow(values: $0) }
+      var part = query.unpaged
+      part.columns = query.outputs
+      found = try each(part).joined().map { OutputRow(values: $0) }
     } else if query.hasDistinctAggregates {
       found = try groupedHere()
     } else {
@@ -40,8 +42,8 @@ struct MergedQuery {
     let fetch = query.fetch
     guard fetch.isOrdered else { return try each(query).flatMap { $0 } }
     var part = query
-    part.columns += fetch.sort.map { .path($0.path) }
-    part.columns.append(.path(ResolvedPath(steps: [], end: .objectID(fetch.entity))))
+    part.columns += fetch.sort.map { .value(.path($0.path)) }
+    part.columns.append(.value(.path(ResolvedPath(steps: [], end: .objectID(fetch.entity)))))
     (part.fetch.offset, part.fetch.limit) = (0, fetch.end)
     let first = query.columns.count
     let lists = try each(part).map { list in
@@ -64,40 +66,28 @@ struct MergedQuery {
 
   /// Groups of values that are read from every store.
   private func groupedHere() throws -> [OutputRow] {
-    let outputs = query.outputs
-    var part = query.unpaged
-    (part.having, part.isDistinct) = (nil, false)
-    part.groups = []
-    part.columns = outputs.map { output in
-      switch output {
-      case .path(let path), .aggregate(_, let path, _): return .path(path)
-      }
-    }
-    let keys = query.groups.compactMap { outputs.firstIndex(of: .path($0)) }
-    let blank = outputs.map { output -> Accumulator? in
-      guard case .aggregate(let function, let path, let isDistinct) = output else { return nil }
-      return Accumulator(function, of: path.attributeType, isDistinct: isDistinct)
-    }
-    var groups = MergedGroups(blank, isOne: query.groups.isEmpty)
+    let columns = query.gathered
+    let part = StoreQuery(query.unpaged.fetch, columns: columns.compactMap(\.expression))
+    let keys = query.gatheredKeys
+    var groups = MergedGroups(columns.map(Accumulator.init), isOne: query.groups.isEmpty)
     for row in try each(part).joined() {
       try groups.add(row, key: GroupKey(keys.map { row[$0] })) { accumulators in
-        for place in accumulators.indices { try accumulators[place]?.add(row[place]) }
+        for place in accumulators.indices { accumulators[place]?.add(row[place]) }
       }
     }
-    return try groups.results { accumulator, _ in try accumulator.result() }
+    return try groups.results { accumulator, _ in try accumulator.result() }.map(query.outputRow)
   }
 
   /// Groups that every store has worked out for itself.
   private func groupedByStores() throws -> [OutputRow] {
-    let outputs = query.outputs
-    let parts = PartialColumns(outputs, query.groups)
-    var part = query.unpaged
-    (part.having, part.isDistinct) = (nil, false)
-    part = StoreQuery(
-      fetch: part.fetch, columns: parts.columns, isDistinct: false, groups: query.groups, order: [],
-      output: OutputEntity.make(columns: parts.named, groups: []))
-    let keys = query.groups.compactMap { parts.columns.firstIndex(of: .path($0)) }
-    let blank = outputs.map { output -> Combination? in Combination(output) }
+    let columns = query.gathered
+    let parts = PartialColumns(columns)
+    let keys = query.gatheredKeys.map { parts.places[$0].lowerBound }
+    let output = OutputEntity.make(parts.named)
+    let part = StoreQuery(
+      fetch: query.unpaged.fetch, columns: parts.columns, extras: [], isDistinct: false, groups: keys, aggregates: [],
+      output: output, aggregated: output)
+    let blank = columns.map { column -> Combination? in Combination(column) }
     var groups = MergedGroups(blank, isOne: query.groups.isEmpty)
     for row in try each(part).joined() {
       try groups.add(
@@ -106,7 +96,7 @@ struct MergedQuery {
         for (place, columns) in parts.places.enumerated() { try combinations[place]?.add(row[columns]) }
       }
     }
-    return try groups.results { combination, _ in try combination.result() }
+    return try groups.results { combination, _ in try combination.result() }.map(query.outputRow)
   }
 }
 
@@ -138,14 +128,13 @@ private struct MergedGroups<Part> {
     try body(&groups[place].parts)
   }
 
-  func results(_ result: (Part, Int) throws -> Value) throws -> [OutputRow] {
+  func results(_ result: (Part, Int) throws -> Value) throws -> [ContiguousArray<Value>] {
     try groups.map { group in
-      OutputRow(
-        values: ContiguousArray(
-          try blank.indices.map { place in
-            if let part = group.parts[place] { return try result(part, place) }
-            return group.first.isEmpty ? .null : group.first[place]
-          }))
+      ContiguousArray(
+        try blank.indices.map { place in
+          if let part = group.parts[place] { return try result(part, place) }
+          return group.first.isEmpty ? .null : group.first[place]
+        })
     }
   }
 }

@@ -6,28 +6,29 @@ struct PartialColumns {
   /// Which of ``columns`` each output comes from.
   private(set) var places: [Range<Int>] = []
 
-  init(_ outputs: [StoreQuery.Column], _ groups: [ResolvedPath]) {
+  init(_ outputs: [StoreQuery.Column]) {
     for output in outputs {
       let start = columns.count
-      switch output {
-      case .aggregate(.average, let path, _):
-        columns.append(.aggregate(path.attributeType.isWhole ? .average : .sum, path, isDistinct: false))
-        columns.append(.aggregate(.count, path, isDistinct: false))
-      case .aggregate, .path: columns.append(output)
+      if case .aggregate(let whole) = output, whole.function == .average {
+        for function in [whole.element.isWhole ? .average : .sum, .count] as [ExpressionDescription.Aggregate] {
+          columns.append(.aggregate(.init(function: function, element: whole.element, isDistinct: false)))
+        }
+      } else {
+        columns.append(output)
       }
       places.append(start..<columns.count)
     }
   }
 
   /// The columns with names of their own.
-  var named: [(String, StoreQuery.Column)] { columns.enumerated().map { ("\($0)", $1) } }
+  var named: [(name: String, column: StoreQuery.Column)] { columns.enumerated().map { ("\($0)", $1) } }
 }
 
 /// An aggregate that is put together from those of several stores.
 struct Combination {
   private enum Kind {
     case one
-    case average(AttributeType)
+    case average(isWhole: Bool)
   }
 
   private let kind: Kind
@@ -36,12 +37,15 @@ struct Combination {
 
   /// nil for a column that is no aggregate.
   init?(_ output: StoreQuery.Column) {
-    guard case .aggregate(let function, let path, _) = output else { return nil }
-    let type = path.attributeType
-    switch function {
-    case .count: (kind, total) = (.one, Accumulator(.sum, of: .integer64))
-    case .sum, .minimum, .maximum: (kind, total) = (.one, Accumulator(function, of: type))
-    case .average: (kind, total) = (.average(type), Accumulator(.sum, of: type == .decimal ? .decimal : .double))
+    guard case .aggregate(let aggregate) = output else { return nil }
+    let element = aggregate.element
+    switch aggregate.function {
+    case .count: (kind, total) = (.one, Accumulator(.sum, to: .integer64))
+    case .sum, .minimum, .maximum: (kind, total) = (.one, Accumulator(aggregate.function, to: aggregate.valueType))
+    case .average:
+      (kind, total) = (
+        .average(isWhole: element.isWhole), Accumulator(.sum, to: element.isDecimal ? .decimal : .double)
+      )
     }
   }
 
@@ -49,15 +53,15 @@ struct Combination {
   mutating func add(_ found: ArraySlice<Value>) throws {
     guard let first = found.first else { return }
     switch kind {
-    case .one: try total.add(first)
-    case .average(let type):
+    case .one: total.add(first)
+    case .average(let isWhole):
       guard case .int(let number)? = found.last, number > 0 else { return }
       count += number
-      if case .double(let average) = first, type.isWhole {
+      if case .double(let average) = first, isWhole {
         // A sum of whole numbers is one; as such it might not fit 64 bits.
-        try total.add(.double((average * Double(number)).rounded()))
+        total.add(.double((average * Double(number)).rounded()))
       } else {
-        try total.add(first)
+        total.add(first)
       }
     }
   }
@@ -74,7 +78,7 @@ struct Combination {
   }
 }
 
-extension AttributeType {
+extension ResolvedExpression {
   /// Whether its numbers are whole.
-  fileprivate var isWhole: Bool { isInteger || self == .boolean }
+  fileprivate var isWhole: Bool { valueType.map { $0.isInteger || $0 == .boolean } ?? false }
 }

@@ -12,6 +12,17 @@ struct OutputRow: PredicateSubject {
     entity: EntityDescription(EntityDefinition("dictionary")), storeIdentifier: "dictionary")
 }
 
+/// A group of rows: the values that they have in common, and aggregates of them.
+private struct GroupSubject: PredicateSubject {
+  let values: [ResolvedPath: Value]
+
+  var subjectID: ManagedObjectID { OutputRow(values: []).subjectID }
+  func value(at path: ResolvedPath) -> Value { values[path] ?? .null }
+  func value(inSlot slot: Int) -> Value { .null }
+  func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
+  func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
+}
+
 extension StoreQuery {
   /// The query without order and page, which are for all that is found together.
   var unpaged: StoreQuery {
@@ -21,10 +32,39 @@ extension StoreQuery {
     return query
   }
 
+  /// What is asked of the rows of a group: every output that isn't computed, and behind them ``aggregates``, which those
+  /// that are computed are computed from.
+  var gathered: [Column] {
+    outputs.filter { !$0.isComputed } + aggregates.map { Column.aggregate($0.aggregate) }
+  }
+
+  /// The places of ``groups`` in ``gathered``.
+  var gatheredKeys: [Int] { groups.map { place in outputs[..<place].count { !$0.isComputed } } }
+
+  /// The outputs for a group of which ``gathered`` is known.
+  func outputRow(_ values: ContiguousArray<Value>) -> OutputRow {
+    guard isComputed else { return OutputRow(values: values) }
+    var paths: [ResolvedPath: Value] = [:]
+    for (column, value) in zip(gathered, values) {
+      if case .value(.path(let path)) = column { paths[path] = value }
+    }
+    for (entry, value) in zip(aggregates, values.suffix(aggregates.count)) {
+      paths[ResolvedPath(steps: [], end: .attribute(entry.attribute))] = value
+    }
+    let subject = GroupSubject(values: paths)
+    var rest = values[...]
+    return OutputRow(
+      values: ContiguousArray(
+        outputs.map { output in
+          guard case .computed(let expression) = output else { return rest.popFirst() ?? .null }
+          return expression.value(of: subject).settled(as: expression.valueType)
+        }))
+  }
+
   /// Whether an aggregate counts equal values once.
   var hasDistinctAggregates: Bool {
-    columns.contains { column in
-      if case .aggregate(_, _, isDistinct: true) = column { return true }
+    gathered.contains { column in
+      if case .aggregate(let aggregate) = column { return aggregate.isDistinct }
       return false
     }
   }

@@ -3,87 +3,175 @@ extension FetchRequest {
   /// - Throws: ``FetchPredicateError`` or ``FetchRequestError``.
   func query(_ fetch: StoreFetch) throws -> (query: StoreQuery, names: [String], types: [AttributeType]) {
     let entity = fetch.entity
-    var names: [String] = []
-    var types: [AttributeType] = []
-    var columns: [StoreQuery.Column] = []
+    var columns = DictionaryColumns(entity)
     let properties =
       propertiesToFetch
       ?? entity.attributes.filter { !$0.isTransient && $0.type != .composite }.map { .property($0.name) }
-    for property in properties {
-      let (name, column, type) = try Self.resolve(property, in: entity)
-      guard !names.contains(name) else { throw FetchRequestError.columnTwice(name) }
-      names.append(name)
-      columns.append(column)
-      types.append(type)
+    for property in properties { try columns.add(property) }
+    let count = columns.all.count
+    let groups = try propertiesToGroupBy.map { try columns.place(of: $0) }
+    let sortsColumns = sortDescriptors.contains { columns.isComputed($0.keyPath) }
+    let isGrouped = !groups.isEmpty || columns.aggregates
+    if isGrouped {
+      try columns.compute(from: groups)
+    } else if sortsColumns, !returnsDistinctResults {
+      for descriptor in sortDescriptors { _ = try columns.place(of: descriptor.keyPath) }
     }
-    let groups = try propertiesToGroupBy.map { try Self.path($0, in: entity) }
+    let all = columns.all
     var query = StoreQuery(
-      fetch: fetch, columns: columns, isDistinct: returnsDistinctResults, groups: groups, order: [],
-      output: OutputEntity.make(columns: zip(names, columns), groups: zip(propertiesToGroupBy, groups)))
-    if query.isGrouped {
-      for (name, column) in zip(names, columns) {
-        if case .path(let path) = column, !groups.contains(path) { throw FetchRequestError.notGrouped(column: name) }
-      }
+      fetch: fetch, columns: all[..<count].map(\.column), extras: all[count...].map(\.column),
+      isDistinct: returnsDistinctResults, groups: groups, aggregates: columns.rowAggregates.found,
+      output: OutputEntity.make(all), aggregated: columns.rowAggregates.entity)
+    for (name, place) in columns.otherNames where query.output.propertiesByName[name] == nil {
+      query.output.propertiesByName[name] = query.output.properties[place]
     }
     if let havingPredicate {
       guard !groups.isEmpty else { throw FetchRequestError.havingWithoutGroups }
       query.having = try havingPredicate.resolved(in: query.output)
     }
-    if query.isRowwise {
-      query.fetch.sort = try sortDescriptors.map { try $0.resolved(in: entity) }
-    } else {
+    if isGrouped || returnsDistinctResults || sortsColumns {
       query.order = try sortDescriptors.map { descriptor in
         guard query.output.propertiesByName[descriptor.keyPath] != nil else {
-          throw FetchRequestError.notAColumn(sortKey: descriptor.keyPath, columns: names)
+          throw FetchRequestError.notAColumn(sortKey: descriptor.keyPath, columns: all[..<count].map(\.name))
         }
         return try descriptor.resolved(in: query.output)
       }
+    } else {
+      query.fetch.sort = try sortDescriptors.map { try $0.resolved(in: entity) }
     }
-    return (query, names, types)
+    return (query, all[..<count].map(\.name), columns.types)
+  }
+}
+
+/// The columns of a dictionary fetch while they are put together, those that nobody is given behind those asked for.
+private struct DictionaryColumns {
+  let entity: EntityDescription
+  let rowAggregates: RowAggregates
+  private let resolver: PredicateResolver
+  private(set) var all: [(name: String, column: StoreQuery.Column)] = []
+  /// What those asked for are to be had as.
+  private(set) var types: [AttributeType] = []
+  /// Further names of columns.
+  private(set) var otherNames: [(name: String, place: Int)] = []
+  private var paths: [ResolvedPath?] = []
+
+  init(_ entity: EntityDescription) {
+    self.entity = entity
+    rowAggregates = RowAggregates()
+    resolver = PredicateResolver(entity, rowAggregates: rowAggregates)
   }
 
-  private static func resolve(
-    _ property: FetchedProperty, in entity: EntityDescription
-  ) throws -> (name: String, column: StoreQuery.Column, type: AttributeType) {
+  /// Whether a column is of many rows.
+  var aggregates: Bool {
+    all.contains { entry in
+      if case .value = entry.column { return false }
+      return true
+    }
+  }
+
+  /// Whether a name is that of a column that is computed, and not a property's.
+  func isComputed(_ name: String) -> Bool {
+    guard entity.propertiesByName[name] == nil, let place = all.firstIndex(where: { $0.name == name }) else {
+      return false
+    }
+    return paths[place] == nil
+  }
+
+  mutating func add(_ property: FetchedProperty) throws {
     switch property {
-    case .property(let name): return (name, .path(try path(name, in: entity)), .undefined)
+    case .property(let name):
+      try append(name, .value(.path(try path(name))))
+      types.append(.undefined)
     case .expression(let description):
-      let column: StoreQuery.Column
-      switch description.expression {
-      case .keyPath(let keyPath): column = .path(try path(keyPath, in: entity))
-      case .aggregate(let function, let keyPath, let isDistinct):
-        let path = try path(keyPath, in: entity)
-        guard function.takes(path) else {
-          throw FetchRequestError.notAggregable(
-            column: description.name, function: function.rawValue, type: path.attributeType.rawValue)
-        }
-        column = .aggregate(function, path, isDistinct: isDistinct)
-      }
-      let (type, wanted) = (column.definition(name: description.name).type, description.expressionResultType)
+      let column = try column(description)
+      let (type, wanted) = (column.valueType ?? .double, description.expressionResultType)
       guard wanted == .undefined || wanted == type || (wanted.isNumber && type.isNumber) else {
         throw FetchRequestError.resultType(column: description.name, type: type, wanted: wanted)
       }
-      return (description.name, column, wanted)
+      try append(description.name, column)
+      types.append(wanted)
     }
   }
 
-  private static func path(_ keyPath: String, in entity: EntityDescription) throws -> ResolvedPath {
+  private mutating func append(_ name: String, _ column: StoreQuery.Column) throws {
+    guard !all.contains(where: { $0.name == name }) else { throw FetchRequestError.columnTwice(name) }
+    all.append((name, column))
+    if case .value(.path(let path)) = column { paths.append(path) } else { paths.append(nil) }
+  }
+
+  /// The place of the column that a name or key path stands for; one more if there is none yet.
+  mutating func place(of name: String) throws -> Int {
+    if let place = all.firstIndex(where: { $0.name == name }) {
+      if case .value = all[place].column { return place }
+      throw FetchRequestError.notGrouped(column: name)
+    }
+    let path = try path(name)
+    if let place = paths.firstIndex(of: path) {
+      // A group that is a column under another name is known by both.
+      otherNames.append((name, place))
+      return place
+    }
+    all.append((name, .value(.path(path))))
+    paths.append(path)
+    return all.count - 1
+  }
+
+  /// Makes columns that groups have in common of those that aren't grouped by themselves.
+  /// - Throws: ``FetchRequestError/notGrouped(column:)`` for one that they don't.
+  mutating func compute(from groups: [Int]) throws {
+    let common = Set(groups.compactMap { paths[$0] })
+    for (place, entry) in all.enumerated() where !groups.contains(place) {
+      let expression: ResolvedExpression
+      switch entry.column {
+      case .aggregate: continue
+      case .value(let value), .computed(let value): expression = value
+      }
+      let isCommon = expression.paths.allSatisfy { common.contains($0) || rowAggregates.isAggregate($0) }
+      guard isCommon, !expression.readsCollections else { throw FetchRequestError.notGrouped(column: entry.name) }
+      if case .path(let path) = expression, common.contains(path) { continue }
+      all[place].column = .computed(expression)
+    }
+  }
+
+  private func column(_ description: ExpressionDescription) throws -> StoreQuery.Column {
+    switch description.expression {
+    case .keyPath(let keyPath): return .value(.path(try path(keyPath)))
+    case .aggregate(let function, let keyPath, let isDistinct):
+      let element = ResolvedExpression.path(try path(keyPath))
+      guard function.takes(element) else {
+        throw FetchRequestError.notAggregable(
+          column: description.name, function: function.rawValue, type: element.valueType?.rawValue ?? "")
+      }
+      return .aggregate(.init(function: function, element: element, isDistinct: isDistinct))
+    case .computed(let expression):
+      let value = try resolver.value(expression, of: description.name)
+      try value.checkStored()
+      for (_, aggregate) in rowAggregates.found { try aggregate.element.checkStored() }
+      if let aggregate = rowAggregates.takeBack(value) { return .aggregate(aggregate) }
+      return rowAggregates.reads(value) ? .computed(value) : .value(value)
+    }
+  }
+
+  private func path(_ keyPath: String) throws -> ResolvedPath {
     let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     let path = try ResolvedPath(names, in: entity)
-    if case .attribute(let attribute) = path.end, attribute.isTransient || attribute.type == .composite {
-      throw FetchRequestError.notStored(entity: attribute.entity.name, property: attribute.name)
-    }
+    try path.checkStored()
     return path
   }
 }
 
-extension ExpressionDescription.Aggregate {
-  /// Whether it makes sense of the values at a path.
-  fileprivate func takes(_ path: ResolvedPath) -> Bool {
-    switch self {
-    case .count: return true
-    case .sum, .average: return path.kind == .number
-    case .minimum, .maximum: return path.kind.isOrdered
+extension ResolvedPath {
+  /// - Throws: ``FetchRequestError/notStored(entity:property:)`` if no store has what the path reads.
+  func checkStored() throws {
+    for step in steps where step.isTransient {
+      throw FetchRequestError.notStored(entity: step.entity.name, property: step.name)
+    }
+    switch end {
+    case .attribute(let attribute) where attribute.isTransient || attribute.type == .composite:
+      throw FetchRequestError.notStored(entity: attribute.entity.name, property: attribute.name)
+    case .relationship(let relationship) where relationship.isTransient:
+      throw FetchRequestError.notStored(entity: relationship.entity.name, property: relationship.name)
+    case .attribute, .relationship, .objectID, .entityName: break
     }
   }
 }
@@ -95,25 +183,8 @@ extension AttributeType {
 /// An entity that stands for the columns of a dictionary result, so that conditions and sorts over columns are bound and
 /// answered as those over objects are.
 enum OutputEntity {
-  static func make(
-    columns: some Sequence<(String, StoreQuery.Column)>, groups: some Sequence<(String, ResolvedPath)>
-  ) -> EntityDescription {
-    var definitions: [AttributeDefinition] = []
-    var columnsSoFar: [StoreQuery.Column] = []
-    for (name, column) in columns {
-      definitions.append(column.definition(name: name))
-      columnsSoFar.append(column)
-    }
-    var others: [(String, Int)] = []
-    for (name, path) in groups {
-      if let place = columnsSoFar.firstIndex(of: .path(path)) {
-        // A group that is a column under another name is known by both.
-        others.append((name, place))
-      } else {
-        definitions.append(StoreQuery.Column.path(path).definition(name: name))
-        columnsSoFar.append(.path(path))
-      }
-    }
+  static func make(_ columns: [(name: String, column: StoreQuery.Column)]) -> EntityDescription {
+    let definitions = columns.map { $0.column.definition(name: $0.name) }
     let entity = EntityDescription(EntityDefinition("dictionary", attributes: definitions))
     entity.rootEntity = entity
     for (slot, definition) in definitions.enumerated() {
@@ -121,9 +192,6 @@ enum OutputEntity {
       entity.properties.append(attribute)
       entity.attributes.append(attribute)
       entity.propertiesByName[definition.name] = attribute
-    }
-    for (name, place) in others where entity.propertiesByName[name] == nil {
-      entity.propertiesByName[name] = entity.properties[place]
     }
     return entity
   }

@@ -48,7 +48,7 @@ extension FetchPredicate.Expression {
 }
 
 extension PredicateArgument {
-  fileprivate static func arguments(
+  static func arguments(
     _ all: [Any?], format: String
   ) throws(PredicateFormatError) -> [PredicateArgument] {
     var converted: [PredicateArgument] = []

@@ -34,7 +34,13 @@ struct PredicateResolver {
   /// How many collections enclose what is resolved; the next one's number is one more.
   private(set) var depth = 0
 
-  init(_ entity: EntityDescription) { self.entity = entity }
+  /// What aggregates of the rows themselves are noted by, where a dictionary fetch has groups; nil where there are none.
+  let rowAggregates: RowAggregates?
+
+  init(_ entity: EntityDescription, rowAggregates: RowAggregates? = nil) {
+    self.entity = entity
+    self.rowAggregates = rowAggregates
+  }
 
   /// The resolver for what stands inside another collection.
   var deeper: PredicateResolver {

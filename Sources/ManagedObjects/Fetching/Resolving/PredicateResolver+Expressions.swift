@@ -97,9 +97,13 @@ extension PredicateResolver {
       try checkAlike(list)
       let call = ResolvedExpression.call(function, list)
       return call.isDecimal ? .call(function, list.map(decimal)) : call
-    case .value:
-      throw .badOperand(
-        operation: function.rawValue, expected: "a to-many relationship or a list", found: "\(argument)")
+    case .value(let element):
+      guard let rowAggregates, depth == 0, let aggregate = ExpressionDescription.Aggregate(function) else {
+        throw .badOperand(
+          operation: function.rawValue, expected: "a to-many relationship or a list", found: "\(argument)")
+      }
+      try check(function, element)
+      return try rowAggregates.note(aggregate, element)
     }
   }
 
