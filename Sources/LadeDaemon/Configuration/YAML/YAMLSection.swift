@@ -1,3 +1,5 @@
+import ManagedObjects
+
 /// A mapping of which all keys are known. Those that aren't have been reported.
 struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
   private let value: YAMLValue
@@ -13,7 +15,7 @@ struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
       if let key = Key(rawValue: entry.name) {
         values[key] = entry.value
       } else {
-        let nearest = NearestWord.to(entry.name, among: known)
+        let nearest = NearestName.of(entry.name, among: known)
         value.reader.report(
           .unknownKey(value.path(entry.name), nearest: nearest, known: known.sorted()), at: entry.place)
       }

@@ -1,3 +1,4 @@
+import ManagedObjects
 import Yams
 
 extension YAMLValue {
@@ -34,7 +35,7 @@ extension YAMLValue {
     if scalar.style == .plain, let flag = YAMLValue.truth[scalar.string] { return flag }
     let meant = ["yes": "true", "on": "true", "no": "false", "off": "false"][scalar.string.lowercased()]
     let words = ["false", "true"]
-    let nearest = meant ?? NearestWord.to(scalar.string, among: words)
+    let nearest = meant ?? NearestName.of(scalar.string, among: words)
     report(.unknownWord(key: key, value: shown, nearest: nearest, known: words))
     return nil
   }
@@ -49,7 +50,7 @@ extension YAMLValue {
   func name(among names: [String]) -> String? {
     guard let text = anyText() else { return nil }
     if names.contains(text) { return text }
-    report(.unknownWord(key: key, value: shown, nearest: NearestWord.to(text, among: names), known: names))
+    report(.unknownWord(key: key, value: shown, nearest: NearestName.of(text, among: names), known: names))
     return nil
   }
 
