@@ -47,6 +47,23 @@ extension TableMigration {
       arguments: number.arguments)
   }
 
+  /// Lets the history say the numbers that rows have from now on. What it says of rows that are gone, and that a new key
+  /// has no number for, is forgotten.
+  func renumberHistory() throws {
+    guard try !PresentTable.columns(of: "lade_history_change", db).isEmpty else { return }
+    for (image, origin) in origins where !origin.isAbstract && renumbers(origin, image) {
+      guard columns[old.table(of: origin)]?.isEmpty == false else { continue }
+      let isOfEntity = "entity = \(SQLText.literal(origin.name))"
+      if !newKeyColumns(of: origin.rootEntity).isEmpty {
+        try execute(
+          "DELETE FROM lade_history_change WHERE \(isOfEntity) AND object NOT IN "
+            + "(SELECT \(SQLText.name(old.primaryKeyColumn(of: origin))) FROM \(SQLText.name(old.table(of: origin))))")
+      }
+      let number = moved(SQLTerm(sql: "lade_history_change.object"), from: origin, to: image)
+      try execute("UPDATE lade_history_change SET object = \(number.sql) WHERE \(isOfEntity)")
+    }
+  }
+
   /// Makes sure that what is to number a table's rows has a value in each of them, and each value once.
   /// - Throws: ``MigrationError/notUnique(store:violations:)`` with the first values that clash.
   func checkKeys(of table: TableMap, _ plans: [RowPlan]) throws {

@@ -78,6 +78,7 @@ struct TableMigration {
       try fill(draft, table)
       renamings.append((draft, table.name))
     }
+    try renumberHistory()
     for table in old.columnsByTable.keys.sorted() where !finished.contains(table) {
       try execute("DROP TABLE IF EXISTS \(SQLText.name(table))")
     }

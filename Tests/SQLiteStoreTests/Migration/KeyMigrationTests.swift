@@ -117,6 +117,30 @@ struct KeyMigrationTests {
     #expect(try store.column("SELECT count(*) FROM Country") == ["4"])
   }
 
+  @Test("the history says the new numbers, and nothing of what is gone")
+  func history() throws {
+    func open(_ key: String?, _ body: (ManagedObjectContext) throws -> Void) throws {
+      let coordinator = PersistentStoreCoordinator(model: try ManagedObjectModel(entities: world(key: key)))
+      try coordinator.addPersistentStore(
+        .sqlite(at: store.file, options: SQLiteStoreOptions(persistentHistoryTracking: true)))
+      let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+      try body(context)
+      try context.save()
+      try coordinator.close()
+    }
+    try open(nil) { context in
+      let gone = try context.add("Country", ["name": .string("gone"), "code": .int(1), "area": .int(1)])
+      try context.add("Country", ["name": .string("there"), "code": .int(148), "area": .int(2)])
+      try context.save()
+      context.delete(gone)
+    }
+    try open("code") { context in
+      let result = try context.execute(.fetchHistory(after: nil as PersistentHistoryToken?))
+      let changes = result.transactions.flatMap { $0.changes ?? [] }
+      #expect(changes.map(\.changedObjectID.number) == [148] && changes.first?.changeType == .insert)
+    }
+  }
+
   @Test("a key that is new has no values")
   func new() throws {
     func country(_ attributes: [AttributeDefinition], _ key: String?) -> [EntityDefinition] {
