@@ -37,6 +37,12 @@ extension FetchedResultsTracker {
       for update in save.updated where hasChanged(update) { sources.insert(update.id) }
       for refresh in save.refreshed where hasChanged(refresh) { sources.insert(refresh.id) }
     }
+    // Links that were changed here and aren't saved lead to what has changed now, too.
+    if !sources.isEmpty, paths.isDeep {
+      for object in context.insertions + context.updates where object.hasChanges && paths.contains(object.entity) {
+        sources.insert(object.id)
+      }
+    }
     noteReferrers(to: sources, into: &candidates)
     withExtendedLifetime(held) {}
   }

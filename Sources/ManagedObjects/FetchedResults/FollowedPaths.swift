@@ -14,6 +14,8 @@ struct FollowedPaths {
 
   /// Every object on the way, once for each way.
   private(set) var steps: [Step] = []
+  /// Whether one of the ways goes over several relationships.
+  var isDeep: Bool { steps.contains { !$0.path.steps.isEmpty } }
   /// The relationships that lead on, one list for each way that has some.
   private(set) var routes: [[RelationshipDescription]] = []
   /// The objects that the predicate reaches over to-many relationships.

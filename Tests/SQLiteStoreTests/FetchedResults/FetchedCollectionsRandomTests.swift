@@ -34,7 +34,7 @@ struct CollectionsRun {
     there = stack.context("there")
     random = FixedNumbers(state: seed &+ 100)
     looksAside = seed.isMultiple(of: 2)
-    for entity in ["Category", "Tag", "Reader"] {
+    for entity in ["Category", "Tag", "Reader", "Country"] {
       for name in Self.names.prefix(3) { try there.insert(entity).setValue(.string(name), forKey: "name") }
     }
     for _ in 0..<15 { try insertArticle(there) }
@@ -48,6 +48,7 @@ struct CollectionsRun {
     try watch("Article", "ANY category.articles.views > 5")
     try watch("Article", "category.articlesCount > 4", ["categoryName"])
     try watch("Article", "tags.@count > 1 OR ALL tags.articles.views < 5", ["-views"], limit: looksAside ? 4 : 0)
+    try watch("Article", "category.country.name == 'Ada'", ["category.country.name", "name"])
     try watch("Tag", "ANY articles.category.name == 'Ada'", ["-articlesCount", "name"])
     try watch("Reader", "ANY saved.name == 'Ada'")
     try watch("Reader", "SUBQUERY(saved, $s, $s.category.articles.@count > 4).@count > 0", ["-savedCount"])
@@ -111,9 +112,13 @@ struct CollectionsRun {
       try context.insert(entity).setValue(name(), forKey: "name")
       return "replace a \(entity)"
     case 22:
-      try any(["Category", "Tag"].randomElement(using: &random) ?? "Tag", context)?.setValue(name(), forKey: "name")
-      return "rename one that is related"
-    case 23..<26:
+      let entity = ["Category", "Tag", "Country"].randomElement(using: &random) ?? "Tag"
+      try any(entity, context)?.setValue(name(), forKey: "name")
+      return "rename a \(entity)"
+    case 23:
+      try any("Category", context)?.setValue(reference("Country", context), forKey: "country")
+      return "put a category into a country"
+    case 24..<26:
       if context == here, let save = try saveOrRollBack(here) { there.mergeChanges(fromContextDidSave: save) }
       return "save"
     case 26:
