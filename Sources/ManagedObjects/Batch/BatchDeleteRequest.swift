@@ -5,9 +5,10 @@
 /// try context.execute(request)
 /// ```
 ///
-/// All rows of a store are deleted in one transaction, or none. The delete rules are kept: nullify, also towards rows that nobody
-/// has read; cascade, whose rows are deleted and told of with the others; deny, which makes the request fail. It fails as
-/// well where a rule would nullify a relationship that isn't optional. What objects say on their deletion isn't asked.
+/// All rows of a store are deleted in one transaction, or none. The delete rules are kept: nullify, also towards rows that
+/// nobody has read; cascade, whose rows are deleted and told of with the others; deny, which makes the request fail. It
+/// fails as well where a rule would nullify a relationship that isn't optional. What objects say on their deletion isn't
+/// asked.
 ///
 /// Source: Core Data's `NSBatchDeleteRequest`.
 public struct BatchDeleteRequest {
@@ -40,8 +41,8 @@ extension ManagedObjectContext {
   ///
   /// Source: `execute(_:)` of Core Data.
   /// - Throws: ``ManagedObjectError/validation(_:)`` for deletions that are denied or would leave an object without what
-  ///   the model demands of it, or the store's error. Nothing is deleted then, of several stores nothing in the one that
-  ///   fails.
+  ///   the model demands of it, ``PersistentStoreError``, or the store's error. Nothing is deleted then, of several
+  ///   stores nothing in the one that fails.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchDeleteResult {
     home.check()

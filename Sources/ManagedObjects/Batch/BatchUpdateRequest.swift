@@ -10,8 +10,9 @@
 /// ```
 ///
 /// All rows of a store are changed in one transaction, or none. Validation of the model isn't asked, as in Core Data;
-/// types, attributes that aren't optional, uniqueness and references are kept. A to-one relationship can be set, to a constant
-/// `.object` with a permanent ID, nil, or a key path to an object, when nothing or a to-many relationship leads back.
+/// types, attributes that aren't optional, uniqueness and references are kept. A to-one relationship can be set, to a
+/// constant `.object` with a permanent ID, nil, or a key path to an object, when nothing or a to-many relationship leads
+/// back.
 ///
 /// Source: Core Data's `NSBatchUpdateRequest`.
 public struct BatchUpdateRequest: Sendable {
@@ -46,8 +47,8 @@ extension ManagedObjectContext {
   /// Source: `execute(_:)` of Core Data.
   /// - Throws: what of the predicate or the properties doesn't fit the model, ``ManagedObjectError/validation(_:)`` for
   ///   nil where the model demands a value, ``ManagedObjectError/constraintConflicts(_:)``,
-  ///   ``ManagedObjectError/brokenReferences(_:)``, or the store's error. Nothing is changed then, of several stores nothing
-  ///   in the one that fails.
+  ///   ``ManagedObjectError/brokenReferences(_:)``, ``PersistentStoreError``, or the store's error. Nothing is changed
+  ///   then, of several stores nothing in the one that fails.
   @discardableResult
   public func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
     home.check()

@@ -13,7 +13,8 @@ extension ManagedObjectContext {
       do {
         return try writing { try source.write(save.changes) }
       } catch let error as PartialWriteError {
-        finish(save.part(error.changes), error.result)
+        var part = save.part(error.changes)
+        finish(&part, error.result)
         try settle(error.underlying, attempt)
       } catch {
         try settle(error, attempt)

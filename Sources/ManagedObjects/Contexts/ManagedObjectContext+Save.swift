@@ -5,8 +5,8 @@ extension ManagedObjectContext {
   /// write, each object's ``ManagedObject/didSave()``, a did-save notification. Conflicts are settled by ``mergePolicy``;
   /// what that made of the changes goes the same way again, from the delete rules on. After an error the changes are all
   /// still there, but for those that another of several stores has written by then: they are saved, and told of by a
-  /// notification of their own. Saving to a store blocks until the transaction is committed, so a context of the main queue should save
-  /// into a parent with a queue of its own.
+  /// notification of their own. Saving to a store blocks until the transaction is committed, so a context of the main
+  /// queue should save into a parent with a queue of its own.
   ///
   /// Source: `save()` of Core Data.
   /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/unsettledChanges(attempts:objectIDs:)``,
@@ -29,12 +29,13 @@ extension ManagedObjectContext {
     var save = try gather(validating: validating)
     let result = try write(&save, validating: validating)
 
-    finish(save, result)
+    finish(&save, result)
   }
 
   /// What is written is no change any more, and whoever wants to know is told.
-  func finish(_ written: Gathered, _ result: StoreWriteResult) {
-    var save = written
+  ///
+  /// The rows are changed in place: a copy of an import's would cost as much as making them.
+  func finish(_ save: inout Gathered, _ result: StoreWriteResult) {
     takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
     if save.isWhole { settle() } else { settle(save) }
     advanceGeneration()

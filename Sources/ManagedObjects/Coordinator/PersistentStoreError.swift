@@ -23,6 +23,7 @@ public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvert
       return "the coordinator has a store \(identifier) already: a file, and a copy of it, can be added once"
     case .unknownStore(let identifier):
       return "the store \(identifier) isn't one of this coordinator's: take one of its persistentStores"
+    case .notHeld(let entity, stores: []): return "the request for \(entity) names no stores: leave it nil for all"
     case .notHeld(let entity, let stores):
       return "\(stores.joined(separator: ", ")): the configuration doesn't have \(entity); add the entity to it, or "
         + "name a store that holds it"

@@ -58,7 +58,7 @@ package final class IDScope: Sendable {
   package let storeIdentifier: String
   /// Whether the IDs are those of objects that were never saved.
   package let isTemporary: Bool
-  /// What tells the IDs of different hierarchies apart in a hash.
+  /// What tells the IDs of different hierarchies and stores apart in a hash.
   let seed: UInt64
 
   /// The scope of an entity's objects in a store; in none, while they are temporary.
@@ -66,7 +66,10 @@ package final class IDScope: Sendable {
     self.entity = entity
     self.storeIdentifier = storeIdentifier
     isTemporary = storeIdentifier.isEmpty
-    seed = UInt64(truncatingIfNeeded: entity.rootEntity?.index ?? 0) << 40
+    // The low bits are the number's, which come nearly in sequence.
+    seed =
+      UInt64(truncatingIfNeeded: entity.rootEntity?.index ?? 0) << 40
+      ^ UInt64(truncatingIfNeeded: storeIdentifier.hashValue) << 48
     _ = Unmanaged.passRetained(self)
   }
 

@@ -187,6 +187,9 @@ struct MergedFetchTests {
     #expect(throws: PersistentStoreError.unknownStore(identifier: other.stores[0].identifier)) {
       try context.herd { $0.affectedStores = other.stores }
     }
+    #expect(throws: PersistentStoreError.notHeld(entity: "Animal", stores: [])) {
+      try context.herd { $0.affectedStores = [] }
+    }
     let split = try HerdStack(pair, ["dogs", "cats"])
     #expect(throws: PersistentStoreError.notHeld(entity: "Cat", stores: [split.stores[0].identifier])) {
       try split.context().herd { ($0.entityName, $0.affectedStores) = ("Cat", [split.stores[0]]) }
