@@ -73,15 +73,15 @@ extension ManagedObjectContext {
     home.check()
     let entity = try entity(request.entityName)
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
-    let rows = BatchRows(request.source, entity, context: self)
     let insertion = BatchInsertion(
       policy: mergePolicy.mergeType, wantsIDs: request.resultType == .objectIDs, contextName: name,
       transactionAuthor: transactionAuthor)
     var fetch = StoreFetch(entity: entity, includesSubentities: false)
     fetch.affectedStores = try identifiers(of: request.affectedStores)
     let stores = try persistentStoreCoordinator.stores(for: fetch)
-    let first = request.affectedStores?.first(where: stores.contains) ?? stores[0]
-    let done = try first.content.transaction { try insertion.run(rows, in: $0) }
+    let store = request.affectedStores?.first(where: stores.contains) ?? stores[0]
+    let rows = BatchRows(request.source, entity, to: store, context: self)
+    let done = try store.content.transaction { try insertion.run(rows, in: $0) }
     return BatchInsertResult(request.resultType, done)
   }
 }

@@ -5,9 +5,17 @@ struct BatchRows {
   private var give: () throws -> BatchRow?
   /// Properties without which a row isn't inserted.
   private let required: [PropertyDescription]
+  /// What may lead into another store, and the one that the rows go to.
+  private let references: [RelationshipDescription]
+  private let store: PersistentStore
 
-  init(_ source: BatchInsertRequest.Source, _ entity: EntityDescription, context: ManagedObjectContext) {
+  init(
+    _ source: BatchInsertRequest.Source, _ entity: EntityDescription, to store: PersistentStore,
+    context: ManagedObjectContext
+  ) {
     self.entity = entity
+    self.store = store
+    references = entity.relationships.filter { !$0.isToMany && !$0.isTransient }
     newID = { [unowned context] in context.temporaryID(of: entity) }
     required = entity.properties.filter { !$0.isOptional && !$0.isTransient && !$0.holdsSet && !$0.isDerived }
     switch source {
@@ -43,7 +51,20 @@ struct BatchRows {
       throw ManagedObjectError.validation(
         missing.map { .init(entity: entity, objectID: nil, property: $0.name, reason: .missing) })
     }
+    try checkStore(row)
     return row
+  }
+
+  /// No relationship leads from store to store.
+  private func checkStore(_ row: BatchRow) throws {
+    let failures = references.compactMap { relationship -> ValidationFailure? in
+      guard case .object(let id) = row.values[relationship.slot], !id.isTemporaryID,
+        id.scope.storeIdentifier != store.identifier
+      else { return nil }
+      return ValidationFailure(
+        entity: entity, objectID: nil, property: relationship.name, reason: .otherStore([id]))
+    }
+    guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
   }
 
   private static func row(_ given: [String: Value], _ entity: EntityDescription) throws -> BatchRow {

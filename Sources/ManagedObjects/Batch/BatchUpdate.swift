@@ -7,6 +7,17 @@ struct BatchUpdate {
 
   private static var chunk: Int { 2000 }
 
+  /// No relationship leads from store to store.
+  /// - Throws: ``ManagedObjectError/validation(_:)`` with those that would.
+  func check(_ store: PersistentStore) throws {
+    let failures = assignments.compactMap { assignment -> ValidationFailure? in
+      guard let id = assignment.constantTarget, id.scope.storeIdentifier != store.identifier else { return nil }
+      return ValidationFailure(
+        entity: fetch.entity, objectID: nil, property: assignment.property.name, reason: .otherStore([id]))
+    }
+    guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
+  }
+
   func run(in transaction: any StoreTransaction) throws -> StoreBatchResult {
     if assignments.isEmpty {
       let ids = try transaction.ids(fetch)
@@ -86,6 +97,12 @@ struct BatchAssignment {
     else { return value }
     let converted = value.converted(to: attribute.type)
     return converted.isNull ? value : converted
+  }
+
+  /// The object that a relationship is set to in all rows.
+  var constantTarget: ManagedObjectID? {
+    guard property is RelationshipDescription, case .constant(.object(let id)) = expression else { return nil }
+    return id
   }
 
   /// What the store is to be asked for.

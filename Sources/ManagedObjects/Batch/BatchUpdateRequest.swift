@@ -62,7 +62,9 @@ extension ManagedObjectContext {
       assignments: try request.propertiesToUpdate.map { try BatchAssignment($0, $1, of: entity) },
       contextName: name, transactionAuthor: transactionAuthor)
     var done = StoreBatchResult()
-    for store in try persistentStoreCoordinator.stores(for: fetch) {
+    let stores = try persistentStoreCoordinator.stores(for: fetch)
+    for store in stores { try update.check(store) }
+    for store in stores {
       done.add(try store.content.transaction { try update.run(in: $0) })
     }
     return BatchUpdateResult(request.resultType, done)

@@ -56,6 +56,34 @@ struct SeveralStoresRequestTests {
     #expect(try context.herd().count == 10)
   }
 
+  @Test("refuse a relationship from one store to another before they write anything", arguments: StorePair.all)
+  func references(_ pair: StorePair) throws {
+    let (stack, context) = try filled(pair)
+    let owner = try context.insert("Owner")
+    try context.assign(owner, to: stack.stores[1])
+    try context.save()
+    func isRefused(_ request: () throws -> Void) {
+      #expect {
+        try request()
+      } throws: { error in
+        guard case ManagedObjectError.validation(let failures) = error else { return false }
+        return failures.map(\.reason) == [.otherStore([owner.objectID])]
+      }
+    }
+    var update = BatchUpdateRequest(entityName: "Animal")
+    update.propertiesToUpdate = ["owner": .constant(.object(owner.objectID))]
+    isRefused { try context.execute(update) }
+    let rows: [[String: Value]] = [["name": .string("b"), "owner": .object(owner.objectID)]]
+    var insert = BatchInsertRequest(entityName: "Dog", objects: rows)
+    isRefused { try context.execute(insert) }
+    let owned = context.herdRequest { $0.predicate = .equal("owner", .object(owner.objectID)) }
+    #expect(try context.count(for: owned) == 0)
+    (update.affectedStores, insert.affectedStores) = ([stack.stores[1]], [stack.stores[1]])
+    try context.execute(update)
+    try context.execute(insert)
+    #expect(try context.count(for: owned) == 4)
+  }
+
   @Test("read relationships of objects of several stores together", arguments: StorePair.all)
   func prefetching(_ pair: StorePair) throws {
     let (stack, context) = try filled(pair)
