@@ -10,6 +10,7 @@ extension QueryBuilder {
   mutating func exists(
     _ collection: ResolvedCollection, _ predicate: ResolvedPredicate
   ) throws(SQLCompilerError) -> String {
+    if leadElsewhere(collection.start + collection.steps) { return "0" }
     var conditions = try open(collection)
     conditions.append(try condition(predicate))
     return "EXISTS (SELECT 1\(close(conditions)))"
@@ -19,6 +20,9 @@ extension QueryBuilder {
   mutating func aggregate(
     _ function: FetchPredicate.Function, _ collection: ResolvedCollection, _ value: ResolvedExpression?
   ) throws(SQLCompilerError) -> String {
+    if leadElsewhere(collection.start + collection.steps) {
+      return try expression(.constant(value == nil ? .int(0) : Aggregation.value(function, of: [])))
+    }
     let (conditions, later) = try ahead { builder throws(SQLCompilerError) in try builder.open(collection) }
     let key = primaryKey(of: scopes[collection.number])
     // Over one relationship each object comes once.
@@ -69,7 +73,7 @@ extension QueryBuilder {
     for link in collection.links {
       switch link {
       case .step(let relationship):
-        let table = try table(at: relationship)
+        let table = table(at: relationship)
         if relationship.isManyToMany {
           let pairing = schema.pairing(of: relationship)
           let pairs = newAlias()

@@ -105,6 +105,7 @@ struct QueryBuilder {
   /// The column that a path leads to.
   mutating func column(_ path: ResolvedPath) throws(SQLCompilerError) -> String {
     if !pathNames.isEmpty, let name = pathNames[path] { return name }
+    if leadElsewhere(path.steps) { return "NULL" }
     switch path.end {
     case .objectID:
       return primaryKey(of: scopes[path.origin])
@@ -148,7 +149,7 @@ struct QueryBuilder {
     guard let last = steps.last else { return scopes[origin].alias }
     if let known = scopes[origin].aliases[steps] { return known }
     let foreignKey = try column(of: last, after: Array(steps.dropLast()), from: origin)
-    let table = try table(at: last)
+    let table = table(at: last)
     let alias = newAlias()
     let key = SQLText.name(schema.primaryKeyColumn(of: last.destinationEntity))
     scopes[origin].tables.append("LEFT JOIN \(table) AS \(alias) ON \(alias).\(key) = \(foreignKey)")
@@ -156,12 +157,15 @@ struct QueryBuilder {
     return alias
   }
 
-  /// The table at the other end of a relationship.
-  func table(at relationship: RelationshipDescription) throws(SQLCompilerError) -> String {
-    guard schema.holds(relationship.destinationEntity) else {
-      throw .otherStore(entity: relationship.entity.name, relationship: relationship.name)
-    }
-    return SQLText.name(schema.table(of: relationship.destinationEntity))
+  /// The table at the other end of a relationship that doesn't lead elsewhere.
+  func table(at relationship: RelationshipDescription) -> String {
+    SQLText.name(schema.table(of: relationship.destinationEntity))
+  }
+
+  /// Whether relationships lead to an entity that another store holds: to no object then, for none of them leads from store
+  /// to store.
+  func leadElsewhere(_ steps: [RelationshipDescription]) -> Bool {
+    steps.contains { !schema.holds($0.destinationEntity) }
   }
 
   /// One term of `ORDER BY`.

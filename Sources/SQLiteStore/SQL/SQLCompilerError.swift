@@ -2,8 +2,6 @@
 public enum SQLCompilerError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The property has no column: it is transient.
   case notStored(entity: String, property: String)
-  /// The relationship leads to an entity that another store holds.
-  case otherStore(entity: String, relationship: String)
 
   /// What can't be answered, and what to do.
   public var description: String {
@@ -11,8 +9,6 @@ public enum SQLCompilerError: Error, Sendable, Hashable, CustomStringConvertible
     case .notStored(let entity, let property):
       return
         "\(entity).\(property) is transient, so that a store can't fetch or sort by it: do so with the fetched objects"
-    case .otherStore(let entity, let relationship):
-      return "\(entity).\(relationship) leads to another store, which a key path can't go into"
     }
   }
 }

@@ -17,7 +17,8 @@ struct StorePair: Sendable, CustomTestStringConvertible {
 
 /// Animals and their owners, whom several stores may hold.
 enum HerdModel {
-  /// Configurations: `dogs` without the superentity and the cats, `cats` without the dogs, `herd` with everything.
+  /// Configurations: `dogs` without the superentity and the cats, `cats` without the dogs, `herd` with everything, and
+  /// `strays`, who have no owners.
   static let model: ManagedObjectModel = {
     do {
       return try ManagedObjectModel(
@@ -41,6 +42,7 @@ enum HerdModel {
         ],
         configurations: [
           "dogs": ["Dog", "Owner"], "cats": ["Animal", "Cat", "Owner"], "herd": ["Animal", "Dog", "Cat", "Owner"],
+          "strays": ["Animal", "Cat"],
         ])
     } catch {
       preconditionFailure("the test's model doesn't fit together: \(error)")

@@ -228,6 +228,36 @@ struct MergedFetchTests {
     #expect(try stack.context().existingObject(with: rex.objectID).value(forKey: "friend") == .object(rex.objectID))
   }
 
+  @Test("finds no objects behind relationships to what another store holds", arguments: StorePair.all)
+  func elsewhere(_ pair: StorePair) throws {
+    let stack = try HerdStack(pair, ["dogs", "strays"])
+    let context = stack.context()
+    let (rex, owner) = (try context.animal("Rex"), try context.insert("Owner"))
+    try owner.setValue(.string("Ann"), forKey: "name")
+    try rex.setValue(.object(owner.objectID), forKey: "owner")
+    try context.animal("Tom", "Cat")
+    try context.save()
+    let reader = stack.context()
+    let expected = [
+      "owner.name == 'Ann'": ["Rex"], "owner.name == nil": ["Tom"], "owner == nil": ["Tom"],
+      "owner.name != 'Bob'": ["Rex", "Tom"], "NOT owner.name BEGINSWITH 'A'": ["Tom"],
+      "owner.animals.@count == 0": ["Tom"], "ANY owner.animals.name == 'Rex'": ["Rex"],
+      "owner.animals.@sum.legs < 4": ["Tom"], "friend.owner.name == nil": ["Rex", "Tom"],
+      "SUBQUERY(owner.animals, $a, $a.legs == 4).@count == 1": ["Rex"], "owner.name CONTAINS[c] 'AN'": ["Rex"],
+    ]
+    for (format, names) in expected {
+      let predicate = try FetchPredicate(format: format)
+      #expect(try reader.herd { $0.predicate = predicate } == names, "\(format)")
+    }
+    #expect(try reader.herd { $0.sortDescriptors = [FetchSortDescriptor("owner.name")] } == ["Tom", "Rex"])
+    let request = reader.herdRequest { request in
+      request.propertiesToFetch = ["owner.name", .expression(ExpressionDescription("n", .count()))]
+      request.propertiesToGroupBy = ["owner.name"]
+      request.sortDescriptors = [FetchSortDescriptor("owner.name")]
+    }
+    #expect(try reader.fetchDictionaries(request).map { $0["owner.name"] } == [nil, "Ann"])
+  }
+
   @Test("reads a pinned state of all stores", arguments: StorePair.all)
   func generations(_ pair: StorePair) throws {
     let stack = try HerdStack(pair)
