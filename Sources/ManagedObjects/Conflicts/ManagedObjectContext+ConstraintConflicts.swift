@@ -54,7 +54,7 @@ extension ManagedObjectContext {
     merged.note(former, target.id)
     if !target.id.isTemporaryID {
       permanentIDs[former] = target.id
-      if !children.isEmpty { children.promote([.init(temporary: former, permanent: target.id)]) }
+      children.promote(PermanentIDs([former: target.id]))
     }
     target.take(mine, of: entity, by: type, merged)
     if entity.hasOwnClass { awake(target, from: .mergePolicy) }

@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// What one save wrote: the typed form of the did-save notification, which can cross to other contexts' queues.
 ///
@@ -27,6 +28,10 @@ public struct ContextSave: Sendable {
   package private(set) var deleted: [StoreRow]
   /// What the store changed of rows that the save didn't: derived attributes of theirs.
   package let refreshed: [StoreWriteResult.Refresh]
+  /// Whether an inserted row may belong to a set of another object: found out where the save is made, lest the main queue
+  /// look at each row.
+  let joinsSets: Bool
+  private var idLists = IDLists()
 
   init(context: ManagedObjectContext, _ changes: StoreChanges, _ refreshed: [StoreWriteResult.Refresh] = []) {
     contextName = context.name
@@ -39,6 +44,7 @@ public struct ContextSave: Sendable {
     updated = changes.updated
     deleted = changes.deleted
     self.refreshed = refreshed
+    joinsSets = changes.inserted.contains { $0.id.scope.entity.joinsSets }
   }
 
   /// What was changed by somebody else, with the rows as they are now.
@@ -56,6 +62,7 @@ public struct ContextSave: Sendable {
     self.updated = updated.map { .init(id: $0.id, values: $0.values, committed: []) }
     self.deleted = deleted.map { StoreRow(id: $0, values: []) }
     refreshed = []
+    joinsSets = inserted.contains { $0.id.scope.entity.joinsSets }
   }
 
   /// The save as a context's children see it: what the context has changed itself since is as it has it.
@@ -78,6 +85,7 @@ public struct ContextSave: Sendable {
       return update
     }
     save.deleted += hidden
+    save.idLists = IDLists()
     return save
   }
 
@@ -88,12 +96,44 @@ public struct ContextSave: Sendable {
   }
 
   /// The IDs of the objects that were inserted, in the order of their insertion.
-  public var insertedObjectIDs: [ManagedObjectID] { inserted.map(\.id) }
+  public var insertedObjectIDs: [ManagedObjectID] { ids.inserted }
   /// The IDs of the objects that were changed.
-  public var updatedObjectIDs: [ManagedObjectID] { updated.map(\.id) }
+  public var updatedObjectIDs: [ManagedObjectID] { ids.updated }
   /// The IDs of the objects that were deleted.
-  public var deletedObjectIDs: [ManagedObjectID] { deleted.map(\.id) }
+  public var deletedObjectIDs: [ManagedObjectID] { ids.deleted }
   /// The IDs of the objects that the save didn't change, and whose derived attributes it changed all the same, such as a
   /// count of objects that it inserted.
   public var refreshedObjectIDs: [ManagedObjectID] { refreshed.map(\.id) }
+
+  /// Its IDs, in lists that are made once, by the first to ask for them.
+  private var ids: IDLists.Lists { idLists.lists { .init(self) } }
+
+  /// Makes the lists of IDs here and now, lest the main queue have to.
+  func listIDs() { _ = ids }
+
+  /// The IDs of one save, shared by its copies. Safe from any thread.
+  private final class IDLists: Sendable {
+    struct Lists: Sendable {
+      let inserted: [ManagedObjectID]
+      let updated: [ManagedObjectID]
+      let deleted: [ManagedObjectID]
+
+      init(_ save: ContextSave) {
+        inserted = save.inserted.map { $0.id }
+        updated = save.updated.map { $0.id }
+        deleted = save.deleted.map { $0.id }
+      }
+    }
+
+    private let content = Mutex<Lists?>(nil)
+
+    func lists(_ make: () -> Lists) -> Lists {
+      content.withLock { content in
+        if let content { return content }
+        let lists = make()
+        content = lists
+        return lists
+      }
+    }
+  }
 }

@@ -8,6 +8,7 @@ extension ManagedObjectContext {
   /// - Throws: an unknown entity, a predicate, sort key or property that doesn't fit the entity, or the store's error.
   public func fetch<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [T] {
     home.check()
+    mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)
@@ -17,6 +18,7 @@ extension ManagedObjectContext {
   /// How many objects a request finds.
   public func count<T: ManagedObject>(for request: FetchRequest<T>) throws -> Int {
     home.check()
+    mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)
@@ -29,6 +31,7 @@ extension ManagedObjectContext {
   /// Source: `NSFetchRequestResultType.managedObjectIDResultType` of Core Data.
   public func fetchIDs<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [ManagedObjectID] {
     home.check()
+    mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)

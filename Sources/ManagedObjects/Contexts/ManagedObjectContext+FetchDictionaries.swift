@@ -8,6 +8,7 @@ extension ManagedObjectContext {
   ///   key path that doesn't fit it, or the store's error.
   public func fetchDictionaries<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [FetchedDictionary] {
     home.check()
+    mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
     var unsorted = request

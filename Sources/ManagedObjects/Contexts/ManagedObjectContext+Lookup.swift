@@ -42,25 +42,37 @@ extension ManagedObjectContext {
   public func obtainPermanentIDs(for objects: [ManagedObject]) throws {
     home.check()
     if let foreign = objects.first(where: { $0.home !== home }) { throw ManagedObjectError.foreignObject(foreign.id) }
-    let temporary = objects.filter { $0.id.isTemporaryID && $0.state == .inserted }
+    try givePermanentIDs(to: ContiguousArray(objects.lazy.filter { $0.id.isTemporaryID && $0.state == .inserted }))
+  }
+
+  /// Gives every new object its permanent ID, so that a row which is being written isn't taken for another object.
+  func giveInsertionsPermanentIDs() throws {
+    let isEachNew = insertions.allSatisfy { $0.id.isTemporaryID && $0.state == .inserted }
+    try givePermanentIDs(
+      to: isEachNew ? insertions : insertions.filter { $0.id.isTemporaryID && $0.state == .inserted })
+  }
+
+  private func givePermanentIDs(to temporary: ContiguousArray<ManagedObject>) throws {
     var stores: [Int: PersistentStore] = [:]
     if !assignments.isEmpty {
       for (index, object) in temporary.enumerated() { stores[index] = assignments[object.id] }
     }
-    var ids = try source.permanentIDs(for: temporary.map(\.entity), in: stores)
-    var promoted: [PromotedIDs.Promotion] = []
+    var ids = try source.permanentIDs(for: temporary.map { $0.entity }, in: stores)
+    var promoted = PermanentIDs()
     for (index, object) in temporary.enumerated() where object.id.isTemporaryID {
       if let key = object.entity.primaryKey, case .int(let number) = object.slots[key.slot] {
         ids[index] = try persistentStoreCoordinator.managedObjectID(
           entity: object.entity.name, number: number, in: stores[index])
       }
-      guard !ids[index].isTemporaryID, registry.object(with: ids[index]) == nil else { continue }
+      guard !ids[index].isTemporaryID else { continue }
+      // A number that the store has just given is nobody's; one that an attribute says may be.
+      if object.entity.primaryKey != nil, registry.object(with: ids[index]) != nil { continue }
       permanentIDs[object.id] = ids[index]
-      promoted.append(.init(temporary: object.id, permanent: ids[index]))
-      assignments[object.id] = nil
+      promoted[object.id] = ids[index]
+      if !assignments.isEmpty { assignments[object.id] = nil }
       registry.rename(object, to: ids[index])
     }
-    replaceTemporaryIDs()
+    if hasRelatedInsertions || !updates.isEmpty { replaceTemporaryIDs() }
     children.promote(promoted)
   }
 

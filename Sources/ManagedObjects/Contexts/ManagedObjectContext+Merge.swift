@@ -22,7 +22,7 @@ extension ManagedObjectContext {
     forgetRows(of: save)
     if registry.count > 0 {
       if save.isRemote { forgetSets(of: save) }
-      for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) }
+      if save.joinsSets { for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) } }
       for update in save.updated { merge(update) }
       drop(save.deleted)
       for refresh in save.refreshed { take(refresh) }

@@ -35,6 +35,7 @@ extension ManagedObjectContext {
 
   func run<T>(_ block: () throws -> T) rethrows -> T {
     try home.own {
+      mergeWaitingSaves()
       takePromotedIDs()
       defer { processPendingChanges() }
       return try block()

@@ -10,6 +10,9 @@ extension ManagedObjectContext {
       undoManager?.endEvent()
       return observers.didProcess(PendingChanges())
     }
+    let wasAtWork = isAtWork
+    isAtWork = true
+    defer { isAtWork = wasAtWork }
     if propagatesDeletesAtEndOfEvent { propagateDeletes() }
     let changes = pending
     pending = PendingChanges()
@@ -25,8 +28,14 @@ extension ContextChanges {
   /// What is told of pending changes: each object once under each heading, and none that came and went meanwhile.
   fileprivate init(_ context: ManagedObjectContext, _ changes: PendingChanges) {
     self.context = context
-    inserted = context.announcesChanges ? changes.inserted.filter { $0.state != .detached }.map { $0 } : []
-    let isNew = changes.inserted.isEmpty ? [] : Set(changes.inserted.map(ObjectIdentifier.init))
+    if context.announcesChanges {
+      inserted =
+        changes.inserted.contains { $0.state == .detached }
+        ? changes.inserted.filter { $0.state != .detached }.map { $0 } : Array(changes.inserted)
+    }
+    // An import's objects are only inserted: nothing has to be told apart, and nothing hashed.
+    let isOnlyNew = changes.inserted.isEmpty || (changes.deleted.isEmpty && changes.formers.isEmpty)
+    let isNew = isOnlyNew ? [] : Set(changes.inserted.map(ObjectIdentifier.init))
     deleted =
       isNew.isEmpty
       ? Array(changes.deleted) : changes.deleted.filter { !isNew.contains(ObjectIdentifier($0)) }.map { $0 }

@@ -1,3 +1,5 @@
+import Dispatch
+
 extension ManagedObjectContext {
   /// Forgets every change: new objects are gone, changed and deleted ones are as they were read.
   ///
@@ -29,7 +31,14 @@ extension ManagedObjectContext {
 
   /// Forgets everything, changes and objects. Objects still held elsewhere keep their values and have no context.
   /// Source: `reset()` of Core Data.
-  public func reset() { _ = resetKeepingRemains() }
+  public func reset() { letGo(resetKeepingRemains()) }
+
+  /// Lets go of objects on another thread: freeing tens of thousands takes a while. Not where a class of the program's may
+  /// have something to do at its end, which belongs on the context's queue.
+  func letGo(_ remains: ContextRemains) {
+    guard !model.hasOwnClasses, remains.count > 256 else { return }
+    DispatchQueue.global(qos: .utility).async { withExtendedLifetime(remains) {} }
+  }
 
   /// Does what ``reset()`` does, and returns the objects, which nobody may touch any more: letting go of tens of
   /// thousands takes a while, which the caller may spend elsewhere.

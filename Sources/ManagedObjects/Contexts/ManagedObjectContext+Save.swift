@@ -19,7 +19,18 @@ extension ManagedObjectContext {
 
   private func save(validating: Bool) throws {
     home.check()
+    mergeWaitingSaves()
     takePromotedIDs()
+    let wasAtWork = isAtWork
+    isAtWork = true
+    defer { isAtWork = wasAtWork }
+    try saveChanges(validating: validating)
+    // What was only on its way up is let go of, now that nothing else holds it. A context without children is reset after
+    // an import's save, and needn't look through its objects first.
+    if parent == nil, !children.isEmpty { letGo(registry.trim()) }
+  }
+
+  private func saveChanges(validating: Bool) throws {
     try throwDeferredError()
     guard hasChanges else {
       processPendingChanges()
@@ -79,7 +90,7 @@ extension ManagedObjectContext {
     try validate(validating ? inserted : [], validating ? updated : [], deleted)
     try throwDeferredError()
 
-    if door != nil { try obtainPermanentIDs(for: Array(inserted)) }
+    if door != nil { try giveInsertionsPermanentIDs() }
     var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
     changes.inserted.reserveCapacity(inserted.count)
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
@@ -98,24 +109,21 @@ extension ManagedObjectContext {
   ) {
     let mayHoldTemporaryIDs = hasRelatedInsertions || updates.contains { !$0.entity.relationships.isEmpty }
     let hasChildren = !children.isEmpty
-    var renamed: [ManagedObjectID: ManagedObjectID] = [:]
-    var promoted: [PromotedIDs.Promotion] = []
+    var renamed = PermanentIDs()
     for (index, id) in ids.enumerated() {
       let object = inserted[index]
-      if object.id != id {
-        if object.isKnownToChildren || hasChildren || undoManager != nil { permanentIDs[object.id] = id }
-        if hasChildren { promoted.append(.init(temporary: object.id, permanent: id)) }
-        if mayHoldTemporaryIDs { renamed[object.id] = id }
-      }
+      if object.id == id { continue }
+      if object.isKnownToChildren || hasChildren || undoManager != nil { permanentIDs[object.id] = id }
+      if hasChildren || mayHoldTemporaryIDs { renamed[object.id] = id }
       registry.rename(object, to: id)
       changes.inserted[index].id = id
     }
-    if !renamed.isEmpty {
+    if mayHoldTemporaryIDs, !renamed.isEmpty {
       replaceTemporaryIDs(renamed)
       for (index, object) in inserted.enumerated() { changes.inserted[index].values = object.slots }
       for (index, object) in updated.enumerated() { changes.updated[index].values = object.slots }
     }
-    children.promote(promoted)
+    if hasChildren { children.promote(renamed) }
   }
 
   /// Nothing is changed any more.
@@ -130,8 +138,6 @@ extension ManagedObjectContext {
     }
     for object in deletions { registry.remove(object) }
     forgetChanges()
-    // An import's context is reset after its save, and needn't look through its objects first.
-    if parent != nil || !children.isEmpty { registry.trim() }
   }
 
   /// The objects of one part aren't changed any more.
@@ -152,14 +158,14 @@ extension ManagedObjectContext {
   }
 
   /// Puts permanent IDs where changed objects refer to others by temporary ones.
-  func replaceTemporaryIDs(_ renamed: [ManagedObjectID: ManagedObjectID] = [:]) {
+  func replaceTemporaryIDs(_ renamed: PermanentIDs = PermanentIDs()) {
     replaceTemporaryIDs(renamed, in: insertions)
     replaceTemporaryIDs(renamed, in: updates)
   }
 
   /// Puts permanent IDs where the objects refer to others by temporary ones.
   func replaceTemporaryIDs(
-    _ renamed: [ManagedObjectID: ManagedObjectID], in objects: some Sequence<ManagedObject>
+    _ renamed: PermanentIDs, in objects: some Sequence<ManagedObject>
   ) {
     func permanent(_ id: ManagedObjectID) -> ManagedObjectID? {
       id.isTemporaryID ? renamed[id] ?? permanentIDs[id] : nil

@@ -99,6 +99,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Whether new objects are told by a did-change notification: an import, whose context nobody watches, says no. Its
   /// saves are announced all the same.
   package var announcesChanges = true
+  /// Whether it saves or merges, and what others saved has to wait.
+  var isAtWork = false
   /// Whether an object is told that it has been read: what it sets is no change.
   var isAwakening = false
   /// Whether the failures of a save are being collected: validation that a class inherits has nothing to add.
@@ -112,7 +114,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Rows for faults that may have old values.
   var rowCache = RowCache()
   /// Permanent IDs of objects that somebody may still ask for by a temporary one.
-  var permanentIDs: [ManagedObjectID: ManagedObjectID] = [:]
+  var permanentIDs = PermanentIDs()
   /// Where new objects are to be saved, by their temporary IDs, as far as somebody said it.
   var assignments: [ManagedObjectID: PersistentStore] = [:]
   /// What a save does when the store, or the parent, doesn't hold what was read here, or holds unique values already.
@@ -159,6 +161,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
     if concurrencyType == .privateQueue { queue?.setSpecific(key: ContextHome.queueOwner, value: name ?? "") }
     home.context = self
+    if concurrencyType == .mainQueue { mailbox.pause = .milliseconds(50) }
   }
 
   deinit {

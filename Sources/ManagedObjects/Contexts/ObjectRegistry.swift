@@ -31,6 +31,11 @@ struct ObjectRegistry {
     latest.reserveCapacity(latest.count + more)
   }
 
+  /// Makes room for so many more objects.
+  mutating func reserve(_ more: Int) {
+    if more > latest.count { latest.reserveCapacity(latest.count + more) }
+  }
+
   /// Takes in an object that was read, after ``prepare(for:)``.
   mutating func addRead(_ object: ManagedObject) { latest.append(object) }
 
@@ -58,6 +63,29 @@ struct ObjectRegistry {
     }
   }
 
+  /// Gives objects with temporary IDs their permanent ones. Returns whether any of them is known.
+  mutating func promote(_ ids: PermanentIDs, _ temporaryScope: (EntityDescription) -> IDScope) -> Bool {
+    var isAnyKnown = false
+    if latest.count <= 4 * ids.count {
+      // To look at each of the latest is quicker than to hash them.
+      for object in latest where object.id.isTemporaryID {
+        guard let id = ids[object.id] else { continue }
+        object.id = id
+        isAnyKnown = true
+      }
+    } else {
+      index()
+    }
+    guard byID.count > 0 else { return isAnyKnown }
+    ids.forEach { number, id in
+      let temporary = ManagedObjectID(scope: temporaryScope(id.scope.entity), number: number)
+      guard let object = byID.object(with: temporary) else { return }
+      rename(object, to: id)
+      isAnyKnown = true
+    }
+    return isAnyKnown
+  }
+
   mutating func remove(_ object: ManagedObject) {
     if !latest.isEmpty { index() }
     byID.remove(object.id)
@@ -81,10 +109,21 @@ struct ObjectRegistry {
     latest.removeAll(keepingCapacity: latest.count < 4096)
   }
 
-  /// Lets go of saved objects that nobody else holds, when there are many: what passes through a context on its way up
-  /// isn't kept.
-  mutating func trim() {
-    if count >= limit, !retainsObjects { letGo() }
+  /// Takes out saved objects that nobody else holds, when there are many: what passes through a context on its way up isn't
+  /// kept.
+  mutating func trim() -> ContextRemains {
+    guard count >= limit, !retainsObjects else { return ContextRemains([]) }
+    var dropped: [ManagedObject] = []
+    // The latest aren't in the table yet, and most of them needn't be.
+    var kept: ContiguousArray<ManagedObject> = []
+    for place in latest.indices {
+      let isAlone = isKnownUniquelyReferenced(&latest[place])
+      let object = latest[place]
+      if isAlone, object.isForgettable { dropped.append(object) } else { kept.append(object) }
+    }
+    latest = kept
+    if count >= limit { letGo() }
+    return ContextRemains(dropped)
   }
 
   private mutating func letGo() {
@@ -100,4 +139,7 @@ package final class ContextRemains: @unchecked Sendable {
   private let objects: [ManagedObject]
 
   init(_ objects: [ManagedObject]) { self.objects = objects }
+
+  /// How many there are.
+  var count: Int { objects.count }
 }

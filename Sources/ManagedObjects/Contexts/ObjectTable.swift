@@ -69,8 +69,7 @@ struct ObjectTable {
     var kept = ContiguousArray<ManagedObject>()
     for place in objects.indices where objects[place] != nil {
       let isAlone = isKnownUniquelyReferenced(&objects[place])
-      // What has no permanent ID yet is in a parent only, and will be told of its ID.
-      if let object = objects[place], !isAlone || object.state != .clean || object.id.isTemporaryID {
+      if let object = objects[place], !isAlone || !object.isForgettable {
         kept.append(object)
       }
     }
@@ -101,4 +100,10 @@ struct ObjectTable {
     let spread = (UInt64(bitPattern: id.number) ^ id.scope.seed) &* 0x9E37_79B9_7F4A_7C15
     return Int(truncatingIfNeeded: spread >> 20) & mask
   }
+}
+
+extension ManagedObject {
+  /// Whether its context may forget it once nobody holds it. What has no permanent ID yet is in a parent only, and will be
+  /// told of its ID.
+  final var isForgettable: Bool { state == .clean && !id.isTemporaryID }
 }

@@ -61,11 +61,17 @@ struct ParentSource: ObjectSource {
       guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
       parent.assignments.merge(changes.assignments) { $1 }
       // First the new objects, then what leads to them.
-      let inserted = changes.inserted.map { parent.absorbInsertion($0) }
-      for (object, row) in zip(inserted, changes.inserted) { parent.absorbRelationships(row.values, into: object) }
+      parent.reserve(forInsertions: changes.inserted.count)
+      // Only those with relationships are looked at again.
+      var inserted: ContiguousArray<(ManagedObject, StoreRow)> = []
+      for row in changes.inserted {
+        let object = parent.absorbInsertion(row)
+        if !row.id.scope.entity.relationships.isEmpty { inserted.append((object, row)) }
+      }
+      for (object, row) in inserted { parent.absorbRelationships(row.values, into: object) }
       for update in changes.updated { parent.absorbUpdate(update) }
       // Who is in an ordered set is known now: its order comes last.
-      for (object, row) in zip(inserted, changes.inserted) { parent.absorbOrders(row.values, into: object) }
+      for (object, row) in inserted { parent.absorbOrders(row.values, into: object) }
       for update in changes.updated {
         parent.absorbOrders(update.values, from: update.committed, into: parent.object(with: update.id))
       }
@@ -91,14 +97,24 @@ extension ManagedObjectContext {
     if !row.id.isTemporaryID, let object = registry.object(with: row.id), object.state == .deleted {
       return absorbReinsertion(row, object)
     }
-    var values = row.values
-    if !row.id.entity.relationships.isEmpty {
-      values = row.id.entity.initialValues
-      for attribute in row.id.entity.attributes { values[attribute.slot] = row.values[attribute.slot] }
+    let entity = row.id.scope.entity
+    if entity.relationships.isEmpty {
+      let object = adopt(row)
+      object.isKnownToChildren = true
+      return object
     }
+    var values = entity.initialValues
+    for attribute in entity.attributes { values[attribute.slot] = row.values[attribute.slot] }
     let object = adopt(StoreRow(id: row.id, values: values))
     object.isKnownToChildren = true
     return object
+  }
+
+  /// Makes room for so many new objects.
+  func reserve(forInsertions count: Int) {
+    // Exactly that much is reserved, so that many small saves would copy what is there each time.
+    if count > insertions.count { insertions.reserveCapacity(insertions.count + count) }
+    registry.reserve(count)
   }
 
   /// Takes in what a child changed of an object.

@@ -3,30 +3,24 @@ import Synchronization
 /// Permanent IDs on their way from a parent context to one child: the parent puts them in on its queue, the child takes
 /// them out on its own before it next does something. Safe from any thread.
 final class PromotedIDs: Sendable {
-  struct Promotion: Sendable {
-    let temporary: ManagedObjectID
-    let permanent: ManagedObjectID
-  }
-
-  private let waiting = Mutex<[Promotion]>([])
+  private let waiting = Mutex(PermanentIDs())
   private let isWaiting = Atomic(false)
 
-  func put(_ promotions: [Promotion]) {
-    waiting.withLock { $0 += promotions }
+  func put(_ ids: PermanentIDs) {
+    waiting.withLock { $0.add(ids) }
     isWaiting.store(true, ordering: .releasing)
   }
 
   /// What has come since the last time.
   @inline(__always)
-  func take() -> [Promotion] {
-    guard isWaiting.load(ordering: .acquiring) else { return [] }
-    return takeWaiting()
+  func take() -> PermanentIDs? {
+    isWaiting.load(ordering: .acquiring) ? takeWaiting() : nil
   }
 
-  private func takeWaiting() -> [Promotion] {
+  private func takeWaiting() -> PermanentIDs {
     waiting.withLock { waiting in
       isWaiting.store(false, ordering: .relaxed)
-      defer { waiting = [] }
+      defer { waiting = PermanentIDs() }
       return waiting
     }
   }
@@ -53,9 +47,9 @@ final class ChildContexts: Sendable {
     return promotions
   }
 
-  func promote(_ promotions: [PromotedIDs.Promotion]) {
-    guard !promotions.isEmpty else { return }
-    for child in children.withLock({ $0.compactMap(\.promotions) }) { child.put(promotions) }
+  func promote(_ ids: PermanentIDs) {
+    guard !ids.isEmpty else { return }
+    for child in children.withLock({ $0.compactMap(\.promotions) }) { child.put(ids) }
   }
 }
 
@@ -64,21 +58,17 @@ extension ManagedObjectContext {
   @inline(__always)
   func takePromotedIDs() {
     guard let promotions else { return }
-    let promoted = promotions.take()
-    if !promoted.isEmpty { rename(promoted) }
+    if let promoted = promotions.take() { rename(promoted) }
   }
 
-  private func rename(_ promoted: [PromotedIDs.Promotion]) {
-    var renamed: [ManagedObjectID: ManagedObjectID] = [:]
-    for promotion in promoted {
-      guard let object = registry.object(with: promotion.temporary) else { continue }
-      renamed[promotion.temporary] = promotion.permanent
-      permanentIDs[promotion.temporary] = promotion.permanent
-      registry.rename(object, to: promotion.permanent)
-    }
-    if !renamed.isEmpty, model.entities.contains(where: { !$0.relationships.isEmpty }) {
-      replaceTemporaryIDs(renamed, in: registry.objects)
+  private func rename(_ promoted: PermanentIDs) {
+    permanentIDs.add(promoted)
+    let isAnyKnown = registry.promote(promoted) { self.persistentStoreCoordinator.temporaryScope(of: $0) }
+    if isAnyKnown, model.entities.contains(where: { !$0.relationships.isEmpty }) {
+      replaceTemporaryIDs(promoted, in: registry.objects)
     }
     children.promote(promoted)
+    // What was only on its way up needn't be known any more.
+    if isAnyKnown, !children.isEmpty { letGo(registry.trim()) }
   }
 }

@@ -67,21 +67,45 @@ final class SaveMailbox: Sendable {
     func letGo() { content = [] }
   }
 
-  private let waiting = Mutex<[ContextSave]>([])
+  private struct State {
+    var saves: [ContextSave] = []
+    var pause = Duration.zero
+    /// When something was taken out last.
+    var lastTime: ContinuousClock.Instant?
+  }
 
-  /// Puts a save in. Returns whether it is the first, so that somebody must be called to take it out.
-  func put(_ save: ContextSave) -> Bool {
-    waiting.withLock { waiting in
-      waiting.append(save)
-      return waiting.count == 1
+  private let state = Mutex(State())
+  private let isWaiting = Atomic(false)
+
+  /// How long a save waits, at most, that comes right after others were taken out.
+  var pause: Duration {
+    get { state.withLock(\.pause) }
+    set { state.withLock { $0.pause = newValue } }
+  }
+
+  /// Puts a save in. Returns how long to wait until somebody is to be called who takes it out; nil when somebody has been
+  /// called already.
+  func put(_ save: ContextSave) -> Duration? {
+    state.withLock { state in
+      state.saves.append(save)
+      isWaiting.store(true, ordering: .releasing)
+      guard state.saves.count == 1 else { return nil }
+      guard state.pause > .zero, let last = state.lastTime else { return .zero }
+      return max(.zero, state.pause - last.duration(to: .now))
     }
   }
 
+  /// Whether nothing waits.
+  @inline(__always)
+  var isEmpty: Bool { !isWaiting.load(ordering: .acquiring) }
+
   /// Everything that waits, in the order in which it came.
   func takeAll() -> [ContextSave] {
-    waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
+    state.withLock { state in
+      defer { state.saves = [] }
+      isWaiting.store(false, ordering: .relaxed)
+      if !state.saves.isEmpty, state.pause > .zero { state.lastTime = .now }
+      return state.saves
     }
   }
 }
@@ -90,8 +114,8 @@ extension ManagedObjectContext {
   /// Whether the context merges by itself what others save: into the coordinator, or, for a child, into its parent, and
   /// what the parent saves and merges.
   ///
-  /// Merging happens on the context's queue, some time after the save. A confinement context has no queue, so it can't be
-  /// set for one. Source: `automaticallyMergesChangesFromParent` of Core Data.
+  /// Merging happens on the context's queue, some time after the save; ``mergingInterval`` says how often. A confinement
+  /// context has no queue, so it can't be set for one. Source: `automaticallyMergesChangesFromParent` of Core Data.
   public var automaticallyMergesChangesFromParent: Bool {
     get { (parent?.followers ?? persistentStoreCoordinator.followers).contains(self) }
     set {
@@ -102,14 +126,49 @@ extension ManagedObjectContext {
     }
   }
 
+  /// How much time lies, at least, between one automatic merge and the next that isn't asked for: 0.05 s for a context of
+  /// the main queue, 0 for others. Safe from any thread.
+  ///
+  /// A save is merged at once when there was none for that long; while others follow on its heels, as those of an import
+  /// do, they are merged together at the end of the interval, so that the main queue isn't called for each. Whatever waits
+  /// is merged earlier when the context fetches, saves, or runs a ``perform(_:)-(()->Void)`` that was called after the save:
+  /// only an object that is read on the main queue outside of one may lag behind that long. 0 merges each save in a turn of
+  /// its own, as Core Data does.
+  public var mergingInterval: Duration {
+    get { mailbox.pause }
+    set { mailbox.pause = newValue }
+  }
+
   /// Merges a save on the context's queue, later.
   fileprivate func takeIn(_ save: ContextSave) {
     guard save.contextID != ObjectIdentifier(self) else { return }
     // One piece of work for all that waits, so that a context which is busy isn't called once a save.
-    if mailbox.put(save) { perform { self.mergeWaiting() } }
+    if let pause = mailbox.put(save) { callToMerge(after: pause) }
+  }
+
+  /// Sees to it that what waits is merged, if it hasn't been by then.
+  private func callToMerge(after pause: Duration) {
+    // Running on the context's queue merges what waits. A program that runs its main loop within a save is asked again.
+    guard pause > .zero else {
+      return perform { if !self.mailbox.isEmpty { self.callToMerge(after: .milliseconds(10)) } }
+    }
+    let (seconds, attoseconds) = pause.components
+    let time = DispatchTimeInterval.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+    DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + time) { [weak self] in
+      if let self, !mailbox.isEmpty { callToMerge(after: .zero) }
+    }
+  }
+
+  /// Merges what others saved and this context is to merge by itself, unless it is in the midst of something: what waits
+  /// is merged before the context next does anything for its program.
+  @inline(__always)
+  func mergeWaitingSaves() {
+    if !mailbox.isEmpty, !isAtWork { mergeWaiting() }
   }
 
   private func mergeWaiting() {
+    isAtWork = true
+    defer { isAtWork = false }
     let saves = SaveMailbox.Batch(mailbox.takeAll())
     for save in saves.content { mergeChanges(fromContextDidSave: save) }
     // Letting go of thousands of rows takes longer than merging them; the main queue has other things to do.
@@ -121,6 +180,7 @@ extension ManagedObjectContext {
     if let parent {
       if !parent.followers.isEmpty { parent.perform { parent.passDown(save) } }
     } else if number > 0 {
+      if !persistentStoreCoordinator.followers.isEmpty { save.listIDs() }
       persistentStoreCoordinator.followers.tell(save, number: number)
     }
     passDown(save)

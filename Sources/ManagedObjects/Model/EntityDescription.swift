@@ -57,6 +57,8 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   var derivationTriggers: [DerivationTrigger] = []
   /// Whether its rows have derived values or others derive values from them.
   package var hasDerivations: Bool { !derivations.isEmpty || !derivationTriggers.isEmpty }
+  /// Whether another object's set may hold one of its objects because of where that points to.
+  package internal(set) var joinsSets = false
   /// Its ordered to-many relationships that are stored.
   package internal(set) var orderedSets: [RelationshipDescription] = []
   /// Its to-one relationships that an ordered one leads back from: rows have a place in an order by them.

@@ -6,6 +6,15 @@ public protocol AttributeValue {
   init?(slotValue: Value)
   /// The value as a slot holds it.
   var slotValue: Value { get }
+  /// The value in an object's slot. The integer types read it in place; others needn't say it.
+  static func read(from object: ManagedObject, slot: Int) -> Self?
+}
+
+extension AttributeValue {
+  /// The value in an object's slot.
+  @inlinable public static func read(from object: ManagedObject, slot: Int) -> Self? {
+    Self(slotValue: object.value(at: slot))
+  }
 }
 
 extension String: AttributeValue {
@@ -36,6 +45,11 @@ extension AttributeValue where Self: FixedWidthInteger {
   }
   /// The value as a slot holds it.
   @inlinable public var slotValue: Value { .int(Int64(truncatingIfNeeded: self)) }
+  /// The number in an object's slot.
+  @inlinable public static func read(from object: ManagedObject, slot: Int) -> Self? {
+    guard let number = object.integer(at: slot) else { return nil }
+    return Self(exactly: number)
+  }
 }
 
 extension Int: AttributeValue {}
@@ -51,6 +65,8 @@ extension Double: AttributeValue {
   }
   /// The value as a slot holds it.
   @inlinable public var slotValue: Value { .double(self) }
+  /// The number in an object's slot.
+  @inlinable public static func read(from object: ManagedObject, slot: Int) -> Double? { object.double(at: slot) }
 }
 
 extension Float: AttributeValue {

@@ -9,7 +9,7 @@ extension ManagedObject {
   /// It is inlined where it is used: generic over another module's types it would cost ten times as much.
   @inlinable
   public final subscript<T: AttributeValue>(slot: Int) -> T? {
-    get { T(slotValue: value(at: slot)) }
+    get { T.read(from: self, slot: slot) }
     set { setValue(newValue?.slotValue ?? .null, at: slot) }
   }
 
@@ -18,6 +18,22 @@ extension ManagedObject {
     home.check()
     if isUnfilled { fill(slot) }
     return slots[slot]
+  }
+
+  /// The integer in a slot, nil when it holds none: ``value(at:)`` without copying a value of any kind.
+  public final func integer(at slot: Int) -> Int64? {
+    home.check()
+    if isUnfilled { fill(slot) }
+    guard case .int(let number) = slots[slot] else { return nil }
+    return number
+  }
+
+  /// The floating-point number in a slot, nil when it holds none.
+  public final func double(at slot: Int) -> Double? {
+    home.check()
+    if isUnfilled { fill(slot) }
+    guard case .double(let number) = slots[slot] else { return nil }
+    return number
   }
 
   /// Changes the attribute in a slot, and tells the context unless the value was there already.

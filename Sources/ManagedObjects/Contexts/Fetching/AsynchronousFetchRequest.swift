@@ -102,6 +102,7 @@ extension ManagedObjectContext {
     _ request: AsynchronousFetchRequest<T>
   ) throws -> AsynchronousFetchResult<T> {
     home.check()
+    mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
     guard let queue else { throw FetchRequestError.noQueue }

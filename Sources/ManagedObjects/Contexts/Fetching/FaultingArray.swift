@@ -91,6 +91,7 @@ extension ManagedObjectContext {
   ///   of one that inherits from it, aren't of the request's class.
   public func fetchBatched<T: ManagedObject>(_ request: FetchRequest<T>) throws -> FaultingArray<T> {
     home.check()
+    mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
     let fetch = try bind(request)
