@@ -18,6 +18,8 @@ package final class SQLiteStore: IncrementalStore {
   let options: SQLiteStoreOptions
   /// By the entities' indexes; of the entities that the store holds.
   let layouts: [Int: RowLayout]
+  /// How rows are looked up, by the numbers of the entities at the top of hierarchies.
+  let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
   /// What IDs of an entity are made with, by its index: of every entity in the hierarchies that the store holds a part of.
   private let scopes: [Int: IDScope]
   /// Whether there are ordered relationships.

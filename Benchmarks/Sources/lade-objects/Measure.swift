@@ -75,7 +75,7 @@ private func measureMerges(
 ) throws {
   for held in [1, 1_000, 100_000] {
     let reader = ManagedObjectContext(.confinement, coordinator: coordinator)
-    let known = try ids.prefix(held).map { try reader.existingObject(with: $0) }
+    let known = try ids.prefix(held).map(reader.existingObject)
     let writer = ManagedObjectContext(.confinement, coordinator: coordinator)
     nonisolated(unsafe) var saves: [ContextSave] = []  // written in this thread's own save only
     let observer = NotificationCenter.default.addObserver(
@@ -89,7 +89,7 @@ private func measureMerges(
       item[2] = (item[2] ?? 0) + 1
     }
     try writer.save()
-    try timings.measure("merge 1,000 changes, \(held) registered") {
+    timings.measure("merge 1,000 changes, \(held) registered") {
       for save in saves { reader.mergeChanges(fromContextDidSave: save) }
       return Int64(known.count)
     }

@@ -24,23 +24,21 @@ struct StackImport: Sendable {
     return try PersistentContainer(model: model, stores: [.sqlite(at: URL(fileURLWithPath: file))], stack: stack)
   }
 
-  /// Runs the import and waits until everything is on disk and merged.
-  func measure() throws -> Timings {
-    let cost = MainQueueProbe.cost()
-    let probe = MainQueueProbe()
-    probe.start()
-    let before = MainQueueProbe.processorSeconds()
+  /// Runs the import until everything is on disk and merged: how long it took, and what of it the main queue's thread.
+  func measureTime(_ main: MainQueueClock) throws -> (total: Double, busy: Double) {
+    let before = main.seconds
     let clock = ContinuousClock()
     let start = clock.now
     try run()
-    let total = (clock.now - start) / .seconds(1)
-    let busy = MainQueueProbe.processorSeconds() - before
-    let (longest, probes) = probe.stop()
-    let stored = try verify()
-    var timings = Timings()
-    timings.values = ["total": total, "busy": max(0, busy - cost * Double(probes)), "stall": longest]
-    timings.sums = ["stored": Int64(stored)]
-    return timings
+    return ((clock.now - start) / .seconds(1), main.seconds - before)
+  }
+
+  /// Runs the import and asks the main queue every millisecond. Returns the longest that it kept a probe waiting.
+  func measureStall() throws -> Double {
+    let probe = MainQueueProbe()
+    probe.start()
+    try run()
+    return probe.stop()
   }
 
   private func run() throws {
@@ -59,8 +57,8 @@ struct StackImport: Sendable {
       number = end
     }
     try writes.finish()
-    // Merges that were queued on the main queue belong to the import.
-    DispatchQueue.main.sync {}
+    // Merges that wait belong to the import; what the view context is given to do comes after them.
+    container.viewContext.performAndWait {}
   }
 
   private func insert(_ number: Int, into context: ManagedObjectContext) throws {
@@ -72,7 +70,8 @@ struct StackImport: Sendable {
     stop.setValue(.date(Date(timeIntervalSince1970: Double(number))), at: 4)
   }
 
-  private func verify() throws -> Int {
+  /// How many objects the store holds.
+  func stored() throws -> Int {
     let context = ManagedObjectContext(.privateQueue, coordinator: container.persistentStoreCoordinator)
     return try context.performAndWait { try context.count(for: FetchRequest<ManagedObject>(entityName: "Stop")) }
   }

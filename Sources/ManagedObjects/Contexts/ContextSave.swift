@@ -106,34 +106,54 @@ public struct ContextSave: Sendable {
   public var refreshedObjectIDs: [ManagedObjectID] { refreshed.map(\.id) }
 
   /// Its IDs, in lists that are made once, by the first to ask for them.
-  private var ids: IDLists.Lists { idLists.lists { .init(self) } }
+  private var ids: IDLists.Lists { idLists.lists(of: self) }
 
-  /// Makes the lists of IDs here and now, lest the main queue have to.
-  func listIDs() { _ = ids }
+  /// The user info of the notifications that tell IDs.
+  var objectIDInfo: [AnyHashable: Any] { idLists.info(of: self) }
 
-  /// The IDs of one save, shared by its copies. Safe from any thread.
-  private final class IDLists: Sendable {
-    struct Lists: Sendable {
+  /// Makes what notifications tell of IDs here and now, lest the main queue have to.
+  func listIDs() { _ = objectIDInfo }
+
+  /// The IDs of one save, shared by its copies.
+  private final class IDLists: @unchecked Sendable {
+    // Sendable: everything is read and written under the lock; what is handed out are values that are.
+    struct Lists {
       let inserted: [ManagedObjectID]
       let updated: [ManagedObjectID]
       let deleted: [ManagedObjectID]
+    }
 
-      init(_ save: ContextSave) {
-        inserted = save.inserted.map { $0.id }
-        updated = save.updated.map { $0.id }
-        deleted = save.deleted.map { $0.id }
+    private let lock = Mutex(())
+    private var lists: Lists?
+    private var info: [AnyHashable: Any]?
+
+    func lists(of save: ContextSave) -> Lists { lock.withLock { _ in made(of: save) } }
+
+    func info(of save: ContextSave) -> [AnyHashable: Any] {
+      lock.withLock { _ in
+        if let info { return info }
+        let lists = made(of: save)
+        // The save that is told has lists of its own: one that held these would never be freed.
+        var told = save
+        told.idLists = IDLists()
+        told.idLists.lists = lists
+        typealias Key = ManagedObjectContext.NotificationKey
+        let info: [AnyHashable: Any] = [
+          ManagedObjectContext.saveKey: told, Key.insertedObjectIDs.rawValue: lists.inserted,
+          Key.updatedObjectIDs.rawValue: lists.updated, Key.deletedObjectIDs.rawValue: lists.deleted,
+          Key.refreshedObjectIDs.rawValue: save.refreshedObjectIDs,
+        ]
+        self.info = info
+        return info
       }
     }
 
-    private let content = Mutex<Lists?>(nil)
-
-    func lists(_ make: () -> Lists) -> Lists {
-      content.withLock { content in
-        if let content { return content }
-        let lists = make()
-        content = lists
-        return lists
-      }
+    private func made(of save: ContextSave) -> Lists {
+      if let lists { return lists }
+      let made = Lists(
+        inserted: save.inserted.map { $0.id }, updated: save.updated.map { $0.id }, deleted: save.deleted.map { $0.id })
+      lists = made
+      return made
     }
   }
 }

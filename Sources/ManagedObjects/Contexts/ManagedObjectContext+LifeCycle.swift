@@ -21,7 +21,7 @@ extension ManagedObjectContext {
   }
 
   /// Tells objects that their values have been read, as ``awakeFromFetch(_:)-(ManagedObject)`` does for one.
-  func awakeFromFetch(_ objects: ContiguousArray<ManagedObject>) {
+  func awakeFromFetch(_ objects: [ManagedObject]) {
     let wasAwakening = isAwakening
     isAwakening = true
     defer { isAwakening = wasAwakening }

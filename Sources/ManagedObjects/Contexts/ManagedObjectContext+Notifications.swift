@@ -78,15 +78,3 @@ extension ManagedObjectContext {
     NotificationCenter.default.post(name: Self.didChangeObjectsNotification, object: self, userInfo: info)
   }
 }
-
-extension ContextSave {
-  /// The user info of the notifications that tell IDs.
-  fileprivate var objectIDInfo: [AnyHashable: Any] {
-    typealias Key = ManagedObjectContext.NotificationKey
-    return [
-      ManagedObjectContext.saveKey: self, Key.insertedObjectIDs.rawValue: insertedObjectIDs,
-      Key.updatedObjectIDs.rawValue: updatedObjectIDs, Key.deletedObjectIDs.rawValue: deletedObjectIDs,
-      Key.refreshedObjectIDs.rawValue: refreshedObjectIDs,
-    ]
-  }
-}

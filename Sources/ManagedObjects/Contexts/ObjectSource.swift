@@ -2,6 +2,8 @@
 protocol ObjectSource: Sendable {
   /// The rows that match, in order.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow]
+  /// Calls `take` with the rows that match, in order, some at a time; it mustn't read from the source.
+  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws
   /// The IDs of the objects that match, in order.
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID]
   /// How many match.
@@ -20,11 +22,16 @@ protocol ObjectSource: Sendable {
   func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID]
 }
 
+extension ObjectSource {
+  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws { take(try rows(fetch)) }
+}
+
 /// One object's row: the values a store holds, in the entity's slots. To-many relationships are `unresolved`.
 package struct StoreRow: Sendable {
   package var id: ManagedObjectID
   package var values: ContiguousArray<Value>
 
+  @inlinable
   package init(id: ManagedObjectID, values: ContiguousArray<Value>) {
     self.id = id
     self.values = values

@@ -12,6 +12,11 @@ extension RoutingSource {
     return try MergedFetch(fetch, readers(of: fetch)).rows()
   }
 
+  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws {
+    if let only = try onlyReader(of: fetch) { return try only.eachRows(fetch, take) }
+    take(try MergedFetch(fetch, readers(of: fetch)).rows())
+  }
+
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
     if let only = try onlyReader(of: fetch) { return try only.ids(fetch) }
     return try MergedFetch(fetch, readers(of: fetch)).ids()

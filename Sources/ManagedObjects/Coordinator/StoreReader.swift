@@ -2,6 +2,8 @@
 package protocol StoreReader: AnyObject, Sendable {
   /// The rows that match, in order.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow]
+  /// Calls `take` with the rows that match, in order, a few at a time; it mustn't read from the store.
+  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws
   /// The IDs of the rows that match, in order.
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID]
   /// How many match.
@@ -14,6 +16,10 @@ package protocol StoreReader: AnyObject, Sendable {
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value
   /// The rows at the other end of a to-many relationship of several objects, each one's in their order if they have one.
   func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow]
+}
+
+extension StoreReader {
+  package func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws { take(try rows(fetch)) }
 }
 
 /// A row, and the object whose relationship leads to it.

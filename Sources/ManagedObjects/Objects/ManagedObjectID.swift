@@ -9,10 +9,11 @@ public struct ManagedObjectID: Sendable, Hashable {
   /// The entity and store that many IDs share.
   ///
   /// Not counted, so that IDs cost nothing to copy: scopes are never freed.
-  package unowned(unsafe) let scope: IDScope
+  @usableFromInline package unowned(unsafe) let scope: IDScope
   /// The row's number in its table. Temporary IDs are numbered over the whole process, downwards from -1.
-  package let number: Int64
+  @usableFromInline package let number: Int64
 
+  @inlinable
   package init(scope: IDScope, number: Int64) {
     self.scope = scope
     self.number = number
@@ -65,6 +66,7 @@ extension ManagedObjectID: CustomStringConvertible {
 ///
 /// A scope is never freed, as the models that it is about aren't: IDs refer to it without counting. A store makes one for
 /// each entity when it is opened, the coordinator another for unsaved objects; others are shared by ``of(_:in:)``.
+@usableFromInline
 package final class IDScope: Sendable {
   package let entity: EntityDescription
   package let storeIdentifier: String

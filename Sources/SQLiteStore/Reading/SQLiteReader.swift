@@ -27,6 +27,28 @@ extension SQLiteReader {
     return try collect(reader, query.sql, query.arguments, fetch.monitor)
   }
 
+  package func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws {
+    // Who watches the rows counts those that come back.
+    guard fetch.monitor == nil else { return take(try rows(fetch)) }
+    let reader = RowReader(
+      try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
+    let query = try compiler.select(fetch, columns: reader.selection)
+    // So few that what is read is still in the processor's cache when it is taken.
+    let stride = 128
+    var rows: [StoreRow] = []
+    rows.reserveCapacity(stride)
+    _ = try stepping(query.sql, query.arguments, nil) { statement -> StoreRow? in
+      guard let row = reader.read(statement) else { return nil }
+      rows.append(row)
+      if rows.count == stride {
+        take(rows)
+        rows.removeAll(keepingCapacity: true)
+      }
+      return nil
+    }
+    if !rows.isEmpty { take(rows) }
+  }
+
   package func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
     let reader = RowReader(
       try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: [])
@@ -53,15 +75,11 @@ extension SQLiteReader {
 
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     guard let first = ids.first else { return [] }
-    let layouts = try store.layouts(of: first.entity.rootEntity)
-    let reader = RowReader(layouts)
-    let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
-    let start = "SELECT \(columns) FROM \(layouts[0].table.quotedName)"
-    let key = reader.keyColumn.quotedName
-    if ids.count == 1 { return try collect(reader, "\(start) WHERE \(key) = ?", [first.number.databaseValue]) }
+    let look = try store.rowsByNumber(of: first.entity)
+    if ids.count == 1 { return try collect(look.reader, look.ofOne, [first.number.databaseValue]) }
     var found: [StoreRow] = []
     for part in ids.chunked(by: 500) {
-      found += try collect(reader, "\(start) WHERE \(key) IN (\(marks(part)))", part.map(\.number.databaseValue))
+      found += try collect(look.reader, "\(look.ofSeveral) (\(marks(part)))", part.map(\.number.databaseValue))
     }
     return found
   }

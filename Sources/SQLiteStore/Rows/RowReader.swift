@@ -6,9 +6,9 @@ import ManagedObjects
 ///
 /// The statement's columns are the primary key, the entity's name where the table holds several, and then each column
 /// once; ``selection`` names them.
-struct RowReader {
+struct RowReader: Sendable {
   /// Where the value of one slot comes from. Nothing in it is counted, for it is looked at for each value of each row.
-  private struct Source {
+  private struct Source: Sendable {
     /// How a slot is filled: the kinds that nearly all values are of, apart from the rest.
     enum Code: UInt8 {
       case integer, reference, text, real, other, null, unresolved
@@ -20,10 +20,11 @@ struct RowReader {
     unowned(unsafe) let scope: IDScope
   }
 
-  private final class Shape: Sendable {
+  private final class Shape: @unchecked Sendable {
+    // Sendable: constant; the sources are written before anybody else knows of it, and freed when nobody does any more.
     let scope: IDScope
-    /// One for each slot.
-    let sources: ContiguousArray<Source>
+    /// One for each slot; not an array, which would be counted for each row.
+    let sources: UnsafeBufferPointer<Source>
     /// What the column of each slot holds; read for those that aren't of the usual kinds.
     let kinds: ContiguousArray<ColumnKind?>
 
@@ -31,8 +32,9 @@ struct RowReader {
       scope = layout.scope
       let slots = layout.blank.indices
       kinds = ContiguousArray(slots.map { places[$0]?.kind })
-      sources = ContiguousArray(
-        slots.map { slot in
+      let sources = UnsafeMutableBufferPointer<Source>.allocate(capacity: slots.count)
+      _ = sources.initialize(
+        from: slots.map { slot in
           var (code, target) = (Source.Code.null, layout.scope)
           switch places[slot]?.kind {
           case .integer: code = .integer
@@ -44,6 +46,18 @@ struct RowReader {
           }
           return Source(code: code, index: places[slot]?.index ?? 0, scope: target)
         })
+      self.sources = UnsafeBufferPointer(sources)
+    }
+
+    deinit { sources.deallocate() }
+
+    /// The row that the statement stands on.
+    func read(_ statement: OpaquePointer) -> StoreRow {
+      // Appending costs half as much as `init(unsafeUninitializedCapacity:)`, which isn't specialised.
+      var values = ContiguousArray<Value>()
+      values.reserveCapacity(sources.count)
+      for slot in sources.indices { values.append(RowReader.value(statement, slot, sources[slot], self)) }
+      return StoreRow(id: ManagedObjectID(scope: scope, number: sqlite3_column_int64(statement, 0)), values: values)
     }
   }
 
@@ -84,18 +98,8 @@ struct RowReader {
 
   /// The row that the statement stands on; nil when it is of an entity that isn't the store's.
   func read(_ statement: OpaquePointer) -> StoreRow? {
-    guard let shape = shape(statement) else { return nil }
-    let count = shape.sources.count
-    let values = ContiguousArray<Value>(unsafeUninitializedCapacity: count) { values, initialized in
-      shape.sources.withUnsafeBufferPointer { sources in
-        for slot in 0..<count {
-          values.initializeElement(at: slot, to: Self.value(statement, slot, sources[slot], shape))
-        }
-      }
-      initialized = count
-    }
-    return StoreRow(
-      id: ManagedObjectID(scope: shape.scope, number: sqlite3_column_int64(statement, 0)), values: values)
+    if let only { return only.read(statement) }
+    return shape(statement)?.read(statement)
   }
 
   /// The ID of the row that the statement stands on.

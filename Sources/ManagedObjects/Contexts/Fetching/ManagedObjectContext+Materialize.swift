@@ -21,6 +21,9 @@ struct ObjectRead: Sendable {
     if !isOfIDs { self.fetch.slots = try request.slotsToRead(in: fetch.entity, paths) }
   }
 
+  /// Whether it brings rows, all of which become objects at once.
+  var isOfRows: Bool { !isOfIDs }
+
   func read(from source: any ObjectSource, _ monitor: FetchMonitor? = nil) throws -> Result {
     var fetch = fetch
     fetch.monitor = monitor
@@ -37,7 +40,20 @@ extension ManagedObjectContext {
       if !read.paths.isEmpty { keep(try prefetch(read.paths, of: objects)) }
       return objects
     }
-    return try objects(try read.read(from: source), read)
+    guard read.isOfRows else { return try objects(try read.read(from: source), read) }
+    // Each row becomes an object while the processor still has it at hand: what was read long ago has to come from memory
+    // once more.
+    var making = ObjectMaking(self, read.fetch)
+    do {
+      try source.eachRows(read.fetch) { making.take($0) }
+    } catch {
+      // Those that were made are known here, and have to be told that they were read.
+      _ = making.finish()
+      throw error
+    }
+    let objects = making.finish()
+    if !read.paths.isEmpty { keep(try prefetch(read.paths, of: objects)) }
+    return objects
   }
 
   /// The objects of what was read.
@@ -63,41 +79,16 @@ extension ManagedObjectContext {
     return unsafeBitCast(objects, to: [T].self)
   }
 
-  /// Turns the rows of a fetch into this context's objects; into partial faults, when not all slots were read.
+  /// Turns rows into this context's objects; into partial faults, when the fetch that they are of didn't read all slots.
   func materialize(_ rows: [StoreRow], _ fetch: StoreFetch? = nil) -> [ManagedObject] {
-    let isPartial = fetch?.slots != nil
-    // No two rows of a fetch are the same: where nothing is known, nothing needs to be looked up.
-    let isEmpty = fetch != nil && registry.count == 0
-    registry.prepare(for: rows.count)
-    var objects: [ManagedObject] = []
-    objects.reserveCapacity(rows.count)
-    var awakening: ContiguousArray<ManagedObject> = []
-    for row in rows {
-      let entity = row.id.scope.entity
-      let object: ManagedObject
-      if !isEmpty, let (known, isAlone) = registry.objectAlone(with: row.id) {
-        object = known
-        if !take(row, into: known, isAlone, fetch) {
-          objects.append(known)
-          continue
-        }
-      } else {
-        object = entity.objectClass.init(
-          ObjectPlace(home: home, id: row.id, values: row.values, state: .clean, isFault: isPartial))
-        registry.addRead(object)
-      }
-      objects.append(object)
-      if !isPartial, entity.hasOwnClass { awakening.append(object) }
-    }
-    if rowCache.interval != 0, !isPartial { for row in rows { rowCache.note(row) } }
-    // Once all are there, for what they say may touch the context.
-    if !awakening.isEmpty { awakeFromFetch(awakening) }
-    return objects
+    var making = ObjectMaking(self, fetch, count: rows.count)
+    making.take(rows)
+    return making.finish()
   }
 
   /// Gives an object that is known the values of its row if it wants them. Returns whether it is no fault any more, or was
   /// filled anew.
-  private func take(_ row: StoreRow, into object: ManagedObject, _ isAlone: Bool, _ fetch: StoreFetch?) -> Bool {
+  fileprivate func take(_ row: StoreRow, into object: ManagedObject, _ isAlone: Bool, _ fetch: StoreFetch?) -> Bool {
     let isPartial = fetch?.slots != nil
     // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
     if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
@@ -128,6 +119,59 @@ extension ManagedObjectContext {
       return object.isUnfilled && object.state == .clean
     }
     if !wanted.isEmpty { _ = materialize(try source.rows(with: wanted)) }
+  }
+}
+
+/// A context's objects on their way from the rows of one fetch, which come some at a time.
+struct ObjectMaking {
+  private let context: ManagedObjectContext
+  private let fetch: StoreFetch?
+  private let isPartial: Bool
+  /// Whether the context knew nothing before. No two rows of a fetch are the same: nothing needs to be looked up then.
+  private let isEmpty: Bool
+  private var objects: [ManagedObject] = []
+  /// Those that have been read now, where not all of them have.
+  private var awakening: [ManagedObject] = []
+
+  init(_ context: ManagedObjectContext, _ fetch: StoreFetch?, count: Int = 0) {
+    self.context = context
+    self.fetch = fetch
+    isPartial = fetch?.slots != nil
+    isEmpty = fetch != nil && context.registry.count == 0
+    context.registry.prepare(for: count)
+    objects.reserveCapacity(count)
+  }
+
+  mutating func take(_ rows: [StoreRow]) {
+    for row in rows {
+      let entity = row.id.scope.entity
+      let object: ManagedObject
+      if !isEmpty, let (known, isAlone) = context.registry.objectAlone(with: row.id) {
+        object = known
+        if !context.take(row, into: known, isAlone, fetch) {
+          objects.append(known)
+          continue
+        }
+      } else {
+        object = entity.objectClass.init(
+          ObjectPlace(home: context.home, id: row.id, values: row.values, state: .clean, isFault: isPartial))
+        context.registry.addRead(object)
+      }
+      objects.append(object)
+      if !isEmpty, !isPartial, entity.hasOwnClass { awakening.append(object) }
+    }
+    if context.rowCache.interval != 0, !isPartial { for row in rows { context.rowCache.note(row) } }
+  }
+
+  /// The objects, in the order of the rows.
+  mutating func finish() -> [ManagedObject] {
+    // Once all are there, for what they say may touch the context.
+    if isEmpty, !isPartial, context.model.hasOwnClasses {
+      context.awakeFromFetch(objects)
+    } else if !awakening.isEmpty {
+      context.awakeFromFetch(awakening)
+    }
+    return objects
   }
 }
 
