@@ -28,7 +28,8 @@ package struct PredicateCase: Sendable, CustomStringConvertible {
 package enum PredicateCases {
   package static let all: [PredicateCase] = [
     constants, equality, ordering, lists, strings, folding, patterns, numbers, decimals, dates, identities, paths,
-    logic, entities, quantified, aggregates, subqueries, arithmetic, functions, dateArithmetic, conditionals,
+    logic, entities, quantified, aggregates, subqueries, arithmetic, functions, dateArithmetic, conditionals, elements,
+    composites, localized,
   ].flatMap { $0 }
 
   static let everyCity: [Int64] = Array(1...12)

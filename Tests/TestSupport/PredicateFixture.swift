@@ -26,16 +26,25 @@ package enum PredicateFixture {
     }
   }()
 
+  private static let seat: AttributeDefinition = {
+    var position = AttributeDefinition("position", .composite)
+    position.compositeElements = [AttributeDefinition("latitude", .double), AttributeDefinition("longitude", .double)]
+    var seat = AttributeDefinition("seat", .composite)
+    seat.compositeElements = [AttributeDefinition("street", .string), position]
+    return seat
+  }()
+
   private static let definitions: [EntityDefinition] = [
     EntityDefinition(
       "Country",
       attributes: [
         AttributeDefinition("code", .string, isOptional: false), AttributeDefinition("name", .string),
-        AttributeDefinition("population", .integer64), AttributeDefinition("founded", .date),
+        AttributeDefinition("population", .integer64), AttributeDefinition("founded", .date), seat,
       ],
       relationships: [
         RelationshipDefinition("cities", to: "City", inverse: "country", isToMany: true),
         RelationshipDefinition("capital", to: "City"),
+        RelationshipDefinition("route", to: "City", isToMany: true, isOrdered: true),
       ],
       uniquenessConstraints: [["code"]]),
     EntityDefinition(
@@ -108,12 +117,17 @@ package enum PredicateFixture {
   private static func on(_ text: String) -> Value { .date(date(text)) }
 
   package static let rows: [Row] = [
-    row("Country", 1, ["code": .string("CH"), "name": .string("Schweiz"), "capital": .object(id("City", 1))]),
+    row(
+      "Country", 1,
+      [
+        "code": .string("CH"), "name": .string("Schweiz"), "capital": .object(id("City", 1)),
+        "seat.street": .string("Bundesplatz"),
+      ]),
     row(
       "Country", 2,
       [
         "code": .string("DE"), "name": .string("Deutschland"), "population": .int(83_000_000),
-        "founded": on("1949-05-23"), "capital": .object(id("City", 12)),
+        "founded": on("1949-05-23"), "capital": .object(id("City", 12)), "seat.position.latitude": .double(52.5),
       ]),
     row("Country", 3, ["code": .string("FR"), "population": .int(68_000_000)]),
     row("Country", 4, ["code": .string("IT")]),
@@ -213,9 +227,11 @@ package enum PredicateFixture {
     row("Taxi", 4, ["seats": .int(7)]),
   ]
 
-  /// The objects of many-to-many relationships: tags by city, and favourites, which have no inverse, by tag.
+  /// The objects of many-to-many relationships: tags by city, favourites, which have no inverse, by tag, and routes, which
+  /// have an order, by country.
   package static let pairs: [(entity: String, relationship: String, from: Int64, to: [Int64])] = [
     ("City", "tags", 1, [1, 2]), ("City", "tags", 2, [1, 3]), ("City", "tags", 7, [5]), ("City", "tags", 10, [2]),
+    ("Country", "route", 1, [2, 1, 3]), ("Country", "route", 2, [12]), ("Country", "route", 3, [6, 5]),
     ("City", "tags", 12, [1, 2]), ("Tag", "favourites", 1, [2, 3]), ("Tag", "favourites", 5, [2, 12]),
   ]
 

@@ -56,6 +56,7 @@ extension ManagedObjectContext {
     var fetch = StoreFetch(
       entity: entity, includesSubentities: request.includesSubentities,
       predicate: try request.predicate?.resolved(in: entity))
+    try fetch.predicate?.checkStored()
     fetch.affectedStores = try identifiers(of: request.affectedStores)
     let update = BatchUpdate(
       fetch: fetch,

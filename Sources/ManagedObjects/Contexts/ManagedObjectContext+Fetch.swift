@@ -1,3 +1,5 @@
+import OrderedCollections
+
 extension ManagedObjectContext {
   /// The objects that a request finds, with unsaved changes of this context taken into account unless the request says
   /// otherwise.
@@ -46,6 +48,8 @@ extension ManagedObjectContext {
       predicate: try request.predicate?.resolved(in: entity),
       sort: try request.sortDescriptors.map { try $0.resolved(in: entity) },
       limit: request.fetchLimit, offset: request.fetchOffset)
+    try fetch.predicate?.checkStored()
+    for sort in fetch.sort { try sort.path.checkStored() }
     fetch.refreshesObjects = request.shouldRefreshRefetchedObjects
     fetch.affectedStores = try identifiers(of: request.affectedStores)
     return fetch
@@ -129,6 +133,9 @@ extension ManagedObject: PredicateSubject {
   package final func value(inSlot slot: Int) -> Value { value(at: slot) }
   package final func subject(inSlot slot: Int) -> (any PredicateSubject)? { object(slot) as ManagedObject? }
   package final func subjects(inSlot slot: Int) -> [any PredicateSubject] {
-    Array(objects(slot) as Set<ManagedObject>)
+    if let relationship = entity.properties[slot] as? RelationshipDescription, relationship.isOrdered {
+      return Array(orderedObjects(slot) as OrderedSet<ManagedObject>)
+    }
+    return Array(objects(slot) as Set<ManagedObject>)
   }
 }

@@ -81,6 +81,9 @@ private struct CollectionStepCollector {
     case .path(let path): if path.origin > 0 { add(ways[path.origin] + path.steps, reading: path.endSlot) }
     case .call(_, let arguments): for argument in arguments { visit(argument, ways) }
     case .cast(let inner, _): visit(inner, ways)
+    case .element(let collection, _, let value):
+      let way = visit(collection, ways)
+      visit(value, inside(collection, way, ways))
     case .aggregate(_, let collection, let value):
       let way = visit(collection, ways)
       if let value { visit(value, inside(collection, way, ways)) }

@@ -62,7 +62,7 @@ extension ResolvedPath {
     switch end {
     case .attribute(let attribute): return attribute.slot
     case .relationship(let relationship): return relationship.slot
-    case .objectID, .entityName: return nil
+    case .objectID, .entityName, .composite: return nil
     }
   }
 

@@ -24,6 +24,8 @@ extension FetchPredicate {
     case function(Function, [Expression])
     /// The value as one of another type: `CAST(born, "NSNumber")`.
     case cast(Expression, to: CastType)
+    /// One of a collection with an order, an ordered relationship or a list, nil where there is none: `tracks[FIRST]`.
+    case element(of: Expression, at: Index)
     /// Several expressions, for `IN` and `BETWEEN` and for aggregates: `{first, second}`.
     case list([Expression])
     /// The objects of a collection for which a predicate holds.
@@ -62,6 +64,16 @@ extension FetchPredicate {
       self.variable = variable
       self.predicate = predicate
     }
+  }
+
+  /// Where an element stands: what `NSExpression` writes between brackets.
+  public enum Index: Sendable, Hashable {
+    /// `[FIRST]`
+    case first
+    /// `[LAST]`
+    case last
+    /// A whole number, from 0, which may be a variable until the predicate is used.
+    case at(Expression)
   }
 
   /// What values can be cast to: the class names that `CAST` takes.

@@ -58,6 +58,9 @@ extension FetchPredicate.Expression {
     case .function(let function, let arguments):
       return .function(function, arguments.map { $0.replacing(replacement) })
     case .cast(let inner, let type): return .cast(inner.replacing(replacement), to: type)
+    case .element(let base, .at(let index)):
+      return .element(of: base.replacing(replacement), at: .at(index.replacing(replacement)))
+    case .element(let base, let index): return .element(of: base.replacing(replacement), at: index)
     case .list(let elements): return .list(elements.map { $0.replacing(replacement) })
     case .conditional(let predicate, let first, let second):
       return .conditional(

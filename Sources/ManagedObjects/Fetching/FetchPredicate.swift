@@ -19,8 +19,10 @@
 ///   doesn't fit 64 bits becomes a double. A decimal on either side makes decimal arithmetic, otherwise a double on
 ///   either side that of doubles. A date plus or minus a number of seconds is a date, a date minus a date the seconds.
 /// - Numbers compare by value, whatever their types; a boolean is 0 or 1. NaN counts as nil.
-/// - Strings compare by their UTF-8 bytes, `[c]` and `[d]` by the bytes of the folded strings. The empty string is the
-///   beginning, the end and a part of every string.
+/// - Strings compare by their UTF-8 bytes, `[c]` and `[d]` by the bytes of the folded strings, with `[l]` by the order of the
+///   user's language. The empty string is the beginning, the end and a part of every string.
+/// - One of an ordered relationship or a list, `tracks[FIRST]`, is nil where there is none at that place.
+/// - A composite attribute is nil when all of its elements are; nothing else can be asked of it as a whole.
 /// - Dates compare by the microsecond.
 ///
 /// Source: Core Data's `NSPredicate`; named apart from Foundation's `Predicate`.
@@ -96,7 +98,7 @@ public indirect enum FetchPredicate: Sendable, Hashable {
 
   /// How strings are compared. Ignored where no strings are.
   public struct Options: OptionSet, Sendable, Hashable {
-    /// Bit 0 for `[c]`, bit 1 for `[d]`, bit 2 for `[n]`.
+    /// Bit 0 for `[c]`, bit 1 for `[d]`, bit 2 for `[n]`, bit 3 for `[l]`.
     public let rawValue: Int
     /// Options with the bits of `rawValue`.
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -106,5 +108,8 @@ public indirect enum FetchPredicate: Sendable, Hashable {
     public static let diacriticInsensitive = Options(rawValue: 2)
     /// The strings are folded already and are compared as they are, whatever else the options say: `[n]`.
     public static let normalized = Options(rawValue: 4)
+    /// As the user's language has it, `Locale.current`: `[l]`. `==`, `<` and their like, `IN` and `BETWEEN` go by its order
+    /// of strings, the others fold `[c]` and `[d]` by its rules. No index helps, and a comparison takes microseconds.
+    public static let localeSensitive = Options(rawValue: 8)
   }
 }

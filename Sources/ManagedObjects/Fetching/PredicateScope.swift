@@ -6,7 +6,7 @@ package protocol PredicateSubject {
   func value(inSlot slot: Int) -> Value
   /// The object that a to-one relationship's slot points to, nil if it points nowhere.
   func subject(inSlot slot: Int) -> (any PredicateSubject)?
-  /// The objects that a to-many relationship's slot holds, each once.
+  /// The objects that a to-many relationship's slot holds, each once, in their order if they have one.
   func subjects(inSlot slot: Int) -> [any PredicateSubject]
   /// What a path leads to from here.
   func value(at path: ResolvedPath) -> Value
@@ -78,6 +78,9 @@ extension ResolvedExpression {
     case .cast(let inner, let type): return type.value(of: inner.value(in: scope))
     case .conditional(let predicate, let first, let second):
       return predicate.evaluate(in: scope) ? first.value(in: scope) : second.value(in: scope)
+    case .element(let collection, let index, let value):
+      guard let subject = index.element(of: collection.subjects(in: scope)) else { return .null }
+      return value.value(in: scope.with(subject, collection.number))
     case .aggregate(let function, let collection, let value):
       let subjects = collection.subjects(in: scope)
       guard let value else { return .int(Int64(subjects.count)) }

@@ -7,6 +7,7 @@ extension ResolvedExpression {
     switch self {
     case .path(let path): return path.attributeType
     case .constant(let value): return value.attributeType
+    case .element(_, _, let value): return value.valueType
     case .aggregate(.minimum, _, let element?), .aggregate(.maximum, _, let element?): return element.valueType
     case .conditional(_, let first, let second):
       if first.kind == nil { return second.valueType }

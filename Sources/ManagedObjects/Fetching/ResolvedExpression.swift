@@ -9,6 +9,25 @@ package indirect enum ResolvedExpression: Sendable {
   /// An aggregate of a value of each object in a collection; of the objects themselves, if there is no value.
   case aggregate(FetchPredicate.Function, ResolvedCollection, ResolvedExpression?)
   case conditional(ResolvedPredicate, ResolvedExpression, ResolvedExpression)
+  /// A value of one of the objects in an ordered collection; nil if there is none at that place.
+  case element(ResolvedCollection, ResolvedIndex, ResolvedExpression)
+}
+
+/// A place in an order.
+package enum ResolvedIndex: Sendable, Hashable {
+  /// From 0.
+  case at(Int)
+  case last
+
+  /// What stands there.
+  func element<Element>(of list: some RandomAccessCollection<Element>) -> Element? {
+    switch self {
+    case .last: return list.last
+    case .at(let offset):
+      guard list.indices.count > offset, offset >= 0 else { return nil }
+      return list[list.index(list.startIndex, offsetBy: offset)]
+    }
+  }
 }
 
 /// Objects reached over at least one to-many relationship, each of them once.
@@ -57,6 +76,7 @@ extension ResolvedExpression {
       case .number, .decimal: return .number
       }
     case .conditional(_, let first, let second): return first.kind ?? second.kind
+    case .element(_, _, let value): return value.kind
     case .aggregate(let function, _, let value):
       return function == .minimum || function == .maximum ? value?.kind : .number
     case .call(let function, let arguments): return Self.kind(function, arguments)
@@ -85,6 +105,7 @@ extension ResolvedExpression {
       return false
     case .cast(_, let type): return type == .decimal
     case .conditional(_, let first, let second): return first.isDecimal || second.isDecimal
+    case .element(_, _, let value): return value.isDecimal
     case .aggregate(let function, _, let value):
       return function != .count && value?.isDecimal == true
     case .call(let function, let arguments):
@@ -103,6 +124,7 @@ extension ResolvedExpression {
     case .constant(.object(let id)): return id.entity.rootEntity
     case .path(let path): return path.objectEntity?.rootEntity
     case .conditional(_, let first, let second): return first.objectRoot ?? second.objectRoot
+    case .element(_, _, let value): return value.objectRoot
     case .constant, .call, .cast, .aggregate: return nil
     }
   }
@@ -127,6 +149,12 @@ extension ResolvedExpression {
       let path = (collection.start + collection.steps).map(\.name).joined(separator: ".")
       return "\(function.rawValue)(\(path)\(value.map { ", \($0.name)" } ?? ""))"
     case .conditional: return "TERNARY"
+    case .element(let collection, let index, let value):
+      let path = (collection.start + collection.steps).map(\.name).joined(separator: ".")
+      switch index {
+      case .last: return "\(path)[LAST] (\(value.name))"
+      case .at(let place): return "\(path)[\(place)] (\(value.name))"
+      }
     }
   }
 

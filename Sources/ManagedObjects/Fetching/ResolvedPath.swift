@@ -9,6 +9,8 @@ package struct ResolvedPath: Sendable, Hashable {
     case objectID(EntityDescription)
     /// The name of the object's entity, which is this one or inherits from it.
     case entityName(EntityDescription)
+    /// A composite attribute as a whole, of which only nil can be asked.
+    case composite(CompositeAttributeDescription)
   }
 
   /// Where it begins: 0 for the object that the predicate is about, otherwise the number of the collection whose object
@@ -41,6 +43,7 @@ package struct ResolvedPath: Sendable, Hashable {
     case .relationship(let relationship): return relationship.name
     case .objectID: return "objectID"
     case .entityName: return "entity.name"
+    case .composite(let composite): return composite.name
     }
   }
 
@@ -50,6 +53,7 @@ package struct ResolvedPath: Sendable, Hashable {
     case .attribute(let attribute): return ValueKind(attribute.type)
     case .relationship, .objectID: return .object
     case .entityName: return .string
+    case .composite: return .opaque
     }
   }
 
@@ -58,7 +62,7 @@ package struct ResolvedPath: Sendable, Hashable {
     switch end {
     case .relationship(let relationship): return relationship.destinationEntity
     case .objectID(let entity): return entity
-    case .attribute, .entityName: return nil
+    case .attribute, .entityName, .composite: return nil
     }
   }
 }
@@ -91,6 +95,11 @@ extension ResolvedPath {
         }
         if name == "entity", isLast || names[index...].elementsEqual(["name"]) {
           self.init(origin: origin, steps: steps, end: .entityName(entity))
+          return
+        }
+        let rest = names[(index - 1)...].joined(separator: ".")
+        if let composite = entity.compositeAttributesByName[rest] {
+          self.init(origin: origin, steps: steps, end: .composite(composite))
           return
         }
         let known = entity.properties.map(\.name)
@@ -133,6 +142,7 @@ extension ResolvedPath {
     case .relationship(let relationship): return "\(relationship.entity.name).\(relationship.name)"
     case .objectID(let entity): return "SELF (\(entity.name))"
     case .entityName(let entity): return "the entity of \(entity.name)"
+    case .composite(let composite): return composite.name
     }
   }
 
@@ -143,6 +153,7 @@ extension ResolvedPath {
     case .relationship(let relationship): return "a relationship to \(relationship.destinationEntity.name)"
     case .objectID: return "an object"
     case .entityName: return "String"
+    case .composite: return AttributeType.composite.rawValue
     }
   }
 }

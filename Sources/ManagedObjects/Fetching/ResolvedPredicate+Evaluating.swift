@@ -9,6 +9,9 @@ extension ResolvedPredicate {
     case .or(let parts): return parts.contains { $0.evaluate(in: scope) }
     case .not(let inner): return !inner.evaluate(in: scope)
     case .compare(let left, let relation, let right, let options):
+      if options.contains(.localeSensitive) {
+        return relation.holds(between: left.value(in: scope), and: right.value(in: scope), options)
+      }
       return relation.holds(between: left.value(in: scope, options), and: right.value(in: scope, options))
     case .isIn(let left, let list, let options): return list.contains(left.value(in: scope, options))
     case .text(let left, let operation, let right, let options):
@@ -38,6 +41,8 @@ extension ResolvedPath {
     case .relationship(let relationship): return subject.value(inSlot: relationship.slot)
     case .objectID: return .object(subject.subjectID)
     case .entityName: return .string(subject.subjectID.entity.name)
+    // Asked for by its elements.
+    case .composite: return .null
     }
   }
 
@@ -49,6 +54,20 @@ extension ResolvedPath {
 }
 
 extension ResolvedPredicate.Relation {
+  /// Whether strings compare so in the user's language; anything else as it does without.
+  func holds(between a: Value, and b: Value, _ options: FetchPredicate.Options) -> Bool {
+    guard case .string(let first) = a, case .string(let second) = b else { return holds(between: a, and: b) }
+    let order = options.localizedOrder(first, second)
+    switch self {
+    case .equal: return order == 0
+    case .notEqual: return order != 0
+    case .less: return order < 0
+    case .lessOrEqual: return order <= 0
+    case .greater: return order > 0
+    case .greaterOrEqual: return order >= 0
+    }
+  }
+
   func holds(between a: Value, and b: Value) -> Bool {
     switch self {
     case .equal: return a.isEqualForPredicates(to: b)

@@ -83,6 +83,9 @@ extension ResolvedExpression: PathReading {
     case .aggregate(_, let collection, let value):
       collection.visit(expressions, collections: collections)
       value?.visit(expressions, collections: collections)
+    case .element(let collection, _, let value):
+      collection.visit(expressions, collections: collections)
+      value.visit(expressions, collections: collections)
     case .conditional(let predicate, let first, let second):
       predicate.visit(expressions, collections: collections)
       first.visit(expressions, collections: collections)

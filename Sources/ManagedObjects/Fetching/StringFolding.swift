@@ -1,11 +1,13 @@
-import Foundation
+package import Foundation
 
 /// `string` without the differences that `[c]` and `[d]` overlook. The one place where strings are folded: the memory
 /// evaluator, the SQL functions and the constants of both use it.
-package func folded(_ string: String, caseInsensitive: Bool, diacriticInsensitive: Bool) -> String {
+package func folded(
+  _ string: String, caseInsensitive: Bool, diacriticInsensitive: Bool, locale: Locale? = nil
+) -> String {
   guard caseInsensitive || diacriticInsensitive else { return string }
   // ASCII has no marks, and its letters differ from their lower case in one bit.
-  if string.utf8.allSatisfy({ $0 < 0x80 }) {
+  if locale == nil, string.utf8.allSatisfy({ $0 < 0x80 }) {
     guard caseInsensitive, string.utf8.contains(where: { $0 &- 0x41 < 26 }) else { return string }
     return String(unsafeUninitializedCapacity: string.utf8.count) { buffer in
       var count = 0
@@ -19,7 +21,7 @@ package func folded(_ string: String, caseInsensitive: Bool, diacriticInsensitiv
   var options: String.CompareOptions = []
   if caseInsensitive { options.insert(.caseInsensitive) }
   if diacriticInsensitive { options.insert(.diacriticInsensitive) }
-  return string.folding(options: options, locale: nil)
+  return string.folding(options: options, locale: locale)
 }
 
 extension FetchPredicate.Options {
@@ -28,6 +30,15 @@ extension FetchPredicate.Options {
     isEmpty || contains(.normalized)
       ? string
       : ManagedObjects.folded(
-        string, caseInsensitive: contains(.caseInsensitive), diacriticInsensitive: contains(.diacriticInsensitive))
+        string, caseInsensitive: contains(.caseInsensitive), diacriticInsensitive: contains(.diacriticInsensitive),
+        locale: contains(.localeSensitive) ? .current : nil)
+  }
+
+  /// Less than, equal to or greater than 0 as one string comes before, with or after another in the user's language.
+  package func localizedOrder(_ a: String, _ b: String) -> Int {
+    var options: String.CompareOptions = []
+    if contains(.caseInsensitive) { options.insert(.caseInsensitive) }
+    if contains(.diacriticInsensitive) { options.insert(.diacriticInsensitive) }
+    return a.compare(b, options: options, range: nil, locale: .current).rawValue
   }
 }

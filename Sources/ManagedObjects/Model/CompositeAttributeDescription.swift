@@ -7,7 +7,7 @@
 ///
 /// Source: Core Data's `NSCompositeAttributeDescription`. There it is one of the entity's properties, its `elements` are
 /// attributes without an entity; here it stands in ``EntityDescription/compositeAttributesByName`` instead.
-public final class CompositeAttributeDescription: Sendable {
+public final class CompositeAttributeDescription: Sendable, Hashable {
   /// One of the things that a composite consists of.
   public enum Element: Sendable {
     /// An attribute, with a slot.
@@ -33,6 +33,11 @@ public final class CompositeAttributeDescription: Sendable {
     self.isOptional = isOptional
     self.elements = elements
   }
+
+  /// Whether both are the same attribute of the same model.
+  public static func == (a: CompositeAttributeDescription, b: CompositeAttributeDescription) -> Bool { a === b }
+  /// Hashes which attribute it is.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
   /// Every attribute in it, those of composites within it too, in the order of their slots.
   public var attributes: [AttributeDescription] {

@@ -66,7 +66,10 @@ struct RowSubject: PredicateSubject {
 
   func subjects(inSlot slot: Int) -> [any PredicateSubject] {
     guard let relationship = row.id.entity.properties[slot] as? RelationshipDescription else { return [] }
-    return snapshot.tables.held(by: relationship, row.id.number).compactMap(subject)
+    guard relationship.isOrdered else {
+      return snapshot.tables.held(by: relationship, row.id.number).compactMap(subject)
+    }
+    return snapshot.tables.related(to: row.id, by: relationship).relatedIDs.compactMap(subject)
   }
 
   private func subject(_ id: ManagedObjectID) -> RowSubject? {

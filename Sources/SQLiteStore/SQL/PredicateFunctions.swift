@@ -6,6 +6,8 @@ import Synchronization
 /// The SQL functions that compiled predicates call. Every connection that runs one needs them.
 ///
 /// - `lade_fold(text, options)`: the text folded as `[c]` (1) and `[d]` (2) say.
+/// - `lade_order(text, text, options)`: less than, equal to or greater than 0 as one comes before, with or after the other in
+///   the user's language, as `[l]` (8) says; `lade_alike(text, text, options)`: whether it is 0, or both are NULL.
 /// - `lade_like(text, pattern, options)`: whether the text, folded, is like the pattern, which is folded already.
 /// - `lade_matches(text, pattern, options)`: whether the regular expression matches all of the text.
 /// - `lade_decimal_key(number)`: bytes in the order of decimals, of all of their stored forms.
@@ -16,7 +18,7 @@ import Synchronization
 ///   ``ComputedValue`` for the letters of the kinds.
 /// - the aggregates of ``PredicateAggregates``.
 ///
-/// All but the aggregates are NULL for NULL.
+/// All but the aggregates and `lade_alike` are NULL for NULL.
 package enum PredicateFunctions {
   /// Adds the functions to a connection.
   package static func register(on db: Database) {
@@ -26,6 +28,16 @@ package enum PredicateFunctions {
   private static let all: [DatabaseFunction] = [
     DatabaseFunction("lade_fold", argumentCount: 2, pure: true) { arguments in
       text(arguments[0]).map { options(arguments[1]).folded($0) }
+    },
+    DatabaseFunction("lade_order", argumentCount: 3) { arguments in
+      guard let first = text(arguments[0]), let second = text(arguments[1]) else { return nil }
+      return options(arguments[2]).localizedOrder(first, second)
+    },
+    DatabaseFunction("lade_alike", argumentCount: 3) { arguments in
+      guard let first = text(arguments[0]), let second = text(arguments[1]) else {
+        return arguments[0].isNull && arguments[1].isNull
+      }
+      return options(arguments[2]).localizedOrder(first, second) == 0
     },
     DatabaseFunction("lade_like", argumentCount: 3, pure: true) { arguments in
       guard let subject = text(arguments[0]), let pattern = text(arguments[1]) else { return nil }

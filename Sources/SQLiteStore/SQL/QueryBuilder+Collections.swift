@@ -45,6 +45,23 @@ extension QueryBuilder {
       ? "(\(query))" : "(SELECT \(aggregate(function, of: value, "v")) FROM (\(query)))"
   }
 
+  /// A value of one object in an ordered collection.
+  mutating func element(
+    _ collection: ResolvedCollection, _ index: ResolvedIndex, _ value: ResolvedExpression
+  ) throws(SQLCompilerError) -> String {
+    let (conditions, later) = try ahead { builder throws(SQLCompilerError) in try builder.open(collection) }
+    let scope = scopes[collection.number]
+    let terms = (scope.position.map { ["\($0) IS NULL", $0] } ?? []) + [primaryKey(of: scope)]
+    let text = try expression(value)
+    bindLater(later)
+    let query = "SELECT \(text)\(close(conditions)) ORDER BY "
+    switch index {
+    case .last: return "(\(query)\(terms.map { $0 + " DESC" }.joined(separator: ", ")) LIMIT 1)"
+    case .at(let place) where place < 0: return "(\(query)1 LIMIT 0)"
+    case .at(let place): return "(\(query)\(terms.joined(separator: ", ")) LIMIT 1 OFFSET \(place))"
+    }
+  }
+
   /// The call of SQLite's aggregate function, or of one of our own where SQLite's depends on the order of rows, doesn't
   /// know decimals, or fails when a sum is too large.
   func aggregate(_ function: FetchPredicate.Function, of value: ResolvedExpression, _ text: String) -> String {
@@ -74,14 +91,18 @@ extension QueryBuilder {
       switch link {
       case .step(let relationship):
         let table = table(at: relationship)
+        var pairs = ""
         if relationship.isManyToMany {
           let pairing = schema.pairing(of: relationship)
-          let pairs = newAlias()
+          pairs = newAlias()
           let condition = "\(pairs).\(SQLText.name(pairing.sourceColumn)) = \(owner)"
           join(SQLText.name(pairing.table), pairs, condition, &scope, &conditions)
           owner = "\(pairs).\(SQLText.name(pairing.destinationColumn))"
         }
         let alias = newAlias()
+        scope.position = schema.ordering(of: relationship).map { ordering in
+          "\(relationship.isManyToMany ? pairs : alias).\(SQLText.name(ordering.positionColumn))"
+        }
         let condition = try tie(relationship, owner, scope.alias, alias)
         join(table, alias, condition, &scope, &conditions)
         scope.alias = alias

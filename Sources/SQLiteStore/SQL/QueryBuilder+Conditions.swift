@@ -10,6 +10,8 @@ extension QueryBuilder {
     case .and(let parts): return parts.isEmpty ? "1" : try joined(parts, " AND ")
     case .or(let parts): return parts.isEmpty ? "0" : try joined(parts, " OR ")
     case .not(let inner): return "(\(try condition(inner))) IS NOT TRUE"
+    case .compare(let left, let relation, let right, let options) where options.contains(.localeSensitive):
+      return try localized(left, relation, right, options)
     case .compare(.path(let path), let relation, .constant(let value), let options):
       return try comparison(path, relation, value, options)
     case .compare(.path(let left), let relation, .path(let right), let options):
@@ -120,6 +122,21 @@ extension QueryBuilder {
     var (a, b) = (try operand(left, options), try operand(right, options))
     if left.isDecimal || right.isDecimal { (a, b) = ("lade_decimal_key(\(a))", "lade_decimal_key(\(b))") }
     return "\(a) \(relation.nullSafeOperator) \(b)"
+  }
+
+  /// Strings by the order of the user's language; what isn't one is NULL there.
+  private mutating func localized(
+    _ left: ResolvedExpression, _ relation: ResolvedPredicate.Relation, _ right: ResolvedExpression,
+    _ options: FetchPredicate.Options
+  ) throws(SQLCompilerError) -> String {
+    let a = try expression(left)
+    if case .constant(.null) = right { return relation == .equal ? "\(a) IS NULL" : "\(a) IS NOT NULL" }
+    let arguments = "(\(a), \(try expression(right)), \(options.rawValue))"
+    switch relation {
+    case .equal: return "lade_alike\(arguments)"
+    case .notEqual: return "NOT lade_alike\(arguments)"
+    default: return "lade_order\(arguments) \(relation.operator) 0"
+    }
   }
 
   private func databaseValue(of value: Value, for path: ResolvedPath) -> DatabaseValue {

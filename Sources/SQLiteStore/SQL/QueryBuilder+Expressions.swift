@@ -19,6 +19,7 @@ extension QueryBuilder {
       let kind = ComputedValue.letter(of: inner)
       return "lade_cast(\(SQLText.literal(type.rawValue)), '\(kind)', \(try self.expression(inner)))"
     case .aggregate(let function, let collection, let value): return try aggregate(function, collection, value)
+    case .element(let collection, let index, let value): return try element(collection, index, value)
     case .conditional(let predicate, let first, let second):
       let condition = try condition(predicate)
       let text = try self.expression(first)

@@ -20,6 +20,8 @@ struct QueryBuilder {
     var tables: [String] = []
     /// The tables that were joined over to-one relationships.
     var aliases: [[RelationshipDescription]: String] = [:]
+    /// The column with the places of the objects, if they have an order.
+    var position: String?
   }
 
   let schema: SchemaMap
@@ -113,6 +115,8 @@ struct QueryBuilder {
       return try column(of: relationship, after: path.steps, from: path.origin)
     case .entityName(let entity):
       return try entityName(entity, after: path.steps, from: path.origin)
+    case .composite(let composite):
+      throw .notStored(entity: entity.name, property: composite.name)
     case .attribute(let attribute):
       if !names.isEmpty, let name = names[attribute] { return name }
       // What numbers the rows over there stands on this side as the foreign key.

@@ -182,6 +182,8 @@ extension ColumnKind {
     switch path.end {
     case .objectID(let entity): return .reference(store.scope(of: entity))
     case .entityName: return .text
+    case .composite(let composite):
+      throw SQLCompilerError.notStored(entity: path.steps.last?.destinationEntity.name ?? "", property: composite.name)
     case .relationship(let relationship): return .reference(store.scope(of: relationship.destinationEntity))
     case .attribute(let attribute):
       guard let kind = ColumnKind(attribute) else {

@@ -107,10 +107,8 @@ struct PredicateFormatTests {
     "what isn't supported is refused by name",
     arguments: [
       ("median(a) > 1", "the function median"), ("FETCH(a, b, c) == 1", "the function FETCH"),
-      ("a ==[l] 'x'", "the string option [l]"), ("FUNCTION(a, 'b') == 1", "the method b of FUNCTION"),
+      ("FUNCTION(a, 'b') == 1", "the method b of FUNCTION"),
       ("CAST('x', 'NSNumber') == 1", "CAST of \"x\" to NSNumber"), ("CAST(a, 'NSUUID') == b", "CAST to NSUUID"),
-      ("tags[FIRST] == 1", "the index [FIRST] of a collection without an order"),
-      ("tags[0] == 1", "the index [the number 0] of a collection without an order"),
     ])
   func unsupported(_ format: String, _ part: String) throws {
     #expect(try error(format).problem == .unsupported(part))

@@ -21,6 +21,20 @@ struct PredicateVariableTests {
     #expect(filled.variables == ["other"])
   }
 
+  @Test("a variable stands for the two ends of BETWEEN, and for a place")
+  func ends() throws {
+    let template = try FetchPredicate(format: "population BETWEEN $ends AND {1, 2, 3}[$place] == rate")
+    #expect(try FetchPredicate(format: template.description) == template && template.variables == ["ends", "place"])
+    let filled = try template.withSubstitutionVariables(["ends": [1, 5], "place": 2])
+    #expect(try filled == FetchPredicate(format: "population BETWEEN {1, 5} AND {1, 2, 3}[2] == rate"))
+    #expect(throws: FetchPredicateError.unboundVariable("ends")) { try template.resolved(in: city) }
+    for ends: Any in [[1], 3, [1, 2, 3]] {
+      #expect(throws: FetchPredicateError.self) {
+        try template.withSubstitutionVariables(["ends": ends, "place": 2]).resolved(in: city)
+      }
+    }
+  }
+
   @Test("a subquery's own variable isn't replaced")
   func shadowing() throws {
     let predicate = try FetchPredicate(format: "SUBQUERY(tags, $t, $t.label == 'x').@count > $t")

@@ -57,6 +57,37 @@ struct TransientTests {
     #expect(window.value(forKey: "draft") == .null)
   }
 
+  @Test("nothing transient can be fetched or sorted by, and the part is named", arguments: StoreKind.allCases)
+  func fetching(_ kind: StoreKind) throws {
+    let context = try CompanyStack(kind, model: Self.model).context()
+    let child = ManagedObjectContext(.confinement, parent: context)
+    let formats = [
+      ("draft == nil", "draft"), ("title == 'x' OR NOT draft == nil", "draft"), ("front == nil", "front"),
+      ("front.title == 'x'", "front"), ("ANY linked.title == 'x'", "linked"), ("behind.@count == 0", "behind"),
+      ("SUBQUERY(seen, $w, $w.title == 'x').@count == 1", "seen"), ("front.draft == nil", "front"),
+    ]
+    for (format, name) in formats {
+      let request = FetchRequest<ManagedObject>(entityName: "Window", predicate: try FetchPredicate(format: format))
+      for context in [context, child] {
+        #expect(throws: FetchRequestError.notStored(entity: "Window", property: name), "\(format)") {
+          try context.fetch(request)
+        }
+        #expect(throws: FetchRequestError.notStored(entity: "Window", property: name)) {
+          try context.count(for: request)
+        }
+      }
+      #expect(throws: FetchRequestError.notStored(entity: "Window", property: name)) {
+        try context.execute(BatchDeleteRequest(fetchRequest: request))
+      }
+      var update = BatchUpdateRequest(entityName: "Window")
+      update.predicate = request.predicate
+      #expect(throws: FetchRequestError.notStored(entity: "Window", property: name)) { try context.execute(update) }
+    }
+    let sorted = FetchRequest<ManagedObject>(
+      entityName: "Window", sortDescriptors: [FetchSortDescriptor("front.title")])
+    #expect(throws: FetchRequestError.notStored(entity: "Window", property: "front")) { try context.fetch(sorted) }
+  }
+
   @Test("a child's save takes it to the parent", arguments: StoreKind.allCases)
   func child(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind, model: Self.model)

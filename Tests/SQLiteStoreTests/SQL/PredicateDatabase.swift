@@ -23,11 +23,14 @@ struct PredicateDatabase {
           continue
         }
         let pairing = schema.pairing(of: relationship)
-        let columns = [pairing.sourceColumn, pairing.destinationColumn].map(SQLText.name).joined(separator: ", ")
-        for number in pair.to {
+        let columns = [pairing.sourceColumn, pairing.destinationColumn] + (pairing.positionColumn.map { [$0] } ?? [])
+        let names = columns.map(SQLText.name).joined(separator: ", ")
+        for (place, number) in pair.to.enumerated() {
+          let values = [pair.from, number] + (pairing.positionColumn == nil ? [] : [Int64(place) * 1024])
           try db.execute(
-            sql: "INSERT INTO \(SQLText.name(pairing.table)) (\(columns)) VALUES (?, ?)",
-            arguments: [pair.from, number])
+            sql:
+              "INSERT INTO \(SQLText.name(pairing.table)) (\(names)) VALUES (\(values.map { _ in "?" }.joined(separator: ", ")))",
+            arguments: StatementArguments(values))
         }
       }
     }

@@ -117,8 +117,35 @@ struct MergedFetchTests {
       aggregate("dear", .average("price")),
     ]
     let having = try FetchPredicate(format: "n > 2")
+    let computed: [FetchedProperty] = [
+      .expression(try ExpressionDescription("spread", format: "max:(weight) - min:(weight)")),
+      .expression(try ExpressionDescription("mean", format: "average:(legs * 2)")),
+      .expression(try ExpressionDescription("half", format: "average:(legs / 2.0)")),
+      .expression(try ExpressionDescription("dear", format: "sum:(price * 2) + count:(SELF)")),
+      .expression(try ExpressionDescription("label", format: "TERNARY(count:(SELF) > 1, max:(name), 'one')")),
+    ]
+    let each = FetchedProperty.expression(try ExpressionDescription("each", format: "weight * 2 + legs"))
     let changes: [Change] = [
       { $0.propertiesToFetch = ["name", "owner.name", "legs"] },
+      { request in
+        request.propertiesToFetch = computed
+        request.sortDescriptors = []
+      },
+      { request in
+        request.propertiesToFetch = computed + ["owner.name"]
+        request.propertiesToGroupBy = ["owner.name", "legs"]
+        request.sortDescriptors = [FetchSortDescriptor("label", ascending: false), FetchSortDescriptor("dear")]
+      },
+      { request in
+        request.propertiesToFetch = [each, "name"]
+        request.sortDescriptors = [FetchSortDescriptor("each", ascending: false), FetchSortDescriptor("tag")]
+        (request.fetchOffset, request.fetchLimit) = (1, 6)
+      },
+      { request in
+        request.propertiesToFetch = [each, .expression(ExpressionDescription("n", .count()))]
+        request.propertiesToGroupBy = ["each"]
+        request.sortDescriptors = [FetchSortDescriptor("each")]
+      },
       { request in
         request.propertiesToFetch = ["legs"]
         request.sortDescriptors = [FetchSortDescriptor("owner.name"), FetchSortDescriptor("name")]

@@ -92,15 +92,7 @@ extension StoreFetch {
 
   /// The slots of its own rows that its order looks at.
   fileprivate var slotsToSortBy: Set<Int> {
-    Set(
-      sort.compactMap { sort in
-        if let first = sort.path.steps.first { return first.slot }
-        switch sort.path.end {
-        case .attribute(let attribute): return attribute.slot
-        case .relationship(let relationship): return relationship.slot
-        case .objectID, .entityName: return nil
-        }
-      })
+    Set(sort.compactMap { $0.path.steps.first?.slot ?? $0.path.endSlot })
   }
 }
 

@@ -171,6 +171,11 @@ extension ResolvedPath {
       throw FetchRequestError.notStored(entity: attribute.entity.name, property: attribute.name)
     case .relationship(let relationship) where relationship.isTransient:
       throw FetchRequestError.notStored(entity: relationship.entity.name, property: relationship.name)
+    case .composite(let composite):
+      throw FetchPredicateError.unsupported(
+        part: "the composite attribute \(composite.name) as a whole",
+        hint: "ask whether it is nil, or name its elements: "
+          + composite.attributes.map(\.name).joined(separator: ", "))
     case .attribute, .relationship, .objectID, .entityName: break
     }
   }

@@ -159,6 +159,7 @@ extension ResolvedPath {
     case .attribute(let attribute): return attribute.type
     case .entityName: return .string
     case .relationship, .objectID: return .objectID
+    case .composite: return .composite
     }
   }
 

@@ -16,7 +16,8 @@ extension FetchPredicate: CustomStringConvertible {
         ? ""
         : "[" + (comparison.options.contains(.caseInsensitive) ? "c" : "")
           + (comparison.options.contains(.diacriticInsensitive) ? "d" : "")
-          + (comparison.options.contains(.normalized) ? "n" : "") + "]"
+          + (comparison.options.contains(.normalized) ? "n" : "")
+          + (comparison.options.contains(.localeSensitive) ? "l" : "") + "]"
       let modifier = comparison.modifier == .direct ? "" : comparison.modifier.rawValue + " "
       return "\(modifier)\(comparison.left) \(comparison.operator.rawValue)\(options) \(comparison.right)"
     case .not(let inner): return "NOT " + inner.format(within: .negation)
@@ -48,6 +49,12 @@ extension FetchPredicate.Expression: CustomStringConvertible {
     case .constant(let value): return Self.literal(value)
     case .variable(let name): return "$" + name
     case .member(let base, let names): return "\(base.enclosed).\(Self.joined(names))"
+    case .element(let base, let index):
+      switch index {
+      case .first: return "\(base.enclosed)[FIRST]"
+      case .last: return "\(base.enclosed)[LAST]"
+      case .at(let place): return "\(base.enclosed)[\(place)]"
+      }
     case .list(let elements): return "{" + elements.map(\.description).joined(separator: ", ") + "}"
     case .cast(let inner, let type): return "CAST(\(inner), \"\(type.rawValue)\")"
     case .subquery(let subquery):

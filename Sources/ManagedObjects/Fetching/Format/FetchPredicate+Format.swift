@@ -3,10 +3,11 @@ extension FetchPredicate {
   ///
   /// Understood are
   /// - `=` `==` `!=` `<>` `<` `<=` `=<` `>` `>=` `=>`, `IN`, `BETWEEN`, `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE` and
-  ///   `MATCHES`, each with any of `[cdn]`; before them `ANY` or `SOME`, `ALL`, `NONE` over a to-many relationship;
+  ///   `MATCHES`, each with any of `[cdnl]`; before them `ANY` or `SOME`, `ALL`, `NONE` over a to-many relationship;
   /// - `AND`/`&&`, `OR`/`||`, `NOT`/`!`, parentheses, `TRUEPREDICATE`, `FALSEPREDICATE`;
   /// - key paths with dots, with `@count`, `@sum`, `@avg`, `@min`, `@max`, `@unionOfObjects` and `@distinctUnionOfObjects`;
-  ///   `SELF`, `#name` for a name that is a keyword, `objectID`, `entity.name`; variables `$name`; `tags[SIZE]`;
+  ///   `SELF`, `#name` for a name that is a keyword, `objectID`, `entity.name`; variables `$name`; `tags[SIZE]`, and of
+  ///   ordered relationships and lists `tracks[FIRST]`, `tracks[LAST]` and `tracks[2].title`, which counts from 0;
   /// - `+` `-` `*` `/` `**`; the functions of ``Function``, such as `abs(x)` and `modulus:by:(a, b)`; `CAST(x, "NSDate")` to the
   ///   types of ``CastType``; `TERNARY(predicate, a, b)`; `SUBQUERY(tags, $tag, $tag.label == 'x')`;
   ///   `FUNCTION(date, 'dateByAddingTimeInterval:', 60)` and with it `timeIntervalSinceDate:`, `lowercaseString`,
@@ -16,7 +17,7 @@ extension FetchPredicate {
   /// - the placeholders `%@`, `%K`, `%d`, `%i`, `%u`, `%ld`, `%lu`, `%lld`, `%llu`, `%f`, `%lf`, `%g`, `%s`.
   ///
   /// Keywords may be in upper or lower case. Nothing is substituted inside quotes. What no store can answer isn't read:
-  /// blocks, methods, `FETCH`, `[l]`, indexes of sets, which have no order.
+  /// blocks, methods, `FETCH`.
   ///
   /// - Parameter arguments: one for each placeholder; see ``PredicateArgument/init(_:)`` for the types.
   /// - Throws: ``PredicateFormatError`` with the place and what was expected there.

@@ -143,7 +143,7 @@ struct PredicateLexer {
       case "c", "C": options.insert(.caseInsensitive)
       case "d", "D": options.insert(.diacriticInsensitive)
       case "n", "N": options.insert(.normalized)
-      case "l", "L": throw error(.unsupported("the string option [\(character)]"), at: position)
+      case "l", "L": options.insert(.localeSensitive)
       default: throw error(.expected("c, d or cd in brackets", found: String(character)), at: position)
       }
       position += 1

@@ -3,13 +3,16 @@ import Foundation
 /// Values, key paths and lists:
 ///
 ///     primary = string | number | placeholder | "(" operand ")" | list | $variable | name | function
-///     postfix = primary { "." name | "[" SIZE "]" }
+///     postfix = primary { "." name | "[" ( SIZE | FIRST | LAST | operand ) "]" }
 ///     list    = "{" [ operand { "," operand } ] "}"
 extension PredicateParser {
   /// Reads a value and the names that lead on from it.
   mutating func postfix() throws(PredicateFormatError) -> FetchPredicate.Expression {
     var expression = try primary()
+    var count = 0
     while true {
+      count += 1
+      guard count <= Self.deepest else { throw error(.unsupported("a value with \(Self.deepest) indexes")) }
       if token.kind == .symbol(".") {
         var names: [String] = []
         while accept(".") { names.append(try segment()) }
@@ -34,18 +37,31 @@ extension PredicateParser {
     }
   }
 
-  /// Reads `[SIZE]`.
+  /// Reads `[SIZE]`, `[FIRST]`, `[LAST]` or a place.
   private mutating func index(
     of base: FetchPredicate.Expression
   ) throws(PredicateFormatError) -> FetchPredicate.Expression {
     let opening = token
     advance()
-    guard token.keyword == "SIZE" else {
-      throw error(.unsupported("the index [\(token.name)] of a collection without an order"), at: opening)
+    let isName = tokens[min(position + 1, tokens.count - 1)].kind == .symbol("]")
+    let expression: FetchPredicate.Expression
+    switch token.keyword {
+    case "SIZE" where isName:
+      advance()
+      expression = .function(.count, [base])
+    case "FIRST" where isName:
+      advance()
+      expression = .element(of: base, at: .first)
+    case "LAST" where isName:
+      advance()
+      expression = .element(of: base, at: .last)
+    default:
+      try descend()
+      defer { ascend() }
+      expression = .element(of: base, at: .at(try operand()))
     }
-    advance()
     try expect("]", closing: opening)
-    return .function(.count, [base])
+    return expression
   }
 
   private mutating func primary() throws(PredicateFormatError) -> FetchPredicate.Expression {
@@ -239,6 +255,8 @@ extension PredicateParser {
     switch given {
     case .constants(let values): count = values.count
     case .list(let elements): count = elements.count
+    // A list to be given later.
+    case .variable: return given
     default:
       let found: String
       if case .placeholder = start.kind { found = "the single argument of \(start.name)" } else { found = start.name }

@@ -51,7 +51,7 @@ struct PredicateToken: Equatable {
   var endsOperand: Bool {
     switch kind {
     case .word: return FetchPredicate.Operator.allCases.allSatisfy { $0.rawValue != keyword }
-    case .name, .variable, .aggregate, .symbol(")"), .symbol("]"), .placeholder, .string: return true
+    case .name, .variable, .aggregate, .symbol(")"), .symbol("]"), .symbol("}"), .placeholder, .string: return true
     case .number, .symbol, .options, .end: return false
     }
   }

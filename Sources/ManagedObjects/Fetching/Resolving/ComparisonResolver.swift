@@ -89,7 +89,8 @@ struct ComparisonResolver {
   ) throws(FetchPredicateError) -> ResolvedPredicate {
     switch (left, right) {
     case (.constant(let left), .constant(let right)):
-      var (a, b) = (folding(left, options), folding(right, options))
+      let isLocalized = options.contains(.localeSensitive)
+      var (a, b) = isLocalized ? (left, right) : (folding(left, options), folding(right, options))
       if let first = ValueKind(a), let second = ValueKind(b), first != second {
         // Text stands for a date beside one.
         guard first == .string || second == .string, first != .number, second != .number else {
@@ -101,7 +102,7 @@ struct ComparisonResolver {
           b = try ConstantCoercion(.constant(a)).coerce(b)
         }
       }
-      return .constant(relation.holds(between: a, and: b))
+      return .constant(isLocalized ? relation.holds(between: a, and: b, options) : relation.holds(between: a, and: b))
     case (.constant(let value), _): return try compare(right, relation.flipped, value)
     case (_, .constant(let value)): return try compare(left, relation, value)
     default:
@@ -137,7 +138,21 @@ struct ComparisonResolver {
     _ left: ResolvedExpression, _ relation: ResolvedPredicate.Relation, _ value: Value
   ) throws(FetchPredicateError) -> ResolvedPredicate {
     let options = options(for: left)
-    let constant = folding(try ConstantCoercion(left).coerce(value), options)
+    let coerced = try ConstantCoercion(left).coerce(value)
+    let constant = options.contains(.localeSensitive) ? coerced : folding(coerced, options)
+    if constant.isNull, case .path(let path) = left, case .composite(let composite) = path.end {
+      let isNil = ResolvedPredicate.and(
+        composite.attributes.map { attribute in
+          .compare(
+            .path(ResolvedPath(origin: path.origin, steps: path.steps, end: .attribute(attribute))), .equal,
+            .constant(.null), [])
+        })
+      switch relation {
+      case .equal: return isNil
+      case .notEqual: return .not(isNil)
+      case .less, .lessOrEqual, .greater, .greaterOrEqual: return .constant(false)
+      }
+    }
     if constant.isNull {
       switch relation {
       case .equal, .notEqual: break
@@ -171,6 +186,11 @@ struct ComparisonResolver {
   private func membership(
     _ left: ResolvedExpression, among values: [Value]
   ) throws(FetchPredicateError) -> ResolvedPredicate {
+    if options.contains(.localeSensitive) {
+      var parts: [ResolvedPredicate] = []
+      for value in values { parts.append(try relation(left, .equal, .constant(value))) }
+      return .or(parts)
+    }
     if case .constant(let value) = left {
       let folded = values.map { folding($0, self.options) }
       return .constant(ResolvedList(folded).contains(folding(value, self.options)))

@@ -17,6 +17,7 @@ extension PredicateResolver {
       for element in elements { list.append(try value(element, of: "a list")) }
       let constants = list.compactMap(\.constantValue)
       return constants.count == list.count ? .values(constants) : .list(list)
+    case .element(let base, let index): return .value(try element(of: base, at: index))
     case .subquery(let subquery): return try self.subquery(subquery)
     case .function(let function, let arguments): return .value(try call(function, arguments))
     case .cast(let inner, let type): return .value(try cast(value(inner, of: "CAST"), type))
@@ -42,6 +43,8 @@ extension PredicateResolver {
     case .evaluatedObject: return try follow(names, from: 0, entity)
     case .keyPath(let first): return try follow(first + names, from: 0, entity)
     case .member(let inner, let first): return try member(of: inner, first + names)
+    case .element(let collection, let index):
+      return .value(try follow(names, from: element(of: collection, at: index)))
     default:
       guard case .collection(let collection, let element) = try operand(base) else {
         throw .badOperand(

@@ -114,6 +114,7 @@ extension PredicateResolver {
     _ function: FetchPredicate.Function, _ collection: ResolvedCollection, _ element: ResolvedExpression
   ) throws(FetchPredicateError) -> ResolvedExpression {
     if function == .count {
+      try check(function, element)
       if case .path(let path) = element, path.isSelf, !collection.isDistinct {
         return .aggregate(.count, collection, nil)
       }
@@ -131,7 +132,7 @@ extension PredicateResolver {
       switch function {
       case .sum, .average: element.kind == .number || element.kind == nil
       case .minimum, .maximum: element.kind?.isOrdered ?? true
-      default: true
+      default: element.kind != .opaque
       }
     guard fits else {
       throw .notComparable(property: element.name, type: element.typeName, operation: function.rawValue)

@@ -1,15 +1,11 @@
 import Foundation
 
-extension PredicateExpressions.Equal: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.comparison(lhs, .equal, rhs)
-  }
+extension PredicateExpressions.Equal: SimplyTranslatable {
+  var form: TranslatedForm { .comparison(lhs, .equal, rhs) }
 }
 
-extension PredicateExpressions.NotEqual: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.comparison(lhs, .notEqual, rhs)
-  }
+extension PredicateExpressions.NotEqual: SimplyTranslatable {
+  var form: TranslatedForm { .comparison(lhs, .notEqual, rhs) }
 }
 
 extension PredicateExpressions.Comparison: TranslatablePredicateExpression {
@@ -45,30 +41,24 @@ extension PredicateExpressions.Negation: TranslatablePredicateExpression {
 extension PredicateExpressions.Arithmetic: TranslatablePredicateExpression {
   func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
     switch op {
-    case .add: return try translation.function(.add, lhs, rhs)
-    case .subtract: return try translation.function(.subtract, lhs, rhs)
-    case .multiply: return try translation.function(.multiply, lhs, rhs)
+    case .add: return try translation.function(.add, [lhs, rhs])
+    case .subtract: return try translation.function(.subtract, [lhs, rhs])
+    case .multiply: return try translation.function(.multiply, [lhs, rhs])
     @unknown default: throw translation.unsupported(self)
     }
   }
 }
 
-extension PredicateExpressions.FloatDivision: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.function(.divide, lhs, rhs)
-  }
+extension PredicateExpressions.FloatDivision: SimplyTranslatable {
+  var form: TranslatedForm { .function(.divide, [lhs, rhs]) }
 }
 
-extension PredicateExpressions.IntDivision: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.function(.divide, lhs, rhs)
-  }
+extension PredicateExpressions.IntDivision: SimplyTranslatable {
+  var form: TranslatedForm { .function(.divide, [lhs, rhs]) }
 }
 
-extension PredicateExpressions.IntRemainder: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.function(.modulus, lhs, rhs)
-  }
+extension PredicateExpressions.IntRemainder: SimplyTranslatable {
+  var form: TranslatedForm { .function(.modulus, [lhs, rhs]) }
 }
 
 extension PredicateExpressions.UnaryMinus: TranslatablePredicateExpression {
@@ -82,10 +72,8 @@ extension PredicateExpressions.UnaryMinus: TranslatablePredicateExpression {
   }
 }
 
-extension PredicateExpressions.SequenceContains: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.comparison(element, .isIn, sequence)
-  }
+extension PredicateExpressions.SequenceContains: SimplyTranslatable {
+  var form: TranslatedForm { .comparison(element, .isIn, sequence) }
 }
 
 extension PredicateExpressions.SequenceContainsWhere: TranslatablePredicateExpression {
@@ -108,16 +96,12 @@ extension PredicateExpressions.Filter: TranslatablePredicateExpression {
   }
 }
 
-extension PredicateExpressions.SequenceStartsWith: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.comparison(base, .beginsWith, prefix)
-  }
+extension PredicateExpressions.SequenceStartsWith: SimplyTranslatable {
+  var form: TranslatedForm { .comparison(base, .beginsWith, prefix) }
 }
 
-extension PredicateExpressions.CollectionContainsCollection: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.comparison(base, .contains, other)
-  }
+extension PredicateExpressions.CollectionContainsCollection: SimplyTranslatable {
+  var form: TranslatedForm { .comparison(base, .contains, other) }
 }
 
 extension PredicateExpressions.RangeExpressionContains: TranslatablePredicateExpression {
@@ -126,14 +110,10 @@ extension PredicateExpressions.RangeExpressionContains: TranslatablePredicateExp
   }
 }
 
-extension PredicateExpressions.SequenceMaximum: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.function(.maximum, elements)
-  }
+extension PredicateExpressions.SequenceMaximum: SimplyTranslatable {
+  var form: TranslatedForm { .function(.maximum, [elements]) }
 }
 
-extension PredicateExpressions.SequenceMinimum: TranslatablePredicateExpression {
-  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
-    try translation.function(.minimum, elements)
-  }
+extension PredicateExpressions.SequenceMinimum: SimplyTranslatable {
+  var form: TranslatedForm { .function(.minimum, [elements]) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import OrderedCollections
 
 extension PredicateExpressions.Variable: TranslatablePredicateExpression {
   func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
@@ -56,8 +57,15 @@ extension PredicateExpressions.KeyPath: TranslatablePredicateExpression {
         return .predicate(.comparison(root, .equal, .constant(.string(""))))
       case (.collectionIsEmpty, _):
         return .predicate(.comparison(.function(.count, [root]), .equal, .constant(.int(0))))
-      default: throw .unsupported("the first or last of a collection without an order")
+      case (.collectionFirst, let type) where !(type is String.Type):
+        return .expression(.element(of: root, at: .first))
+      case (.bidirectionalCollectionLast, let type) where !(type is String.Type):
+        return .expression(.element(of: root, at: .last))
+      default: throw .unsupported("the first or last of a string's characters")
       }
+    }
+    if let ordered = Root.Output.self as? any OrderedParts.Type, let part = ordered.part(keyPath, of: root) {
+      return part
     }
     let names = try KeyPathNames.names(of: keyPath)
     switch root {
@@ -66,6 +74,30 @@ extension PredicateExpressions.KeyPath: TranslatablePredicateExpression {
     case .member(let base, let first): return .expression(.member(of: base, first + names))
     default: return .expression(.member(of: root, names))
     }
+  }
+}
+
+/// What ordered sets say of themselves by properties of their own, which count as no collection's.
+private protocol OrderedParts {
+  static func part(_ keyPath: AnyKeyPath, of root: FetchPredicate.Expression) -> TranslatedExpression?
+}
+
+extension OrderedSet: OrderedParts {
+  fileprivate static func part(
+    _ keyPath: AnyKeyPath, of root: FetchPredicate.Expression
+  ) -> TranslatedExpression? {
+    if keyPath == \Self.first { return .expression(.element(of: root, at: .first)) }
+    if keyPath == \Self.last { return .expression(.element(of: root, at: .last)) }
+    let count = FetchPredicate.Expression.function(.count, [root])
+    if keyPath == \Self.count { return .expression(count) }
+    if keyPath == \Self.isEmpty { return .predicate(.comparison(count, .equal, .constant(.int(0)))) }
+    return nil
+  }
+}
+
+extension PredicateExpressions.CollectionIndexSubscript: TranslatablePredicateExpression {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    .expression(.element(of: try translation.expression(wrapped), at: .at(try translation.expression(index))))
   }
 }
 

@@ -5,6 +5,25 @@ protocol TranslatablePredicateExpression {
   func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression
 }
 
+/// A part that is one comparison or one function of other parts.
+protocol SimplyTranslatable: TranslatablePredicateExpression {
+  var form: TranslatedForm { get }
+}
+
+enum TranslatedForm {
+  case comparison(Any, FetchPredicate.Operator, Any)
+  case function(FetchPredicate.Function, [Any])
+}
+
+extension SimplyTranslatable {
+  func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
+    switch form {
+    case .comparison(let left, let operation, let right): return try translation.comparison(left, operation, right)
+    case .function(let function, let arguments): return try translation.function(function, arguments)
+    }
+  }
+}
+
 /// What a part of a `#Predicate` becomes.
 enum TranslatedExpression {
   case predicate(FetchPredicate)
@@ -56,7 +75,7 @@ struct PredicateTranslation {
   }
 
   mutating func function(
-    _ function: FetchPredicate.Function, _ arguments: Any...
+    _ function: FetchPredicate.Function, _ arguments: [Any]
   ) throws(TypedPredicateError) -> TranslatedExpression {
     var list: [FetchPredicate.Expression] = []
     for argument in arguments { list.append(try expression(argument)) }
