@@ -201,7 +201,7 @@ struct GeneratedClassesTests {
     #expect(try context.fetch(request).map(\.renewals) == [5, 3])
     // Over a generated class to one that is written by hand.
     let lent = try FetchPredicate(#Predicate<Book> { $0.loans.contains { $0.renewals == 5 } })
-    var books = Book.fetchRequest()
+    var books: FetchRequest<Book> = Book.fetchRequest()
     books.predicate = lent
     #expect(try context.fetch(books) == [book])
     #expect(try Loan.maximum(of: \.renewals, in: context) == 5)
