@@ -80,10 +80,10 @@ struct ServiceManagerTests {
   @Test("passes sockets on by name, and another process's are not ours")
   func activation() async {
     await #expect(processExitsWith: .success) {
-      // The first two descriptors after stderr have to be something; what, doesn't matter here.
-      for number in Int32(3)...4 where fcntl(number, F_GETFD) < 0 {
-        let null = open("/dev/null", O_RDONLY)
-        if null != number { dup2(null, number) }
+      // The first two descriptors after stderr have to be something; what, doesn't matter here. The lowest that is free is
+      // taken, and none that another thread may have opened meanwhile.
+      while fcntl(3, F_GETFD) < 0 || fcntl(4, F_GETFD) < 0 {
+        guard open("/dev/null", O_RDONLY) >= 0 else { break }
       }
       setenv("LISTEN_FDS", "2", 1)
       setenv("LISTEN_FDNAMES", "control:web", 1)
