@@ -23,8 +23,7 @@ extension SQLiteReader {
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     let reader = RowReader(
       try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
-    let query = try compiler.select(fetch, columns: reader.selection)
-    return try collect(reader, query.sql, query.arguments, fetch.monitor)
+    return try stepping(fetch, reader, reader.read)
   }
 
   package func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws {
@@ -52,8 +51,7 @@ extension SQLiteReader {
   package func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
     let reader = RowReader(
       try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: [])
-    let query = try compiler.select(fetch, columns: reader.selection)
-    return try stepping(query.sql, query.arguments, fetch.monitor, reader.readID)
+    return try stepping(fetch, reader, reader.readID)
   }
 
   package func count(_ fetch: StoreFetch) throws -> Int {
@@ -128,20 +126,42 @@ extension SQLiteReader {
     try stepping(sql, arguments, monitor, reader.read)
   }
 
+  /// Runs a fetch. Returns what `item` makes of each row, without the nils.
+  private func stepping<T>(_ fetch: StoreFetch, _ reader: RowReader, _ item: (OpaquePointer) -> T?) throws -> [T] {
+    guard let order = compiler.decimalOrder(fetch) else {
+      let query = try compiler.select(fetch, columns: reader.selection)
+      return try stepping(query.sql, query.arguments, fetch.monitor, item)
+    }
+    return try store.translating {
+      // The same state of the file answers the question and the fetch.
+      try read { db in
+        let hasDigits = try Bool.fetchOne(db.cachedStatement(sql: order.sql)) ?? true
+        let query = try compiler.select(
+          fetch, columns: reader.selection, numbers: hasDigits ? [] : [order.attribute])
+        return try stepping(query.sql, query.arguments, fetch.monitor, in: db, item)
+      }
+    }
+  }
+
   /// Runs a statement. Returns what `item` makes of each row, without the nils.
   private func stepping<T>(
     _ sql: String, _ arguments: [DatabaseValue], _ monitor: FetchMonitor?, _ item: (OpaquePointer) -> T?
   ) throws -> [T] {
     try store.translating {
-      try read { db in
-        let statement = try db.cachedStatement(sql: sql)
-        try statement.setArguments(StatementArguments(arguments))
-        guard let monitor else { return try statement.collect(in: db, item) }
-        let connection = SendableConnection(db.sqliteConnection)
-        return try monitor.watching(interrupt: { connection.interrupt() }) {
-          try statement.collect(in: db, monitor: monitor, item)
-        }
-      }
+      try read { db in try stepping(sql, arguments, monitor, in: db, item) }
+    }
+  }
+
+  private func stepping<T>(
+    _ sql: String, _ arguments: [DatabaseValue], _ monitor: FetchMonitor?, in db: Database,
+    _ item: (OpaquePointer) -> T?
+  ) throws -> [T] {
+    let statement = try db.cachedStatement(sql: sql)
+    try statement.setArguments(StatementArguments(arguments))
+    guard let monitor else { return try statement.collect(in: db, item) }
+    let connection = SendableConnection(db.sqliteConnection)
+    return try monitor.watching(interrupt: { connection.interrupt() }) {
+      try statement.collect(in: db, monitor: monitor, item)
     }
   }
 }

@@ -34,6 +34,8 @@ struct QueryBuilder {
   private(set) var names: [AttributeDescription: String] = [:]
   /// What stands for paths of which another query has read the values.
   private var pathNames: [ResolvedPath: String] = [:]
+  /// Decimals of which all rows are known to hold numbers, so that SQLite's order of them is that of decimals.
+  var numbers: Set<AttributeDescription> = []
 
   init(schema: SchemaMap, entity: EntityDescription, storeIdentifier: String?) {
     self.schema = schema
@@ -177,7 +179,7 @@ struct QueryBuilder {
     var expression = try column(sort.path)
     if !sort.options.isEmpty {
       expression = "lade_fold(\(expression), \(sort.options.rawValue))"
-    } else if sort.path.isDecimal {
+    } else if sort.path.isDecimal, !numbers.contains(where: { $0 === sort.path.attribute }) {
       expression = "lade_decimal_key(\(expression))"
     }
     return expression + (sort.ascending ? "" : " DESC")

@@ -32,11 +32,34 @@ package struct SQLCompiler: Sendable {
   }
 
   /// Selects columns of the fetched rows, in order.
-  /// - Parameter columns: names of columns of the entity's table.
+  /// - Parameters:
+  ///   - columns: names of columns of the entity's table.
+  ///   - numbers: decimals of the entity that no row holds as digits; see ``decimalOrder(_:)``.
   /// - Throws: ``SQLCompilerError``.
-  package func select(_ fetch: StoreFetch, columns: [String]) throws(SQLCompilerError) -> CompiledQuery {
+  package func select(
+    _ fetch: StoreFetch, columns: [String], numbers: Set<AttributeDescription> = []
+  ) throws(SQLCompilerError) -> CompiledQuery {
     let list = columns.map { "\(QueryBuilder.root).\(SQLText.name($0))" }.joined(separator: ", ")
-    return try query(list, fetch, isOrdered: true)
+    var builder = builder(fetch.entity)
+    builder.numbers = numbers
+    return try query(list, fetch, isOrdered: true, &builder)
+  }
+
+  /// The decimal that a fetch sorts by first, if an index could bring its order, and a query of whether some row holds it
+  /// as digits (see ``ValueCodec``), which SQLite puts behind all numbers. It looks at the index's end alone.
+  ///
+  /// An index of `lade_decimal_key` would do for all forms, but no other program could write into such a table.
+  package func decimalOrder(_ fetch: StoreFetch) -> (attribute: AttributeDescription, sql: String)? {
+    guard let path = fetch.sort.first?.path, path.steps.isEmpty, path.isDecimal, let attribute = path.attribute,
+      let column = schema.columnIfStored(of: attribute, in: attribute.entity)
+    else { return nil }
+    let table = schema.table(of: fetch.entity)
+    let isIndexed = schema.indexes.contains { index in
+      index.table == table && index.condition == nil && index.columns.first?.name == column
+        && index.columns.first?.isExpression == false
+    }
+    guard isIndexed else { return nil }
+    return (attribute, "SELECT EXISTS (SELECT 1 FROM \(SQLText.name(table)) WHERE \(SQLText.name(column)) >= '')")
   }
 
   /// Selects the primary keys of the fetched rows, in order.
