@@ -48,7 +48,10 @@ package struct PredicateGenerator {
   private mutating func strings(depth: Int, _ subject: Subject) -> FetchPredicate {
     let operation = one(of: Self.relations + [.beginsWith, .endsWith, .contains])
     let options = one(
-      of: [[], [], .caseInsensitive, [.caseInsensitive, .diacriticInsensitive]] as [FetchPredicate.Options])
+      of: [
+        [], [], .caseInsensitive, [.caseInsensitive, .diacriticInsensitive], .localeSensitive,
+        [.caseInsensitive, .localeSensitive],
+      ] as [FetchPredicate.Options])
     return .comparison(string(depth: depth, subject), operation, string(depth: 0, subject), options: options)
   }
 
@@ -86,6 +89,7 @@ package struct PredicateGenerator {
     let leaf = depth <= 0 || next(3) == 0
     if leaf {
       if next(3) == 0 { return .constant(constant()) }
+      if subject == .city, next(6) == 0 { return stop(one(of: ["population", "price", "area"])) }
       return .path(
         one(
           of: subject == .city
@@ -115,10 +119,18 @@ package struct PredicateGenerator {
     }
   }
 
+  /// What a path leads to from a stop of the city's country's route.
+  private mutating func stop(_ path: String) -> Expression {
+    .member(
+      of: .element(of: .path("country.route"), at: one(of: [.first, .last, .at(.constant(.int(1)))])),
+      path.split(separator: ".").map(String.init))
+  }
+
   private mutating func string(depth: Int, _ subject: Subject) -> Expression {
     if depth > 0, next(2) == 0 {
       return .function(one(of: [.lowercase, .uppercase, .canonical]), [string(depth: depth - 1, subject)])
     }
+    if subject == .city, next(6) == 0 { return stop(one(of: ["name", "country.code"])) }
     if next(3) == 0 { return .constant(one(of: [.string("Bern"), .string("e"), .string(""), .null])) }
     return .path(
       one(of: subject == .city ? ["name", "note", "in", "twin.name", "country.name", "tags.@max.label"] : ["$t.label"]))

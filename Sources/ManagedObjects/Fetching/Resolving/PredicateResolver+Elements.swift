@@ -10,7 +10,7 @@ extension PredicateResolver {
     case .collection(let collection, let element):
       guard collection.steps.count == 1, let relationship = collection.steps.last, relationship.isOrdered else {
         throw .unsupported(
-          part: "an index of \(base), which has no order",
+          part: "an index of \(base), which isn't what one ordered relationship holds",
           hint: "make the relationship ordered, or use ANY, SUBQUERY, @min or @max")
       }
       return .element(collection, place, element)
