@@ -27,12 +27,38 @@ struct BatchDeletion {
       }
     }
     try check(deleted, known, transaction)
+    try release(deleted, known, transaction)
     if !deleted.isEmpty {
       var changes = StoreChanges(contextName: contextName, transactionAuthor: transactionAuthor)
       changes.deleted = deleted
       _ = try transaction.write(changes)
     }
     return StoreBatchResult(count: deleted.count, ids: deleted.map(\.id))
+  }
+
+  /// Takes rows that note the time of their last change out of what goes: that its deletion clears a column of theirs is
+  /// none of their changes.
+  private func release(
+    _ rows: [StoreRow], _ gone: Set<ManagedObjectID>, _ transaction: any StoreTransaction
+  ) throws {
+    for row in rows {
+      for relationship in row.id.entity.relationships where relationship.deleteRule == .nullify {
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany, !inverse.isTransient,
+          relationship.destinationEntity.notesChanges
+        else { continue }
+        let members = Array(try related(to: row, by: relationship, transaction).subtracting(gone))
+        for start in stride(from: 0, to: members.count, by: 2000) {
+          var changes = StoreChanges(contextName: contextName, transactionAuthor: transactionAuthor)
+          let part = Array(members[start..<min(start + 2000, members.count)])
+          for member in try transaction.rows(with: part) where member.values[inverse.slot] == .object(row.id) {
+            var values = member.values
+            values[inverse.slot] = .null
+            changes.updated.append(.init(id: member.id, values: values, committed: member.values))
+          }
+          if !changes.isEmpty { _ = try transaction.write(changes) }
+        }
+      }
+    }
   }
 
   /// Rows that stay may deny the deletion, or can't do without what goes.
@@ -61,6 +87,18 @@ struct BatchDeletion {
     if relationship.isToMany { return try transaction.relatedIDs(of: row.id, relationship).objectIDs ?? [] }
     guard case .object(let id) = row.values[relationship.slot] else { return [] }
     return [id]
+  }
+}
+
+extension EntityDescription {
+  /// Whether rows of it, or of an entity that inherits from it, have the time of their last change.
+  fileprivate var notesChanges: Bool {
+    selfAndDescendants.contains { entity in
+      entity.derivations.contains { derivation in
+        if case .now = derivation.source { return true }
+        return false
+      }
+    }
   }
 }
 

@@ -25,6 +25,9 @@ extension PredicateParser {
 
   private static func cast(_ value: Value, to type: String) -> Value? {
     switch (type, value) {
+    case ("NSDate", .null), ("NSDecimalNumber", .null), ("NSNumber", .null), ("NSString", .null), ("NSUUID", .null),
+      ("NSURL", .null), ("NSData", .null):
+      return .null
     case ("NSDate", .int(let seconds)): return .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
     case ("NSDate", .double(let seconds)): return .date(Date(timeIntervalSinceReferenceDate: seconds))
     case ("NSDate", .string(let text)): return ISODate.date(parsing: text).map(Value.date)
