@@ -44,11 +44,11 @@ extension ManagedObjectContext {
   /// thousands takes a while, which the caller may spend elsewhere.
   package func resetKeepingRemains() -> ContextRemains {
     home.check()
-    let told = model.hasOwnClasses ? registry.objects.filter { $0.entity.hasOwnClass && !$0.isUnfilled } : []
+    let told = model.hasOwnClasses ? registry.objects { $0.id.scope.entity.hasOwnClass && !$0.isUnfilled } : []
     for object in told { withoutNoting(changesOf: object) { object.willTurnIntoFault() } }
     for object in deletions { object.state = .detached }
     let isEmpty = registry.count == 0
-    let remains = ContextRemains(registry.detachAll())
+    let remains = registry.detachAll()
     for object in told { object.didTurnIntoFault() }
     forgetChanges()
     pending = PendingChanges()

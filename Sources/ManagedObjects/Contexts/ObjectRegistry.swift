@@ -18,6 +18,13 @@ struct ObjectRegistry {
   /// Every object known.
   var objects: [ManagedObject] { byID.all + Array(latest) }
 
+  /// The objects of which `isWanted` says so.
+  func objects(_ isWanted: (ManagedObject) -> Bool) -> [ManagedObject] {
+    var found = latest.filter(isWanted).map { $0 }
+    byID.forEach { if isWanted($0) { found.append($0) } }
+    return found
+  }
+
   /// Takes in an object whose ID isn't known yet.
   mutating func add(_ object: ManagedObject) {
     // Unsaved objects are held by the context's changes anyway: looking for some to let go is for those that were read.
@@ -93,9 +100,10 @@ struct ObjectRegistry {
   }
 
   /// Forgets every object, each of which then has no context any more, and returns them.
-  mutating func detachAll() -> [ManagedObject] {
-    let remains = objects
-    for object in remains { object.state = .detached }
+  mutating func detachAll() -> ContextRemains {
+    latest.forEachUncounted { $0.state = .detached }
+    byID.forEach { $0.state = .detached }
+    let remains = ContextRemains(latest, byID)
     self = ObjectRegistry(retainsObjects: retainsObjects)
     return remains
   }
@@ -113,7 +121,7 @@ struct ObjectRegistry {
   /// kept.
   mutating func trim() -> ContextRemains {
     guard count >= limit, !retainsObjects else { return ContextRemains([]) }
-    var dropped: [ManagedObject] = []
+    var dropped: ContiguousArray<ManagedObject> = []
     // The latest aren't in the table yet, and most of them needn't be.
     var kept: ContiguousArray<ManagedObject> = []
     for place in latest.indices {
@@ -136,10 +144,24 @@ struct ObjectRegistry {
 /// Objects without a context, to be let go of on any thread.
 package final class ContextRemains: @unchecked Sendable {
   // Sendable: nothing reads or writes the objects; what is left of them is their memory.
-  private let objects: [ManagedObject]
+  private let objects: ContiguousArray<ManagedObject>
+  private let table: ObjectTable
 
-  init(_ objects: [ManagedObject]) { self.objects = objects }
+  init(_ objects: ContiguousArray<ManagedObject>, _ table: ObjectTable = ObjectTable()) {
+    self.objects = objects
+    self.table = table
+  }
 
   /// How many there are.
-  var count: Int { objects.count }
+  var count: Int { objects.count + table.count }
+}
+
+extension ContiguousArray where Element == ManagedObject {
+  /// Calls `body` with each object, which it mustn't keep nor make the array lose. Counting each up and down costs as much
+  /// as what is done with it.
+  func forEachUncounted(_ body: (ManagedObject) -> Void) {
+    withUnsafeBytes { bytes in
+      for object in bytes.bindMemory(to: Unmanaged<ManagedObject>.self) { object._withUnsafeGuaranteedRef(body) }
+    }
+  }
 }

@@ -2,8 +2,8 @@
 protocol ObjectSource: Sendable {
   /// The rows that match, in order.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow]
-  /// Calls `take` with the rows that match, in order, some at a time; it mustn't read from the source.
-  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws
+  /// Calls `take` with each row that matches, in order, as soon as it is read; it mustn't read from the source.
+  func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws
   /// The IDs of the objects that match, in order.
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID]
   /// How many match.
@@ -23,7 +23,9 @@ protocol ObjectSource: Sendable {
 }
 
 extension ObjectSource {
-  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws { take(try rows(fetch)) }
+  func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
+    for row in try rows(fetch) { take(row) }
+  }
 }
 
 /// One object's row: the values a store holds, in the entity's slots. To-many relationships are `unresolved`.

@@ -10,6 +10,11 @@ struct ObjectTable {
   /// Every object.
   var all: [ManagedObject] { objects.compactMap { $0 } }
 
+  /// Calls `body` with every object.
+  func forEach(_ body: (ManagedObject) -> Void) {
+    for case let object? in objects { body(object) }
+  }
+
   /// Makes room for so many more objects.
   mutating func reserve(_ more: Int) {
     let wanted = (count + more) * 4 / 3 + 1

@@ -12,9 +12,9 @@ extension RoutingSource {
     return try MergedFetch(fetch, readers(of: fetch)).rows()
   }
 
-  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws {
-    if let only = try onlyReader(of: fetch) { return try only.eachRows(fetch, take) }
-    take(try MergedFetch(fetch, readers(of: fetch)).rows())
+  func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
+    if let only = try onlyReader(of: fetch) { return try only.eachRow(fetch, take) }
+    for row in try MergedFetch(fetch, readers(of: fetch)).rows() { take(row) }
   }
 
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {

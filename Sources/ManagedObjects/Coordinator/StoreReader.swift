@@ -2,8 +2,8 @@
 package protocol StoreReader: AnyObject, Sendable {
   /// The rows that match, in order.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow]
-  /// Calls `take` with the rows that match, in order, a few at a time; it mustn't read from the store.
-  func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws
+  /// Calls `take` with each row that matches, in order, as soon as it is read; it mustn't read from the store.
+  func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws
   /// The IDs of the rows that match, in order.
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID]
   /// How many match.
@@ -19,7 +19,9 @@ package protocol StoreReader: AnyObject, Sendable {
 }
 
 extension StoreReader {
-  package func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws { take(try rows(fetch)) }
+  package func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
+    for row in try rows(fetch) { take(row) }
+  }
 }
 
 /// A row, and the object whose relationship leads to it.

@@ -26,26 +26,24 @@ extension SQLiteReader {
     return try stepping(fetch, reader, reader.read)
   }
 
-  package func eachRows(_ fetch: StoreFetch, _ take: ([StoreRow]) -> Void) throws {
+  package func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
     // Who watches the rows counts those that come back.
-    guard fetch.monitor == nil else { return take(try rows(fetch)) }
+    guard fetch.monitor == nil else {
+      for row in try rows(fetch) { take(row) }
+      return
+    }
     let reader = RowReader(
       try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
     let query = try compiler.select(fetch, columns: reader.selection)
-    // So few that what is read is still in the processor's cache when it is taken.
-    let stride = 128
-    var rows: [StoreRow] = []
-    rows.reserveCapacity(stride)
-    _ = try stepping(query.sql, query.arguments, nil) { statement -> StoreRow? in
-      guard let row = reader.read(statement) else { return nil }
-      rows.append(row)
-      if rows.count == stride {
-        take(rows)
-        rows.removeAll(keepingCapacity: true)
+    try store.translating {
+      try read { db in
+        let statement = try db.cachedStatement(sql: query.sql)
+        try statement.setArguments(StatementArguments(query.arguments))
+        let handle = statement.sqliteStatement
+        defer { sqlite3_reset(handle) }
+        guard reader.readAll(handle, take) == SQLITE_DONE else { throw db.lastError(sql: query.sql) }
       }
-      return nil
     }
-    if !rows.isEmpty { take(rows) }
   }
 
   package func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {

@@ -102,6 +102,24 @@ struct RowReader: Sendable {
     return shape(statement)?.read(statement)
   }
 
+  /// Runs the statement and calls `take` with each row. Returns the last code, which isn't `SQLITE_ROW`.
+  func readAll(_ statement: OpaquePointer, _ take: (consuming StoreRow) -> Void) -> Int32 {
+    var code = sqlite3_step(statement)
+    // Looked up once: to copy a reference for each row costs as much as to read two values.
+    if let only {
+      while code == SQLITE_ROW {
+        take(only.read(statement))
+        code = sqlite3_step(statement)
+      }
+    } else {
+      while code == SQLITE_ROW {
+        if let row = read(statement) { take(row) }
+        code = sqlite3_step(statement)
+      }
+    }
+    return code
+  }
+
   /// The ID of the row that the statement stands on.
   func readID(_ statement: OpaquePointer) -> ManagedObjectID? {
     shape(statement).map { ManagedObjectID(scope: $0.scope, number: sqlite3_column_int64(statement, 0)) }

@@ -43,9 +43,9 @@ extension ManagedObjectContext {
     guard read.isOfRows else { return try objects(try read.read(from: source), read) }
     // Each row becomes an object while the processor still has it at hand: what was read long ago has to come from memory
     // once more.
-    var making = ObjectMaking(self, read.fetch)
+    let making = ObjectMaking(self, read.fetch)
     do {
-      try source.eachRows(read.fetch) { making.take($0) }
+      try source.eachRow(read.fetch) { making.take($0) }
     } catch {
       // Those that were made are known here, and have to be told that they were read.
       _ = making.finish()
@@ -81,8 +81,8 @@ extension ManagedObjectContext {
 
   /// Turns rows into this context's objects; into partial faults, when the fetch that they are of didn't read all slots.
   func materialize(_ rows: [StoreRow], _ fetch: StoreFetch? = nil) -> [ManagedObject] {
-    var making = ObjectMaking(self, fetch, count: rows.count)
-    making.take(rows)
+    let making = ObjectMaking(self, fetch, count: rows.count)
+    for row in rows { making.take(row) }
     return making.finish()
   }
 
@@ -122,14 +122,15 @@ extension ManagedObjectContext {
   }
 }
 
-/// A context's objects on their way from the rows of one fetch, which come some at a time.
-struct ObjectMaking {
+/// A context's objects on their way from the rows of one fetch, which come one after the other.
+final class ObjectMaking {
   private let context: ManagedObjectContext
   private let fetch: StoreFetch?
   private let isPartial: Bool
   /// Whether the context knew nothing before. No two rows of a fetch are the same: nothing needs to be looked up then.
   private let isEmpty: Bool
-  private var objects: [ManagedObject] = []
+  private let notesRows: Bool
+  @exclusivity(unchecked) private var objects: [ManagedObject] = []
   /// Those that have been read now, where not all of them have.
   private var awakening: [ManagedObject] = []
 
@@ -138,33 +139,29 @@ struct ObjectMaking {
     self.fetch = fetch
     isPartial = fetch?.slots != nil
     isEmpty = fetch != nil && context.registry.count == 0
+    notesRows = fetch?.slots == nil && context.rowCache.interval != 0
     context.registry.prepare(for: count)
     objects.reserveCapacity(count)
   }
 
-  mutating func take(_ rows: [StoreRow]) {
-    for row in rows {
-      let entity = row.id.scope.entity
-      let object: ManagedObject
-      if !isEmpty, let (known, isAlone) = context.registry.objectAlone(with: row.id) {
-        object = known
-        if !context.take(row, into: known, isAlone, fetch) {
-          objects.append(known)
-          continue
-        }
-      } else {
-        object = entity.objectClass.init(
-          ObjectPlace(home: context.home, id: row.id, values: row.values, state: .clean, isFault: isPartial))
-        context.registry.addRead(object)
-      }
-      objects.append(object)
-      if !isEmpty, !isPartial, entity.hasOwnClass { awakening.append(object) }
+  func take(_ row: consuming StoreRow) {
+    let entity = row.id.scope.entity
+    if notesRows { context.rowCache.note(row) }
+    if !isEmpty, let (known, isAlone) = context.registry.objectAlone(with: row.id) {
+      objects.append(known)
+      if !context.take(row, into: known, isAlone, fetch) { return }
+      if !isPartial, entity.hasOwnClass { awakening.append(known) }
+      return
     }
-    if context.rowCache.interval != 0, !isPartial { for row in rows { context.rowCache.note(row) } }
+    let object = entity.objectClass.init(
+      ObjectPlace(home: context.home, id: row.id, values: row.values, state: .clean, isFault: isPartial))
+    context.registry.addRead(object)
+    objects.append(object)
+    if !isEmpty, !isPartial, entity.hasOwnClass { awakening.append(object) }
   }
 
   /// The objects, in the order of the rows.
-  mutating func finish() -> [ManagedObject] {
+  func finish() -> [ManagedObject] {
     // Once all are there, for what they say may touch the context.
     if isEmpty, !isPartial, context.model.hasOwnClasses {
       context.awakeFromFetch(objects)
