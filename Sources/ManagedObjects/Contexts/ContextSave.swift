@@ -105,6 +105,23 @@ public struct ContextSave: Sendable {
   /// count of objects that it inserted.
   public var refreshedObjectIDs: [ManagedObjectID] { refreshed.map(\.id) }
 
+  /// Whether a later save can be told as part of this one: what both inserted, in that order.
+  func canTake(_ later: ContextSave) -> Bool {
+    func onlyInserts(_ save: ContextSave) -> Bool {
+      save.updated.isEmpty && save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets && !save.isRemote
+    }
+    return onlyInserts(self) && onlyInserts(later) && contextID == later.contextID && parentID == later.parentID
+      && contextName == later.contextName && transactionAuthor == later.transactionAuthor
+  }
+
+  /// Takes in a later save that ``canTake(_:)`` said yes to.
+  mutating func take(_ later: ContextSave) {
+    inserted += later.inserted
+    // The lists of a save that others have, too, stay theirs.
+    if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
+    idLists.append(later.insertedObjectIDs)
+  }
+
   /// Its IDs, in lists that are made once, by the first to ask for them.
   private var ids: IDLists.Lists { idLists.lists(of: self) }
 
@@ -118,7 +135,7 @@ public struct ContextSave: Sendable {
   private final class IDLists: @unchecked Sendable {
     // Sendable: everything is read and written under the lock; what is handed out are values that are.
     struct Lists {
-      let inserted: [ManagedObjectID]
+      var inserted: [ManagedObjectID]
       let updated: [ManagedObjectID]
       let deleted: [ManagedObjectID]
     }
@@ -126,6 +143,16 @@ public struct ContextSave: Sendable {
     private let lock = Mutex(())
     private var lists: Lists?
     private var info: [AnyHashable: Any]?
+
+    init(like lists: Lists? = nil) { self.lists = lists }
+
+    /// Adds IDs of objects that were inserted later.
+    func append(_ inserted: [ManagedObjectID]) {
+      lock.withLock { _ in
+        lists?.inserted += inserted
+        info = nil
+      }
+    }
 
     func lists(of save: ContextSave) -> Lists { lock.withLock { _ in made(of: save) } }
 
@@ -135,8 +162,7 @@ public struct ContextSave: Sendable {
         let lists = made(of: save)
         // The save that is told has lists of its own: one that held these would never be freed.
         var told = save
-        told.idLists = IDLists()
-        told.idLists.lists = lists
+        told.idLists = IDLists(like: lists)
         typealias Key = ManagedObjectContext.NotificationKey
         let info: [AnyHashable: Any] = [
           ManagedObjectContext.saveKey: told, Key.insertedObjectIDs.rawValue: lists.inserted,

@@ -87,9 +87,14 @@ final class SaveMailbox: Sendable {
   /// called already.
   func put(_ save: ContextSave) -> Duration? {
     state.withLock { state in
-      state.saves.append(save)
+      let isCalled = !state.saves.isEmpty
+      if state.pause == .zero || state.saves.last?.canTake(save) != true {
+        state.saves.append(save)
+      } else {
+        state.saves[state.saves.count - 1].take(save)
+      }
       isWaiting.store(true, ordering: .releasing)
-      guard state.saves.count == 1 else { return nil }
+      if isCalled { return nil }
       guard state.pause > .zero, let last = state.lastTime else { return .zero }
       return max(.zero, state.pause - last.duration(to: .now))
     }
@@ -132,7 +137,8 @@ extension ManagedObjectContext {
   /// A save is merged at once when there was none for that long; while others follow on its heels, as those of an import
   /// do, they are merged together at the end of the interval, so that the main queue isn't called for each. Whatever waits
   /// is merged earlier when the context fetches, saves, or runs a ``perform(_:)-(()->Void)`` that was called after the save:
-  /// only an object that is read on the main queue outside of one may lag behind that long. 0 merges each save in a turn of
+  /// only an object that is read on the main queue outside of one may lag behind that long. Saves of one context that only
+  /// insert, and wait together, are one save in what is told of the merge. 0 merges each save in a turn of
   /// its own, as Core Data does.
   public var mergingInterval: Duration {
     get { mailbox.pause }

@@ -86,4 +86,35 @@ struct MergingIntervalTests {
     }
     #expect(await seen(id, main) == 40)
   }
+
+  @Test("saves that insert and wait together are told as one, in their order", arguments: StoreKind.allCases)
+  func joined(_ kind: StoreKind) async throws {
+    let stack = try CompanyStack(kind)
+    let (main, id) = try follower(stack, every: .seconds(3600))
+    let (merges, continuation) = AsyncStream<[ManagedObjectID]>.makeStream()
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: main, queue: nil
+    ) { note in
+      let ids = note.userInfo?[ManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue] as? [ManagedObjectID]
+      if let save = ContextSave(note), save.insertedObjectIDs == ids { continuation.yield(save.insertedObjectIDs) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try set(31, of: id, stack)
+    #expect(await seen(id, main) == 31)
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let ids = try (0..<5).map { number in
+      try writer.performAndWait {
+        // Of the company's entity, which no set leads to from elsewhere.
+        let company = try writer.insert("Company")
+        try company.setValue(.string("Company \(number)"), forKey: "name")
+        try writer.save()
+        return company.objectID
+      }
+    }
+    main.performAndWait {}
+    continuation.finish()
+    var told: [[ManagedObjectID]] = []
+    for await merge in merges { told.append(merge) }
+    #expect(told == [[], ids])
+  }
 }
