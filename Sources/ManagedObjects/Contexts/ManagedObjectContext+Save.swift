@@ -1,5 +1,5 @@
 extension ManagedObjectContext {
-  /// Writes every change to the parent context or, in one transaction, to the store.
+  /// Writes every change to the parent context or to the store, in one transaction; to several stores in one for each.
   ///
   /// In this order: a will-save notification, the delete rules, each object's ``ManagedObject/willSave()``, validation, the
   /// write, each object's ``ManagedObject/didSave()``, a did-save notification. Conflicts are settled by ``mergePolicy``;

@@ -137,9 +137,9 @@ extension ManagedObjectContext {
   /// A save is merged at once when there was none for that long; while others follow on its heels, as those of an import
   /// do, they are merged together at the end of the interval, so that the main queue isn't called for each. Whatever waits
   /// is merged earlier when the context fetches, saves, or runs a ``perform(_:)-(()->Void)`` that was called after the save:
-  /// only an object that is read on the main queue outside of one may lag behind that long. Saves of one context that only
-  /// insert, and wait together, are one save in what is told of the merge. 0 merges each save in a turn of
-  /// its own, as Core Data does.
+  /// only an object that is read on the main queue outside of one may lag behind that long. Saves of one context that wait
+  /// together are one save in what is told of the merge, if they only insert, and nothing that belongs to a set. 0 merges
+  /// each save in a turn of its own, as Core Data does.
   public var mergingInterval: Duration {
     get { mailbox.pause }
     set { mailbox.pause = newValue }

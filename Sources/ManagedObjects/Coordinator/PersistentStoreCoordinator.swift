@@ -1,7 +1,8 @@
 public import Foundation
 import Synchronization
 
-/// Brings contexts and stores together: every fetch and save of a context goes to the store that holds the entity.
+/// Brings contexts and stores together: every fetch of a context goes to the stores that hold the entity, and every save to
+/// those that its objects are in.
 ///
 /// Safe from any thread. Two contexts may fetch and save at the same time; a store in SQLite lets readers go on while
 /// it writes.

@@ -76,17 +76,25 @@ public indirect enum FetchPredicate: Sendable, Hashable {
 
   /// How two expressions compare.
   public enum Operator: String, Sendable, Hashable, CaseIterable {
+    /// The same value; nil is the same as nil.
     case equal = "=="
+    /// Another value.
     case notEqual = "!="
+    /// Before the other in their order.
     case less = "<"
+    /// Before the other, or the same.
     case lessOrEqual = "<="
+    /// After the other in their order.
     case greater = ">"
+    /// After the other, or the same.
     case greaterOrEqual = ">="
     /// Equal to one of a list or collection.
     case isIn = "IN"
     /// Not less than the first of two and not greater than the second.
     case between = "BETWEEN"
+    /// A string that begins with the other.
     case beginsWith = "BEGINSWITH"
+    /// A string that ends with the other.
     case endsWith = "ENDSWITH"
     /// A part of a string, or one of a collection.
     case contains = "CONTAINS"

@@ -47,7 +47,7 @@ extension PersistentStoreDescription {
     set { migration.refusesLossyMigration = newValue }
   }
 
-  /// What a migration may lose although ``refusesLossyMigration`` says no: entities (`"Desk"`, with all that they have), or
+  /// What a migration may lose although ``refusesLossyMigration`` is set: entities (`"Desk"`, with all that they have), or
   /// properties and other programs' indexes, triggers and views by the entity or table and their name (`"Person.email"`).
   ///
   /// What a refusal named can be put in here once it is sure that the loss is meant. Not in Core Data.
@@ -57,7 +57,8 @@ extension PersistentStoreDescription {
   }
 
   /// Hears of every index, trigger and view of another program that a migration couldn't keep, in a sentence; called while
-  /// the store is opened, on the caller's thread. nil, the default, writes them to standard error. Not in Core Data.
+  /// the store is opened, on the caller's thread. nil, the default, writes them to standard error. Nothing is told where
+  /// ``refusesLossyMigration`` is set: what isn't refused is meant then. Not in Core Data.
   public var migrationWarningHandler: (@Sendable (String) -> Void)? {
     get { migration.migrationWarningHandler }
     set { migration.migrationWarningHandler = newValue }

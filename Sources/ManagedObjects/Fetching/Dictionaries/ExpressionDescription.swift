@@ -70,10 +70,15 @@ public struct ExpressionDescription: Sendable, Hashable {
 
   /// The functions that make one value of many, by the names that `NSExpression` has for them.
   public enum Aggregate: String, Sendable, Hashable, CaseIterable {
+    /// How many values there are.
     case count = "count:"
+    /// The sum of numbers.
     case sum = "sum:"
+    /// The average of numbers.
     case average = "average:"
+    /// The least value.
     case minimum = "min:"
+    /// The greatest value.
     case maximum = "max:"
   }
 }
