@@ -73,7 +73,8 @@ open class ManagedObject {
   /// Called by the context, for a new object or for one of the store.
   ///
   /// A subclass inherits it and doesn't call it: objects come from
-  /// ``ManagedObjectContext/insert(_:)-(String)`` and from fetching.
+  /// ``ManagedObjectContext/insert(_:)-(String)`` and from fetching. An override mustn't read more than the object's
+  /// attributes: the store is being read already (``FetchRequestError/readWhileMaking``).
   public required init(_ place: ObjectPlace) {
     home = place.home
     id = place.id

@@ -34,9 +34,9 @@ extension SQLiteReader {
     }
     let reader = RowReader(
       try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
-    let query = try compiler.select(fetch, columns: reader.selection)
     try store.translating {
       try read { db in
+        let query = try select(fetch, reader, in: db)
         let statement = try db.cachedStatement(sql: query.sql)
         try statement.setArguments(StatementArguments(query.arguments))
         let handle = statement.sqliteStatement
@@ -126,19 +126,23 @@ extension SQLiteReader {
 
   /// Runs a fetch. Returns what `item` makes of each row, without the nils.
   private func stepping<T>(_ fetch: StoreFetch, _ reader: RowReader, _ item: (OpaquePointer) -> T?) throws -> [T] {
-    guard let order = compiler.decimalOrder(fetch) else {
-      let query = try compiler.select(fetch, columns: reader.selection)
-      return try stepping(query.sql, query.arguments, fetch.monitor, item)
-    }
-    return try store.translating {
-      // The same state of the file answers the question and the fetch.
+    try store.translating {
       try read { db in
-        let hasDigits = try Bool.fetchOne(db.cachedStatement(sql: order.sql)) ?? true
-        let query = try compiler.select(
-          fetch, columns: reader.selection, numbers: hasDigits ? [] : [order.attribute])
+        let query = try select(fetch, reader, in: db)
         return try stepping(query.sql, query.arguments, fetch.monitor, in: db, item)
       }
     }
+  }
+
+  /// The statement of a fetch. What it depends on is asked of the state of the file that it reads.
+  private func select(_ fetch: StoreFetch, _ reader: RowReader, in db: Database) throws -> CompiledQuery {
+    var numbers: Set<AttributeDescription> = []
+    if let order = compiler.decimalOrder(fetch),
+      try Bool.fetchOne(db.cachedStatement(sql: order.sql)) == false
+    {
+      numbers = [order.attribute]
+    }
+    return try compiler.select(fetch, columns: reader.selection, numbers: numbers)
   }
 
   /// Runs a statement. Returns what `item` makes of each row, without the nils.

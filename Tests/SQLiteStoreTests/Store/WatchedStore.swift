@@ -55,6 +55,11 @@ final class WatchedStore: IncrementalStore {
     return try store.rows(fetch)
   }
 
+  func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
+    try noteRead("fetch \(fetch.entity.name)")
+    try store.eachRow(fetch, take)
+  }
+
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
     try noteRead("IDs \(fetch.entity.name)")
     return try store.ids(fetch)

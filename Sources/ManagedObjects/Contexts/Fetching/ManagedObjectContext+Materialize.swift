@@ -45,7 +45,7 @@ extension ManagedObjectContext {
     // once more.
     let making = ObjectMaking(self, read.fetch)
     do {
-      try source.eachRow(read.fetch) { making.take($0) }
+      try eachRow(read.fetch) { making.take($0) }
     } catch {
       // Those that were made are known here, and have to be told that they were read.
       _ = making.finish()
@@ -54,6 +54,16 @@ extension ManagedObjectContext {
     let objects = making.finish()
     if !read.paths.isEmpty { keep(try prefetch(read.paths, of: objects)) }
     return objects
+  }
+
+  /// Calls `take` with each row that the store has. Meanwhile nothing else can be read of it: a class that does so when an
+  /// object is made is told.
+  private func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
+    guard parent == nil, model.hasOwnClasses else { return try source.eachRow(fetch, take) }
+    let store = source
+    source = SourceInUse()
+    defer { source = store }
+    try store.eachRow(fetch, take)
   }
 
   /// The objects of what was read.
@@ -88,17 +98,13 @@ extension ManagedObjectContext {
 
   /// Gives an object that is known the values of its row if it wants them. Returns whether it is no fault any more, or was
   /// filled anew.
-  fileprivate func take(_ row: StoreRow, into object: ManagedObject, _ isAlone: Bool, _ fetch: StoreFetch?) -> Bool {
-    let isPartial = fetch?.slots != nil
+  fileprivate func take(_ row: StoreRow, into object: ManagedObject, _ isAlone: Bool, isPartial: Bool) -> Bool {
     // Nobody but the registry holds it: its values may be old, and no one can tell that they change.
     if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
       object.slots = row.values
       object.isUnfilled = isPartial
       if object.state == .clean, !object.committed.isEmpty { object.committed = [] }
       return true
-    }
-    if fetch?.refreshesObjects == true, !isPartial, object.state == .clean || object.state == .updated {
-      takeIn(row, object)
     }
     return false
   }
@@ -133,11 +139,15 @@ final class ObjectMaking {
   @exclusivity(unchecked) private var objects: [ManagedObject] = []
   /// Those that have been read now, where not all of them have.
   private var awakening: [ManagedObject] = []
+  /// Whether objects that have values take on those of their rows: when all rows are there, for that may read the store.
+  private let refreshes: Bool
+  private var refetched: [(row: StoreRow, object: ManagedObject)] = []
 
   init(_ context: ManagedObjectContext, _ fetch: StoreFetch?, count: Int = 0) {
     self.context = context
     self.fetch = fetch
     isPartial = fetch?.slots != nil
+    refreshes = fetch?.refreshesObjects == true && fetch?.slots == nil
     isEmpty = fetch != nil && context.registry.count == 0
     notesRows = fetch?.slots == nil && context.rowCache.interval != 0
     context.registry.prepare(for: count)
@@ -149,7 +159,10 @@ final class ObjectMaking {
     if notesRows { context.rowCache.note(row) }
     if !isEmpty, let (known, isAlone) = context.registry.objectAlone(with: row.id) {
       objects.append(known)
-      if !context.take(row, into: known, isAlone, fetch) { return }
+      guard context.take(row, into: known, isAlone, isPartial: isPartial) else {
+        if refreshes { refetched.append((row, known)) }
+        return
+      }
       if !isPartial, entity.hasOwnClass { awakening.append(known) }
       return
     }
@@ -163,6 +176,9 @@ final class ObjectMaking {
   /// The objects, in the order of the rows.
   func finish() -> [ManagedObject] {
     // Once all are there, for what they say may touch the context.
+    for (row, object) in refetched where object.state == .clean || object.state == .updated {
+      context.takeIn(row, object)
+    }
     if isEmpty, !isPartial, context.model.hasOwnClasses {
       context.awakeFromFetch(objects)
     } else if !awakening.isEmpty {

@@ -18,6 +18,8 @@ public enum FetchRequestError: Error, Sendable, Hashable, CustomStringConvertibl
   case expressionOfObjects(String)
   /// The context has no queue of its own to tell of the end of an asynchronous fetch.
   case noQueue
+  /// An object's initializer read the store, or wrote to it, while a fetch was making the object of its row.
+  case readWhileMaking
 
   /// What doesn't fit, and what to do.
   public var description: String {
@@ -38,6 +40,8 @@ public enum FetchRequestError: Error, Sendable, Hashable, CustomStringConvertibl
     case .expressionOfObjects(let name):
       return "\(name) is an expression, which objects don't have: use fetchDictionaries"
     case .noQueue: return "an asynchronous fetch needs a context with a queue, of its own or the main one"
+    case .readWhileMaking:
+      return "a fetch is reading the store while an object's initializer runs: read related objects in awakeFromFetch()"
     }
   }
 }
