@@ -99,7 +99,13 @@ struct OthersObjects {
 
   private static func failure(ofCompiling statements: [String], _ db: Database) -> (any Error)? {
     do {
-      for statement in statements { _ = try db.makeStatement(sql: statement) }
+      for statement in statements {
+        do {
+          _ = try db.makeStatement(sql: statement)
+        } catch let error as DatabaseError where error.isOfAViewWithoutTrigger {
+          // Of a view only those changes can be made that a trigger stands for.
+        }
+      }
       return nil
     } catch {
       return error
@@ -113,6 +119,9 @@ struct OthersObjects {
 }
 
 extension DatabaseError {
+  /// Whether a view was to be changed in a way that none of its triggers is for.
+  fileprivate var isOfAViewWithoutTrigger: Bool { message?.hasSuffix("because it is a view") == true }
+
   /// Whether the statement is what is wrong, or rows that it doesn't fit, and not the file or the disk.
   fileprivate var isOfTheStatement: Bool {
     [.SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_AUTH].contains(resultCode)

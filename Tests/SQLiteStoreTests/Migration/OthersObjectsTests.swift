@@ -90,6 +90,26 @@ struct OthersObjectsTests {
     try store.open(Self.less) { try $0.add("Person", ["name": .string("Bo")]) }
   }
 
+  @Test("is kept where a trigger stands for one kind of change of a view", arguments: [false, true])
+  func viewTriggers(_ byMapping: Bool) throws {
+    try DatabaseQueue(path: store.file.path).write { db in
+      try db.execute(
+        sql: """
+          CREATE TRIGGER others_view INSTEAD OF INSERT ON others_people
+            BEGIN INSERT INTO log VALUES (new.name || '!'); END;
+          CREATE TRIGGER others_view_2 INSTEAD OF DELETE ON others_people
+            BEGIN INSERT INTO log VALUES (old.name || '?'); END;
+          """)
+    }
+    try migrate(to: Self.more, byMapping: byMapping) { $0.refusesLossyMigration = true }
+    #expect(try names() == (Self.all + ["others_view", "others_view_2"]).sorted())
+    try DatabaseQueue(path: store.file.path).write { db in
+      try db.execute(sql: "INSERT INTO others_people VALUES ('Bo')")
+      try db.execute(sql: "DELETE FROM others_people")
+    }
+    #expect(try store.column("SELECT text FROM log") == ["Eve", "Bo!", "Eve?"])
+  }
+
   @Test("is an obstacle where losses are refused, unless they are meant")
   func refused() throws {
     let error = #expect(throws: MigrationError.self) {
