@@ -91,7 +91,8 @@ extension ManagedObjectContext {
   func fetchWithPendingChanges(_ fetch: StoreFetch) throws -> [ManagedObject] {
     var whole = fetch
     whole.offset = 0
-    if fetch.limit > 0 { whole.limit = fetch.offset + fetch.limit + updates.count + deletions.count }
+    let (end, isTooLarge) = fetch.end.addingReportingOverflow(updates.count + deletions.count)
+    whole.limit = fetch.end == 0 || isTooLarge ? 0 : end
     let stored = try materialize(source.rows(whole), whole)
     let belongs = { (object: ManagedObject) in
       fetch.includesSubentities ? object.entity.isKindOf(fetch.entity) : object.entity === fetch.entity

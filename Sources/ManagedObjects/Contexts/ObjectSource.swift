@@ -66,8 +66,9 @@ package struct StoreFetch: Sendable {
     self.includesSubentities = includesSubentities
     self.predicate = predicate
     self.sort = sort
-    self.limit = limit
-    self.offset = offset
+    // A page can't begin before the first row.
+    self.limit = max(0, limit)
+    self.offset = max(0, offset)
   }
 }
 

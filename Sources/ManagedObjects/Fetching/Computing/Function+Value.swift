@@ -73,7 +73,8 @@ extension FetchPredicate.Function {
     guard self == .add || self == .subtract, let start = ISODate.microseconds(of: date) else { return .null }
     if case .date(let end) = other {
       guard self == .subtract, let end = ISODate.microseconds(of: end) else { return .null }
-      return .double(Double(start - end) / 1_000_000)
+      let (difference, isTooLarge) = start.subtractingReportingOverflow(end)
+      return .double((isTooLarge ? Double(start) - Double(end) : Double(difference)) / 1_000_000)
     }
     guard let seconds = Number(other)?.double,
       let microseconds = Int64(exactly: (seconds * 1_000_000).rounded()),
