@@ -27,7 +27,9 @@ public struct ContextSave: Sendable {
   package private(set) var updated: [StoreChanges.Update]
   package private(set) var deleted: [StoreRow]
   /// What the store changed of rows that the save didn't: derived attributes of theirs.
-  package let refreshed: [StoreWriteResult.Refresh]
+  package private(set) var refreshed: [StoreWriteResult.Refresh]
+  /// Which of the coordinator's saves it is; 0 for one into a parent context, and where nobody asks.
+  var number: Int64 = 0
   /// Whether an inserted row may belong to a set of another object: found out where the save is made, lest the main queue
   /// look at each row.
   let joinsSets: Bool
@@ -65,7 +67,7 @@ public struct ContextSave: Sendable {
     joinsSets = inserted.contains { $0.id.scope.entity.joinsSets }
   }
 
-  /// The save as a context's children see it: what the context has changed itself since is as it has it.
+  /// The save as a context's children see it: what the context has changed, saved or merged itself since is as it has it.
   func seen(by context: ManagedObjectContext) -> ContextSave {
     var save = self
     var hidden: [StoreRow] = []
@@ -75,16 +77,31 @@ public struct ContextSave: Sendable {
         hidden.append(StoreRow(id: update.id, values: update.values))
         return nil
       }
-      guard object.state == .updated else { return update }
+      if object.isUnfilled || object.state == .detached { return update }
       var update = update
-      for property in object.entity.properties {
-        if (property as? RelationshipDescription)?.isToMany != true {
-          update.values[property.slot] = object.slots[property.slot]
-        }
-      }
+      update.values.takeOverSingleValues(of: object.slots, object.entity)
       return update
     }
     save.deleted += hidden
+    save.idLists = IDLists()
+    return save
+  }
+
+  /// The save as a context is to merge it that has saved some of its rows since: those are as the context has them.
+  func seen(by context: ManagedObjectContext, before later: LaterSave) -> ContextSave {
+    var save = self
+    save.updated = updated.compactMap { update in
+      guard later.rows.contains(update.id) else { return update }
+      // Of a row that the context has let go of nothing needs to be told: its next fetch reads it.
+      guard let object = context.registry.object(with: update.id), !object.isUnfilled else { return nil }
+      let values = object.committed.isEmpty ? object.slots : object.committed
+      var update = update
+      update.values.takeOverSingleValues(of: values, object.entity)
+      if !update.committed.isEmpty { update.committed.takeOverSingleValues(of: values, object.entity) }
+      return update
+    }
+    save.deleted.removeAll { later.rows.contains($0.id) }
+    save.refreshed.removeAll { later.rows.contains($0.id) || later.refreshed.contains($0.id) }
     save.idLists = IDLists()
     return save
   }
@@ -116,6 +133,7 @@ public struct ContextSave: Sendable {
 
   /// Takes in a later save that ``canTake(_:)`` said yes to.
   mutating func take(_ later: ContextSave) {
+    number = later.number
     inserted += later.inserted
     // The lists of a save that others have, too, stay theirs.
     if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }

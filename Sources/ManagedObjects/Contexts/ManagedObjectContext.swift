@@ -92,6 +92,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public var undoManager: UndoManager? {
     didSet { followUndoManager(insteadOf: oldValue) }
   }
+  /// Saves of its own that others precede which it hasn't merged yet.
+  var laterSaves: [LaterSave] = []
   /// What the next did-change notification tells.
   var pending = PendingChanges()
   /// Who follows its objects.

@@ -44,15 +44,18 @@ final class SaveFollowers: Sendable {
     state.withLock { $0.entries.compactMap(\.context) }.forEach { $0.takeIn(save) }
   }
 
-  /// Tells a save after those with lower numbers. Every number comes by, once.
-  func tell(_ save: ContextSave, number: Int64) {
+  /// Tells a save after those with lower numbers. Every number comes by, once. Returns whether others were saved before
+  /// that the context which saved hasn't merged yet. To be called on its queue.
+  func tell(_ save: ContextSave, number: Int64, by context: ManagedObjectContext) -> Bool {
     state.withLock { state in
+      let isLast = number == state.next && context.mailbox.isEmpty
       state.early[number] = save
       while let ready = state.early.removeValue(forKey: state.next) {
         state.next += 1
         // Only puts work on queues, which keeps the order; nothing runs under the lock.
         for entry in state.entries { entry.context?.takeIn(ready) }
       }
+      return !isLast && state.entries.contains { $0.context === context }
     }
   }
 }
@@ -139,7 +142,7 @@ extension ManagedObjectContext {
   /// is merged earlier when the context fetches, saves, or runs a ``perform(_:)-(()->Void)`` that was called after the save:
   /// only an object that is read on the main queue outside of one may lag behind that long. Saves of one context that wait
   /// together are one save in what is told of the merge, if they only insert, and nothing that belongs to a set. 0 merges
-  /// each save in a turn of its own, as Core Data does.
+  /// each save by itself, as soon as the queue comes to it, as Core Data does.
   public var mergingInterval: Duration {
     get { mailbox.pause }
     set { mailbox.pause = newValue }
@@ -159,7 +162,9 @@ extension ManagedObjectContext {
       return perform { if !self.mailbox.isEmpty { self.callToMerge(after: .milliseconds(10)) } }
     }
     let (seconds, attoseconds) = pause.components
-    let time = DispatchTimeInterval.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+    // No clock counts longer than a few centuries.
+    let nanoseconds = min(seconds, 1_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
+    let time = DispatchTimeInterval.nanoseconds(Int(nanoseconds))
     DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + time) { [weak self] in
       if let self, !mailbox.isEmpty { callToMerge(after: .zero) }
     }
@@ -176,7 +181,7 @@ extension ManagedObjectContext {
     isAtWork = true
     defer { isAtWork = false }
     let saves = SaveMailbox.Batch(mailbox.takeAll())
-    for save in saves.content { mergeChanges(fromContextDidSave: save) }
+    for save in saves.content { mergeChanges(fromContextDidSave: laterSaves.isEmpty ? save : withoutLaterSaves(save)) }
     // Letting go of thousands of rows takes longer than merging them; the main queue has other things to do.
     DispatchQueue.global(qos: .utility).async { saves.letGo() }
   }
@@ -186,8 +191,10 @@ extension ManagedObjectContext {
     if let parent {
       if !parent.followers.isEmpty { parent.perform { parent.passDown(save) } }
     } else if number > 0 {
+      var save = save
+      save.number = number
       if !persistentStoreCoordinator.followers.isEmpty { save.listIDs() }
-      persistentStoreCoordinator.followers.tell(save, number: number)
+      if persistentStoreCoordinator.followers.tell(save, number: number, by: self) { laterSaves.append(.init(save)) }
     }
     passDown(save)
   }
