@@ -17,6 +17,21 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
   package var root: String?
   /// A record of more bytes is a `RecordProblem.recordTooLong`. It bounds the reader's memory. At most 1 GiB.
   package var maximumRecordBytes: Int
+  /// CSV: a byte, mostly the backslash, that takes its meaning from the byte after it, inside quotes and outside:
+  /// delimiter, quote, line end or itself are then text. Quotes may be doubled all the same. Equal to the quote, it
+  /// says nothing new. Source: `escapechar` of Python's csv.
+  package var escape: String? = nil
+  /// CSV and TSV: whether fields are written as PostgreSQL's `COPY` and MySQL's `SELECT INTO OUTFILE` write them:
+  /// never quoted, `\t` `\n` `\r` `\b` `\f` `\v` for what they are in C, a backslash before any other byte is
+  /// dropped, and a field that is `\N` is null.
+  package var tsvEscapes = false
+  /// CSV, TSV and fixed width: lines that begin with this, not inside quotes, are passed over. At most 16 bytes.
+  package var comment: String? = nil
+  /// CSV, TSV and fixed width: this many lines at the beginning are passed over, whatever is in them; the header is
+  /// after them.
+  package var skipLines = 0
+  /// Fixed width: the columns. That format needs it.
+  package var fixedWidth: FixedWidthLayout? = nil
 
   /// Options of these parts.
   package init(
@@ -42,6 +57,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
     if let delimiter, delimiter == quote {
       throw .invalidOption(name: "delimiter", reason: "it is the same as the quote")
     }
+    try validateLines(delimiter: delimiter, quote: quote)
     if let rootPath {
       if rootPath.contains("") { throw .invalidOption(name: "root", reason: "“\(root ?? "")” has an empty key") }
       if rootPath.count > 100 { throw .invalidOption(name: "root", reason: "it has more than 100 keys") }
@@ -82,6 +98,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
 extension ReaderOptions {
   private enum CodingKeys: String, CodingKey {
     case format, delimiter, quote, header, columns, root, maximumRecordBytes
+    case escape, tsvEscapes, comment, skipLines, fixedWidth
   }
 
   /// Reads options in which any part may be left out; what isn't there has its default.
@@ -95,6 +112,11 @@ extension ReaderOptions {
     columns = try values.decodeIfPresent([String].self, forKey: .columns)
     root = try values.decodeIfPresent(String.self, forKey: .root)
     maximumRecordBytes = try values.decodeIfPresent(Int.self, forKey: .maximumRecordBytes) ?? maximumRecordBytes
+    escape = try values.decodeIfPresent(String.self, forKey: .escape)
+    tsvEscapes = try values.decodeIfPresent(Bool.self, forKey: .tsvEscapes) ?? false
+    comment = try values.decodeIfPresent(String.self, forKey: .comment)
+    skipLines = try values.decodeIfPresent(Int.self, forKey: .skipLines) ?? 0
+    fixedWidth = try values.decodeIfPresent(FixedWidthLayout.self, forKey: .fixedWidth)
   }
 
   /// Writes every part, a missing quote as null: left out, it would come back as the default.
@@ -107,5 +129,10 @@ extension ReaderOptions {
     try values.encodeIfPresent(columns, forKey: .columns)
     try values.encodeIfPresent(root, forKey: .root)
     try values.encode(maximumRecordBytes, forKey: .maximumRecordBytes)
+    try values.encodeIfPresent(escape, forKey: .escape)
+    if tsvEscapes { try values.encode(tsvEscapes, forKey: .tsvEscapes) }
+    try values.encodeIfPresent(comment, forKey: .comment)
+    if skipLines != 0 { try values.encode(skipLines, forKey: .skipLines) }
+    try values.encodeIfPresent(fixedWidth, forKey: .fixedWidth)
   }
 }

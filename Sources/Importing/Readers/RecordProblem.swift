@@ -8,6 +8,12 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case unterminatedQuote
   /// Something stands between a closing quote and the next delimiter.
   case textAfterQuote
+  /// The file ends with an escape that nothing comes after.
+  case danglingEscape
+  /// Fixed width: the line ends inside or before a column.
+  case lineTooShort(expected: Int, found: Int)
+  /// Fixed width, in bytes: a column begins or ends inside a character.
+  case splitCharacter(column: String)
   /// The bytes aren't UTF-8.
   case invalidUTF8
   /// There is a zero byte in the text.
@@ -26,6 +32,9 @@ package enum RecordProblem: Error, Sendable, Hashable {
     case .tooManyFields: "too_many_fields"
     case .unterminatedQuote: "unterminated_quote"
     case .textAfterQuote: "text_after_quote"
+    case .danglingEscape: "dangling_escape"
+    case .lineTooShort: "line_too_short"
+    case .splitCharacter: "split_character"
     case .invalidUTF8: "invalid_utf8"
     case .nulByte: "nul_byte"
     case .malformedJSON: "malformed_json"
@@ -46,6 +55,12 @@ extension RecordProblem: CustomStringConvertible {
       "a quote opened in this line is never closed; reading went on at the next line"
     case .textAfterQuote:
       "there is text between a closing quote and the next delimiter; a quote inside quotes is written twice"
+    case .danglingEscape:
+      "the file ends with an escape that nothing comes after"
+    case .lineTooShort(let expected, let found):
+      "the line has a width of \(found), but the columns need \(expected)"
+    case .splitCharacter(let column):
+      "the column “\(column)” begins or ends inside a character; count in characters instead of bytes"
     case .invalidUTF8:
       "the record isn't valid UTF-8; convert the file to UTF-8"
     case .nulByte:

@@ -4,6 +4,8 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
   case csv
   /// The same with tabs.
   case tsv
+  /// Lines with columns at fixed places.
+  case fixedWidth
   /// One JSON document, RFC 8259, with an array of objects in it.
   case json
   /// A JSON object a line.

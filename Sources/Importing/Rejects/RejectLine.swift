@@ -8,8 +8,17 @@ struct RejectLine {
     let delimiter: UInt8
     /// nil: fields are never quoted.
     let quote: UInt8?
+    /// What goes before a byte that would otherwise end the field.
+    let escape: UInt8?
+    let hasLetterEscapes: Bool
+    /// Lines that the options say are before the header: so many empty ones are written, lest the header be skipped
+    /// when the mended file is read with the same options.
+    let skippedLines: Int
 
-    init(_ source: CSVDialect) {
+    init(_ source: CSVDialect, skippedLines: Int = 0) {
+      self.skippedLines = skippedLines
+      escape = source.escape
+      hasLetterEscapes = source.hasLetterEscapes
       delimiter = source.delimiter
       quote = UInt8(exactly: source.quote)
     }
@@ -21,7 +30,8 @@ struct RejectLine {
   /// The first line of a CSV file.
   func header(_ columns: [String]) -> [UInt8] {
     guard let dialect else { return [] }
-    return fields(["lade_line", "lade_column", "lade_code", "lade_message"] + columns, dialect) + [Self.newline]
+    return [UInt8](repeating: Self.newline, count: dialect.skippedLines)
+      + fields(["lade_line", "lade_column", "lade_code", "lade_message"] + columns, dialect) + [Self.newline]
   }
 
   /// The line of a rejection.
@@ -46,8 +56,19 @@ struct RejectLine {
     let text = text.contains(0) ? Self.withoutZeroes(text) : text
     let isSpecial = { (byte: UInt8) in
       byte == dialect.delimiter || byte == dialect.quote || byte == Self.newline || byte == Self.carriageReturn
+        || byte == dialect.escape
     }
     guard text.contains(where: isSpecial) else { return text }
+    if let escape = dialect.escape {
+      return text.flatMap { byte -> [UInt8] in
+        switch byte {
+        case Self.newline where dialect.hasLetterEscapes: [escape, UInt8(ascii: "n")]
+        case Self.carriageReturn where dialect.hasLetterEscapes: [escape, UInt8(ascii: "r")]
+        case UInt8(ascii: "\t") where dialect.hasLetterEscapes: [escape, UInt8(ascii: "t")]
+        default: isSpecial(byte) ? [escape, byte] : [byte]
+        }
+      }
+    }
     guard let quote = dialect.quote else { return text.map { isSpecial($0) ? UInt8(ascii: " ") : $0 } }
     return [quote] + text.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
   }

@@ -21,8 +21,9 @@ extension RecordBatch {
   func rejection(_ record: Int, column: String = "", code: String, message: String) -> Rejection {
     let isSelfContained: Bool
     switch problem(record) {
-    case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON: isSelfContained = false
-    case .tooFewFields, .tooManyFields, .invalidUTF8, .nulByte, .notAnObject, nil: isSelfContained = true
+    case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
+    case .tooFewFields, .tooManyFields, .invalidUTF8, .nulByte, .notAnObject, .lineTooShort, .splitCharacter, nil:
+      isSelfContained = true
     }
     return Rejection(
       record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record),

@@ -95,7 +95,8 @@ package struct Importer {
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
     if mode == .upsert, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey() }
     let rejects = try RejectFile(
-      path: request.rejects.path, form: RejectLine(dialect: tabular.map { .init($0.dialect) }),
+      path: request.rejects.path,
+      form: RejectLine(dialect: tabular.map { .init($0.dialect, skippedLines: $0.skippedLines) }),
       columns: tabular?.columns ?? [], length: checkpoint.rejectsLength)
     let writer = BatchWriter(
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint,

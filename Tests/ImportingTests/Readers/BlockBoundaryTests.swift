@@ -5,15 +5,30 @@ import Testing
 /// Sources with everything in them that a block's end could fall into.
 enum BoundaryCase: String, CaseIterable {
   case csv, csvWindows, csvOldMac, csvProblems, csvOpenQuote, csvLimit, csvScripts
+  case csvEscapes, csvComments, csvEscapeProblems, csvEscapeLimit, csvTSVEscapes, fixedWidth, fixedWidthBytes
   case json, jsonRoot, jsonProblems, jsonBroken, jsonLimit, ndjson, ndjsonProblems
 
   var name: String {
-    rawValue.hasPrefix("csv") ? "a.csv" : rawValue.hasPrefix("nd") ? "a.ndjson" : "a.json"
+    rawValue.hasPrefix("csv") || rawValue.hasPrefix("fixed")
+      ? "a.csv" : rawValue.hasPrefix("nd") ? "a.ndjson" : "a.json"
   }
 
   var options: ReaderOptions {
     var options = ReaderOptions()
     if self == .csvLimit || self == .jsonLimit { options.maximumRecordBytes = 24 }
+    switch self {
+    case .csvEscapes, .csvEscapeProblems: options.escape = "\\"
+    case .csvEscapeLimit: (options.escape, options.comment, options.maximumRecordBytes) = ("\\", "#", 24)
+    case .csvComments: (options.comment, options.skipLines) = ("//", 2)
+    case .csvTSVEscapes: (options.tsvEscapes, options.delimiter) = (true, "\t")
+    case .fixedWidth, .fixedWidthBytes:
+      options.format = .fixedWidth
+      options.fixedWidth = FixedWidthLayout(
+        columns: [.init("a", width: 3), .init("b", width: 2), .init("c", start: 7, end: 9)],
+        unit: self == .fixedWidth ? .characters : .bytes)
+      (options.comment, options.skipLines, options.maximumRecordBytes) = ("#", 1, 24)
+    default: break
+    }
     if self == .jsonRoot { options.root = "data.rows" }
     return options
   }
@@ -29,6 +44,19 @@ enum BoundaryCase: String, CaseIterable {
       "a,b\n1,\(String(repeating: "x", count: 22))\n2,\(String(repeating: "y", count: 23))\n3,\"open\n4,5\n6,7\n8,9\n"
         + "10,\(String(repeating: "z\n", count: 3))\"a\nb\",1\n\"\n\n\n\n\n\n\n\",2\n1,2"
     case .csvScripts: "a,b\né,日本語\n\"😀,\n\",ž\nx,👩‍🚀\n"
+    case .csvEscapes:
+      "a,b\\,c\r\n1,\"x\\\"y\\\\\"\n2\\\n3,\"\"\"\\\n\"\"\"\r\n4\\\r\n5,\\\"q\n\\é,z\\"
+    case .csvComments:
+      "title, x\n\"\n// c\n\na,b\n//1,2\n1,//\n/,/\n\"//\n//\",2\n//\n//"
+    case .csvEscapeProblems:
+      "a,b\n1\n\"x\"y\\,2\n\\,,,\n3,\"x\\\"\n4,\"y\"\n5,\"z\" \r\n6,7\r\n\"8\\\"\nx\"y,2\n9,\"0\\"
+    case .csvEscapeLimit:
+      "a,b\n1,\(String(repeating: "x", count: 22))\n2,\(String(repeating: "\\y", count: 12))\n3,\"open\\\n4,5\n6,7\n"
+        + "#\(String(repeating: "z", count: 40))\n#\n10,\(String(repeating: "z\\\n", count: 9))\"a\nb\",1\n1,2"
+    case .csvTSVEscapes: "a\tb\n\\N\t\\t\\n\\\\N\n\"\t\\\n\r\nx\\\r\ny\t\\N1\n\\q\t"
+    case .fixedWidth:
+      "head\nabcde fgh\r\n日本語é x😀y\n\n# c\n  1    2\n   1 2   3 more\nabc\n\(String(repeating: "w", count: 30))\n  x é   ž"
+    case .fixedWidthBytes: "head\nabcde fgh\nabé..\né1é...é1more\naéé ...1\n"
     case .json:
       #"[{"id":1,"n":"a\"\\\u00e9\ud83d\ude00"}, {"n":-1.5e+10,"t":true,"x":{"a":[1,{}]}} ,{"id":null}]"# + "\n"
     case .jsonRoot:

@@ -62,6 +62,19 @@ struct OpenReaderTests {
     #expect(try error(ReaderOptions(quote: "“")) == "quote")
     #expect(try error(ReaderOptions(root: "a..b")) == "root")
     #expect(try error(ReaderOptions(maximumRecordBytes: 0)) == "maximumRecordBytes")
+    func changed(_ change: (inout ReaderOptions) -> Void) throws -> String? {
+      var options = ReaderOptions()
+      change(&options)
+      return try error(options)
+    }
+    #expect(try changed { $0.escape = "ab" } == "escape")
+    #expect(try changed { ($0.escape, $0.delimiter) = ("\\", "\\") } == "escape")
+    #expect(try changed { ($0.escape, $0.tsvEscapes) = ("^", true) } == "escape")
+    #expect(try changed { $0.escape = "\"" } == nil)
+    #expect(try changed { $0.comment = "" } == "comment")
+    #expect(try changed { $0.comment = "\"x" } == "comment")
+    #expect(try changed { $0.skipLines = -1 } == "skipLines")
+    #expect(try changed { $0.format = .fixedWidth } == "fixedWidth")
     #expect(try read("1,2\n", ReaderOptions(header: false, columns: ["a", "a"])).error == .duplicateColumn(name: "a"))
   }
 
@@ -76,6 +89,10 @@ struct OpenReaderTests {
       let data = try JSONEncoder().encode(options)
       #expect(try JSONDecoder().decode(ReaderOptions.self, from: data) == options)
     }
+    var full = ReaderOptions(format: .fixedWidth)
+    (full.escape, full.tsvEscapes, full.comment, full.skipLines) = ("\\", true, "#", 3)
+    full.fixedWidth = FixedWidthLayout(columns: [.init("a", width: 2), .init("b", start: 4, end: 5)], unit: .bytes)
+    #expect(try JSONDecoder().decode(ReaderOptions.self, from: JSONEncoder().encode(full)) == full)
     let position = ReaderPosition(byteOffset: 7, line: 2, record: 1, state: "after 0 3")
     #expect(try JSONDecoder().decode(ReaderPosition.self, from: JSONEncoder().encode(position)) == position)
   }

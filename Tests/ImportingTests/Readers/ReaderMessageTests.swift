@@ -16,6 +16,15 @@ struct ReaderMessageTests {
       .textAfterQuote, "text_after_quote",
       "there is text between a closing quote and the next delimiter; a quote inside quotes is written twice"
     ),
+    (.danglingEscape, "dangling_escape", "the file ends with an escape that nothing comes after"),
+    (
+      .lineTooShort(expected: 9, found: 4), "line_too_short",
+      "the line has a width of 4, but the columns need 9"
+    ),
+    (
+      .splitCharacter(column: "a"), "split_character",
+      "the column “a” begins or ends inside a character; count in characters instead of bytes"
+    ),
     (.invalidUTF8, "invalid_utf8", "the record isn't valid UTF-8; convert the file to UTF-8"),
     (.nulByte, "nul_byte", "the record contains a zero byte, which text can't have"),
     (.malformedJSON("x", column: 4), "malformed_json", "malformed JSON at column 4: x"),

@@ -45,6 +45,29 @@ struct RejectFileTests {
         """)
   }
 
+  @Test("of a source with escapes has them too, and as many lines before its header")
+  func escapes() throws {
+    let room = try ImportRoom(.memory)
+    var reader = ReaderOptions(quote: nil)
+    (reader.escape, reader.skipLines) = ("^", 2)
+    try room.run("x\n\ncode,name,age\na^,,A^^n,^,\nb,B", as: "b.csv", reader: reader, job: "2")
+    #expect(
+      room.rejects("2") == """
+
+
+        lade_line,lade_column,lade_code,lade_message,code,name,age
+        4,age,not_an_integer,age: “^,” isn't a whole number; expected Integer 16 (-32768 to 32767),a^,,A^^n,^,
+        5,,too_few_fields,the row has 2 fields^, but the header has 3,b,B
+
+        """)
+    var letters = ReaderOptions()
+    letters.tsvEscapes = true
+    try room.run("code\tname\tage\na\tA\\\\\\n\t\\t1\\\\\n", as: "b.tsv", reader: letters, job: "3")
+    #expect(
+      room.rejects("3")?.hasSuffix(
+        "age: “\\t1\\\\” isn't a whole number; expected Integer 16 (-32768 to 32767)\ta\tA\\\\\\n\t\\t1\\\\\n") == true)
+  }
+
   @Test("of a CSV source without a header line names the columns that were given")
   func headerless() throws {
     let room = try ImportRoom(.memory)

@@ -5,6 +5,15 @@ struct CSVDialect {
   var quote: UInt16
   /// Line feed; carriage return in a file that has no other.
   var newline: UInt8
+  /// Takes its meaning from the byte after it.
+  var escape: UInt8?
+  /// Whether a letter after the escape is a control character or null, and nothing is quoted.
+  var hasLetterEscapes = false
+  /// What a line begins with that is no record. Empty: no line does.
+  var comment: [UInt8] = []
+
+  /// Whether only delimiters, quotes and line ends have a meaning.
+  var isPlain: Bool { escape == nil && comment.isEmpty }
 
   static let noQuote: UInt16 = 0x100
   static let lineFeed = UInt8(ascii: "\n")
@@ -15,20 +24,41 @@ struct CSVDialect {
   ///
   /// The delimiter, if none is given, is the candidate that the first line with anything in it has most of, outside
   /// quotes; a comma if it has none.
-  init(sample: UnsafeBufferPointer<UInt8>, delimiter given: UInt8?, quote: UInt8?) {
-    self.quote = quote.map(UInt16.init) ?? Self.noQuote
-    newline =
-      sample.contains(Self.carriageReturn) && !sample.contains(Self.lineFeed) ? Self.carriageReturn : Self.lineFeed
+  init(
+    sample: UnsafeBufferPointer<UInt8>, newline: UInt8, delimiter given: UInt8?, options: ReaderOptions
+  ) throws(ReaderError) {
+    let quote = try ReaderOptions.byte(options.quote, of: "quote")
+    self.quote = options.tsvEscapes ? Self.noQuote : quote.map(UInt16.init) ?? Self.noQuote
+    self.newline = newline
+    hasLetterEscapes = options.tsvEscapes
+    escape = options.tsvEscapes ? UInt8(ascii: "\\") : try ReaderOptions.byte(options.escape, of: "escape")
+    if let escape, UInt16(escape) == self.quote { self.escape = nil }
+    comment = options.comment.map { Array($0.utf8) } ?? []
     delimiter = given ?? Self.candidates[0]
     if given == nil { delimiter = mostFrequent(in: sample) }
+  }
+
+  /// What ends the lines of a file that begins with these bytes.
+  static func newline(of sample: UnsafeBufferPointer<UInt8>) -> UInt8 {
+    sample.contains(carriageReturn) && !sample.contains(lineFeed) ? carriageReturn : lineFeed
   }
 
   private func mostFrequent(in sample: UnsafeBufferPointer<UInt8>) -> UInt8 {
     var counts = [Int](repeating: 0, count: Self.candidates.count)
     var quoted = false
     var begun = false
-    for byte in sample {
-      if UInt16(byte) == quote {
+    var isEscaped = false
+    var isComment = false
+    for (index, byte) in sample.enumerated() {
+      if index == 0 || sample[index - 1] == newline, !quoted, !begun, !comment.isEmpty {
+        isComment = sample.dropFirst(index).starts(with: comment)
+      }
+      if isComment || isEscaped {
+        isEscaped = false
+      } else if byte == escape {
+        isEscaped = true
+        begun = true
+      } else if UInt16(byte) == quote {
         quoted.toggle()
         begun = true
       } else if !quoted {

@@ -11,6 +11,8 @@ final class CSVReader: RecordReader {
   /// Line of the window's first byte.
   var line: Int64 = 1
   var audit = TextAudit()
+  /// Lines that were passed over before the header.
+  let skippedLines: Int
   /// Fields that a row must have; nil while the header is read.
   var expectedFields: Int?
   /// What stands between two fields.
@@ -24,11 +26,15 @@ final class CSVReader: RecordReader {
   {
     self.window = window
     maximumRecordBytes = options.maximumRecordBytes
+    skippedLines = options.skipLines
     let delimiter = try ReaderOptions.byte(options.delimiter, of: "delimiter")
-    dialect = CSVDialect(
-      sample: window.bytes, delimiter: delimiter ?? (format == .tsv ? UInt8(ascii: "\t") : nil),
-      quote: try ReaderOptions.byte(options.quote, of: "quote"))
+    let newline = CSVDialect.newline(of: window.bytes)
     window.skipByteOrderMark()
+    line += try window.skipLines(options.skipLines, endingWith: newline)
+    if options.skipLines > 0 { _ = try window.fill(until: SourceSample.size) }
+    dialect = try CSVDialect(
+      sample: window.bytes, newline: newline, delimiter: delimiter ?? (format == .tsv ? UInt8(ascii: "\t") : nil),
+      options: options)
     if options.header {
       columns = try readHeader()
       if let given = options.columns {
@@ -75,7 +81,7 @@ final class CSVReader: RecordReader {
   private func fill(_ batch: RecordBatch, limit: Int) throws(ReaderError) {
     if let failure { throw failure }
     while true {
-      switch scan(into: batch, limit: limit) {
+      switch dialect.isPlain ? scan(into: batch, limit: limit) : scanCarefully(into: batch, limit: limit) {
       case .full, .finished: return
       case .more: _ = try window.fill()
       case .tooLong:
