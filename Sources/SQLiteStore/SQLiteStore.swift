@@ -20,6 +20,8 @@ package final class SQLiteStore: IncrementalStore {
   let layouts: [Int: RowLayout]
   /// How rows are looked up, by the numbers of the entities at the top of hierarchies.
   let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
+  /// How many loads go on without the indexes of a table.
+  let postponements = Mutex<[String: Int]>([:])
   /// What IDs of an entity are made with, by its index: of every entity in the hierarchies that the store holds a part of.
   private let scopes: [Int: IDScope]
   /// Whether there are ordered relationships.

@@ -52,10 +52,13 @@ package enum ImportEnd: Sendable, Hashable {
 package struct Importer {
   private let coordinator: PersistentStoreCoordinator
   private let request: ImportRequest
+  /// A load of so many records or more may go on without the indexes that it doesn't need itself.
+  private let largeLoad: Int64
 
-  package init(coordinator: PersistentStoreCoordinator, request: ImportRequest) {
+  package init(coordinator: PersistentStoreCoordinator, request: ImportRequest, largeLoad: Int64 = 100_000) {
     self.coordinator = coordinator
     self.request = request
+    self.largeLoad = largeLoad
   }
 
   /// Imports the source, from where an earlier run of the same job was stopped or killed.
@@ -82,12 +85,16 @@ package struct Importer {
     let reader = try openReader(
       fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
       from: checkpoint.position == .start ? nil : checkpoint.position)
-    return try load(source, reader, entity, checkpoint, context, shouldStop, report)
+    let indexes = PostponedIndexes(of: entity, in: try coordinator.store(of: entity), largeLoad: largeLoad)
+    return try indexes.made {
+      try load(source, reader, entity, checkpoint, context, indexes, shouldStop, report)
+    }
   }
 
   private func load(
     _ source: ImportSource, _ reader: any RecordReader, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
-    _ context: ManagedObjectContext, _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
+    _ context: ManagedObjectContext, _ indexes: PostponedIndexes, _ shouldStop: () -> Bool,
+    _ report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
     let tabular = reader as? CSVReader
     var mapping = try RecordMapping(entity, columns: reader.columns)
@@ -112,6 +119,7 @@ package struct Importer {
     // It may have been killed just before it said so.
     try checkRejects(writer)
     var isFirst = checkpoint.position == .start
+    let begin = (bytes: done, records: checkpoint.counts.records)
     while true {
       if shouldStop() { return .stopped(progress()) }
       guard let batch = try pipeline.next() else { break }
@@ -125,6 +133,8 @@ package struct Importer {
       done = batch.bytesRead
       pipeline.recycle(batch, writer.takeRemains())
       report(progress())
+      try indexes.look(
+        records: writer.checkpoint.counts.records - begin.records, in: done - begin.bytes, of: total - begin.bytes)
       try checkRejects(writer)
     }
     if shouldStop() { return .stopped(progress()) }
@@ -133,6 +143,7 @@ package struct Importer {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
     guard var notes = try writer.finish(shouldStop: shouldStop) else { return .stopped(progress()) }
+    try indexes.make()
     try coordinator.store(of: entity).synchronize()
     done = total
     if !mapping.ignored.isEmpty {

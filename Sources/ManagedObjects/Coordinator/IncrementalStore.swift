@@ -16,6 +16,11 @@ package protocol IncrementalStore: StoreReader {
   func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T
   /// IDs for new objects, never given again.
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
+  /// Takes away, for now, what only speeds reading an entity's rows, if that pays when so many are to come. Each call that
+  /// answers true is to be followed by one of ``makeIndexes(of:)``.
+  func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool
+  /// Makes what ``postponeIndexes(of:expecting:)`` took away.
+  func makeIndexes(of entity: EntityDescription) throws
   /// Makes everything written so far survive a loss of power.
   func synchronize() throws
   /// Lets go of files and connections. Every later use fails.
@@ -25,4 +30,7 @@ package protocol IncrementalStore: StoreReader {
 extension IncrementalStore {
   /// A store without files has nothing to let go of.
   package func close() throws {}
+  /// A store without indexes has none to postpone.
+  package func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool { false }
+  package func makeIndexes(of entity: EntityDescription) throws {}
 }

@@ -1,0 +1,49 @@
+import ManagedObjects
+
+/// The indexes that one large load goes on without, and makes at its end.
+final class PostponedIndexes {
+  private let entity: EntityDescription
+  private let store: PersistentStore
+  private let largeLoad: Int64
+  private var hasLooked = false
+  private var isPostponed = false
+
+  init(of entity: EntityDescription, in store: PersistentStore, largeLoad: Int64) {
+    self.entity = entity
+    self.store = store
+    self.largeLoad = largeLoad
+  }
+
+  /// Decides, once the first records are in, by how many there will be in all.
+  func look(records: Int64, in bytes: Int64, of total: Int64) throws {
+    guard !hasLooked, bytes > 0 else { return }
+    hasLooked = true
+    let rest = Double(records) / Double(bytes) * Double(total - bytes)
+    guard rest >= Double(largeLoad) else { return }
+    isPostponed = try store.content.postponeIndexes(of: entity, expecting: Int64(rest))
+  }
+
+  /// Runs the load, and makes them however it ends.
+  func made<T>(_ load: () throws -> T) throws -> T {
+    do {
+      let result = try load()
+      try make()
+      return result
+    } catch let failure {
+      do {
+        try make()
+      } catch {
+        // What ended the load is what is to be told; whoever opens the store next makes the indexes.
+        throw failure
+      }
+      throw failure
+    }
+  }
+
+  /// Makes them.
+  func make() throws {
+    guard isPostponed else { return }
+    isPostponed = false
+    try store.content.makeIndexes(of: entity)
+  }
+}

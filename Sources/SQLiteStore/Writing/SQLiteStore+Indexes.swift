@@ -1,0 +1,64 @@
+// A large load into a table that held little keeps no index meanwhile that only speeds reading, and makes it from all rows
+// at the end: sorting once costs half of what finding a place for each row does. What says whether a row may be there is
+// kept up as ever. Should the program be killed, whoever opens the file next makes what is missing; until then a reader
+// is slower, and never wrong.
+
+import GRDB
+package import ManagedObjects
+
+extension SQLiteStore {
+  /// Takes away, for now, the indexes of an entity's table that aren't unique, if so many rows are expected that making them
+  /// anew takes less than keeping them: at least as many as twice those that are there.
+  ///
+  /// Each call that answers true is to be followed by one of ``makeIndexes(of:)``. Several loads of one table may do so at
+  /// the same time; the last of them makes the indexes.
+  package func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
+    let indexes = try postponable(entity)
+    guard !indexes.isEmpty else { return false }
+    let layout = try layout(of: entity)
+    return try translating {
+      try pool.writeWithoutTransaction { db in
+        if postponements.withLock({ $0[layout.table, default: 0] }) == 0 {
+          let many = max(1, rows / 2)
+          let sql = "SELECT count(*) FROM (SELECT 1 FROM \(layout.table.quotedName) LIMIT ?)"
+          let present = try Int64.fetchOne(db, sql: sql, arguments: [many]) ?? 0
+          guard present < many else { return false }
+          try db.inTransaction(.immediate) {
+            for index in indexes { try db.execute(sql: "DROP INDEX IF EXISTS \(index.name.quotedName)") }
+            return .commit
+          }
+        }
+        postponements.withLock { $0[layout.table, default: 0] += 1 }
+        return true
+      }
+    }
+  }
+
+  /// Makes the indexes that ``postponeIndexes(of:expecting:)`` took away, unless another load still goes on without them.
+  /// Nobody else writes meanwhile.
+  package func makeIndexes(of entity: EntityDescription) throws {
+    let indexes = try postponable(entity)
+    let table = try layout(of: entity).table
+    try translating {
+      try pool.writeWithoutTransaction { db in
+        let isLast = postponements.withLock { loads in
+          loads[table, default: 1] -= 1
+          return loads[table] == 0
+        }
+        guard isLast else { return }
+        // A second thread sorts while this one reads.
+        try db.execute(sql: "PRAGMA threads = 1")
+        defer { postponements.withLock { $0[table] = nil } }
+        try db.inTransaction(.immediate) {
+          for index in indexes { try db.execute(sql: index.createStatement) }
+          return .commit
+        }
+      }
+    }
+  }
+
+  private func postponable(_ entity: EntityDescription) throws -> [IndexMap] {
+    let table = try layout(of: entity).table
+    return schema.indexes.filter { $0.table == table && !$0.isUnique }
+  }
+}
