@@ -46,13 +46,17 @@ extension SQLiteStore {
           return loads[table] == 0
         }
         guard isLast else { return }
-        // A second thread sorts while this one reads.
-        try db.execute(sql: "PRAGMA threads = 1")
         defer { postponements.withLock { $0[table] = nil } }
-        try db.inTransaction(.immediate) {
-          for index in indexes { try db.execute(sql: index.createStatement) }
-          return .commit
+        // Each thread sorts as much at once as the cache may hold: a second one, with half of it.
+        try db.execute(sql: "PRAGMA threads = 1; PRAGMA cache_size = -\(options.writerCache / 2048)")
+        let result = Result {
+          try db.inTransaction(.immediate) {
+            for index in indexes { try db.execute(sql: index.createStatement) }
+            return .commit
+          }
         }
+        try db.execute(sql: "PRAGMA threads = 0; PRAGMA cache_size = -\(options.writerCache / 1024)")
+        try result.get()
       }
     }
   }

@@ -83,5 +83,9 @@ final class FaultyStore: IncrementalStore {
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try plan.run { try store.permanentIDs(for: entities) }
   }
+  func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
+    try plan.run { try store.postponeIndexes(of: entity, expecting: rows) }
+  }
+  func makeIndexes(of entity: EntityDescription) throws { try plan.run { try store.makeIndexes(of: entity) } }
   func synchronize() throws { try plan.run { try store.synchronize() } }
 }

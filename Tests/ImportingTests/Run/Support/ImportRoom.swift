@@ -57,11 +57,14 @@ final class ImportRoom {
   ///   - name: the source's name; its file is written unless it is there with this content.
   ///   - stopAfter: batches after which it is to stop.
   ///   - stopAtAsking: the how manieth question whether to stop is answered by yes.
+  ///   - largeLoad: from how many records on it goes on without indexes.
+  ///   - told: is told of each batch.
   @discardableResult
   func run(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
     reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, job: String = "1",
-    rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max
+    rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max, largeLoad: Int64 = .max,
+    told: (ImportProgress) -> Void = { _ in }
   ) throws -> ImportEnd {
     let source = file(name)
     defer { isSourceKept = false }
@@ -75,13 +78,17 @@ final class ImportRoom {
       options: ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit),
       rejects: rejects ?? rejectsFile(job))
     var asked = 0
-    return try Importer(coordinator: coordinator, request: request).run(
+    return try Importer(coordinator: coordinator, request: request, largeLoad: largeLoad).run(
       in: context,
       shouldStop: {
         asked += 1
         // The first report is before the first batch.
         return asked >= stopAtAsking || reports.count > stopAfter
-      }, report: { reports.append($0) })
+      },
+      report: { progress in
+        reports.append(progress)
+        told(progress)
+      })
   }
 
   /// Imports a file of the room as it is.
