@@ -137,6 +137,7 @@ extension ManagedObjectContext {
     guard let batch = faultBatches.batch(of: object.id) else { return try source.rows(with: [object.id]).first }
     let others = batch.ids.compactMap { registry.object(with: $0) }.filter { $0.isUnfilled && $0.state == .clean }
     var rows = try source.rows(with: [object.id] + others.map(\.id))
+    takePromotedIDs()
     guard var own = rows.firstIndex(where: { $0.id == object.id }).map({ rows.remove(at: $0) }) else {
       _ = materialize(rows)
       return nil

@@ -58,6 +58,7 @@ extension ManagedObjectContext {
   /// save will say so.
   private func readAgain(_ objects: ContiguousArray<ManagedObject>) {
     guard !objects.isEmpty, let rows = reading({ try source.rows(with: objects.map(\.id)) }) else { return }
+    takePromotedIDs()
     for row in rows {
       guard let object = registry.object(with: row.id), object.state == .updated else { continue }
       takeIn(row, object)

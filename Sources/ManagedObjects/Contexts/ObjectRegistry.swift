@@ -127,7 +127,13 @@ struct ObjectRegistry {
     for place in latest.indices {
       let isAlone = isKnownUniquelyReferenced(&latest[place])
       let object = latest[place]
-      if isAlone, object.isForgettable { dropped.append(object) } else { kept.append(object) }
+      guard isAlone, object.isForgettable else {
+        kept.append(object)
+        continue
+      }
+      // Whoever has a weak reference may still find it for a moment.
+      object.state = .detached
+      dropped.append(object)
     }
     latest = kept
     if count >= limit { letGo() }

@@ -2,6 +2,7 @@ extension ManagedObjectContext {
   /// The object of a row that a save or the store brought: the one known here, whose values stay unless it is a fault,
   /// or a new one.
   func object(from row: StoreRow) -> ManagedObject {
+    takePromotedIDs()
     if let known = registry.object(with: row.id) {
       if known.isUnfilled, known.state == .clean {
         known.slots = row.asRead

@@ -18,7 +18,8 @@ enum DecimalKey {
     var exponent = 0
     if let mark = rest.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
       guard let written = Int(String(decoding: rest[(mark + 1)...], as: UTF8.self)) else { return nil }
-      exponent = written
+      // Further than any decimal or double goes, and not so far that it couldn't be added to.
+      exponent = min(max(written, -100_000), 100_000)
       rest = rest[..<mark]
     }
     let point = rest.firstIndex(of: UInt8(ascii: ".")) ?? rest.endIndex

@@ -52,6 +52,20 @@ struct ValueCodecTests {
     }
   }
 
+  @Test("digits of another program may say a number beyond all others")
+  func farExponents() throws {
+    let queue = try DatabaseQueue()
+    let keys = try queue.read { db in
+      PredicateFunctions.register(on: db)
+      return try ["-1e9223372036854775807", "1e-9223372036854775808", "1", "1e9223372036854775807"].map { text in
+        try Data.fetchOne(db, sql: "SELECT lade_decimal_key(?)", arguments: [text])
+      }
+    }
+    for (a, b) in zip(keys, keys.dropFirst()) {
+      #expect(try #require(a).lexicographicallyPrecedes(#require(b)))
+    }
+  }
+
   @Test("dates are stored to the microsecond, as text or as seconds")
   func dates() {
     let date = Date(timeIntervalSince1970: 1_717_165_800.25)

@@ -68,6 +68,7 @@ extension ManagedObjectContext {
 
   /// The objects of what was read.
   func objects(_ result: ObjectRead.Result, _ read: ObjectRead) throws -> [ManagedObject] {
+    takePromotedIDs()
     let objects: [ManagedObject]
     switch result {
     case .rows(let rows): objects = materialize(rows, read.fetch)
@@ -136,6 +137,9 @@ final class ObjectMaking {
   /// Whether the context knew nothing before. No two rows of a fetch are the same: nothing needs to be looked up then.
   private let isEmpty: Bool
   private let notesRows: Bool
+  /// Whether the first row is still to come, before which objects take the IDs that the parent may have given them while
+  /// it was asked: the rows have those.
+  private var awaitsIDs: Bool
   @exclusivity(unchecked) private var objects: [ManagedObject] = []
   /// Those that have been read now, where not all of them have.
   private var awakening: [ManagedObject] = []
@@ -150,12 +154,17 @@ final class ObjectMaking {
     refreshes = fetch?.refreshesObjects == true && fetch?.slots == nil
     isEmpty = fetch != nil && context.registry.count == 0
     notesRows = fetch?.slots == nil && context.rowCache.interval != 0
+    awaitsIDs = context.promotions != nil
     context.registry.prepare(for: count)
     objects.reserveCapacity(count)
   }
 
   func take(_ row: consuming StoreRow) {
     let entity = row.id.scope.entity
+    if awaitsIDs {
+      context.takePromotedIDs()
+      awaitsIDs = false
+    }
     if notesRows { context.rowCache.note(row) }
     if !isEmpty, let (known, isAlone) = context.registry.objectAlone(with: row.id) {
       objects.append(known)

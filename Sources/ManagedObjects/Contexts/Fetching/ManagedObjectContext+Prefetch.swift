@@ -56,12 +56,14 @@ extension ManagedObjectContext {
       return try objects(ids)
     }
     let unread = owners.filter { !$0.hasResolved(relationship) && !$0.isUnfilled }
-    let related = try source.relatedRows(of: unread.map(\.id), relationship)
+    // Making objects of the rows may give the owners their permanent IDs.
+    let asked = unread.map(\.id)
+    let related = try source.relatedRows(of: asked, relationship)
     // Held until all the sets say who is in them.
     let found = materialize(related.map(\.row))
     let members = Dictionary(grouping: related.indices) { related[$0].owner }
-    for owner in unread {
-      let ids = members[owner.id]?.map { found[$0].id } ?? []
+    for (owner, id) in zip(unread, asked) {
+      let ids = members[id]?.map { found[$0].id } ?? []
       owner.settle(
         relationship, stored: relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids)), in: self)
     }
