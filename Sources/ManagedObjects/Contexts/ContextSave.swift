@@ -28,7 +28,8 @@ public struct ContextSave: Sendable {
   package private(set) var deleted: [StoreRow]
   /// What the store changed of rows that the save didn't: derived attributes of theirs.
   package private(set) var refreshed: [StoreWriteResult.Refresh]
-  /// Which of the coordinator's saves it is; 0 for one into a parent context, and where nobody asks.
+  /// Which of the coordinator's saves it is, or of those that a parent has told its children; of one into a parent the last
+  /// that was told before.
   var number: Int64 = 0
   /// Whether an inserted row may belong to a set of another object: found out where the save is made, lest the main queue
   /// look at each row.

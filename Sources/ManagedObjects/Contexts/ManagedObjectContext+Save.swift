@@ -54,12 +54,13 @@ extension ManagedObjectContext {
     for object in save.deleted { object.state = .detached }
     if parent == nil { forgetVanished(Set(save.changes.deleted.map(\.id))) }
     let refreshed = take(result.refreshed, into: &save.changes)
-    let told = ContextSave(context: self, save.changes, refreshed)
+    var told = ContextSave(context: self, save.changes, refreshed)
+    told.number = result.number
     forgetRows(of: told)
     postDidSave(told, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
     if !refreshed.isEmpty { observers.willProcess(ContextSave(context: self, StoreChanges(), refreshed)) }
     processPendingChanges()
-    tellFollowers(told, number: result.number)
+    tellFollowers(told)
   }
 
   /// What one save writes, with the objects that it comes from.

@@ -122,7 +122,7 @@ package struct StoreWriteResult: Sendable {
   /// What the store changed beyond that, also of rows that weren't in the changes; empty for a model without derived
   /// attributes.
   package var refreshed: [Refresh]
-  /// Which of the coordinator's saves it is, from 1; 0 for one into a parent context.
+  /// Which of the coordinator's saves it is, from 1; of one into a parent context, the last that the parent had told.
   var number: Int64 = 0
 
   package init(ids: [ManagedObjectID], refreshed: [Refresh] = []) {

@@ -77,7 +77,9 @@ struct ParentSource: ObjectSource {
       }
       for row in changes.deleted { parent.delete(parent.object(with: row.id)) }
       try parent.throwDeferredError()
-      return StoreWriteResult(ids: changes.inserted.map(\.id))
+      var result = StoreWriteResult(ids: changes.inserted.map(\.id))
+      result.number = parent.followers.lastNumber
+      return result
     }
   }
 

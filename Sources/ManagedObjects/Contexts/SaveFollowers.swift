@@ -18,6 +18,8 @@ final class SaveFollowers: Sendable {
     var next: Int64 = 1
     /// Saves that came by before the one that precedes them.
     var early: [Int64: ContextSave] = [:]
+    /// The number of the save that a parent has told last.
+    var last: Int64 = 0
   }
 
   private let state = Mutex(State())
@@ -39,17 +41,26 @@ final class SaveFollowers: Sendable {
     state.withLock { $0.entries.removeAll { $0.context == nil || $0.context === context } }
   }
 
-  /// Tells a save now.
+  /// The number of the save that a parent has told its children last.
+  var lastNumber: Int64 { state.withLock(\.last) }
+
+  /// Tells a parent's save now, with the next number.
   func tell(_ save: ContextSave) {
-    state.withLock { $0.entries.compactMap(\.context) }.forEach { $0.takeIn(save) }
+    let (contexts, number) = state.withLock { state in
+      state.last += 1
+      return (state.entries.compactMap(\.context), state.last)
+    }
+    var save = save
+    save.number = number
+    for context in contexts { context.takeIn(save) }
   }
 
   /// Tells a save after those with lower numbers. Every number comes by, once. Returns whether others were saved before
   /// that the context which saved hasn't merged yet. To be called on its queue.
-  func tell(_ save: ContextSave, number: Int64, by context: ManagedObjectContext) -> Bool {
+  func tell(_ save: ContextSave, by context: ManagedObjectContext) -> Bool {
     state.withLock { state in
-      let isLast = number == state.next && context.mailbox.isEmpty
-      state.early[number] = save
+      let isLast = save.number == state.next && context.mailbox.isEmpty
+      state.early[save.number] = save
       while let ready = state.early.removeValue(forKey: state.next) {
         state.next += 1
         // Only puts work on queues, which keeps the order; nothing runs under the lock.
@@ -187,14 +198,15 @@ extension ManagedObjectContext {
   }
 
   /// Tells a save of this context to whoever merges by itself.
-  func tellFollowers(_ save: ContextSave, number: Int64) {
+  func tellFollowers(_ save: ContextSave) {
     if let parent {
+      if !mailbox.isEmpty { laterSaves.append(LaterSave(save)) }
       if !parent.followers.isEmpty { parent.perform { parent.passDown(save) } }
-    } else if number > 0 {
-      var save = save
-      save.number = number
+    } else if save.number > 0 {
       if !persistentStoreCoordinator.followers.isEmpty { save.listIDs() }
-      if persistentStoreCoordinator.followers.tell(save, number: number, by: self) { laterSaves.append(.init(save)) }
+      if persistentStoreCoordinator.followers.tell(save, by: self) {
+        laterSaves.append(LaterSave(save))
+      }
     }
     passDown(save)
   }

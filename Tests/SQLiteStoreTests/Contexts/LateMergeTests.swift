@@ -37,12 +37,18 @@ struct LateMergeTests {
     }
   }
 
-  @Test("don't take back what the context has saved since", arguments: StoreKind.allCases)
-  func ownSave(_ kind: StoreKind) throws {
+  @Test(
+    "don't take back what the context has saved since, into the store or into its parent",
+    arguments: StoreKind.allCases, [false, true])
+  func ownSave(_ kind: StoreKind, _ isChild: Bool) throws {
     let stack = try CompanyStack(kind)
     let id = try saved(stack)
-    let main = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let other = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let parent = isChild ? ManagedObjectContext(.privateQueue, coordinator: stack.coordinator) : nil
+    func context() -> ManagedObjectContext {
+      if let parent { return ManagedObjectContext(.privateQueue, parent: parent) }
+      return ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    }
+    let (main, other) = (context(), context())
     try main.performAndWait {
       main.automaticallyMergesChangesFromParent = true
       main.retainsRegisteredObjects = true
@@ -52,12 +58,18 @@ struct LateMergeTests {
     // Another context saves when this one is about to: what it saved waits until this one has.
     let observer = once(ManagedObjectContext.willSaveObjectsNotification, main) {
       #expect(throws: Never.self) { try set(31, of: id, in: other) }
+      parent?.performAndWait {}
     }
     defer { NotificationCenter.default.removeObserver(observer) }
     try set(32, of: id, in: main)
-    #expect(try stack.context().all(Person.self).map(\.age) == [32])
     #expect(age(of: id, in: main) == 32)
     #expect(main.performAndWait { !main.hasChanges })
+    try parent?.performAndWait { try parent?.save() }
+    #expect(try stack.context().all(Person.self).map(\.age) == [32])
+    // What comes after it counts again.
+    try set(33, of: id, in: context())
+    parent?.performAndWait {}
+    #expect(age(of: id, in: main) == 33)
   }
 
   @Test("don't bring a child what its parent has had others for since", arguments: StoreKind.allCases)
