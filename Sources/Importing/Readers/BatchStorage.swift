@@ -104,6 +104,17 @@ struct BatchStorage {
     arenaCount += written
   }
 
+  /// Gives a cell a text that stands nowhere in its record.
+  mutating func replace(cell index: Int, by text: [UInt8]) {
+    if arenaCapacity - arenaCount < text.count { growArena(to: arenaCount + text.count) }
+    text.withUnsafeBufferPointer { bytes in
+      if let base = bytes.baseAddress { (arena + arenaCount).update(from: base, count: bytes.count) }
+    }
+    cells[index].offset = UInt32(truncatingIfNeeded: arenaCount)
+    cells[index].length = UInt32(truncatingIfNeeded: text.count)
+    arenaCount += text.count
+  }
+
   @inline(never)
   mutating func growCells(to wanted: Int) {
     guard wanted > cellCapacity else { return }

@@ -30,6 +30,7 @@ func openReader(
   case .csv, .tsv: return try CSVReader(window: window, options: options, format: format, from: position)
   case .fixedWidth: return try FixedWidthReader(window: window, options: options, from: position)
   case .json: return try JSONReader(window: window, options: options, from: position)
+  case .xml: return try XMLReader(window: window, options: options, from: position)
   case .ndjson: return try NDJSONReader(window: window, options: options, from: position)
   }
 }

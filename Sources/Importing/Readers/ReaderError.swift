@@ -23,6 +23,9 @@ package enum ReaderError: Error, Sendable, Hashable {
   case rootNotFound(path: String, found: [String])
   /// No key was asked for, and the values of several top-level keys are arrays of objects.
   case severalRoots(found: [String])
+  /// XML: the elements in the document's element have several names, or none comes twice: those names (the first
+  /// twenty).
+  case severalRecords(found: [String])
   /// What stands at the key path isn't an array. An empty path is the document itself.
   case notAnArray(path: String, found: String)
   /// The file is wrong from here on, line and column (in bytes) counted from 1.
@@ -61,6 +64,9 @@ extension ReaderError: CustomStringConvertible {
         : "there is no “\(path)” in the document (\(Self.keys(found)))"
     case .severalRoots(let found):
       "several top-level values are arrays of objects (\(Self.keys(found))); name one as root"
+    case .severalRecords(let found):
+      "it isn't clear which elements are the records (\(found.map { "“\($0)”" }.joined(separator: ", "))); name one as "
+        + "record"
     case .notAnArray(let path, let found):
       path.isEmpty
         ? "the document is \(found), not an array of objects" : "“\(path)” is \(found), not an array of objects"

@@ -28,6 +28,15 @@ extension ReaderOptions {
       throw .invalidOption(name: "fixedWidth", reason: "the format needs the columns, with their names and widths")
     }
   }
+
+  /// Refuses a name or path of elements that no element can have.
+  func validateRecord() throws(ReaderError) {
+    guard let record else { return }
+    let names = record.split(separator: "/", omittingEmptySubsequences: false)
+    guard !record.isEmpty, !record.contains(where: \.isWhitespace), !names.dropFirst().contains(""),
+      names.count <= XMLMistake.maximumDepth
+    else { throw .invalidOption(name: "record", reason: "“\(record)” isn't a name, or names with slashes between") }
+  }
 }
 
 extension SourceWindow {

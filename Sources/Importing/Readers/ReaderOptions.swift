@@ -32,6 +32,10 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
   package var skipLines = 0
   /// Fixed width: the columns. That format needs it.
   package var fixedWidth: FixedWidthLayout? = nil
+  /// XML: the elements that are records: by name, wherever they stand, or by path from the document's element down,
+  /// such as `feed/entry`. Names are those in the file, with their prefix. Nil: the elements in the document's
+  /// element, if they have one name or only one name comes more than once.
+  package var record: String? = nil
 
   /// Options of these parts.
   package init(
@@ -58,6 +62,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
       throw .invalidOption(name: "delimiter", reason: "it is the same as the quote")
     }
     try validateLines(delimiter: delimiter, quote: quote)
+    try validateRecord()
     if let rootPath {
       if rootPath.contains("") { throw .invalidOption(name: "root", reason: "“\(root ?? "")” has an empty key") }
       if rootPath.count > 100 { throw .invalidOption(name: "root", reason: "it has more than 100 keys") }
@@ -98,7 +103,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
 extension ReaderOptions {
   private enum CodingKeys: String, CodingKey {
     case format, delimiter, quote, header, columns, root, maximumRecordBytes
-    case escape, tsvEscapes, comment, skipLines, fixedWidth
+    case escape, tsvEscapes, comment, skipLines, fixedWidth, record
   }
 
   /// Reads options in which any part may be left out; what isn't there has its default.
@@ -117,6 +122,7 @@ extension ReaderOptions {
     comment = try values.decodeIfPresent(String.self, forKey: .comment)
     skipLines = try values.decodeIfPresent(Int.self, forKey: .skipLines) ?? 0
     fixedWidth = try values.decodeIfPresent(FixedWidthLayout.self, forKey: .fixedWidth)
+    record = try values.decodeIfPresent(String.self, forKey: .record)
   }
 
   /// Writes every part, a missing quote as null: left out, it would come back as the default.
@@ -134,5 +140,6 @@ extension ReaderOptions {
     try values.encodeIfPresent(comment, forKey: .comment)
     if skipLines != 0 { try values.encode(skipLines, forKey: .skipLines) }
     try values.encodeIfPresent(fixedWidth, forKey: .fixedWidth)
+    try values.encodeIfPresent(record, forKey: .record)
   }
 }

@@ -10,6 +10,8 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
   case json
   /// A JSON object a line.
   case ndjson
+  /// An XML 1.0 document, with elements that are records.
+  case xml
 
   /// The format that a file name ends in, whatever the case; nil if the ending says nothing.
   package init?(fileName: String) {
@@ -19,6 +21,7 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
     case "tsv", "tab": self = .tsv
     case "json": self = .json
     case "ndjson", "jsonl": self = .ndjson
+    case "xml": self = .xml
     default: return nil
     }
   }

@@ -61,6 +61,7 @@ struct SourceSample {
     switch text[first] {
     case UInt8(ascii: "{"): return objectIsFollowedByAnother(from: first) ? .ndjson : .json
     case UInt8(ascii: "["): return .json
+    case UInt8(ascii: "<") where text[first...].starts(with: Array("<?xml".utf8)): return named ?? .xml
     default: return named ?? .csv
     }
   }

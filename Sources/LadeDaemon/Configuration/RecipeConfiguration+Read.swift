@@ -54,7 +54,7 @@ extension ReaderOptions {
   private func reportConflicts(in recipe: YAMLSection<RecipeConfiguration.Key>) {
     let table = "only CSV and TSV have it, and the format is \(format?.rawValue ?? "")"
     switch format {
-    case .json, .ndjson, .fixedWidth:
+    case .json, .ndjson, .fixedWidth, .xml:
       for key in [RecipeConfiguration.Key.delimiter, .quote, .header] { recipe[key]?.conflict(table) }
     case .tsv:
       if let delimiter, delimiter != "\t" {

@@ -13,6 +13,8 @@ struct OpenReaderTests {
       ("export", "a,b\n1,2\n", "CSVReader"), ("export", " [\n{}]", "JSONReader"),
       ("export.dat", "{\"a\":[{}]}", "JSONReader"), ("export.dat", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"),
       ("a.json", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"), ("a.json", "{\n\"a\":[{}]}\n", "JSONReader"),
+      ("a.XML", "<a/>", "XMLReader"), ("export", "<?xml version=\"1.0\"?><a/>", "XMLReader"),
+      ("a.csv", "<b>,c\n", "CSVReader"),
     ])
   func format(name: String, text: String, reader: String) throws {
     let file = try SourceFile(Array(text.utf8), name: name)
@@ -75,6 +77,7 @@ struct OpenReaderTests {
     #expect(try changed { $0.comment = "\"x" } == "comment")
     #expect(try changed { $0.skipLines = -1 } == "skipLines")
     #expect(try changed { $0.format = .fixedWidth } == "fixedWidth")
+    for record in ["", "a//b", "a b", "a/"] { #expect(try changed { $0.record = record } == "record") }
     #expect(try read("1,2\n", ReaderOptions(header: false, columns: ["a", "a"])).error == .duplicateColumn(name: "a"))
   }
 
@@ -91,6 +94,7 @@ struct OpenReaderTests {
     }
     var full = ReaderOptions(format: .fixedWidth)
     (full.escape, full.tsvEscapes, full.comment, full.skipLines) = ("\\", true, "#", 3)
+    full.record = "feed/entry"
     full.fixedWidth = FixedWidthLayout(columns: [.init("a", width: 2), .init("b", start: 4, end: 5)], unit: .bytes)
     #expect(try JSONDecoder().decode(ReaderOptions.self, from: JSONEncoder().encode(full)) == full)
     let position = ReaderPosition(byteOffset: 7, line: 2, record: 1, state: "after 0 3")

@@ -66,6 +66,10 @@ struct ReaderMessageTests {
       .severalRoots(found: ["a", "b"]),
       "several top-level values are arrays of objects (keys: “a”, “b”); name one as root"
     ),
+    (
+      .severalRecords(found: ["a", "b"]),
+      "it isn't clear which elements are the records (“a”, “b”); name one as record"
+    ),
     (.notAnArray(path: "a", found: "null"), "“a” is null, not an array of objects"),
     (.notAnArray(path: "", found: "a number"), "the document is a number, not an array of objects"),
     (.malformed(line: 2, column: 5, what: "x"), "line 2, column 5: x"),
@@ -82,10 +86,13 @@ struct ReaderMessageTests {
     #expect(error.description == text)
   }
 
-  @Test("every mistake in JSON is said in words of its own")
+  @Test("every mistake in JSON and XML is said in words of its own")
   func mistakes() {
     let texts = (0...UInt8.max).compactMap(JSONMistake.init(rawValue:)).map(\.description)
     #expect(texts.count == 16)
     #expect(Set(texts).count == texts.count)
+    let xml = (0...UInt8.max).compactMap(XMLMistake.init(rawValue:)).map(\.description)
+    #expect(xml.count == 18)
+    #expect(Set(xml).count == xml.count)
   }
 }

@@ -12,7 +12,7 @@ final class JSONReader: RecordReader {
     case end
   }
 
-  private let cursor: JSONCursor
+  private let cursor: DocumentCursor
   private var parser: JSONObjectParser
   private let maximumRecordBytes: Int
   /// Objects around the array.
@@ -27,7 +27,7 @@ final class JSONReader: RecordReader {
 
   /// Goes to the array, or to the position. The window stands at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
-    cursor = JSONCursor(window: window, maximumTokenBytes: options.maximumRecordBytes)
+    cursor = DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes)
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
     record = position?.record ?? 0

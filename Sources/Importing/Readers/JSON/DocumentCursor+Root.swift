@@ -1,4 +1,4 @@
-extension JSONCursor {
+extension DocumentCursor {
   private static let open = UInt8(ascii: "[")
   private static let brace = UInt8(ascii: "{")
 

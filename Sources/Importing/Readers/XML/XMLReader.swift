@@ -1,0 +1,207 @@
+/// Reads elements of an XML 1.0 document as records: those of a name or a path, wherever the rest of the document puts
+/// them. Memory is that of one record, whatever the document's length. Nothing is fetched, no entity is expanded, and
+/// a document type with declarations of its own is refused.
+///
+/// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
+final class XMLReader: RecordReader {
+  /// Which elements are records.
+  private enum Wanted {
+    case named(String)
+    case path([String])
+    /// None: the document's element has nothing in it.
+    case nothing
+  }
+
+  private let cursor: XMLCursor
+  private var mapping: XMLColumns
+  private let maximumRecordBytes: Int
+  private var wanted: Wanted
+  /// The same as the options have it.
+  private var record: String
+  private var audit = TextAudit()
+  private var failure: ReaderError?
+  private var delivered: Int64
+  private var hasEnded = false
+  /// Behind the last record: where a reader resumes.
+  private var mark: (offset: Int64, line: Int64, column: Int64, open: [String], hasBegun: Bool) = (0, 1, 1, [], false)
+
+  /// Goes to the position. The window stands at the beginning of the file.
+  init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
+    cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
+    mapping = XMLColumns(names: options.columns ?? [])
+    maximumRecordBytes = options.maximumRecordBytes
+    delivered = position?.record ?? 0
+    record = options.record ?? ""
+    wanted = .nothing
+    window.skipByteOrderMark()
+    if let position, !position.state.isEmpty {
+      try resume(at: position, isGiven: options.record != nil)
+    } else {
+      if options.record == nil {
+        let start = window.offset
+        record = try Self.findRecord(cursor)
+        cursor.seek(to: start, line: 1, column: 1, open: [], hasBegun: false)
+      }
+    }
+    setMark()
+    wanted = Self.wanted(record)
+  }
+
+  var columns: [String] { mapping.columns.names }
+  var bytesTotal: Int64 { cursor.document.window.total }
+  var bytesRead: Int64 { cursor.document.window.offset }
+
+  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
+    batch.removeAll()
+    do throws(ReaderError) {
+      if let failure { throw failure }
+      while batch.count < max(1, limit), !batch.storage.pointee.isFull, let name = try nextRecord() {
+        try readRecord(name, into: batch)
+        delivered += 1
+        setMark()
+      }
+    } catch {
+      failure = error
+    }
+    batch.columns = columns
+    batch.end = self.position
+    if batch.count == 0, let failure { throw failure }
+    return batch.count > 0
+  }
+
+  private static func wanted(_ record: String) -> Wanted {
+    guard !record.isEmpty else { return .nothing }
+    guard record.contains("/") else { return .named(record) }
+    return .path(record.split(separator: "/").map(String.init))
+  }
+
+  private func isWanted(_ name: String) -> Bool {
+    switch wanted {
+    case .named(let wanted): name == wanted
+    case .path(let path): path.count == cursor.open.count + 1 && path.last == name && path.starts(with: cursor.open)
+    case .nothing: false
+    }
+  }
+
+  /// Goes to the next record; nil if the document has ended.
+  private func nextRecord() throws(ReaderError) -> String? {
+    while !hasEnded {
+      switch try cursor.next() {
+      case .element(let name):
+        if isWanted(name) { return name }
+        cursor.enter(name)
+      case .end: break
+      case .finished: hasEnded = true
+      }
+    }
+    return nil
+  }
+
+  private func readRecord(_ name: String, into batch: RecordBatch) throws(ReaderError) {
+    let storage = batch.storage
+    let document = cursor.document
+    while true {
+      let (start, end) = document.waiting
+      // No further than a record may go, so that it makes no difference how much is in memory.
+      let horizon = min(end, start + maximumRecordBytes + 1)
+      switch mapping.tree.parse(start, horizon, depth: cursor.open.count) {
+      case .mistake(let mistake, let place): throw cursor.fault(mistake, after: place - start)
+      case .token(_, let place) where place - start <= maximumRecordBytes:
+        let firstCell = storage.pointee.cellCount
+        guard mapping.appendCells(at: start, into: storage) else {
+          storage.pointee.cellCount = firstCell
+          throw cursor.fault(.tooManyColumns)
+        }
+        storage.pointee.finish(
+          bytes: start, kept: place - start, line: document.line, byteOffset: document.window.offset,
+          byteLength: place - start, firstCell: firstCell)
+        mapping.composeTexts(at: start, in: storage)
+        if let problem = audit.check(from: start, to: place, horizon: end, offset: document.window.offset) {
+          batch.setProblem(problem)
+        }
+        document.advance(place - start)
+        cursor.passed()
+        return
+      case .more where end - start <= maximumRecordBytes:
+        let final = document.window.atEnd
+        if try !document.window.fill(), final {
+          throw document.fault(XMLMistake.unexpectedEnd.description, after: document.window.unread)
+        }
+      case .token, .more:
+        return try skip(name, into: batch)
+      }
+    }
+  }
+
+  /// Keeps the beginning of a record that is too long, and passes over it.
+  private func skip(_ name: String, into batch: RecordBatch) throws(ReaderError) {
+    let document = cursor.document
+    _ = try document.window.fill(until: RecordBatch.keptBytes)
+    let beginning = Array(document.window.bytes.prefix(RecordBatch.keptBytes))
+    let (line, offset) = (document.line, document.window.offset)
+    try cursor.skip(name)
+    batch.finishTooLong(
+      beginning: beginning, line: line, byteOffset: offset, byteLength: Int(document.window.offset - offset),
+      limit: maximumRecordBytes)
+  }
+}
+
+extension XMLReader {
+  /// The name that the elements in the document's element have, if it is clear which of them are the records. Reads
+  /// the whole document; what is malformed after such an element is left for the reading to find.
+  private static func findRecord(_ cursor: XMLCursor) throws(ReaderError) -> String {
+    var counts: [(name: String, count: Int)] = []
+    var root = ""
+    do throws(ReaderError) {
+      search: while true {
+        switch try cursor.next() {
+        case .finished: break search
+        case .end: break
+        case .element(let name):
+          if cursor.open.isEmpty { root = name }
+          if cursor.open.count == 1 {
+            if let index = counts.firstIndex(where: { $0.name == name }) {
+              counts[index].count += 1
+            } else if counts.count < 20 {
+              counts.append((name, 1))
+            }
+          }
+          cursor.enter(name)
+        }
+      }
+    } catch {
+      guard case .malformed = error, counts.count == 1 else { throw error }
+    }
+    guard !counts.isEmpty else { return "" }
+    let several = counts.filter { $0.count > 1 }
+    guard let only = several.isEmpty ? counts.first : several.first, several.count == 1 || counts.count == 1 else {
+      throw .severalRecords(found: counts.map(\.name))
+    }
+    return "\(root)/\(only.name)"
+  }
+
+  private func setMark() {
+    let document = cursor.document
+    mark = (document.window.offset, document.line, document.column, cursor.open, cursor.hasBegun)
+  }
+
+  /// The mark, as something that can be kept: `12 1 feed/entry feed` is column 12, the document's element has begun,
+  /// the records are at that path, and `feed` is open. `-` stands for nothing.
+  private var position: ReaderPosition {
+    let open = mark.open.isEmpty ? "-" : mark.open.joined(separator: "/")
+    return ReaderPosition(
+      byteOffset: mark.offset, line: mark.line, record: delivered,
+      state: "\(mark.column) \(mark.hasBegun ? 1 : 0) \(record.isEmpty ? "-" : record) \(open)")
+  }
+
+  private func resume(at position: ReaderPosition, isGiven: Bool) throws(ReaderError) {
+    let parts = position.state.split(separator: " ")
+    guard parts.count == 4, let column = Int64(parts[0]), column > 0, position.line > 0,
+      (0...bytesTotal).contains(position.byteOffset)
+    else { throw .positionInvalid(position, fileSize: bytesTotal) }
+    if !isGiven { record = parts[2] == "-" ? "" : String(parts[2]) }
+    let open = parts[3] == "-" ? [] : parts[3].split(separator: "/").map(String.init)
+    guard open.count <= XMLMistake.maximumDepth else { throw .positionInvalid(position, fileSize: bytesTotal) }
+    cursor.seek(to: position.byteOffset, line: position.line, column: column, open: open, hasBegun: parts[1] == "1")
+  }
+}
