@@ -16,10 +16,10 @@ public struct ContextSave: Sendable {
   public let contextName: String?
   /// Who made the changes, as that context was told.
   public let transactionAuthor: String?
-  let contextID: ObjectIdentifier
+  let contextID: ContextIdentity
   let coordinator: PersistentStoreCoordinator
   /// The context that the save went into; nil for one that reached the store.
-  let parentID: ObjectIdentifier?
+  let parentID: ContextIdentity?
   var isToStore: Bool { parentID == nil }
   /// Whether the rows were read afterwards, so that nothing is known of what they were before.
   let isRemote: Bool
@@ -39,9 +39,9 @@ public struct ContextSave: Sendable {
   init(context: ManagedObjectContext, _ changes: StoreChanges, _ refreshed: [StoreWriteResult.Refresh] = []) {
     contextName = context.name
     transactionAuthor = context.transactionAuthor
-    contextID = ObjectIdentifier(context)
+    contextID = context.identity
     coordinator = context.persistentStoreCoordinator
-    parentID = context.parent.map(ObjectIdentifier.init)
+    parentID = context.parent?.identity
     isRemote = false
     inserted = changes.inserted
     updated = changes.updated
@@ -57,7 +57,7 @@ public struct ContextSave: Sendable {
   ) {
     contextName = nil
     transactionAuthor = nil
-    contextID = ObjectIdentifier(coordinator)
+    contextID = ContextIdentity()
     self.coordinator = coordinator
     parentID = nil
     isRemote = true

@@ -14,8 +14,13 @@ extension ManagedObjectContext {
   /// the values that were saved, so saves are to be merged in the order in which they were made.
   public func mergeChanges(fromContextDidSave save: ContextSave) {
     home.check()
-    guard save.coordinator === persistentStoreCoordinator, save.contextID != ObjectIdentifier(self), concerns(save)
+    guard save.coordinator === persistentStoreCoordinator, save.contextID != identity, concerns(save)
     else { return }
+    // What waits was saved before this.
+    mergeWaitingSaves()
+    let wasAtWork = isAtWork
+    isAtWork = true
+    defer { isAtWork = wasAtWork }
     takePromotedIDs()
     // What is merged is nobody's to undo.
     if undoManager != nil { processPendingChanges() }
@@ -40,7 +45,7 @@ extension ManagedObjectContext {
     guard let target = save.parentID else { return true }
     var above = parent
     while let context = above {
-      if target == ObjectIdentifier(context) || save.contextID == ObjectIdentifier(context) { return true }
+      if target == context.identity || save.contextID == context.identity { return true }
       above = context.parent
     }
     return false

@@ -30,6 +30,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   public let persistentStoreCoordinator: PersistentStoreCoordinator
   /// The context that this one saves into, nil when it saves to the coordinator.
   public let parent: ManagedObjectContext?
+  /// What it is known by to those that outlive it.
+  let identity = ContextIdentity()
   private let labels: Mutex<Labels>
   let home: ContextHome
   let queue: DispatchQueue?

@@ -161,7 +161,7 @@ extension ManagedObjectContext {
 
   /// Merges a save on the context's queue, later.
   fileprivate func takeIn(_ save: ContextSave) {
-    guard save.contextID != ObjectIdentifier(self) else { return }
+    guard save.contextID != identity else { return }
     // One piece of work for all that waits, so that a context which is busy isn't called once a save.
     if let pause = mailbox.put(save) { callToMerge(after: pause) }
   }
