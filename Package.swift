@@ -62,6 +62,7 @@ let package = Package(
     // From the ground up: each layer imports only what stands above it in this list.
     .target(name: "CLinux"),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
     layer("ManagedObjects", [ordered]),
     layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
     layer("ClassGeneration", ["ManagedObjects"]),
@@ -69,7 +70,7 @@ let package = Package(
     .plugin(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
-    layer("Importing", ["ManagedObjects"]),
+    layer("Importing", ["ManagedObjects", "CArchive"]),
     layer("Spool", ["CLinux", logging, yams]),
     layer("Jobs", ["ManagedObjects", "Importing", logging]),
     layer("Systemd", ["CSystemd"]),
@@ -88,7 +89,7 @@ let package = Package(
     tests(of: "ManagedObjects", []),
     tests(of: "SQLiteStore", ["ManagedObjects", grdb, sqlite]),
     tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
-    tests(of: "Importing", ["ManagedObjects", "SQLiteStore", grdb, sqlite]),
+    tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", logging]),
     tests(of: "Systemd", []),

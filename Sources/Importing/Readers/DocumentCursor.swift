@@ -16,8 +16,8 @@ final class DocumentCursor {
   var column: Int64 { window.offset - lineStart + 1 }
 
   /// Goes to a place of which line and column are known.
-  func seek(to offset: Int64, line: Int64, column: Int64) {
-    window.seek(to: offset)
+  func seek(to offset: Int64, line: Int64, column: Int64) throws(ReaderError) {
+    try window.seek(to: offset)
     self.line = line
     lineStart = offset - column + 1
   }

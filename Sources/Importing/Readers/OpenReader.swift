@@ -1,5 +1,9 @@
 /// Opens a source for reading, from its beginning or from where an earlier reader stood.
 ///
+/// The file may be compressed with gzip, bzip2, xz or zstd, be a zip or tar archive, or in another encoding than UTF-8: it
+/// is unpacked and decoded as it is read. Where that isn't so, a position costs nothing to go to; otherwise all before it
+/// is unpacked again.
+///
 /// The same file with the same options and a position that a batch gave as its `end` yields exactly the records after
 /// that batch. A file with a header line and nothing else opens, and its first `read` returns false.
 ///
@@ -9,23 +13,48 @@
 ///   - name: the file's name, of which the ending may tell the format.
 ///   - position: the `end` of the last batch that is done with; nil for the beginning.
 /// - Throws: `ReaderError`.
+package func openSource(
+  fileDescriptor: Int32, name: String, options: ReaderOptions, from position: ReaderPosition?
+) throws -> OpenedSource {
+  try openSource(fileDescriptor: fileDescriptor, name: name, options: options, from: position, blockSize: 256 << 10)
+}
+
+/// The reader alone.
 package func openReader(
   fileDescriptor: Int32, name: String, options: ReaderOptions, from position: ReaderPosition?
 ) throws -> any RecordReader {
-  try openReader(
-    fileDescriptor: fileDescriptor, name: name, options: options, from: position, blockSize: 256 << 10)
+  try openSource(fileDescriptor: fileDescriptor, name: name, options: options, from: position).reader
 }
 
 /// The same, reading blocks of this size.
 func openReader(
   fileDescriptor: Int32, name: String, options: ReaderOptions, from position: ReaderPosition?, blockSize: Int
 ) throws -> any RecordReader {
+  try openSource(
+    fileDescriptor: fileDescriptor, name: name, options: options, from: position, blockSize: blockSize
+  ).reader
+}
+
+/// The same, reading blocks of this size at every stage.
+func openSource(
+  fileDescriptor: Int32, name: String, options: ReaderOptions, from position: ReaderPosition?, blockSize: Int
+) throws -> OpenedSource {
   try options.validate()
-  let window = try SourceWindow(descriptor: fileDescriptor, blockSize: blockSize)
+  var stages = try SourceStages(descriptor: fileDescriptor, name: name, options: options, blockSize: blockSize)
+  try stages.openText()
+  let window = try SourceWindow(source: stages.source, encoding: stages.guess.encoding, blockSize: blockSize)
   _ = try window.fill(until: SourceSample.size)
   let sample = SourceSample(bytes: window.bytes, isWhole: window.atEnd)
   try sample.check()
-  let format = options.format ?? sample.format(fileName: name)
+  let format = options.format ?? sample.format(fileName: stages.innerName)
+  let reader = try makeReader(format, over: window, options: options, from: position)
+  return OpenedSource(
+    reader: reader, detection: SourceDetection(stages: stages, format: format, reader: reader, options: options))
+}
+
+private func makeReader(
+  _ format: SourceFormat, over window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?
+) throws -> any RecordReader {
   switch format {
   case .csv, .tsv: return try CSVReader(window: window, options: options, format: format, from: position)
   case .fixedWidth: return try FixedWidthReader(window: window, options: options, from: position)

@@ -34,6 +34,8 @@ package enum ReaderError: Error, Sendable, Hashable {
   case invalidOption(name: String, reason: String)
   /// The position to resume at isn't one in this file.
   case positionInvalid(ReaderPosition, fileSize: Int64)
+  /// What the file is compressed or packed with can't be undone, or it isn't clear what is meant in it.
+  case source(SourceError)
   /// The system couldn't read the file.
   case readFailed(errno: Int32)
 }
@@ -44,9 +46,9 @@ extension ReaderError: CustomStringConvertible {
     case .emptyFile:
       "the file is empty"
     case .binaryFile(let offset, let kind):
-      "the file isn't text: it looks like \(kind) (byte \(offset)); unpack or export it as CSV or JSON first"
+      "the file isn't text: it looks like \(kind) (byte \(offset)); export it as CSV or JSON first"
     case .notUTF8(let line, let kind):
-      "line \(line) isn't valid UTF-8, it looks like \(kind); convert the file to UTF-8"
+      "line \(line) isn't valid UTF-8, it looks like \(kind); name the encoding, or convert the file to UTF-8"
     case .noHeader:
       "the file is said to have no header line, so the columns must be named in the options"
     case .duplicateColumn(let name):
@@ -76,6 +78,8 @@ extension ReaderError: CustomStringConvertible {
       "the option \(name) is wrong: \(reason)"
     case .positionInvalid(let position, let size):
       "can't resume at byte \(position.byteOffset) of a file of \(size) bytes: it isn't the file it was"
+    case .source(let error):
+      error.description
     case .readFailed(let number):
       "the file couldn't be read: \(String(cString: strerror(number)))"
     }

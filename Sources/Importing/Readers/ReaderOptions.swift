@@ -36,11 +36,26 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
   /// such as `feed/entry`. Names are those in the file, with their prefix. Nil: the elements in the document's
   /// element, if they have one name or only one name comes more than once.
   package var record: String? = nil
+  /// Which file of a zip or tar archive: its exact name there, or a pattern with `*` and `?` that fits just one; nil: the
+  /// only file there is, or the only one with a known ending.
+  package var member: String?
+  /// How the text is encoded; nil: as it says itself (a byte order mark, UTF-16's zeros), otherwise UTF-8. A byte order
+  /// mark wins over what is said here.
+  package var encoding: TextEncoding?
+  /// What to take text for that is neither marked nor UTF-8, when its first 64 KiB show that; nil: records that aren't
+  /// UTF-8 are rejected one by one.
+  package var fallbackEncoding: TextEncoding?
+  /// A compressed source may unpack to so many bytes for each of its own, once past 64 MiB.
+  package var maximumExpansion: Int
+  /// A compressed source may unpack to so many bytes.
+  package var maximumUnpackedBytes: Int64
 
   /// Options of these parts.
   package init(
     format: SourceFormat? = nil, delimiter: String? = nil, quote: String? = "\"", header: Bool = true,
-    columns: [String]? = nil, root: String? = nil, maximumRecordBytes: Int = 16 << 20
+    columns: [String]? = nil, root: String? = nil, maximumRecordBytes: Int = 16 << 20, member: String? = nil,
+    encoding: TextEncoding? = nil, fallbackEncoding: TextEncoding? = nil, maximumExpansion: Int = 250,
+    maximumUnpackedBytes: Int64 = 1 << 40
   ) {
     self.format = format
     self.delimiter = delimiter
@@ -49,12 +64,28 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
     self.columns = columns
     self.root = root
     self.maximumRecordBytes = maximumRecordBytes
+    self.member = member
+    self.encoding = encoding
+    self.fallbackEncoding = fallbackEncoding
+    self.maximumExpansion = maximumExpansion
+    self.maximumUnpackedBytes = maximumUnpackedBytes
   }
 
   /// Refuses what no reader could work with.
   func validate() throws(ReaderError) {
     guard (1...(1 << 30)).contains(maximumRecordBytes) else {
       throw .invalidOption(name: "maximumRecordBytes", reason: "it must be between 1 and 1 GiB")
+    }
+    guard maximumExpansion > 0 else { throw .invalidOption(name: "maximumExpansion", reason: "it must be 1 or more") }
+    guard maximumUnpackedBytes > 0 else {
+      throw .invalidOption(name: "maximumUnpackedBytes", reason: "it must be 1 or more")
+    }
+    if let member, member.isEmpty || member.utf8.count > 4_096 {
+      throw .invalidOption(name: "member", reason: "it is empty, or longer than 4096 bytes")
+    }
+    if let fallbackEncoding, !fallbackEncoding.isSingleByte {
+      throw .invalidOption(
+        name: "fallbackEncoding", reason: "\(fallbackEncoding.rawValue) isn't an encoding of one byte a character")
     }
     let delimiter = try Self.byte(delimiter, of: "delimiter")
     let quote = try Self.byte(quote, of: "quote")
@@ -102,7 +133,8 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
 
 extension ReaderOptions {
   private enum CodingKeys: String, CodingKey {
-    case format, delimiter, quote, header, columns, root, maximumRecordBytes
+    case format, delimiter, quote, header, columns, root, maximumRecordBytes, member, encoding, fallbackEncoding
+    case maximumExpansion, maximumUnpackedBytes
     case escape, tsvEscapes, comment, skipLines, fixedWidth, record
   }
 
@@ -123,6 +155,12 @@ extension ReaderOptions {
     skipLines = try values.decodeIfPresent(Int.self, forKey: .skipLines) ?? 0
     fixedWidth = try values.decodeIfPresent(FixedWidthLayout.self, forKey: .fixedWidth)
     record = try values.decodeIfPresent(String.self, forKey: .record)
+    member = try values.decodeIfPresent(String.self, forKey: .member)
+    encoding = try values.decodeIfPresent(TextEncoding.self, forKey: .encoding)
+    fallbackEncoding = try values.decodeIfPresent(TextEncoding.self, forKey: .fallbackEncoding)
+    maximumExpansion = try values.decodeIfPresent(Int.self, forKey: .maximumExpansion) ?? maximumExpansion
+    maximumUnpackedBytes =
+      try values.decodeIfPresent(Int64.self, forKey: .maximumUnpackedBytes) ?? maximumUnpackedBytes
   }
 
   /// Writes every part, a missing quote as null: left out, it would come back as the default.
@@ -141,5 +179,10 @@ extension ReaderOptions {
     if skipLines != 0 { try values.encode(skipLines, forKey: .skipLines) }
     try values.encodeIfPresent(fixedWidth, forKey: .fixedWidth)
     try values.encodeIfPresent(record, forKey: .record)
+    try values.encodeIfPresent(member, forKey: .member)
+    try values.encodeIfPresent(encoding, forKey: .encoding)
+    try values.encodeIfPresent(fallbackEncoding, forKey: .fallbackEncoding)
+    try values.encode(maximumExpansion, forKey: .maximumExpansion)
+    try values.encode(maximumUnpackedBytes, forKey: .maximumUnpackedBytes)
   }
 }

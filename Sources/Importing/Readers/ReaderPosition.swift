@@ -1,6 +1,7 @@
 /// Where a reader stands between two records: enough to open the same file there again after a kill.
 package struct ReaderPosition: Codable, Sendable, Hashable {
-  /// Offset in the source, in bytes, of the next byte to be read.
+  /// Offset in the source, in bytes, of the next byte to be read: in the text after unpacking and decoding. To go on
+  /// there, a plain UTF-8 file is sought in; one that is compressed or in another encoding is read up to there again.
   package var byteOffset: Int64
   /// Line of that byte, counted from 1.
   package var line: Int64

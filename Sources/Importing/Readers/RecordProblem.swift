@@ -16,6 +16,8 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case splitCharacter(column: String)
   /// The bytes aren't UTF-8.
   case invalidUTF8
+  /// The bytes mean nothing in the encoding that the source is read in.
+  case invalidText(TextEncoding)
   /// There is a zero byte in the text.
   case nulByte
   /// The JSON of this record is wrong: what is wrong, and at which byte of its line, counted from 1.
@@ -36,6 +38,7 @@ package enum RecordProblem: Error, Sendable, Hashable {
     case .lineTooShort: "line_too_short"
     case .splitCharacter: "split_character"
     case .invalidUTF8: "invalid_utf8"
+    case .invalidText: "invalid_text"
     case .nulByte: "nul_byte"
     case .malformedJSON: "malformed_json"
     case .notAnObject: "not_an_object"
@@ -62,7 +65,9 @@ extension RecordProblem: CustomStringConvertible {
     case .splitCharacter(let column):
       "the column “\(column)” begins or ends inside a character; count in characters instead of bytes"
     case .invalidUTF8:
-      "the record isn't valid UTF-8; convert the file to UTF-8"
+      "the record isn't valid UTF-8; name the file's encoding, or convert it to UTF-8"
+    case .invalidText(let encoding):
+      "the record isn't valid \(encoding.rawValue), which the file is read as; name the right encoding, or mend it"
     case .nulByte:
       "the record contains a zero byte, which text can't have"
     case .malformedJSON(let what, let column):

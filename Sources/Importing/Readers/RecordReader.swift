@@ -14,9 +14,10 @@ package protocol RecordReader: AnyObject {
   ///   the call after, and by every later one.
   func read(into batch: RecordBatch, limit: Int) throws -> Bool
 
-  /// Size of the source in bytes, as it was when the reader was opened.
+  /// Size of the source in bytes, as it was when the reader was opened. Of a compressed file its own size, of an
+  /// archive's member that which the archive gives.
   var bytesTotal: Int64 { get }
 
-  /// Bytes of the source that were consumed, for a progress bar.
+  /// How much of `bytesTotal` is done, for a progress bar. Of a compressed file it runs ahead of the records by a block.
   var bytesRead: Int64 { get }
 }

@@ -5,6 +5,10 @@
 struct TextAudit {
   /// Offset in the file before which all bytes, from the last record checked, are plain ASCII.
   private var plainUntil: Int64 = 0
+  /// What the source was in before it became UTF-8.
+  private let encoding: TextEncoding
+
+  init(encoding: TextEncoding) { self.encoding = encoding }
 
   /// What is wrong with the text of a record.
   ///
@@ -26,7 +30,8 @@ struct TextAudit {
     let known = Int(max(0, plainUntil - offset))
     let special = Bytes.firstSpecial(from: start + min(known, horizon - start), to: horizon)
     plainUntil = offset + Int64(special - start)
-    return special < end ? Self.validate(from: special, to: end) : nil
+    guard special < end, let problem = Self.validate(from: special, to: end) else { return nil }
+    return problem == .invalidUTF8 && encoding != .utf8 ? .invalidText(encoding) : problem
   }
 
   /// The same for any text. Well-formed as in table 3-7 of the Unicode Standard.

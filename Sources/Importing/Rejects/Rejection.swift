@@ -22,7 +22,8 @@ extension RecordBatch {
     let isSelfContained: Bool
     switch problem(record) {
     case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
-    case .tooFewFields, .tooManyFields, .invalidUTF8, .nulByte, .notAnObject, .lineTooShort, .splitCharacter, nil:
+    case .tooFewFields, .tooManyFields, .invalidUTF8, .invalidText, .nulByte, .notAnObject, .lineTooShort,
+      .splitCharacter, nil:
       isSelfContained = true
     }
     return Rejection(

@@ -82,20 +82,21 @@ package struct Importer {
     guard checkpoint.identity == identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
-    let reader = try openReader(
+    let opened = try openSource(
       fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
       from: checkpoint.position == .start ? nil : checkpoint.position)
     let indexes = PostponedIndexes(of: entity, in: try coordinator.store(of: entity), largeLoad: largeLoad)
     return try indexes.made {
-      try load(source, reader, entity, checkpoint, context, indexes, shouldStop, report)
+      try load(source, opened, entity, checkpoint, context, indexes, shouldStop, report)
     }
   }
 
   private func load(
-    _ source: ImportSource, _ reader: any RecordReader, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
+    _ source: ImportSource, _ opened: OpenedSource, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
     _ context: ManagedObjectContext, _ indexes: PostponedIndexes, _ shouldStop: () -> Bool,
     _ report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
+    let reader = opened.reader
     let tabular = reader as? CSVReader
     var mapping = try RecordMapping(entity, columns: reader.columns)
     if tabular != nil { try mapping.checkNotEmpty() }
@@ -108,10 +109,11 @@ package struct Importer {
     let writer = BatchWriter(
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint,
       batchSize: request.options.batchSize)
+    var done = checkpoint.position == .start ? 0 : reader.bytesRead
+    let total = reader.bytesTotal
+    // From here on the reader is another thread's.
     let pipeline = BatchPipeline(reader: reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize)
     defer { pipeline.stop() }
-    var done = checkpoint.position.byteOffset
-    let total = reader.bytesTotal
     func progress() -> ImportProgress {
       ImportProgress(counts: writer.checkpoint.counts, bytesDone: done, bytesTotal: total)
     }
@@ -146,6 +148,7 @@ package struct Importer {
     try indexes.make()
     try coordinator.store(of: entity).synchronize()
     done = total
+    notes.insert(contentsOf: opened.detection.notes, at: 0)
     if !mapping.ignored.isEmpty {
       notes.append("ignored column(s) that \(entity.name) doesn't have: \(mapping.ignored.joined(separator: ", "))")
     }

@@ -25,7 +25,14 @@ struct ReaderMessageTests {
       .splitCharacter(column: "a"), "split_character",
       "the column “a” begins or ends inside a character; count in characters instead of bytes"
     ),
-    (.invalidUTF8, "invalid_utf8", "the record isn't valid UTF-8; convert the file to UTF-8"),
+    (
+      .invalidUTF8, "invalid_utf8",
+      "the record isn't valid UTF-8; name the file's encoding, or convert it to UTF-8"
+    ),
+    (
+      .invalidText(.utf16LE), "invalid_text",
+      "the record isn't valid utf-16le, which the file is read as; name the right encoding, or mend it"
+    ),
     (.nulByte, "nul_byte", "the record contains a zero byte, which text can't have"),
     (.malformedJSON("x", column: 4), "malformed_json", "malformed JSON at column 4: x"),
     (.notAnObject(found: "an array"), "not_an_object", "the record is an array, not a JSON object"),
@@ -45,11 +52,11 @@ struct ReaderMessageTests {
     (.emptyFile, "the file is empty"),
     (
       .binaryFile(offset: 0, looksLike: "a gzip file"),
-      "the file isn't text: it looks like a gzip file (byte 0); unpack or export it as CSV or JSON first"
+      "the file isn't text: it looks like a gzip file (byte 0); export it as CSV or JSON first"
     ),
     (
       .notUTF8(line: 1, looksLike: "UTF-16"),
-      "line 1 isn't valid UTF-8, it looks like UTF-16; convert the file to UTF-8"
+      "line 1 isn't valid UTF-8, it looks like UTF-16; name the encoding, or convert the file to UTF-8"
     ),
     (.noHeader, "the file is said to have no header line, so the columns must be named in the options"),
     (.duplicateColumn(name: "id"), "two columns are named “id”; rename one"),
@@ -77,6 +84,10 @@ struct ReaderMessageTests {
     (
       .positionInvalid(.init(byteOffset: 9, line: 1, record: 1), fileSize: 4),
       "can't resume at byte 9 of a file of 4 bytes: it isn't the file it was"
+    ),
+    (
+      .source(.truncated(what: "gzip", offset: 7)),
+      "the gzip data ends in the middle, after byte 7 of the file: it wasn't sent or copied whole, so do that again"
     ),
     (.readFailed(errno: EIO), "the file couldn't be read: Input/output error"),
   ]

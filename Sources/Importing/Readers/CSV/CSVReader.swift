@@ -10,7 +10,7 @@ final class CSVReader: RecordReader {
   let maximumRecordBytes: Int
   /// Line of the window's first byte.
   var line: Int64 = 1
-  var audit = TextAudit()
+  var audit: TextAudit
   /// Lines that were passed over before the header.
   let skippedLines: Int
   /// Fields that a row must have; nil while the header is read.
@@ -25,6 +25,7 @@ final class CSVReader: RecordReader {
     throws(ReaderError)
   {
     self.window = window
+    audit = TextAudit(encoding: window.encoding)
     maximumRecordBytes = options.maximumRecordBytes
     skippedLines = options.skipLines
     let delimiter = try ReaderOptions.byte(options.delimiter, of: "delimiter")
@@ -51,18 +52,15 @@ final class CSVReader: RecordReader {
     try ReaderOptions.check(names: columns)
     expectedFields = columns.count
     if let position, position.byteOffset > window.offset {
-      guard position.byteOffset <= window.total, position.line > 0 else {
-        throw .positionInvalid(position, fileSize: window.total)
-      }
-      window.seek(to: position.byteOffset)
+      try window.resume(at: position)
       line = position.line
       record = position.record
-      audit = TextAudit()
+      audit = TextAudit(encoding: window.encoding)
     }
   }
 
-  var bytesTotal: Int64 { window.total }
-  var bytesRead: Int64 { window.offset }
+  var bytesTotal: Int64 { window.bytesTotal }
+  var bytesRead: Int64 { window.bytesRead }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
     batch.removeAll()

@@ -12,7 +12,7 @@ final class FixedWidthReader: RecordReader {
   private let maximumRecordBytes: Int
   private var line: Int64 = 1
   private var record: Int64 = 0
-  private var audit = TextAudit()
+  private var audit: TextAudit
   private var failure: ReaderError?
   /// Of a line that isn't ASCII: where each character begins, and its end.
   private var characters: [Int] = []
@@ -23,6 +23,7 @@ final class FixedWidthReader: RecordReader {
       throw .invalidOption(name: "fixedWidth", reason: "the format needs the columns, with their names and widths")
     }
     self.window = window
+    audit = TextAudit(encoding: window.encoding)
     self.layout = layout
     places = try layout.places()
     width = places.map(\.upperBound).max() ?? 0
@@ -33,16 +34,13 @@ final class FixedWidthReader: RecordReader {
     window.skipByteOrderMark()
     line += try window.skipLines(options.skipLines, endingWith: newline)
     guard let position, position.byteOffset > window.offset else { return }
-    guard position.byteOffset <= window.total, position.line > 0 else {
-      throw .positionInvalid(position, fileSize: window.total)
-    }
-    window.seek(to: position.byteOffset)
+    try window.resume(at: position)
     line = position.line
     record = position.record
   }
 
-  var bytesTotal: Int64 { window.total }
-  var bytesRead: Int64 { window.offset }
+  var bytesTotal: Int64 { window.bytesTotal }
+  var bytesRead: Int64 { window.bytesRead }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
     batch.removeAll()

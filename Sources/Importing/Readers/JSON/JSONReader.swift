@@ -18,7 +18,7 @@ final class JSONReader: RecordReader {
   /// Objects around the array.
   private var depth = 0
   private var place = Place.beforeFirst
-  private var audit = TextAudit()
+  private var audit: TextAudit
   private var failure: ReaderError?
   /// Records delivered so far.
   private var record: Int64
@@ -27,6 +27,7 @@ final class JSONReader: RecordReader {
 
   /// Goes to the array, or to the position. The window stands at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
+    audit = TextAudit(encoding: window.encoding)
     cursor = DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes)
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
@@ -37,7 +38,7 @@ final class JSONReader: RecordReader {
     } else {
       let start = window.offset
       let path = if let given = options.rootPath { given } else { try cursor.findArray() }
-      cursor.seek(to: start, line: 1, column: 1)
+      try cursor.seek(to: start, line: 1, column: 1)
       try cursor.enterArray(at: path)
       depth = path.count
     }
@@ -45,8 +46,8 @@ final class JSONReader: RecordReader {
   }
 
   var columns: [String] { parser.keys.names }
-  var bytesTotal: Int64 { cursor.window.total }
-  var bytesRead: Int64 { cursor.window.offset }
+  var bytesTotal: Int64 { cursor.window.bytesTotal }
+  var bytesRead: Int64 { cursor.window.bytesRead }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
     batch.removeAll()
@@ -86,7 +87,7 @@ final class JSONReader: RecordReader {
   private func resume(at position: ReaderPosition) throws(ReaderError) {
     let parts = position.state.split(separator: " ")
     guard parts.count == 3, let depth = Int(parts[1]), (0...100).contains(depth), let column = Int64(parts[2]),
-      column > 0, position.line > 0, (0...bytesTotal).contains(position.byteOffset)
+      column > 0
     else { throw .positionInvalid(position, fileSize: bytesTotal) }
     switch parts[0] {
     case "first": place = .beforeFirst
@@ -95,7 +96,8 @@ final class JSONReader: RecordReader {
     default: throw .positionInvalid(position, fileSize: bytesTotal)
     }
     self.depth = depth
-    cursor.seek(to: position.byteOffset, line: position.line, column: column)
+    try cursor.window.resume(at: position)
+    try cursor.seek(to: position.byteOffset, line: position.line, column: column)
   }
 
   /// Goes to the next element; false if there is none, and then the rest of the document was passed over.

@@ -6,27 +6,25 @@ final class NDJSONReader: RecordReader {
   private let maximumRecordBytes: Int
   private var line: Int64 = 1
   private var record: Int64 = 0
-  private var audit = TextAudit()
+  private var audit: TextAudit
   private var failure: ReaderError?
 
   /// Goes to the position. The window stands at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     self.window = window
+    audit = TextAudit(encoding: window.encoding)
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
     window.skipByteOrderMark()
     guard let position, position.byteOffset > window.offset else { return }
-    guard position.byteOffset <= window.total, position.line > 0 else {
-      throw .positionInvalid(position, fileSize: window.total)
-    }
-    window.seek(to: position.byteOffset)
+    try window.resume(at: position)
     line = position.line
     record = position.record
   }
 
   var columns: [String] { parser.keys.names }
-  var bytesTotal: Int64 { window.total }
-  var bytesRead: Int64 { window.offset }
+  var bytesTotal: Int64 { window.bytesTotal }
+  var bytesRead: Int64 { window.bytesRead }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
     batch.removeAll()

@@ -22,8 +22,8 @@ final class XMLCursor {
   init(document: DocumentCursor) { self.document = document }
 
   /// Goes to a place where these elements are open.
-  func seek(to offset: Int64, line: Int64, column: Int64, open: [String], hasBegun: Bool) {
-    document.seek(to: offset, line: line, column: column)
+  func seek(to offset: Int64, line: Int64, column: Int64, open: [String], hasBegun: Bool) throws(ReaderError) {
+    try document.seek(to: offset, line: line, column: column)
     self.open = open
     self.hasBegun = hasBegun
     hasDoctype = false

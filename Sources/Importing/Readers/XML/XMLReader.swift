@@ -18,7 +18,7 @@ final class XMLReader: RecordReader {
   private var wanted: Wanted
   /// The same as the options have it.
   private var record: String
-  private var audit = TextAudit()
+  private var audit: TextAudit
   private var failure: ReaderError?
   private var delivered: Int64
   private var hasEnded = false
@@ -27,6 +27,7 @@ final class XMLReader: RecordReader {
 
   /// Goes to the position. The window stands at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
+    audit = TextAudit(encoding: window.encoding)
     cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
     mapping = XMLColumns(names: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
@@ -40,7 +41,7 @@ final class XMLReader: RecordReader {
       if options.record == nil {
         let start = window.offset
         record = try Self.findRecord(cursor)
-        cursor.seek(to: start, line: 1, column: 1, open: [], hasBegun: false)
+        try cursor.seek(to: start, line: 1, column: 1, open: [], hasBegun: false)
       }
     }
     setMark()
@@ -48,8 +49,8 @@ final class XMLReader: RecordReader {
   }
 
   var columns: [String] { mapping.columns.names }
-  var bytesTotal: Int64 { cursor.document.window.total }
-  var bytesRead: Int64 { cursor.document.window.offset }
+  var bytesTotal: Int64 { cursor.document.window.bytesTotal }
+  var bytesRead: Int64 { cursor.document.window.bytesRead }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
     batch.removeAll()
@@ -196,12 +197,12 @@ extension XMLReader {
 
   private func resume(at position: ReaderPosition, isGiven: Bool) throws(ReaderError) {
     let parts = position.state.split(separator: " ")
-    guard parts.count == 4, let column = Int64(parts[0]), column > 0, position.line > 0,
-      (0...bytesTotal).contains(position.byteOffset)
+    guard parts.count == 4, let column = Int64(parts[0]), column > 0
     else { throw .positionInvalid(position, fileSize: bytesTotal) }
     if !isGiven { record = parts[2] == "-" ? "" : String(parts[2]) }
     let open = parts[3] == "-" ? [] : parts[3].split(separator: "/").map(String.init)
     guard open.count <= XMLMistake.maximumDepth else { throw .positionInvalid(position, fileSize: bytesTotal) }
-    cursor.seek(to: position.byteOffset, line: position.line, column: column, open: open, hasBegun: parts[1] == "1")
+    try cursor.document.window.resume(at: position)
+    try cursor.seek(to: position.byteOffset, line: position.line, column: column, open: open, hasBegun: parts[1] == "1")
   }
 }

@@ -1,0 +1,4 @@
+#include <archive.h>
+#include <archive_entry.h>
+/* gzip is read by zlib itself: libarchive 3.6 leaves gzip's checksum and length unlooked at. */
+#include <zlib.h>

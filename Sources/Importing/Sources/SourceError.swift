@@ -1,0 +1,77 @@
+/// Why the bytes under a reader can't be had: what is wrong with the compression or the archive.
+package enum SourceError: Error, Sendable, Hashable {
+  /// The file ends in the middle of the compressed data or archive.
+  case truncated(what: String, offset: Int64)
+  /// What it says can't be unpacked, or doesn't agree with its own checksum.
+  case corrupt(what: String, offset: Int64, reason: String)
+  /// Something that isn't compressed data follows it.
+  case trailingData(what: String, offset: Int64)
+  /// More came out for each byte of the file than is allowed.
+  case unpacksTooMuch(ratio: Int, unpacked: Int64, fileBytes: Int64)
+  /// More came out than is allowed, in bytes.
+  case unpacksTooFar(limit: Int64)
+  /// The member, or with an empty name the archive, needs a password.
+  case encrypted(member: String)
+  /// Several members might be meant (the first twenty).
+  case severalMembers(found: [String])
+  /// No member has this name or fits this pattern; those that there are instead (the first twenty).
+  case memberNotFound(member: String, found: [String])
+  /// There is no file in the archive.
+  case noMember
+  /// A member was asked for of a source that isn't an archive.
+  case notAnArchive(member: String)
+  /// The archive has more members than this, or too long a directory.
+  case tooManyMembers(limit: Int)
+  /// Inside the compressed file or archive there is another.
+  case nested(inner: String, outer: String)
+}
+
+extension SourceError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .truncated(let what, let offset):
+      "the \(what) data ends in the middle, after byte \(offset) of the file: it wasn't sent or copied whole, "
+        + "so do that again"
+    case .corrupt(let what, let offset, let reason):
+      "the \(what) data is damaged near byte \(offset) of the file (\(reason)); send or copy it again"
+    case .trailingData(let what, let offset):
+      "at byte \(offset) of the file the \(what) data ends and something else follows: it is damaged there, "
+        + "or something was appended to it"
+    case .unpacksTooMuch(let ratio, let unpacked, let fileBytes):
+      "\(fileBytes) bytes of the file unpacked to \(unpacked), more than \(ratio) for one; if it is meant to be "
+        + "so dense, raise maximumExpansion"
+    case .unpacksTooFar(let limit):
+      "the file unpacks to more than \(limit) bytes; if that is meant, raise maximumUnpackedBytes"
+    case .encrypted(let member):
+      member.isEmpty
+        ? "the archive is encrypted; unlock it first" : "“\(Self.shown(member))” is encrypted; unlock the archive first"
+    case .severalMembers(let found):
+      "the archive has several files that may be meant (\(Self.list(found))); name one as member"
+    case .memberNotFound(let member, let found):
+      "the archive has no “\(Self.shown(member))” (\(Self.list(found)))"
+    case .noMember:
+      "the archive has no file in it"
+    case .notAnArchive(let member):
+      "“\(Self.shown(member))” is said to be the member to read, but the file isn't a zip or tar archive"
+    case .tooManyMembers(let limit):
+      "the archive has more than \(limit) members, or too long names; split it"
+    case .nested(let inner, let outer):
+      "there is \(inner) inside \(outer); unpack the outer one first"
+    }
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.isEmpty ? "it has no files" : "files: " + names.map { "“\(shown($0))”" }.joined(separator: ", ")
+  }
+
+  /// A name from an archive or a ticket, fit to be shown: short, and without what a terminal would obey.
+  static func shown(_ name: String) -> String {
+    let scalars = name.unicodeScalars.prefix(200).map { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: Unicode.Scalar(0xFFFD) ?? "?"
+      default: scalar
+      }
+    }
+    return String(String.UnicodeScalarView(scalars)) + (name.unicodeScalars.count > 200 ? "…" : "")
+  }
+}

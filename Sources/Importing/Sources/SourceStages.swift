@@ -1,0 +1,113 @@
+// From a file to UTF-8 text: which stages there are is decided here, from the first bytes of each.
+
+/// The stages over a file, built one upon the other.
+struct SourceStages {
+  /// The topmost, standing at its beginning.
+  private(set) var source: any ByteSource
+  /// The file's name without the endings that say how it is compressed, or the member's.
+  private(set) var innerName: String
+  private(set) var compression: SourceCompression?
+  /// The name said how it is compressed, and it isn't.
+  private(set) var isMisnamed = false
+  /// What the topmost stage is an archive of; nil once a member was opened.
+  private(set) var archive: SourceArchiveKind?
+  private(set) var archiveKind: SourceArchiveKind?
+  private(set) var member: ArchiveMember?
+  private(set) var guess = EncodingGuess(sample: [], isWhole: true, options: ReaderOptions())
+  private var sample: [UInt8]
+  private var isWhole: Bool
+  private let options: ReaderOptions
+  private let blockSize: Int
+
+  /// As much is looked at.
+  static let sampleSize = 64 << 10
+
+  /// Unpacks the file if it is compressed as a whole. `archive` then says whether it is one.
+  init(descriptor: Int32, name: String, options: ReaderOptions, blockSize: Int) throws(ReaderError) {
+    self.options = options
+    self.blockSize = max(1, blockSize)
+    let file = try PlainSource(descriptor: descriptor)
+    sample = try file.readSample(Self.sampleSize)
+    isWhole = sample.count < Self.sampleSize
+    file.rewind()
+    source = file
+    innerName = name
+    let named = SourceCompression.ofName(name)
+    if let named { innerName = named.inner }
+    compression = SourceCompression(beginning: sample)
+    archive = compression == nil ? SourceArchiveKind(beginning: sample) : nil
+    if let compression {
+      try unpack(file, compression)
+    } else if archive == nil {
+      try checkName(named?.kind)
+    }
+  }
+
+  private mutating func unpack(_ file: PlainSource, _ compression: SourceCompression) throws(ReaderError) {
+    let limit = options.expansionLimit
+    let unpacked: any ByteSource =
+      compression == .gzip
+      ? try GzipSource(file, limit: limit, blockSize: blockSize)
+      : ArchiveSource(.compression(compression), over: file, limit: limit, blockSize: blockSize)
+    try take(unpacked)
+    archive = SourceArchiveKind(beginning: sample)
+    if archive == .zip { throw .source(.nested(inner: "a zip archive", outer: "a \(compression.rawValue) file")) }
+    try checkNotCompressed(inside: "a \(compression.rawValue) file")
+  }
+
+  /// Goes on to the text: to the member of an archive, and from its encoding to UTF-8.
+  mutating func openText() throws(ReaderError) {
+    if let kind = archive {
+      try openMember(of: kind)
+    } else if let member = options.member {
+      if sample.isEmpty { throw .emptyFile }
+      throw .source(.notAnArchive(member: member))
+    }
+    guess = EncodingGuess(sample: sample, isWhole: isWhole, options: options)
+    if guess.encoding != .utf8 {
+      source = try TranscodedSource(source, guess.encoding, blockSize: blockSize)
+    }
+  }
+
+  private mutating func openMember(of kind: SourceArchiveKind) throws(ReaderError) {
+    let limit = options.expansionLimit
+    let listed = try SourceArchive(kind, over: source, limit: limit, blockSize: blockSize)
+    let chosen = try listed.choose(options.member)
+    try take(
+      ArchiveSource(
+        .archive(kind), over: source, member: (chosen.index, chosen.name, chosen.size), limit: limit,
+        blockSize: blockSize))
+    (archive, archiveKind, member, innerName) = (nil, kind, chosen, chosen.name)
+    try checkNotCompressed(inside: "a \(kind.rawValue) archive")
+    if SourceArchiveKind(beginning: sample) != nil {
+      throw .source(.nested(inner: "an archive", outer: "a \(kind.rawValue) archive"))
+    }
+  }
+
+  private mutating func take(_ next: any ByteSource) throws(ReaderError) {
+    let sampled = try SampledSource(next, sampling: Self.sampleSize)
+    (source, sample, isWhole) = (sampled, sampled.sample, sampled.isWhole)
+  }
+
+  private func checkNotCompressed(inside outer: String) throws(ReaderError) {
+    if let inner = SourceCompression(beginning: sample) {
+      throw .source(.nested(inner: "a \(inner.rawValue) file", outer: outer))
+    }
+  }
+
+  /// A file that is named as compressed and isn't is read as it is, unless it ends before that could be known.
+  private mutating func checkName(_ named: SourceCompression?) throws(ReaderError) {
+    guard !sample.isEmpty else { return }
+    if let named {
+      if sample.count < 6, named.signature.starts(with: sample.prefix(named.signature.count)) {
+        throw .source(.truncated(what: named.rawValue, offset: Int64(sample.count)))
+      }
+      isMisnamed = true
+    } else if innerName.lowercased().hasSuffix(".zip") {
+      if SourceArchiveKind.zipSignatures.contains(where: { $0.starts(with: sample) }) {
+        throw .source(.truncated(what: "zip", offset: Int64(sample.count)))
+      }
+      isMisnamed = true
+    }
+  }
+}
