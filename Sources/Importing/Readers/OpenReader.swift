@@ -45,6 +45,9 @@ func openSource(
   let window = try SourceWindow(source: stages.source, encoding: stages.guess.encoding, blockSize: blockSize)
   _ = try window.fill(until: SourceSample.size)
   let sample = SourceSample(bytes: window.bytes, isWhole: window.atEnd)
+  if sample.bytes.starts(with: Array("bplist".utf8)), sample.bytes.prefix(64).contains(0) {
+    throw ReaderError.binaryFile(offset: 0, looksLike: "a binary property list")
+  }
   try sample.check()
   let format = options.format ?? sample.format(fileName: stages.innerName)
   let reader = try makeReader(format, over: window, options: options, from: position)
@@ -60,6 +63,7 @@ private func makeReader(
   case .fixedWidth: return try FixedWidthReader(window: window, options: options, from: position)
   case .json: return try JSONReader(window: window, options: options, from: position)
   case .xml: return try XMLReader(window: window, options: options, from: position)
+  case .plist: return try PropertyListReader(window: window, options: options, from: position)
   case .ndjson: return try NDJSONReader(window: window, options: options, from: position)
   }
 }

@@ -12,7 +12,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
   /// Names of the columns. CSV: needed when there is no header line; with one, they replace its names.
   /// JSON: known from the start, in this order, before the keys that are met.
   package var columns: [String]?
-  /// JSON: keys that lead to the array, with dots between them; nil: the document is the array, or an object with
+  /// JSON and property lists: keys that lead to the array, with dots between them; nil: the document is the array, or an object with
   /// just one array of objects among its values.
   package var root: String?
   /// A record of more bytes is a `RecordProblem.recordTooLong`. It bounds the reader's memory. At most 1 GiB.

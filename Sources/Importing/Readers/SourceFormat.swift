@@ -12,6 +12,8 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
   case ndjson
   /// An XML 1.0 document, with elements that are records.
   case xml
+  /// A property list in XML, with an array of dictionaries in it.
+  case plist
 
   /// The format that a file name ends in, whatever the case; nil if the ending says nothing.
   package init?(fileName: String) {
@@ -22,6 +24,7 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
     case "json": self = .json
     case "ndjson", "jsonl": self = .ndjson
     case "xml": self = .xml
+    case "plist": self = .plist
     default: return nil
     }
   }

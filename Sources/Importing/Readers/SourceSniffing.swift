@@ -41,12 +41,13 @@ struct SourceSample {
   /// The format, as far as name and bytes tell; CSV if they don't.
   func format(fileName: String) -> SourceFormat {
     let named = SourceFormat(fileName: fileName)
-    if let named, named != .json { return named }
+    if let named, named != .json, named != .xml { return named }
     guard let first = text.firstIndex(where: { !JSONToken.isSpace($0) }) else { return named ?? .csv }
     switch text[first] {
     case UInt8(ascii: "{"): return objectIsFollowedByAnother(from: first) ? .ndjson : .json
     case UInt8(ascii: "["): return .json
-    case UInt8(ascii: "<") where text[first...].starts(with: Array("<?xml".utf8)): return named ?? .xml
+    case UInt8(ascii: "<") where named == .xml || text[first...].starts(with: Array("<?xml".utf8)):
+      return text[first...].prefix(1_024).contains(Array("<plist".utf8)) ? .plist : .xml
     default: return named ?? .csv
     }
   }

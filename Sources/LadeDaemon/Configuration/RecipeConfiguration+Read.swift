@@ -54,7 +54,7 @@ extension ReaderOptions {
   private func reportConflicts(in recipe: YAMLSection<RecipeConfiguration.Key>) {
     let table = "only CSV and TSV have it, and the format is \(format?.rawValue ?? "")"
     switch format {
-    case .json, .ndjson, .fixedWidth, .xml:
+    case .json, .ndjson, .fixedWidth, .xml, .plist:
       for key in [RecipeConfiguration.Key.delimiter, .quote, .header] { recipe[key]?.conflict(table) }
     case .tsv:
       if let delimiter, delimiter != "\t" {
@@ -62,8 +62,8 @@ extension ReaderOptions {
       }
     case .csv, nil: break
     }
-    if let format, format != .json {
-      recipe[.root]?.conflict("only JSON documents have it, and the format is \(format.rawValue)")
+    if let format, format != .json, format != .plist {
+      recipe[.root]?.conflict("only JSON documents and property lists have it, and the format is \(format.rawValue)")
     }
     if !header, recipe[.columns] == nil, format == nil || format == .csv || format == .tsv {
       recipe[.header]?.conflict("without a header line the file can't name its columns; add `columns: [a, b]`")

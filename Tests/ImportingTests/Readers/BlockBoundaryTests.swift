@@ -6,10 +6,12 @@ import Testing
 enum BoundaryCase: String, CaseIterable {
   case csv, csvWindows, csvOldMac, csvProblems, csvOpenQuote, csvLimit, csvScripts
   case csvEscapes, csvComments, csvEscapeProblems, csvEscapeLimit, csvTSVEscapes, fixedWidth, fixedWidthBytes
+  case plist, plistBroken, plistLimit
   case xml, xmlPath, xmlBroken, xmlLimit
   case json, jsonRoot, jsonProblems, jsonBroken, jsonLimit, ndjson, ndjsonProblems
 
   var name: String {
+    if rawValue.hasPrefix("plist") { return "a.plist" }
     if rawValue.hasPrefix("xml") { return "a.xml" }
     return rawValue.hasPrefix("csv") || rawValue.hasPrefix("fixed")
       ? "a.csv" : rawValue.hasPrefix("nd") ? "a.ndjson" : "a.json"
@@ -23,6 +25,8 @@ enum BoundaryCase: String, CaseIterable {
     case .csvEscapeLimit: (options.escape, options.comment, options.maximumRecordBytes) = ("\\", "#", 24)
     case .csvComments: (options.comment, options.skipLines) = ("//", 2)
     case .csvTSVEscapes: (options.tsvEscapes, options.delimiter) = (true, "\t")
+    case .plist: options.root = "é&.r"
+    case .plistLimit: options.maximumRecordBytes = 24
     case .xmlPath: options.record = "a:r/b/i"
     case .xmlLimit: options.maximumRecordBytes = 24
     case .fixedWidth, .fixedWidthBytes:
@@ -61,6 +65,14 @@ enum BoundaryCase: String, CaseIterable {
     case .fixedWidth:
       "head\nabcde fgh\r\n日本語é x😀y\n\n# c\n  1    2\n   1 2   3 more\nabc\n\(String(repeating: "w", count: 30))\n  x é   ž"
     case .fixedWidthBytes: "head\nabcde fgh\nabé..\né1é...é1more\naéé ...1\n"
+    case .plist:
+      "<plist><dict><key>a</key><array><dict/></array>\n<key>é&amp;</key><dict><key>r</key><array><!-- -->\n"
+        + "<dict><key>i</key><integer>1</integer><key>s</key><string>x<![CDATA[<]]></string></dict><true/>"
+        + "<dict><key>l</key><array><string>x</string></array></dict></array></dict></dict></plist>\n"
+    case .plistBroken:
+      "<plist><array><dict><key>a</key><real>1.50</real></dict>\n<dict><key>a</key><key>b</key></dict></array></plist>"
+    case .plistLimit:
+      "<plist><array><dict/>\n<dict><key>a</key><real>1</real></dict><array/></array></plist>"
     case .xml:
       "\u{FEFF}<?xml version='1.0'?>\r\n<!DOCTYPE r PUBLIC \"-//x>\" 'y'>\n<!-- <i> --> <r k='>'>t<i id=\"1\" n='a&lt;&#xE9;\n'>"
         + "<n>x &amp; y</n><p><q z='1'/>é</p><p/></i>\n<!-- - -- ><i/> --><x><i/></x>\n<i\n>t<!-- c -->u<![CDATA[<&]]]>]]></i >"

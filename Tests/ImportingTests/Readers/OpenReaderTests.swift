@@ -14,7 +14,8 @@ struct OpenReaderTests {
       ("export.dat", "{\"a\":[{}]}", "JSONReader"), ("export.dat", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"),
       ("a.json", "{\"a\":1}\n{\"a\":2}\n", "NDJSONReader"), ("a.json", "{\n\"a\":[{}]}\n", "JSONReader"),
       ("a.XML", "<a/>", "XMLReader"), ("export", "<?xml version=\"1.0\"?><a/>", "XMLReader"),
-      ("a.csv", "<b>,c\n", "CSVReader"),
+      ("a.csv", "<b>,c\n", "CSVReader"), ("a.plist", "<plist><array/></plist>", "PropertyListReader"),
+      ("a.xml", "<plist><array/></plist>", "PropertyListReader"),
     ])
   func format(name: String, text: String, reader: String) throws {
     let file = try SourceFile(Array(text.utf8), name: name)

@@ -145,7 +145,9 @@ struct ConfigurationProblemTests {
     Case(
       "delimiter: ','\n    format: tsv",
       "4:16: `recipes.r.delimiter`: the delimiter of TSV is a tab; write `format: csv`, or remove this key"),
-    Case("root: a\n    format: csv", "4:11: `recipes.r.root`: only JSON documents have it, and the format is csv"),
+    Case(
+      "root: a\n    format: csv",
+      "4:11: `recipes.r.root`: only JSON documents and property lists have it, and the format is csv"),
   ]
 
   @Test("says so of a recipe", arguments: recipeKeys)

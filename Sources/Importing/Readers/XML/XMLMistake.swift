@@ -2,7 +2,7 @@
 enum XMLMistake: UInt8, Error, Hashable {
   case unexpectedEnd, badName, nameTooLong, badTag, attributeWithoutValue, duplicateAttribute, lessThanInValue
   case unknownReference, badCharacterReference, wrongEndTag, textOutside, secondRoot, badDeclaration
-  case misplacedDoctype, ownDeclarations, tooDeep, tooLong, tooManyColumns
+  case misplacedDoctype, ownDeclarations, tooDeep, tooLong, tooManyColumns, notPropertyList
 
   /// Elements inside one another.
   static let maximumDepth = 200
@@ -32,6 +32,7 @@ extension XMLMistake: CustomStringConvertible {
     case .ownDeclarations: "the document type declares entities or elements of its own, which aren't read"
     case .tooDeep: "elements are nested more than \(Self.maximumDepth) deep"
     case .tooLong: "a tag is longer than a record may be"
+    case .notPropertyList: "a property list doesn't have this element here"
     case .tooManyColumns: "there are too many different names"
     }
   }

@@ -22,9 +22,11 @@ extension XMLTree {
     return found
   }
 
-  /// Appends the text of an element, decoded.
-  func appendText(of element: Int, at start: BytePointer, to output: inout [UInt8]) {
-    forEachText(of: element, at: start) { append(valueOf: $0, at: start, to: &output) }
+  /// Appends the text of an element, decoded; all of it, if blanks are kept.
+  func appendText(
+    of element: Int, at start: BytePointer, keepsBlanks: Bool = false, to output: inout [UInt8]
+  ) {
+    forEachText(of: element, at: start, keepsBlanks: keepsBlanks) { append(valueOf: $0, at: start, to: &output) }
   }
 
   /// Appends the value of an attribute or a text, decoded.
@@ -48,16 +50,18 @@ extension XMLTree {
     }
   }
 
-  private func forEachText(of element: Int, at start: BytePointer, _ body: (Int) -> Void) {
+  private func forEachText(
+    of element: Int, at start: BytePointer, keepsBlanks: Bool = false, _ body: (Int) -> Void
+  ) {
     let hasContent = { (child: Int) in
       let text = nodes[child].text
       return nodes[child].kind == .literal
         || nodes[child].kind == .text && !XMLText.isBlank(from: start + text.lowerBound, to: start + text.upperBound)
     }
-    var isBlank = true
+    var isBlank = !keepsBlanks
     forEachChild(of: element) { if isBlank, hasContent($0) { isBlank = false } }
     guard !isBlank else { return }
-    let keepsBlanks = !nodes[element].hasElements
+    let keepsBlanks = keepsBlanks || !nodes[element].hasElements
     forEachChild(of: element) { child in
       if hasContent(child) || keepsBlanks && nodes[child].kind == .text { body(child) }
     }

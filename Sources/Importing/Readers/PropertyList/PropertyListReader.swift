@@ -1,0 +1,212 @@
+/// Reads an array of dictionaries out of a property list in XML: the array is the list or stands under keys. Memory is
+/// that of one dictionary. Integers and reals keep the digits that they are written with, data is its Base64 without
+/// white space, a date the text that it is; a dictionary or array inside is nested JSON. Of two equal keys the last wins.
+///
+/// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
+/// Source: `PropertyList-1.0.dtd`, which isn't read; a binary list is refused when the file is opened.
+final class PropertyListReader: RecordReader {
+  private let cursor: XMLCursor
+  private var tree = XMLTree()
+  private var mapping: PropertyListColumns
+  private let maximumRecordBytes: Int
+  private var audit: TextAudit
+  private var failure: ReaderError?
+  private var delivered: Int64
+  /// How many elements are open inside the array; 0 once it has ended.
+  private var depth = 0
+  private var hasEnded = false
+  /// Behind the last record: where a reader resumes.
+  private var mark: (offset: Int64, line: Int64, column: Int64, open: [String], depth: Int) = (0, 1, 1, [], 0)
+
+  /// Goes to the array, or to the position. The window stands at the beginning of the file.
+  init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
+    audit = TextAudit(encoding: window.encoding)
+    cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
+    mapping = PropertyListColumns(names: options.columns ?? [])
+    maximumRecordBytes = options.maximumRecordBytes
+    delivered = position?.record ?? 0
+    window.skipByteOrderMark()
+    if let position, !position.state.isEmpty {
+      try resume(at: position)
+    } else {
+      try enterArray(at: options.rootPath ?? [])
+    }
+    setMark()
+  }
+
+  var columns: [String] { mapping.columns.names }
+  var bytesTotal: Int64 { cursor.document.window.bytesTotal }
+  var bytesRead: Int64 { cursor.document.window.bytesRead }
+
+  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
+    batch.removeAll()
+    do throws(ReaderError) {
+      if let failure { throw failure }
+      while batch.count < max(1, limit), !batch.storage.pointee.isFull, let name = try nextRecord() {
+        try readRecord(name, into: batch)
+        delivered += 1
+        setMark()
+      }
+    } catch {
+      failure = error
+    }
+    batch.columns = columns
+    batch.end = position
+    if batch.count == 0, let failure { throw failure }
+    return batch.count > 0
+  }
+
+  /// Goes to the next element of the array; nil if the document has ended.
+  private func nextRecord() throws(ReaderError) -> String? {
+    while !hasEnded {
+      switch try cursor.next() {
+      case .element(let name):
+        if depth > 0 { return name }
+        cursor.enter(name)
+      case .end: if cursor.open.count < depth { depth = 0 }
+      case .finished: hasEnded = true
+      }
+    }
+    return nil
+  }
+
+  private func readRecord(_ name: String, into batch: RecordBatch) throws(ReaderError) {
+    let storage = batch.storage
+    let document = cursor.document
+    guard let length = try wholeElement(limit: maximumRecordBytes) else { return try skip(name, into: batch) }
+    let (start, end) = document.waiting
+    let firstCell = storage.pointee.cellCount
+    guard let kind = PropertyListColumns.kind(of: name) else { throw cursor.fault(.notPropertyList) }
+    if name == "dict" {
+      do throws(PropertyListColumns.Fault) {
+        try mapping.appendCells(of: tree, at: start, into: storage)
+      } catch {
+        storage.pointee.cellCount = firstCell
+        throw cursor.fault(error.mistake, after: error.place)
+      }
+    }
+    storage.pointee.finish(
+      bytes: start, kept: length, line: document.line, byteOffset: document.window.offset, byteLength: length,
+      firstCell: firstCell)
+    if name == "dict" {
+      mapping.composeTexts(in: storage)
+    } else {
+      batch.setProblem(.notAnObject(found: kind))
+    }
+    if let problem = audit.check(from: start, to: start + length, horizon: end, offset: document.window.offset) {
+      batch.setProblem(problem)
+    }
+    document.advance(length)
+    cursor.passed()
+  }
+
+  /// Reads the element that the cursor came to into the tree; returns its length, or nil if it is longer than the limit.
+  private func wholeElement(limit: Int) throws(ReaderError) -> Int? {
+    let document = cursor.document
+    while true {
+      let (start, end) = document.waiting
+      switch tree.parse(start, min(end, start + limit + 1), depth: cursor.open.count) {
+      case .mistake(let mistake, let place): throw cursor.fault(mistake, after: place - start)
+      case .token(_, let place) where place - start <= limit: return place - start
+      case .more where end - start <= limit:
+        let final = document.window.atEnd
+        if try !document.window.fill(), final {
+          throw document.fault(XMLMistake.unexpectedEnd.description, after: document.window.unread)
+        }
+      case .token, .more: return nil
+      }
+    }
+  }
+
+  /// Keeps the beginning of a record that is too long, and passes over it.
+  private func skip(_ name: String, into batch: RecordBatch) throws(ReaderError) {
+    let document = cursor.document
+    _ = try document.window.fill(until: RecordBatch.keptBytes)
+    let beginning = Array(document.window.bytes.prefix(RecordBatch.keptBytes))
+    let (line, offset) = (document.line, document.window.offset)
+    try cursor.skip(name)
+    batch.finishTooLong(
+      beginning: beginning, line: line, byteOffset: offset, byteLength: Int(document.window.offset - offset),
+      limit: maximumRecordBytes)
+  }
+
+  private func setMark() {
+    let document = cursor.document
+    mark = (document.window.offset, document.line, document.column, cursor.open, depth)
+  }
+
+  /// The mark, as something that can be kept: `9 3 plist/dict/array` is column 9, and in the third of these elements.
+  private var position: ReaderPosition {
+    ReaderPosition(
+      byteOffset: mark.offset, line: mark.line, record: delivered,
+      state: "\(mark.column) \(mark.depth) \(mark.open.joined(separator: "/"))")
+  }
+
+  private func resume(at position: ReaderPosition) throws(ReaderError) {
+    let parts = position.state.split(separator: " ")
+    let open = parts.last.map { $0.split(separator: "/").map(String.init) } ?? []
+    guard parts.count == 3, let column = Int64(parts[0]), column > 0, let depth = Int(parts[1]),
+      (0...open.count).contains(depth), open.count <= XMLMistake.maximumDepth
+    else { throw .positionInvalid(position, fileSize: bytesTotal) }
+    self.depth = depth
+    try cursor.document.window.resume(at: position)
+    try cursor.seek(to: position.byteOffset, line: position.line, column: column, open: open, hasBegun: true)
+  }
+}
+
+extension PropertyListReader {
+  /// From the beginning of the document, goes into the array under a key path.
+  private func enterArray(at path: [String]) throws(ReaderError) {
+    guard case .element("plist") = try cursor.next(), !cursor.isEmpty else { throw cursor.fault(.notPropertyList) }
+    cursor.enter("plist")
+    var value = try element()
+    for (index, wanted) in path.enumerated() {
+      guard value == "dict" else { throw notAnArray(value, at: path[..<index]) }
+      var found: [String] = []
+      let isEmpty = cursor.isEmpty
+      cursor.enter(value)
+      value = ""
+      while !isEmpty, let key = try key() {
+        let name = try element()
+        if key == wanted {
+          value = name
+          break
+        }
+        if found.count < 20 { found.append(key) }
+        try cursor.skip(name)
+      }
+      guard !value.isEmpty else {
+        throw .rootNotFound(path: path[...index].joined(separator: "."), found: found)
+      }
+    }
+    guard value == "array" else { throw notAnArray(value, at: path[...]) }
+    let isEmpty = cursor.isEmpty
+    cursor.enter(value)
+    depth = isEmpty ? 0 : cursor.open.count
+  }
+
+  private func notAnArray(_ name: String, at path: ArraySlice<String>) -> ReaderError {
+    guard let kind = PropertyListColumns.kind(of: name) else { return cursor.fault(.notPropertyList) }
+    return .notAnArray(path: path.joined(separator: "."), found: kind)
+  }
+
+  /// The element that must come next.
+  private func element() throws(ReaderError) -> String {
+    guard case .element(let name) = try cursor.next() else { throw cursor.fault(.notPropertyList) }
+    return name
+  }
+
+  /// Consumes a key; nil if the dictionary has ended.
+  private func key() throws(ReaderError) -> String? {
+    switch try cursor.next() {
+    case .end: return nil
+    case .element("key"):
+      guard let length = try wholeElement(limit: maximumRecordBytes) else { throw cursor.fault(.tooLong) }
+      var text: [UInt8] = []
+      tree.appendText(of: 0, at: cursor.document.waiting.start, keepsBlanks: true, to: &text)
+      cursor.document.advance(length)
+      return String(decoding: text, as: UTF8.self)
+    case .element, .finished: throw cursor.fault(.notPropertyList)
+    }
+  }
+}
