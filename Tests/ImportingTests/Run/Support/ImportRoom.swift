@@ -21,7 +21,7 @@ final class ImportRoom {
   private(set) var coordinator: PersistentStoreCoordinator
   /// What the last run reported.
   private(set) var reports: [ImportProgress] = []
-  private var isSourceKept = false
+  var isSourceKept = false
 
   init(_ kind: StoreKind) throws {
     self.kind = kind
