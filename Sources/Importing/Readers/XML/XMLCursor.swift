@@ -85,8 +85,10 @@ final class XMLCursor {
   /// Takes what begins with `<` here; nil if it was passed over.
   private func markup() throws(ReaderError) -> Event? {
     while true {
+      let waiting = document.waiting
+      if try passOver(waiting.0, waiting.1) { return nil }
+      // To look for a comment may have read on, which moves what waits.
       let (start, end) = document.waiting
-      if try passOver(start, end) { return nil }
       switch scanner.next(start, end) {
       case .more: try more()
       case .mistake(let mistake, let place): throw fault(mistake, after: place - start)
