@@ -62,7 +62,8 @@ let package = Package(
     // From the ground up: each layer imports only what stands above it in this list.
     .target(name: "CLinux"),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-    .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev"])]),
+    .systemLibrary(
+      name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev", "liblzma-dev"])]),
     layer("ManagedObjects", [ordered]),
     layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
     layer("ClassGeneration", ["ManagedObjects"]),

@@ -2,3 +2,5 @@
 #include <archive_entry.h>
 /* gzip is read by zlib itself: libarchive 3.6 leaves gzip's checksum and length unlooked at. */
 #include <zlib.h>
+/* xz by liblzma itself: libarchive sets no limit to the memory that a file asks for. */
+#include <lzma.h>

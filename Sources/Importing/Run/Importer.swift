@@ -144,8 +144,8 @@ package struct Importer {
     guard identity == checkpoint.identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
-    guard var notes = try writer.finish(shouldStop: shouldStop) else { return .stopped(progress()) }
     try indexes.make()
+    guard var notes = try writer.finish(shouldStop: shouldStop) else { return .stopped(progress()) }
     try coordinator.store(of: entity).synchronize()
     done = total
     notes.insert(contentsOf: opened.detection.notes, at: 0)

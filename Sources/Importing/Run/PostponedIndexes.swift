@@ -23,27 +23,31 @@ final class PostponedIndexes {
     isPostponed = try store.content.postponeIndexes(of: entity, expecting: Int64(rest))
   }
 
-  /// Runs the load, and makes them however it ends.
+  /// Runs the load, and makes them also when it fails or is stopped.
   func made<T>(_ load: () throws -> T) throws -> T {
     do {
       let result = try load()
-      try make()
+      if isPostponed { try make() }
       return result
     } catch let failure {
-      do {
-        try make()
-      } catch {
-        // What ended the load is what is to be told; whoever opens the store next makes the indexes.
-        throw failure
+      if isPostponed {
+        do {
+          try make()
+        } catch {
+          // What ended the load is what is to be told; the next load of the entity makes the indexes, or whoever opens the
+          // store next.
+          throw failure
+        }
       }
       throw failure
     }
   }
 
-  /// Makes them.
+  /// Makes them, and those that an earlier load couldn't make. Before the load is noted as finished, lest one be missing
+  /// and nobody try again.
   func make() throws {
-    guard isPostponed else { return }
+    let endsLoad = isPostponed
     isPostponed = false
-    try store.content.makeIndexes(of: entity)
+    try store.content.makeIndexes(of: entity, endsLoad: endsLoad)
   }
 }

@@ -52,10 +52,10 @@ final class ArchiveHandle {
     switch kind {
     case .compression(let compression):
       switch compression {
-      case .gzip: archive_read_support_filter_gzip(archive)
       case .bzip2: archive_read_support_filter_bzip2(archive)
-      case .xz: archive_read_support_filter_xz(archive)
       case .zstd: archive_read_support_filter_zstd(archive)
+      // Both have stages of their own.
+      case .gzip, .xz: break
       }
       archive_read_support_format_raw(archive)
       archive_read_support_format_empty(archive)
@@ -106,6 +106,15 @@ final class ArchiveHandle {
     return Entry(
       name: name, size: archive_entry_size_is_set(header) != 0 ? archive_entry_size(header) : nil, isFile: isFile,
       isEncrypted: archive_entry_is_encrypted(header) != 0)
+  }
+
+  /// How the member is compressed, where that takes memory as the member says; nil otherwise. Known once its header is
+  /// read.
+  var unboundedMethod: String? {
+    guard case .archive(.zip) = kind, let name = archive_format_name(archive).map({ String(cString: $0) }) else {
+      return nil
+    }
+    return ["lzma", "xz", "ppmd-1"].first { name.contains("(\($0))") }
   }
 
   /// The next bytes of the member, good until the next call; nil at its end.

@@ -85,6 +85,9 @@ final class ArchiveSource: ByteSource {
     guard let member else { return opened }
     guard entry.name == member.name else { throw changed }
     if entry.isEncrypted { throw .source(.encrypted(member: member.name)) }
+    if let method = opened.unboundedMethod {
+      throw .source(.unsupportedMethod(member: member.name, method: method))
+    }
     return opened
   }
 

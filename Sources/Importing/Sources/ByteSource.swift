@@ -1,6 +1,6 @@
 // What lies under the readers: bytes, wherever they come from.
 //
-//   file ─▶ PlainSource ─▶ [GzipSource | ArchiveSource: bzip2, xz, zstd] ─▶ [ArchiveSource: a member of zip or tar]
+//   file ─▶ PlainSource ─▶ [GzipSource | XZSource | ArchiveSource: bzip2, zstd] ─▶ [ArchiveSource: a member of zip or tar]
 //                                                  ─▶ [TranscodedSource: UTF-16 and others to UTF-8] ─▶ SourceWindow
 //
 // 1. Each stage holds a block, never the file, and nothing is written to disk.

@@ -10,6 +10,10 @@ package enum SourceError: Error, Sendable, Hashable {
   case unpacksTooMuch(ratio: Int, unpacked: Int64, fileBytes: Int64)
   /// More came out than is allowed, in bytes.
   case unpacksTooFar(limit: Int64)
+  /// Unpacking takes more memory than is allowed, by what the compressed data says itself.
+  case needsMemory(what: String, bytes: UInt64, limit: UInt64)
+  /// A member of a zip is compressed in a way that isn't read.
+  case unsupportedMethod(member: String, method: String)
   /// The member, or with an empty name the archive, needs a password.
   case encrypted(member: String)
   /// Several members might be meant (the first twenty).
@@ -42,6 +46,12 @@ extension SourceError: CustomStringConvertible {
         + "so dense, raise maximumExpansion"
     case .unpacksTooFar(let limit):
       "the file unpacks to more than \(limit) bytes; if that is meant, raise maximumUnpackedBytes"
+    case .needsMemory(let what, let bytes, let limit):
+      "to unpack the \(what) data takes \(bytes >> 20) MiB of memory, and at most \(limit >> 20) are allowed; "
+        + "compress it with a smaller dictionary, such as xz -6"
+    case .unsupportedMethod(let member, let method):
+      "“\(Self.shown(member))” is compressed by \(method), which isn't read in a zip; "
+        + "make the archive with deflate, bzip2 or zstd"
     case .encrypted(let member):
       member.isEmpty
         ? "the archive is encrypted; unlock it first" : "“\(Self.shown(member))” is encrypted; unlock the archive first"

@@ -45,11 +45,12 @@ struct SourceStages {
 
   private mutating func unpack(_ file: PlainSource, _ compression: SourceCompression) throws(ReaderError) {
     let limit = options.expansionLimit
-    let unpacked: any ByteSource =
-      compression == .gzip
-      ? try GzipSource(file, limit: limit, blockSize: blockSize)
-      : ArchiveSource(.compression(compression), over: file, limit: limit, blockSize: blockSize)
-    try take(unpacked)
+    switch compression {
+    case .gzip: try take(GzipSource(file, limit: limit, blockSize: blockSize))
+    case .xz: try take(XZSource(file, limit: limit, blockSize: blockSize))
+    case .bzip2, .zstd:
+      try take(ArchiveSource(.compression(compression), over: file, limit: limit, blockSize: blockSize))
+    }
     archive = SourceArchiveKind(beginning: sample)
     if archive == .zip { throw .source(.nested(inner: "a zip archive", outer: "a \(compression.rawValue) file")) }
     try checkNotCompressed(inside: "a \(compression.rawValue) file")

@@ -17,10 +17,10 @@ package protocol IncrementalStore: StoreReader {
   /// IDs for new objects, never given again.
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
   /// Takes away, for now, what only speeds reading an entity's rows, if that pays when so many are to come. Each call that
-  /// answers true is to be followed by one of ``makeIndexes(of:)``.
+  /// answers true is to be followed by one of ``makeIndexes(of:endsLoad:)`` that ends the load.
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool
-  /// Makes what ``postponeIndexes(of:expecting:)`` took away.
-  func makeIndexes(of entity: EntityDescription) throws
+  /// Makes what ``postponeIndexes(of:expecting:)`` took away, unless another load goes on without it.
+  func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws
   /// Makes everything written so far survive a loss of power.
   func synchronize() throws
   /// Lets go of files and connections. Every later use fails.
@@ -32,5 +32,5 @@ extension IncrementalStore {
   package func close() throws {}
   /// A store without indexes has none to postpone.
   package func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool { false }
-  package func makeIndexes(of entity: EntityDescription) throws {}
+  package func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws {}
 }

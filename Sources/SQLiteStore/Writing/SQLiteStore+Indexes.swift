@@ -10,7 +10,7 @@ extension SQLiteStore {
   /// Takes away, for now, the indexes of an entity's table that aren't unique, if so many rows are expected that making them
   /// anew takes less than keeping them: at least as many as twice those that are there.
   ///
-  /// Each call that answers true is to be followed by one of ``makeIndexes(of:)``. Several loads of one table may do so at
+  /// Each call that answers true is to be followed by one of ``makeIndexes(of:endsLoad:)`` that ends the load. Several loads of one table may do so at
   /// the same time; the last of them makes the indexes.
   package func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
     let indexes = try postponable(entity)
@@ -34,19 +34,20 @@ extension SQLiteStore {
     }
   }
 
-  /// Makes the indexes that ``postponeIndexes(of:expecting:)`` took away, unless another load still goes on without them.
-  /// Nobody else writes meanwhile.
-  package func makeIndexes(of entity: EntityDescription) throws {
+  /// Makes the indexes that ``postponeIndexes(of:expecting:)`` took away, unless another load still goes on without them;
+  /// also those that an earlier call couldn't make. Nobody else writes meanwhile.
+  /// - Parameter endsLoad: whether a load ends that has postponed them.
+  package func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws {
     let indexes = try postponable(entity)
+    guard !indexes.isEmpty else { return }
     let table = try layout(of: entity).table
     try translating {
       try pool.writeWithoutTransaction { db in
-        let isLast = postponements.withLock { loads in
-          loads[table, default: 1] -= 1
-          return loads[table] == 0
+        let loads = postponements.withLock { loads in
+          if endsLoad { loads[table, default: 1] -= 1 }
+          return loads[table, default: 0]
         }
-        guard isLast else { return }
-        defer { postponements.withLock { $0[table] = nil } }
+        guard loads == 0, try isAnyMissing(indexes, db) else { return }
         // Each thread sorts as much at once as the cache may hold: a second one, with half of it.
         try db.execute(sql: "PRAGMA threads = 1; PRAGMA cache_size = -\(options.writerCache / 2048)")
         let result = Result {
@@ -59,6 +60,11 @@ extension SQLiteStore {
         try result.get()
       }
     }
+  }
+
+  private func isAnyMissing(_ indexes: [IndexMap], _ db: Database) throws -> Bool {
+    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ?"
+    return try indexes.contains { try Int.fetchOne(db, sql: sql, arguments: [$0.name]) == nil }
   }
 
   private func postponable(_ entity: EntityDescription) throws -> [IndexMap] {

@@ -84,6 +84,19 @@ struct PostponedIndexTests {
     #expect(try room.count(of: "Person") == 100 && indexes(room) == all)
   }
 
+  @Test("when the disk is full as they are made, the job isn't finished, and its next attempt makes them")
+  func full() throws {
+    let room = try ImportRoom(.sqlite)
+    let all = try indexes(room)
+    // Ten batches, and the order to go without; the twelfth is to make them. What ends the failed load tries again.
+    room.plan.fail(write: 12, forGood: true, .before)
+    #expect(throws: FaultyStore.Fault.self) { _ = try run(people(100), room) }
+    #expect(try room.count(of: "Person") == 100 && indexes(room) != all)
+    room.plan.heal()
+    _ = try run(people(100), room)
+    #expect(try room.count(of: "Person") == 100 && indexes(room) == all)
+  }
+
   @Test("of two loads of one table the last to end makes them")
   func two() throws {
     let room = try ImportRoom(.sqlite)

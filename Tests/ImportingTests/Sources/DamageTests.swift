@@ -1,3 +1,5 @@
+import CArchive
+import Foundation
 import Testing
 
 @testable import Importing
@@ -80,6 +82,37 @@ struct DamageTests {
   @Test("a compressed file of nothing is empty", arguments: [SourceCompression.gzip, .bzip2, .xz, .zstd])
   func nothing(kind: SourceCompression) throws {
     #expect(try SourceFile(Packing.compressed([], kind), name: "a.csv.gz").read().error == .emptyFile)
+  }
+
+  @Test("an xz file that asks for gigabytes of memory is refused, in its first block and in a later one")
+  func dictionary() throws {
+    let honest = try Packing.compressed(Array(Self.text.utf8), .xz)
+    var greedy = honest
+    // The block's header, behind twelve bytes: its size, flags, the filter and the size of its dictionary, its checksum.
+    let length = (Int(greedy[12]) + 1) * 4
+    #expect(greedy[14] == 0x21)
+    greedy[16] = 40
+    let sum = greedy[12..<12 + length - 4].withUnsafeBufferPointer { crc32(0, $0.baseAddress, UInt32($0.count)) }
+    for byte in 0..<4 { greedy[12 + length - 4 + byte] = UInt8(truncatingIfNeeded: sum >> UInt(byte * 8)) }
+    for bytes in [greedy, honest + greedy] {
+      let error = try SourceFile(bytes, name: "a.csv.xz").read().error
+      guard case .source(.needsMemory(what: "xz", bytes: let needed, limit: 128 << 20))? = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(needed > 4 << 30)
+    }
+  }
+
+  @Test("a zip's member that is compressed by LZMA is refused by name")
+  func zipMethod() throws {
+    // As Python's zipfile makes it; libarchive can't.
+    let fixture =
+      "UEsDBD8AAgAOAAAAIVxFCsw8IgAAAA4AAAAFAAAAYS5jc3YJBAUAXQAAgAAANJkBhYGS6rffmKWIXjYpLaKb//+d5gAAUEsBAj8D"
+      + "PwACAA4AAAAhXEUKzDwiAAAADgAAAAUAAAAAAAAAAAAAAIABAAAAAGEuY3N2UEsFBgAAAAABAAEAMwAAAEUAAAAAAA=="
+    let bytes = try #require(Data(base64Encoded: fixture))
+    let error = try SourceFile(Array(bytes), name: "a.zip").read().error
+    #expect(error == .source(.unsupportedMethod(member: "a.csv", method: "lzma")))
   }
 
   @Test("records before the damage are read first")

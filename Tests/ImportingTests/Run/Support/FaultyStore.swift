@@ -86,6 +86,8 @@ final class FaultyStore: IncrementalStore {
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
     try plan.run { try store.postponeIndexes(of: entity, expecting: rows) }
   }
-  func makeIndexes(of entity: EntityDescription) throws { try plan.run { try store.makeIndexes(of: entity) } }
+  func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws {
+    try plan.run { try store.makeIndexes(of: entity, endsLoad: endsLoad) }
+  }
   func synchronize() throws { try plan.run { try store.synchronize() } }
 }
