@@ -46,8 +46,8 @@ final class PostponedIndexes {
   /// Makes them, and those that an earlier load couldn't make. Before the load is noted as finished, lest one be missing
   /// and nobody try again.
   func make() throws {
-    let endsLoad = isPostponed
+    if isPostponed { store.content.endPostponement(of: entity) }
     isPostponed = false
-    try store.content.makeIndexes(of: entity, endsLoad: endsLoad)
+    try store.content.makeIndexes(of: entity)
   }
 }

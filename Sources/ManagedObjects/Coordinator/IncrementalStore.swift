@@ -17,10 +17,12 @@ package protocol IncrementalStore: StoreReader {
   /// IDs for new objects, never given again.
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
   /// Takes away, for now, what only speeds reading an entity's rows, if that pays when so many are to come. Each call that
-  /// answers true is to be followed by one of ``makeIndexes(of:endsLoad:)`` that ends the load.
+  /// answers true is to be followed by one of ``endPostponement(of:)``.
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool
-  /// Makes what ``postponeIndexes(of:expecting:)`` took away, unless another load goes on without it.
-  func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws
+  /// Says that a load which has postponed them goes on without them no more.
+  func endPostponement(of entity: EntityDescription)
+  /// Makes what ``postponeIndexes(of:expecting:)`` took away, unless a load still goes on without it.
+  func makeIndexes(of entity: EntityDescription) throws
   /// Makes everything written so far survive a loss of power.
   func synchronize() throws
   /// Lets go of files and connections. Every later use fails.
@@ -32,5 +34,6 @@ extension IncrementalStore {
   package func close() throws {}
   /// A store without indexes has none to postpone.
   package func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool { false }
-  package func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws {}
+  package func endPostponement(of entity: EntityDescription) {}
+  package func makeIndexes(of entity: EntityDescription) throws {}
 }

@@ -10,7 +10,7 @@ extension SQLiteStore {
   /// Takes away, for now, the indexes of an entity's table that aren't unique, if so many rows are expected that making them
   /// anew takes less than keeping them: at least as many as twice those that are there.
   ///
-  /// Each call that answers true is to be followed by one of ``makeIndexes(of:endsLoad:)`` that ends the load. Several loads of one table may do so at
+  /// Each call that answers true is to be followed by one of ``endPostponement(of:)``. Several loads of one table may do so at
   /// the same time; the last of them makes the indexes.
   package func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
     let indexes = try postponable(entity)
@@ -34,20 +34,21 @@ extension SQLiteStore {
     }
   }
 
+  /// Says that a load which has postponed the indexes goes on without them no more.
+  package func endPostponement(of entity: EntityDescription) {
+    guard let table = layouts[entity.index]?.table else { return }
+    postponements.withLock { $0[table, default: 1] -= 1 }
+  }
+
   /// Makes the indexes that ``postponeIndexes(of:expecting:)`` took away, unless another load still goes on without them;
   /// also those that an earlier call couldn't make. Nobody else writes meanwhile.
-  /// - Parameter endsLoad: whether a load ends that has postponed them.
-  package func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws {
+  package func makeIndexes(of entity: EntityDescription) throws {
     let indexes = try postponable(entity)
     guard !indexes.isEmpty else { return }
     let table = try layout(of: entity).table
     try translating {
       try pool.writeWithoutTransaction { db in
-        let loads = postponements.withLock { loads in
-          if endsLoad { loads[table, default: 1] -= 1 }
-          return loads[table, default: 0]
-        }
-        guard loads == 0, try isAnyMissing(indexes, db) else { return }
+        guard postponements.withLock({ $0[table, default: 0] }) == 0, try isAnyMissing(indexes, db) else { return }
         // Each thread sorts as much at once as the cache may hold: a second one, with half of it.
         try db.execute(sql: "PRAGMA threads = 1; PRAGMA cache_size = -\(options.writerCache / 2048)")
         let result = Result {

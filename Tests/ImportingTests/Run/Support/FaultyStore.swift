@@ -86,8 +86,7 @@ final class FaultyStore: IncrementalStore {
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
     try plan.run { try store.postponeIndexes(of: entity, expecting: rows) }
   }
-  func makeIndexes(of entity: EntityDescription, endsLoad: Bool) throws {
-    try plan.run { try store.makeIndexes(of: entity, endsLoad: endsLoad) }
-  }
+  func endPostponement(of entity: EntityDescription) { store.endPostponement(of: entity) }
+  func makeIndexes(of entity: EntityDescription) throws { try plan.run { try store.makeIndexes(of: entity) } }
   func synchronize() throws { try plan.run { try store.synchronize() } }
 }
