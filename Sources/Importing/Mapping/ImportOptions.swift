@@ -1,21 +1,45 @@
 /// What an import does with the records it reads.
 package struct ImportOptions: Codable, Sendable, Hashable {
-  /// What happens to a record whose key the store has already.
+  /// What happens to a record whose key the store has already, and to objects that the file doesn't have.
   package enum Mode: String, Codable, Sendable, CaseIterable {
     /// Every record is a new object; one that the store has already is rejected.
     case insert
     /// A record updates the object that has the same values in the entity's uniqueness constraint, or is a new one.
     case upsert
+    /// A record updates the object with the same key; one whose object the store hasn't got is rejected.
+    case update
+    /// All objects of the entity are taken away and the records are the new ones, in one swap.
+    case replace
+    /// As ``upsert``; at the end, objects that no record was about are deleted.
+    case synchronise
+  }
+
+  /// What is committed together.
+  package enum Atomicity: String, Codable, Sendable, CaseIterable {
+    /// Each batch; what was committed stays when the import fails.
+    case batch
+    /// The whole file: all of it or nothing, and readers see either.
+    case file
   }
 
   /// nil: `upsert` when the entity has a uniqueness constraint, `insert` otherwise.
   package var mode: Mode?
+  package var atomicity: Atomicity = .batch
+  /// Everything is done but the commit, and said as if it had been.
+  package var isDryRun = false
+  /// Whether `replace` and `synchronise` may take a file without records, and delete everything.
+  package var allowsEmpty = false
   /// How to read the source.
   package var reader: ReaderOptions
+  /// How records become objects, beyond what the model says.
+  package var mapping = MappingOptions()
   /// Records a batch: how many are read, written and committed together.
   package var batchSize: Int
   /// The job fails with more rejected records than this; nil for no limit.
   package var rejectLimit: Int?
+  /// The job fails when more than this share of the records is rejected, from 0 to 1: looked at from the 1,000th record on, and
+  /// at the end; nil for no limit.
+  package var rejectShare: Double?
 
   /// Options; the defaults suit most files.
   package init(
@@ -25,5 +49,26 @@ package struct ImportOptions: Codable, Sendable, Hashable {
     self.reader = reader
     self.batchSize = batchSize
     self.rejectLimit = rejectLimit
+  }
+}
+
+extension ImportOptions {
+  private enum CodingKeys: String, CodingKey {
+    case mode, atomicity, isDryRun, allowsEmpty, reader, mapping, batchSize, rejectLimit, rejectShare
+  }
+
+  /// Reads options of a job that an older version may have submitted: what isn't there has its default.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    mode = try values.decodeIfPresent(Mode.self, forKey: .mode)
+    atomicity = try values.decodeIfPresent(Atomicity.self, forKey: .atomicity) ?? atomicity
+    isDryRun = try values.decodeIfPresent(Bool.self, forKey: .isDryRun) ?? isDryRun
+    allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
+    reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
+    mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
+    batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize
+    rejectLimit = try values.decodeIfPresent(Int.self, forKey: .rejectLimit)
+    rejectShare = try values.decodeIfPresent(Double.self, forKey: .rejectShare)
   }
 }

@@ -49,7 +49,9 @@ struct SubmissionPlan: Sendable {
     try SubmissionOptions(request.options).apply(to: &options)
     if let mode = request.mode {
       guard let known = ImportOptions.Mode(rawValue: mode) else {
-        throw SubmissionProblem(field: "mode", reason: "there is no mode \(mode)", advice: "Use insert or upsert.")
+        throw SubmissionProblem(
+          field: "mode", reason: "there is no mode \(mode)",
+          advice: "There are \(ImportOptions.Mode.allCases.map(\.rawValue).joined(separator: ", ")).")
       }
       options.mode = known
     }
