@@ -6,7 +6,8 @@ package import ManagedObjects
 /// An attribute takes the column that its `mappedKeyName` in the model's user info names; without one, the column called
 /// as the attribute itself. A to-one relationship takes the key of the object it points to from the column of its
 /// `mappedKeyName` or name, or from several columns by `mappedKeyTemplate` (see ``KeyTemplate``), and finds that object
-/// by the attribute `relatedByAttribute`, or by the destination's only unique attribute.
+/// by the attribute `relatedByAttribute`, or by the destination's only unique attribute. A recipe's ``PropertyRule`` goes
+/// before the user info: its column before `mappedKeyName` and the template, its key before `relatedByAttribute`.
 package struct RecordMapping {
   /// An attribute and the column it comes from.
   final class AttributeColumn: Sendable {
@@ -39,6 +40,8 @@ package struct RecordMapping {
   }
 
   package let entity: EntityDescription
+  /// What the recipe says.
+  let options: MappingOptions
   /// The columns that were known when this was worked out.
   let columns: [String]
   let attributes: [AttributeColumn]
@@ -49,8 +52,9 @@ package struct RecordMapping {
   package let ignored: [String]
   private let columnIndex: [String: Int]
 
-  package init(_ entity: EntityDescription, columns: [String]) throws {
+  package init(_ entity: EntityDescription, columns: [String], options: MappingOptions = MappingOptions()) throws {
     self.entity = entity
+    self.options = options
     self.columns = columns
     let columnIndex = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
     self.columnIndex = columnIndex
@@ -68,7 +72,7 @@ package struct RecordMapping {
     }
     var references: [Reference] = []
     for relationship in entity.relationships where !relationship.isToMany {
-      guard let reference = try Self.reference(relationship, of: entity, columnIndex) else { continue }
+      guard let reference = try Self.reference(relationship, of: entity, columnIndex, options) else { continue }
       references.append(reference)
       if let column = reference.column { taken.insert(column) }
       for name in reference.template?.columns ?? [] { columnIndex[name].map { _ = taken.insert($0) } }
@@ -97,7 +101,8 @@ package struct RecordMapping {
   /// The columns that the entity would take.
   private var expectedColumns: [String] {
     let keys = entity.relationships.filter { !$0.isToMany }.flatMap { relationship -> [String] in
-      guard case .success = Self.key(of: relationship) else { return [] }
+      guard case .success = Self.key(of: relationship, options) else { return [] }
+      if let column = options.properties[relationship.name]?.column { return [column] }
       do {
         if let text = relationship.userInfo["mappedKeyTemplate"] { return try KeyTemplate(text).columns }
       } catch {
@@ -151,26 +156,28 @@ package struct RecordMapping {
   }
 
   private static func reference(
-    _ relationship: RelationshipDescription, of entity: EntityDescription, _ columns: [String: Int]
+    _ relationship: RelationshipDescription, of entity: EntityDescription, _ columns: [String: Int],
+    _ options: MappingOptions
   ) throws -> Reference? {
     let info = relationship.userInfo
+    let rule = options.properties[relationship.name]
     func failure(_ reason: String) -> MappingError {
       .badRelationship(entity: entity.name, relationship: relationship.name, reason: reason)
     }
     let template: KeyTemplate?
     do {
-      template = try info["mappedKeyTemplate"].map(KeyTemplate.init)
+      template = rule?.column == nil ? try info["mappedKeyTemplate"].map(KeyTemplate.init) : nil
     } catch {
       throw failure("\(error)")
     }
-    let column = columns[info["mappedKeyName"] ?? relationship.name]
+    let column = columns[rule?.column ?? info["mappedKeyName"] ?? relationship.name]
     if let template {
       guard template.columns.allSatisfy({ columns[$0] != nil }) else { return nil }
     } else if column == nil {
       return nil
     }
     let key: AttributeDescription
-    switch Self.key(of: relationship) {
+    switch Self.key(of: relationship, options) {
     case .success(let attribute): key = attribute
     case .failure(let problem): throw failure(problem.reason)
     }
@@ -190,17 +197,23 @@ package struct RecordMapping {
   }
 
   /// The attribute of the destination by which a relationship's objects are found.
-  static func key(of relationship: RelationshipDescription) -> Result<AttributeDescription, KeyProblem> {
+  static func key(
+    of relationship: RelationshipDescription, _ options: MappingOptions
+  ) -> Result<AttributeDescription, KeyProblem> {
     let destination = relationship.destinationEntity
     let single = destination.uniquenessConstraints.first { $0.count == 1 }?.first
-    guard let name = relationship.userInfo["relatedByAttribute"] ?? single?.name else {
+    let given = options.properties[relationship.name]?.key
+    guard let name = given ?? relationship.userInfo["relatedByAttribute"] ?? single?.name else {
       return .failure(
         KeyProblem(
-          reason: "the source has its key, but the model doesn't say by which attribute: set relatedByAttribute"))
+          reason: "the source has its key, but neither recipe nor model say by which attribute of "
+            + "\(destination.name): name it as the relationship's key in the recipe, or set relatedByAttribute"))
     }
     guard let key = destination.propertiesByName[name] as? AttributeDescription else {
       return .failure(
-        KeyProblem(reason: "relatedByAttribute names \(name), which isn't an attribute of \(destination.name)"))
+        KeyProblem(
+          reason: "\(given == nil ? "relatedByAttribute" : "the recipe's key") names \(name), "
+            + "which isn't an attribute of \(destination.name)"))
     }
     return .success(key)
   }

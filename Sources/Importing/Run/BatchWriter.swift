@@ -24,7 +24,7 @@ final class BatchWriter {
 
   init(
     context: ManagedObjectContext, entity: EntityDescription, mode: ImportOptions.Mode, job: String,
-    rejects: RejectFile, checkpoint: ImportCheckpoint, batchSize: Int
+    rejects: RejectFile, checkpoint: ImportCheckpoint, batchSize: Int, options: MappingOptions
   ) {
     self.context = context
     self.entity = entity
@@ -33,7 +33,7 @@ final class BatchWriter {
     self.rejects = rejects
     self.checkpoint = checkpoint
     resolver = ReferenceResolver(context: context)
-    pending = PendingReferences(context: context, job: job, batchSize: batchSize)
+    pending = PendingReferences(context: context, job: job, batchSize: batchSize, options: options)
   }
 
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.

@@ -98,7 +98,7 @@ package struct Importer {
   ) throws -> ImportEnd {
     let reader = opened.reader
     let tabular = reader as? CSVReader
-    var mapping = try RecordMapping(entity, columns: reader.columns)
+    var mapping = try RecordMapping(entity, columns: reader.columns, options: request.options.mapping)
     if tabular != nil { try mapping.checkNotEmpty() }
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
     if mode == .upsert, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey() }
@@ -108,7 +108,7 @@ package struct Importer {
       columns: tabular?.columns ?? [], length: checkpoint.rejectsLength)
     let writer = BatchWriter(
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint,
-      batchSize: request.options.batchSize)
+      batchSize: request.options.batchSize, options: request.options.mapping)
     var done = checkpoint.position == .start ? 0 : reader.bytesRead
     let total = reader.bytesTotal
     // From here on the reader is another thread's.

@@ -5,10 +5,14 @@ import ManagedObjects
 /// They are found by the model, not by the columns of a source: a run that goes on at the end of a JSON file has met none.
 struct PendingKeys {
   private let model: ManagedObjectModel
+  private let options: MappingOptions
   private var wanted: [RelationshipDescription: (attribute: AttributeDescription, texts: [String: Value])] = [:]
   private var converters: [RelationshipDescription: ValueConverter] = [:]
 
-  init(model: ManagedObjectModel) { self.model = model }
+  init(model: ManagedObjectModel, options: MappingOptions) {
+    self.model = model
+    self.options = options
+  }
 
   /// Adds the keys of one row.
   mutating func add(_ keys: [String: String], entity: String) throws {
@@ -36,7 +40,7 @@ struct PendingKeys {
   }
 
   private func key(of relationship: RelationshipDescription) throws -> AttributeDescription {
-    switch RecordMapping.key(of: relationship) {
+    switch RecordMapping.key(of: relationship, options) {
     case .success(let attribute): return attribute
     case .failure(let problem):
       throw MappingError.badRelationship(

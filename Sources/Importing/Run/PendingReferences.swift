@@ -12,6 +12,8 @@ struct PendingReferences {
   let job: String
   /// How many rows are set by one save.
   var batchSize = 5_000
+  /// What the recipe says of the relationships.
+  var options = MappingOptions()
 
   /// What is kept of one row.
   struct Note {
@@ -105,7 +107,7 @@ struct PendingReferences {
     let record = try ImportCheckpoint.object(job, in: context)
     let pending = try next()
     if pending.isEmpty { return false }
-    var references = PendingKeys(model: context.model)
+    var references = PendingKeys(model: context.model, options: options)
     let notes = try pending.map { try ($0, Self.note($0)) }
     for (item, note) in notes { try references.add(note.keys, entity: item.value(forKey: "entity")?.plainText ?? "") }
     let found = try references.find(resolver)

@@ -27,6 +27,30 @@ struct ColumnMappingTests {
     #expect(mapping.ignored == ["country"])
   }
 
+  @Test("a recipe's column and key go before the model's", arguments: StoreKind.allCases, [1, 100])
+  func recipe(kind: StoreKind, batch: Int) throws {
+    let room = try ImportRoom(kind)
+    try room.furnish(people: ["a"])
+    var boss = PropertyRule()
+    boss.column = "chief"
+    boss.key = "email"
+    var parent = PropertyRule()
+    parent.column = "within"
+    let text = "code,name,email,chief,boss\na,a,a@x,c@x,c\nb,Bob,b@x,a@x,c\nc,Cleo,c@x,zz,c\n"
+    let end = try room.run(text, batch: batch, rules: ["boss": boss])
+    #expect(end.tally == "2i 1u 0= 0r 1?")
+    #expect(try room.rows("code", "boss.code") == ["a|c", "b|a", "c|"])
+    #expect(end.notes.contains("ignored column(s) that Person doesn't have: boss"))
+    try room.run(
+      "code,within,land,part\nDE,,x,y\nDE-BY,DE,x,y\n", as: "b.csv", into: "Country", batch: batch, job: "2",
+      rules: ["parent": parent])
+    #expect(try room.rows("code", "parent.code", of: "Country") == ["DE-BY|DE", "DE|"])
+    boss.key = "mail"
+    let failure = try room.failure(text, as: "a.csv", job: "3", rules: ["boss": boss])
+    #expect(
+      "\(try #require(failure))".contains("Person.boss: the recipe's key names mail, which isn't an attribute of"))
+  }
+
   @Test("a relationship with a template takes its columns, when all of them are there")
   func templates() throws {
     #expect(try mapping("Country", ["code", "land", "part"]).references.map(\.relationship.name) == ["parent"])
@@ -107,7 +131,8 @@ struct ColumnMappingTests {
         return "\(error)"
       }
     }
-    #expect(try failure([:]).contains("A.b: the source has its key, but the model doesn't say by which attribute"))
+    #expect(
+      try failure([:]).contains("A.b: the source has its key, but neither recipe nor model say by which attribute"))
     #expect(
       try failure(["relatedByAttribute": "z"]).contains("relatedByAttribute names z, which isn't an attribute of B"))
     #expect(try failure(["relatedByAttribute": "y"]).contains("y is of type Transformable"))

@@ -58,13 +58,14 @@ final class ImportRoom {
   ///   - stopAfter: batches after which it is to stop.
   ///   - stopAtAsking: the how manieth question whether to stop is answered by yes.
   ///   - largeLoad: from how many records on it goes on without indexes.
+  ///   - rules: what the recipe says of properties.
   ///   - told: is told of each batch.
   @discardableResult
   func run(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
     reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, job: String = "1",
     rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max, largeLoad: Int64 = .max,
-    told: (ImportProgress) -> Void = { _ in }
+    rules: [String: PropertyRule] = [:], told: (ImportProgress) -> Void = { _ in }
   ) throws -> ImportEnd {
     let source = file(name)
     defer { isSourceKept = false }
@@ -73,9 +74,10 @@ final class ImportRoom {
     }
     reports = []
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import \(job)")
+    var options = ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit)
+    options.mapping.properties = rules
     let request = ImportRequest(
-      job: job, source: source, name: name, entity: entity,
-      options: ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit),
+      job: job, source: source, name: name, entity: entity, options: options,
       rejects: rejects ?? rejectsFile(job))
     var asked = 0
     return try Importer(coordinator: coordinator, request: request, largeLoad: largeLoad).run(
@@ -101,10 +103,10 @@ final class ImportRoom {
   /// The error that an import ends with; nil when it doesn't.
   func failure(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
-    batch: Int = 10_000, limit: Int? = 1000, job: String = "1"
+    batch: Int = 10_000, limit: Int? = 1000, job: String = "1", rules: [String: PropertyRule] = [:]
   ) throws -> (any Error)? {
     do {
-      try run(text, as: name, into: entity, mode: mode, batch: batch, limit: limit, job: job)
+      try run(text, as: name, into: entity, mode: mode, batch: batch, limit: limit, job: job, rules: rules)
       return nil
     } catch {
       return error
