@@ -13,11 +13,13 @@ package struct JobProgress: Codable, Sendable, Hashable {
   package var deleted: Int64
   /// Records that are in the reject file.
   package var rejected: Int64
+  /// Records that a filter passed over.
+  package var skipped: Int64
 
   /// Counts in the order of the wire; all begin at nothing.
   package init(
     bytesDone: Int64 = 0, bytesTotal: Int64 = 0, records: Int64 = 0, inserted: Int64 = 0, updated: Int64 = 0,
-    unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0
+    unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0, skipped: Int64 = 0
   ) {
     self.bytesDone = bytesDone
     self.bytesTotal = bytesTotal
@@ -27,11 +29,29 @@ package struct JobProgress: Codable, Sendable, Hashable {
     self.unchanged = unchanged
     self.deleted = deleted
     self.rejected = rejected
+    self.skipped = skipped
   }
 
   private enum CodingKeys: String, CodingKey {
     case bytesDone = "bytes_done"
     case bytesTotal = "bytes_total"
-    case records, inserted, updated, unchanged, deleted, rejected
+    case records, inserted, updated, unchanged, deleted, rejected, skipped
+  }
+}
+
+extension JobProgress {
+  /// Reads progress, also that which a daemon of an earlier version tells: it has no `skipped`.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      bytesDone: try values.decode(Int64.self, forKey: .bytesDone),
+      bytesTotal: try values.decode(Int64.self, forKey: .bytesTotal),
+      records: try values.decode(Int64.self, forKey: .records),
+      inserted: try values.decode(Int64.self, forKey: .inserted),
+      updated: try values.decode(Int64.self, forKey: .updated),
+      unchanged: try values.decode(Int64.self, forKey: .unchanged),
+      deleted: try values.decode(Int64.self, forKey: .deleted),
+      rejected: try values.decode(Int64.self, forKey: .rejected),
+      skipped: try values.decodeIfPresent(Int64.self, forKey: .skipped) ?? 0)
   }
 }

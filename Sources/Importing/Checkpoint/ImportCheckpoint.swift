@@ -18,9 +18,10 @@ package struct ImportCheckpoint: Sendable, Hashable {
   package var isFinished = false
 
   static let texts = ["readerState", "identity"]
+  /// To add one, put it at the end: stores of older versions get the column when they are opened, with 0 in it.
   static let numbers = [
     "byteOffset", "line", "record", "inserted", "updated", "unchanged", "rejected", "unresolved", "rejectsLength",
-    "finished",
+    "finished", "deleted", "skipped",
   ]
 
   /// A checkpoint at the beginning.
@@ -55,7 +56,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
       ("byteOffset", position.byteOffset), ("line", position.line), ("record", position.record),
       ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
       ("rejected", counts.rejected), ("unresolved", counts.unresolved), ("rejectsLength", rejectsLength),
-      ("finished", isFinished ? 1 : 0),
+      ("finished", isFinished ? 1 : 0), ("deleted", counts.deleted), ("skipped", counts.skipped),
     ]
     for (name, number) in numbers { try object.setValue(.int(number), forKey: name) }
   }
@@ -71,6 +72,8 @@ package struct ImportCheckpoint: Sendable, Hashable {
     counts.unchanged = number("unchanged")
     counts.rejected = number("rejected")
     counts.unresolved = number("unresolved")
+    counts.deleted = number("deleted")
+    counts.skipped = number("skipped")
     rejectsLength = number("rejectsLength")
     identity = text("identity")
     isFinished = number("finished") != 0
@@ -94,6 +97,10 @@ package struct ImportCounts: Sendable, Hashable {
   package var rejected: Int64 = 0
   /// References that led nowhere at the end of the file and were left empty.
   package var unresolved: Int64 = 0
+  /// Objects deleted because the source hasn't got them.
+  package var deleted: Int64 = 0
+  /// Records passed over, as a filter says.
+  package var skipped: Int64 = 0
 
   package init() {}
 }

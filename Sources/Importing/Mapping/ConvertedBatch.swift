@@ -19,6 +19,8 @@ final class ConvertedBatch: @unchecked Sendable {
   let mapping: RecordMapping
   var rows: ContiguousArray<Row> = []
   var rejections: [Rejection] = []
+  /// Records that are passed over.
+  var skipped: Int64 = 0
   /// Bytes of the source read so far.
   let bytesRead: Int64
   /// Whether every row becomes a new object, and can be checked against the model before it is one.

@@ -202,6 +202,8 @@ final class BatchWriter {
     next.counts.inserted += tally.inserted
     next.counts.updated += tally.updated
     next.counts.unchanged += tally.unchanged
+    next.counts.deleted += tally.deleted
+    next.counts.skipped += batch.skipped
     next.counts.rejected += Int64(rejections.count)
     try next.write(to: record)
     try context.saveValidated()
@@ -217,6 +219,7 @@ struct Tally {
   var inserted: Int64 = 0
   var updated: Int64 = 0
   var unchanged: Int64 = 0
+  var deleted: Int64 = 0
 }
 
 extension ConvertedBatch {

@@ -12,12 +12,18 @@ public import ManagedObjects
 ///
 /// The columns map onto the entity as the model says: see `mappedKeyName`, `relatedByAttribute` and `dateFormat`.
 public struct FileImport: Sendable {
-  /// What happens to a record whose key the store has already.
+  /// What happens to a record whose key the store has already, and to objects that the file doesn't have.
   public enum Mode: Sendable {
     /// Every record is a new object; one that the store has already is rejected.
     case insert
     /// A record updates the object with the same values in the entity's uniqueness constraint, or is a new one.
     case upsert
+    /// A record updates the object with the same key; one whose object the store hasn't got is rejected.
+    case update
+    /// All objects of the entity are taken away and the records are the new ones, in one swap.
+    case replace
+    /// As ``upsert``; at the end, objects that no record was about are deleted.
+    case synchronise
   }
 
   /// What an import did.
@@ -26,6 +32,10 @@ public struct FileImport: Sendable {
     public let records: Int64
     /// Objects inserted, changed, and found to be as they should.
     public let inserted, updated, unchanged: Int64
+    /// Objects deleted because the file hasn't got them.
+    public let deleted: Int64
+    /// Records passed over, as a filter says.
+    public let skipped: Int64
     /// Records that couldn't be taken in; they stand in the reject file.
     public let rejected: Int64
     /// What else there is to say, for a person.
@@ -65,6 +75,9 @@ public struct FileImport: Sendable {
       switch self.mode {
       case .insert: .insert
       case .upsert: .upsert
+      case .update: .update
+      case .replace: .replace
+      case .synchronise: .synchronise
       case nil: nil
       }
     let request = ImportRequest(
@@ -89,6 +102,8 @@ extension FileImport.Result {
     inserted = counts.inserted
     updated = counts.updated
     unchanged = counts.unchanged
+    deleted = counts.deleted
+    skipped = counts.skipped
     rejected = counts.rejected
     self.notes = notes
   }

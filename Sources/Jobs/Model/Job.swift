@@ -142,7 +142,8 @@ package final class Job: ManagedObject {
       JobProgress(
         bytesDone: self[.bytesDone] ?? 0, bytesTotal: self[.bytesTotal] ?? 0, records: self[.records] ?? 0,
         inserted: self[.inserted] ?? 0, updated: self[.updated] ?? 0, unchanged: self[.unchanged] ?? 0,
-        deleted: self[.deleted] ?? 0, rejected: self[.rejected] ?? 0, rejectsFile: self[.rejectsFile])
+        deleted: self[.deleted] ?? 0, rejected: self[.rejected] ?? 0, skipped: self[.skipped] ?? 0,
+        rejectsFile: self[.rejectsFile])
     }
     set {
       self[.bytesDone] = newValue.bytesDone
@@ -153,6 +154,7 @@ package final class Job: ManagedObject {
       self[.unchanged] = newValue.unchanged
       self[.deleted] = newValue.deleted
       self[.rejected] = newValue.rejected
+      self[.skipped] = newValue.skipped
       self[.rejectsFile] = newValue.rejectsFile
     }
   }

@@ -7,7 +7,7 @@ enum JobSlot: Int, CaseIterable {
   case submittedAt, notBefore, availableAt, startedAt, endedAt
   case attempt, maxAttempts, rescues, isHeld, isAwaitingFile, isCancelRequested
   case reason, failureCode, note, rejectsFile
-  case bytesDone, bytesTotal, records, inserted, updated, unchanged, deleted, rejected
+  case bytesDone, bytesTotal, records, inserted, updated, unchanged, deleted, rejected, skipped
   case transitions
 
   var name: String { "\(self)" }

@@ -50,6 +50,7 @@ package enum QueueModel {
         number(.rescues, .integer32), flag(.isHeld), flag(.isAwaitingFile), flag(.isCancelRequested), text(.reason),
         text(.failureCode), text(.note), text(.rejectsFile), number(.bytesDone), number(.bytesTotal), number(.records),
         number(.inserted), number(.updated), number(.unchanged), number(.deleted), number(.rejected),
+        number(.skipped),
       ],
       relationships: [
         RelationshipDefinition(

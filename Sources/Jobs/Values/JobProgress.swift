@@ -16,13 +16,16 @@ public struct JobProgress: Sendable, Hashable, Codable {
   public var deleted: Int64
   /// Records that couldn't be taken in and stand in the reject file.
   public var rejected: Int64
+  /// Records passed over, as a filter says.
+  public var skipped: Int64
   /// The name of the reject file in the daemon's directory of rejects, once there is one.
   public var rejectsFile: String?
 
   /// Progress; what isn't given is 0.
   public init(
     bytesDone: Int64 = 0, bytesTotal: Int64 = 0, records: Int64 = 0, inserted: Int64 = 0, updated: Int64 = 0,
-    unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0, rejectsFile: String? = nil
+    unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0, skipped: Int64 = 0,
+    rejectsFile: String? = nil
   ) {
     self.bytesDone = bytesDone
     self.bytesTotal = bytesTotal
@@ -32,6 +35,7 @@ public struct JobProgress: Sendable, Hashable, Codable {
     self.unchanged = unchanged
     self.deleted = deleted
     self.rejected = rejected
+    self.skipped = skipped
     self.rejectsFile = rejectsFile
   }
 }

@@ -127,7 +127,7 @@ extension ControlAPI.Job {
     let progress = ControlAPI.JobProgress(
       bytesDone: job.progress.bytesDone, bytesTotal: job.progress.bytesTotal, records: job.progress.records,
       inserted: job.progress.inserted, updated: job.progress.updated, unchanged: job.progress.unchanged,
-      deleted: job.progress.deleted, rejected: job.progress.rejected)
+      deleted: job.progress.deleted, rejected: job.progress.rejected, skipped: job.progress.skipped)
     self.init(
       id: job.id, kind: job.kind, lane: job.lane, state: .init(job.state), priority: job.priority,
       store: job.store ?? "", entity: job.entity ?? "", mode: job.mode.flatMap(ImportMode.init) ?? .upsert,

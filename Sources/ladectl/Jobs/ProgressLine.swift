@@ -85,6 +85,7 @@ struct ProgressLine: Sendable {
     ]
     if progress.unchanged > 0 { parts.append("\(Quantity.count(progress.unchanged)) unchanged") }
     if progress.deleted > 0 { parts.append("\(Quantity.count(progress.deleted)) deleted") }
+    if progress.skipped > 0 { parts.append("\(Quantity.count(progress.skipped)) skipped") }
     if progress.rejected > 0 { parts.append("\(Quantity.count(progress.rejected)) rejected") }
     return parts.joined(separator: ", ")
   }

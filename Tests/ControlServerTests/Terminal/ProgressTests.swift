@@ -52,6 +52,9 @@ struct ProgressTests {
       ProgressLine(done).sentence(style: .plain)
         == "3 stops.csv completed: 1,000 records, 0 inserted, 0 updated, 998 unchanged, 2 rejected, in 0:03")
     #expect(
+      ProgressLine.outcome(JobProgress(records: 9, inserted: 3, updated: 1, deleted: 1200, rejected: 1, skipped: 4))
+        == "9 records, 3 inserted, 1 updated, 1,200 deleted, 4 skipped, 1 rejected")
+    #expect(
       ProgressLine(.example(4, .discarded, reason: "line 3: no such column")).sentence(style: .plain)
         == "4 stops.csv discarded: line 3: no such column")
     #expect(ProgressLine(.example(5, .available)).sentence(style: .plain) == "5 stops.csv available")

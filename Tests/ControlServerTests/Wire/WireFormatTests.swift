@@ -17,6 +17,17 @@ struct WireFormatTests {
     #expect(try WireFormat.decode(Job.self, from: data) == job)
   }
 
+  @Test("progress told by a daemon that doesn't count skipped records is read")
+  func progressOfAnEarlierVersion() throws {
+    let old = #"""
+      {"bytes_done": 5, "bytes_total": 10, "records": 3, "inserted": 1, "updated": 0, "unchanged": 1, "deleted": 0,
+        "rejected": 1}
+      """#
+    #expect(
+      try WireFormat.decode(JobProgress.self, from: Data(old.utf8))
+        == JobProgress(bytesDone: 5, bytesTotal: 10, records: 3, inserted: 1, unchanged: 1, rejected: 1))
+  }
+
   @Test(
     "a date may have a fraction of a second and another zone",
     arguments: ["2026-02-25T06:13:20Z", "2026-02-25T06:13:20.000Z", "2026-02-25T07:13:20+01:00"])

@@ -77,6 +77,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     JobProgress(
       bytesDone: now.bytesDone, bytesTotal: now.bytesTotal, records: now.counts.records,
       inserted: now.counts.inserted, updated: now.counts.updated, unchanged: now.counts.unchanged,
-      rejected: now.counts.rejected, rejectsFile: now.counts.rejected > 0 ? rejectsName : nil)
+      deleted: now.counts.deleted, rejected: now.counts.rejected, skipped: now.counts.skipped,
+      rejectsFile: now.counts.rejected > 0 ? rejectsName : nil)
   }
 }
