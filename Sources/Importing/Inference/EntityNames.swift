@@ -1,0 +1,76 @@
+/// Names of entities, made from those of files: `stop_times` becomes `StopTime`.
+enum EntityNames {
+  /// The name of the entity whose objects a file of this name, without its ending, holds.
+  static func entity(of base: String) -> String {
+    var words = words(of: base)
+    if let last = words.popLast() { words.append(singular(last)) }
+    let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    guard let first = name.unicodeScalars.first else { return "Record" }
+    return (0x41...0x5A).contains(first.value) ? name : "Record" + name
+  }
+
+  /// What two names that mean the same entity have in common: letters and digits alone, in lower case.
+  static func matching(_ name: String) -> String { words(of: name).joined().lowercased() }
+
+  /// The words of a name, split at everything but letters and digits of ASCII, and at capitals after small letters.
+  /// Accents are taken off where that leaves ASCII.
+  static func words(of name: String) -> [String] {
+    var words: [String] = []
+    var word = ""
+    var wasSmall = false
+    for scalar in NameText.unaccented(name).unicodeScalars {
+      let isCapital = (0x41...0x5A).contains(scalar.value)
+      if isCapital, wasSmall, !word.isEmpty {
+        words.append(word)
+        word = ""
+      }
+      if NameText.isWord(scalar), scalar != "_" {
+        word.unicodeScalars.append(scalar)
+      } else if !word.isEmpty {
+        words.append(word)
+        word = ""
+      }
+      wasSmall = (0x61...0x7A).contains(scalar.value) || (0x30...0x39).contains(scalar.value)
+    }
+    if !word.isEmpty { words.append(word) }
+    return words.map { word in
+      // SHOUTED names are read as plain ones.
+      word.count > 1 && word == word.uppercased() ? word.lowercased() : word
+    }
+  }
+
+  private static let irregular = [
+    "people": "person", "children": "child", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth",
+    "mice": "mouse", "geese": "goose", "indices": "index", "vertices": "vertex", "matrices": "matrix",
+    "criteria": "criterion", "phenomena": "phenomenon", "analyses": "analysis", "bases": "base", "movies": "movie",
+    "cookies": "cookie", "ties": "tie", "pies": "pie", "shoes": "shoe", "leaves": "leaf", "shelves": "shelf",
+    "halves": "half", "wolves": "wolf", "knives": "knife", "wives": "wife", "lives": "life", "heroes": "hero",
+    "potatoes": "potato", "tomatoes": "tomato", "echoes": "echo", "quizzes": "quiz", "buses": "bus",
+    "viruses": "virus", "aliases": "alias", "gases": "gas", "lenses": "lens", "caches": "cache", "axes": "axis",
+    "series": "series", "species": "species", "news": "news", "status": "status", "address": "address", "data": "data",
+    "goods": "goods", "means": "means", "lens": "lens", "sales": "sale", "leases": "lease", "databases": "database",
+  ]
+
+  /// The singular of an English word, as far as its ending tells; a word that isn't a plural stays.
+  static func singular(_ word: String) -> String {
+    let lower = word.lowercased()
+    if let known = irregular[lower] { return word.first?.isUppercase == true ? known.capitalizedFirst : known }
+    func without(_ count: Int, _ ending: String = "") -> String { word.dropLast(count) + ending }
+    guard lower.count > 3, lower.hasSuffix("s") else { return word }
+    // Not plurals: boss, status, analysis, gas.
+    if lower.hasSuffix("ss") || lower.hasSuffix("us") || lower.hasSuffix("is") { return word }
+    if lower.hasSuffix("ies") { return without(3, "y") }
+    for ending in ["sses", "shes", "ches", "xes", "zzes"] where lower.hasSuffix(ending) { return without(2) }
+    if lower.hasSuffix("uses"), !lower.hasSuffix("ouses"), !lower.hasSuffix("auses") { return without(2) }
+    return without(1)
+  }
+
+  /// Whether two words are the same but for the plural, whatever their case.
+  static func areAlike(_ a: String, _ b: String) -> Bool {
+    matching(a) == matching(b) || matching(entity(of: a)) == matching(entity(of: b))
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
