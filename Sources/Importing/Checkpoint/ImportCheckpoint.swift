@@ -23,6 +23,8 @@ package struct ImportCheckpoint: Sendable, Hashable {
     "byteOffset", "line", "record", "inserted", "updated", "unchanged", "rejected", "unresolved", "rejectsLength",
     "finished", "deleted", "skipped",
   ]
+  /// Texts that came later, for the same reason.
+  static let laterTexts = ["created"]
 
   /// A checkpoint at the beginning.
   package init() {}
@@ -52,6 +54,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
   func write(to object: ManagedObject) throws {
     try object.setValue(.string(position.state), forKey: "readerState")
     try object.setValue(.string(identity), forKey: "identity")
+    try object.setValue(.string(CountText.text(counts.created)), forKey: "created")
     let numbers: [(String, Int64)] = [
       ("byteOffset", position.byteOffset), ("line", position.line), ("record", position.record),
       ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
@@ -74,6 +77,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     counts.unresolved = number("unresolved")
     counts.deleted = number("deleted")
     counts.skipped = number("skipped")
+    counts.created = CountText.counts(text("created"))
     rejectsLength = number("rejectsLength")
     identity = text("identity")
     isFinished = number("finished") != 0
@@ -101,6 +105,24 @@ package struct ImportCounts: Sendable, Hashable {
   package var deleted: Int64 = 0
   /// Records passed over, as a filter says.
   package var skipped: Int64 = 0
+  /// Objects that were made on the way because a record refers to them, by the relationship's name. They aren't among
+  /// ``inserted``, which counts records.
+  package var created: [String: Int64] = [:]
 
   package init() {}
+}
+
+/// Counts by name as a text: `boss 3 country 12`. Names of a model's properties have no spaces.
+enum CountText {
+  static func text(_ counts: [String: Int64]) -> String {
+    if counts.isEmpty { return "" }
+    return counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: " ")
+  }
+
+  static func counts(_ text: String) -> [String: Int64] {
+    let words = text.split(separator: " ")
+    var counts: [String: Int64] = [:]
+    for index in stride(from: 0, to: words.count - 1, by: 2) { counts[String(words[index])] = Int64(words[index + 1]) }
+    return counts
+  }
 }

@@ -18,6 +18,9 @@ package enum ImportModel {
           }
           + ImportCheckpoint.numbers.map {
             AttributeDefinition($0, .integer64, isOptional: false, defaultValue: .int(0))
+          }
+          + ImportCheckpoint.laterTexts.map {
+            AttributeDefinition($0, .string, isOptional: false, defaultValue: .string(""))
           },
         uniquenessConstraints: [["job"]]),
       EntityDefinition(

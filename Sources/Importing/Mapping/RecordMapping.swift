@@ -31,6 +31,8 @@ package struct RecordMapping {
     /// The column that holds the key, when it is one column as it stands.
     let column: Int?
     let template: KeyTemplate?
+    /// What is made for a key that no object has, if the recipe says so.
+    let creates: KeyedObject?
   }
 
   /// A uniqueness constraint, and the columns of its attributes.
@@ -70,6 +72,7 @@ package struct RecordMapping {
       }
       taken.insert(column)
     }
+    try Self.check(options, of: entity)
     var references: [Reference] = []
     for relationship in entity.relationships where !relationship.isToMany {
       guard let reference = try Self.reference(relationship, of: entity, columnIndex, options) else { continue }
@@ -85,6 +88,20 @@ package struct RecordMapping {
       return columns.count == constraint.count ? Constraint(attributes: constraint, columns: columns) : nil
     }
     ignored = columns.enumerated().filter { !taken.contains($0.offset) }.map(\.element)
+  }
+
+  /// Refuses a recipe whose rules for relationships can't be followed, whatever the columns are.
+  private static func check(_ options: MappingOptions, of entity: EntityDescription) throws {
+    for relationship in entity.relationships where options.properties[relationship.name]?.creates == true {
+      func failure(_ reason: String) -> MappingError {
+        .badRelationship(entity: entity.name, relationship: relationship.name, reason: reason)
+      }
+      switch key(of: relationship, options) {
+      case .success(let key):
+        if let obstacle = KeyedObject(relationship, by: key).obstacle(from: relationship) { throw failure(obstacle) }
+      case .failure(let problem): throw failure(problem.reason)
+      }
+    }
   }
 
   /// Refuses a source of which nothing could be taken.
@@ -185,7 +202,7 @@ package struct RecordMapping {
       let converter = try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
       return Reference(
         relationship: relationship, key: key, converter: converter, column: template == nil ? column : nil,
-        template: template)
+        template: template, creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil)
     } catch {
       throw failure("\(error)")
     }

@@ -62,6 +62,10 @@ final class BatchWriter {
     var notes = lost.sorted { $0.key < $1.key }.map { name, what in
       "\(what.count) reference(s) \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
     }
+    notes += checkpoint.counts.created.sorted { $0.key < $1.key }.map { name, count in
+      let destination = entity.relationshipsByName[name]?.destinationEntity.name ?? "object"
+      return "created \(count) \(destination) on the way, for \(name)"
+    }
     if before > 0 { notes.append("\(before) reference(s) were left empty before the import was interrupted") }
     return notes
   }
@@ -205,6 +209,7 @@ final class BatchWriter {
     next.counts.deleted += tally.deleted
     next.counts.skipped += batch.skipped
     next.counts.rejected += Int64(rejections.count)
+    if !tally.created.isEmpty { next.counts.created.merge(tally.created, uniquingKeysWith: +) }
     try next.write(to: record)
     try context.saveValidated()
     checkpoint = next
@@ -220,6 +225,8 @@ struct Tally {
   var updated: Int64 = 0
   var unchanged: Int64 = 0
   var deleted: Int64 = 0
+  /// Objects made because rows refer to them, by relationship.
+  var created: [String: Int64] = [:]
 }
 
 extension ConvertedBatch {

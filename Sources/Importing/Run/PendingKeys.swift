@@ -7,6 +7,7 @@ struct PendingKeys {
   private let model: ManagedObjectModel
   private let options: MappingOptions
   private var wanted: [RelationshipDescription: (attribute: AttributeDescription, texts: [String: Value])] = [:]
+  private var found: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
   private var converters: [RelationshipDescription: ValueConverter] = [:]
 
   init(model: ManagedObjectModel, options: MappingOptions) {
@@ -28,15 +29,32 @@ struct PendingKeys {
     }
   }
 
-  /// The objects that the store has of them, by relationship and text.
-  func find(_ resolver: ReferenceResolver) throws -> [RelationshipDescription: [String: ManagedObjectID]] {
-    try wanted.mapValues { _ in [:] as [String: ManagedObjectID] }.merging(
-      wanted.map { relationship, keys in
-        let found = try resolver.find(
-          relationship, by: keys.attribute, keys: Set(keys.texts.values.filter { !$0.isNull }))
-        return (relationship, keys.texts.compactMapValues { found[$0] })
-      }
-    ) { $1 }
+  /// Looks for the objects that the store has of them.
+  mutating func find(_ resolver: ReferenceResolver) throws {
+    for (relationship, keys) in wanted {
+      found[relationship] = try resolver.find(
+        relationship, by: keys.attribute, keys: Set(keys.texts.values.filter { !$0.isNull }))
+    }
+  }
+
+  /// The object of a key: found, or made now if the recipe says so. nil when there is none.
+  ///
+  /// - Parameter created: counts those that are made, by relationship.
+  mutating func target(
+    _ relationship: RelationshipDescription, _ text: String, in context: ManagedObjectContext,
+    created: inout [String: Int64]
+  ) throws -> ManagedObjectID? {
+    guard let keys = wanted[relationship], let key = keys.texts[text], !key.isNull else { return nil }
+    if let known = found[relationship]?[key] { return known }
+    guard options.properties[relationship.name]?.creates == true else { return nil }
+    let made = KeyedObject(relationship, by: keys.attribute)
+    guard made.obstacle(from: relationship) == nil, made.failure(key) == nil else { return nil }
+    let id = try context.insert(made.entity, values: made.values(key)).objectID
+    created[relationship.name, default: 0] += 1
+    for (other, keys) in wanted where made.isFound(by: other, keys.attribute) && found[other]?[key] == nil {
+      found[other, default: [:]][key] = id
+    }
+    return id
   }
 
   private func key(of relationship: RelationshipDescription) throws -> AttributeDescription {

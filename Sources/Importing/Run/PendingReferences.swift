@@ -96,6 +96,9 @@ struct PendingReferences {
       } catch ManagedObjectError.mergeConflicts where attempt < Self.attempts {
         // Somebody else changed one of the rows between reading and saving it.
         attempt += 1
+      } catch ManagedObjectError.constraintConflicts where attempt < Self.attempts {
+        // Somebody else has made an object that was to be made here.
+        attempt += 1
       }
       context.reset()
     }
@@ -110,13 +113,15 @@ struct PendingReferences {
     var references = PendingKeys(model: context.model, options: options)
     let notes = try pending.map { try ($0, Self.note($0)) }
     for (item, note) in notes { try references.add(note.keys, entity: item.value(forKey: "entity")?.plainText ?? "") }
-    let found = try references.find(resolver)
+    try references.find(resolver)
     for (item, note) in notes {
       let object = try owner(of: item)
       var isSet = false
       for (name, text) in note.keys.sorted(by: { $0.key < $1.key }) {
         guard let relationship = object?.entity.propertiesByName[name] as? RelationshipDescription else { continue }
-        if let target = found[relationship]?[text] {
+        if object != nil,
+          let target = try references.target(relationship, text, in: context, created: &checkpoint.counts.created)
+        {
           isSet = isSet || object?.value(at: relationship.slot) != .object(target)
           object?.point(relationship, to: target)
         } else {

@@ -44,6 +44,8 @@ final class RowApplier {
   private(set) var applied: [Applied] = []
   private(set) var rejections: [Rejection] = []
   private(set) var tally = Tally()
+  /// Objects made because rows refer to them.
+  private var created: Set<ManagedObjectID> = []
   /// Whether anything was kept for the end of the file.
   private(set) var keepsReferences = false
   /// Whether an object has another key than that by which references found it before.
@@ -150,6 +152,7 @@ final class RowApplier {
       switch target {
       case .object(let id): object.point(references[place].relationship, to: id)
       case .itself: object.point(references[place].relationship, to: object.objectID)
+      case .new(let key): object.point(references[place].relationship, to: try create(place, key))
       case .nothing: object.point(references[place].relationship, to: nil)
       }
     }
@@ -169,6 +172,12 @@ final class RowApplier {
         change.link(place, .object(target), reference)
       } else if isOwn[place], change.new[reference.key.slot] == key {
         change.link(place, known.map { .object($0.objectID) } ?? .itself, reference)
+      } else if let made = reference.creates, !isOwn[place] {
+        if let failure = made.failure(key) {
+          rejectUnmade(index, place, failure)
+          return false
+        }
+        change.link(place, .new(key), reference)
       } else if reference.relationship.isOptional {
         change.link(place, .nothing, reference)
         change.missing.append((place, key))
@@ -249,6 +258,20 @@ final class RowApplier {
 
   // MARK: References
 
+  /// The object of a key that no object had when the batch began: made by the first row that refers to it.
+  private func create(_ place: Int, _ key: Value) throws -> ManagedObjectID? {
+    if let known = targets[place][key] { return known }
+    guard let made = references[place].creates else { return nil }
+    let id = try context.insert(made.entity, values: made.values(key)).objectID
+    created.insert(id)
+    tally.created[references[place].relationship.name, default: 0] += 1
+    for (other, reference) in references.enumerated()
+    where made.isFound(by: reference.relationship, reference.key) && targets[other][key] == nil {
+      targets[other][key] = id
+    }
+    return id
+  }
+
   /// What earlier batches kept of an object, taken out of the store when the row says something of it.
   private func kept(of object: ManagedObject, _ row: ConvertedBatch.Row) throws -> Waiting? {
     let number = PendingReferences.number(of: object)
@@ -299,6 +322,15 @@ final class RowApplier {
         row.record, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)"))
   }
 
+  private func rejectUnmade(_ index: Int, _ place: Int, _ failure: ValidationFailure) {
+    let relationship = references[place].relationship
+    rejections.append(
+      batch.source.rejection(
+        batch.rows[index].record, column: relationship.name, code: failure.code,
+        message: "no \(relationship.destinationEntity.name) can be made for \(relationship.name): "
+          + failure.description))
+  }
+
   private func rejectLost(_ index: Int, _ place: Int) {
     let row = batch.rows[index]
     let relationship = references[place].relationship
@@ -310,8 +342,9 @@ final class RowApplier {
   }
 
   /// Whether the store has got an object of a new one's key meanwhile: a record that would be an update if the batch
-  /// were applied again.
+  /// were applied again, or an object that needn't have been made.
   func hasMissedObjects(_ conflicts: [ConstraintConflict]) -> Bool {
+    if conflicts.contains(where: { created.contains($0.objectID) }) { return true }
     guard let existing else { return false }
     let refused = Dictionary(conflicts.map { ($0.objectID, $0) }) { first, _ in first }
     return applied.contains { item in

@@ -7,6 +7,8 @@ struct RowChange {
     case object(ManagedObjectID)
     /// The row's own object, which isn't there yet.
     case itself
+    /// An object with that key, which is made unless another row has had it made.
+    case new(Value)
     case nothing
   }
 
@@ -42,7 +44,7 @@ struct RowChange {
     switch target {
     case .object(let id): value = .object(id)
     // It has no ID yet; what counts for the checks is that there is something.
-    case .itself: value = .unresolved
+    case .itself, .new: value = .unresolved
     case .nothing: value = .null
     }
     links.append((place, target))

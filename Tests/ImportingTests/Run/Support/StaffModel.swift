@@ -5,7 +5,8 @@ import ManagedObjects
 enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
     try ImportModel.adding(
-      to: ManagedObjectModel(entities: [country, person, seat, badge, visit, node, shoe, everything, abstract]))
+      to: ManagedObjectModel(
+        entities: [country, person, seat, badge, visit, node, shoe, everything, abstract] + ShopModel.entities))
   }
 
   private static let country = EntityDefinition(

@@ -1,0 +1,69 @@
+import ManagedObjects
+
+/// An object that is made on the way because a record refers to it by a key that no object has: the key is all that it
+/// holds, beside the model's defaults.
+struct KeyedObject {
+  let entity: EntityDescription
+  let key: AttributeDescription
+
+  init(_ relationship: RelationshipDescription, by key: AttributeDescription) {
+    entity = relationship.destinationEntity
+    self.key = key
+  }
+
+  /// Why no key would do; nil when objects can be made. Said before the first record, so that a recipe that can't work
+  /// doesn't fail half-way.
+  ///
+  /// - Parameter relationship: the one that refers to them; its inverse is filled by who refers.
+  func obstacle(from relationship: RelationshipDescription) -> String? {
+    if entity.isAbstract {
+      return "\(entity.name) is abstract, so none can be created on the way: let the relationship lead to an entity "
+        + "that inherits from it, or leave creates out"
+    }
+    let inverse = relationship.inverseRelationship?.name
+    let values = entity.initialValues
+    let attributes = entity.attributes.filter {
+      !$0.isOptional && $0 !== key && !$0.isTransient && $0.definition.derivationExpression == nil
+        && values[$0.slot].isNull
+    }
+    let references = entity.relationships.filter { relationship in
+      guard relationship.name != inverse else { return false }
+      return !relationship.isOptional || (relationship.isToMany && relationship.definition.minimumCount > 0)
+    }
+    let composites = entity.compositeAttributesByName.values.filter { composite in
+      !composite.isOptional && composite.attributes.allSatisfy { $0 !== key && values[$0.slot].isNull }
+    }
+    let needed = attributes.map(\.name) + composites.map(\.name).sorted() + references.map(\.name)
+    if !needed.isEmpty {
+      return "\(entity.name) can't be created on the way by \(key.name) alone, since it must have "
+        + "\(needed.joined(separator: ", ")): make that optional, give it a default, or leave creates out"
+    }
+    let clash = entity.uniquenessConstraints.first { constraint in
+      !constraint.contains { $0 === key || values[$0.slot].isNull }
+    }
+    if let clash {
+      return "of \(entity.name) only one can be created on the way, since all would have the same "
+        + "\(clash.map(\.name).joined(separator: "+")): take the default away, or leave creates out"
+    }
+    return nil
+  }
+
+  /// The row of the object with a key.
+  func values(_ value: Value) -> ContiguousArray<Value> {
+    var values = entity.initialValues
+    values[key.slot] = value
+    return values
+  }
+
+  /// What the model finds wrong with a key. What obstacles there are in the other properties has been said.
+  func failure(_ value: Value) -> ValidationFailure? {
+    var failures: [ValidationFailure] = []
+    entity.validationRules.check(values(value), of: nil, into: &failures)
+    return failures.first { $0.property == key.name }
+  }
+
+  /// Whether a relationship that finds its objects by an attribute would find these.
+  func isFound(by relationship: RelationshipDescription, _ attribute: AttributeDescription) -> Bool {
+    attribute.name == key.name && entity.isKindOf(relationship.destinationEntity)
+  }
+}

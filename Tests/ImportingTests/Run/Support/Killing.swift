@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Importing
+
+/// Kills an import at every write to the store, before and after the commit, and goes on with it.
+enum Killing {
+  /// Expects what one run leaves of each that was killed and gone on with.
+  ///
+  /// - Parameters:
+  ///   - furnish: what is there before.
+  ///   - run: the import.
+  ///   - traces: what it leaves behind.
+  static func everyWrite<T: Equatable>(
+    _ kind: StoreKind, furnish: (ImportRoom) throws -> Void = { _ in }, run: (ImportRoom) throws -> ImportEnd,
+    traces: (ImportRoom, ImportEnd) throws -> T
+  ) throws {
+    let whole = try ImportRoom(kind)
+    try furnish(whole)
+    let expected = try traces(whole, run(whole))
+    for moment in FaultyStore.Plan.Moment.allCases {
+      var write = 1
+      while true {
+        let room = try ImportRoom(kind)
+        try furnish(room)
+        room.plan.fail(write: write, forGood: write % 2 == 0, moment)
+        var end: ImportEnd?
+        do {
+          end = try run(room)
+        } catch FaultyStore.Fault.injected {
+          end = nil
+        }
+        let isReached = room.plan.writes >= write
+        if end == nil {
+          try room.reopen()
+          end = try run(room)
+        }
+        guard let end else { break }
+        #expect(try traces(room, end) == expected, "write \(write), \(moment)")
+        if !isReached { break }
+        write += 1
+      }
+      #expect(write > 3)
+    }
+  }
+}
