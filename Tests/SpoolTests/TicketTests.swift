@@ -31,7 +31,8 @@ struct TicketTests {
       not_before: 2026-03-01T04:00:00+01:00
       unique_key: "2026"
       max_attempts: 3
-      options: {delimiter: ";", header: true, skip: 2, country: NO, at: 12:30, null_values: ["", NULL, 0]}
+      options: {delimiter: ";", header: true, skip: 2, country: NO, at: 12:30, null_values: ["", NULL, 0],
+        deep: {born: {format: dd, n: 1}, list: [[b]]}}
       """)
     #expect(ticket.kind == "import")
     #expect(ticket.store == "shop")
@@ -46,7 +47,9 @@ struct TicketTests {
     #expect(
       ticket.options == [
         "delimiter": .string(";"), "header": .bool(true), "skip": .int(2), "country": .string("NO"),
-        "at": .string("12:30"), "null_values": .strings(["", "NULL", "0"]),
+        "at": .string("12:30"),
+        "deep": .map(["born": .map(["format": .string("dd"), "n": .int(1)]), "list": .list([.list([.string("b")])])]),
+        "null_values": .list([.string(""), .string("NULL"), .string("0")]),
       ])
   }
 
@@ -116,7 +119,7 @@ struct TicketTests {
       ("store: 5", "the number 5; as text, put it in quotes"), ("store: [a]", "a list"),
       ("entity: {a: 1}", "a mapping"),
       ("entity: true", "true or false"), ("lane:", "nothing"), ("options: 5", "a mapping of names to values"),
-      ("options: {a: {b: 1}}", "a single value"), ("options: {a: [[b]]}", "text"), ("unique_key: ~", "nothing"),
+      ("options: {a: {b: ~}}", "a value"), ("unique_key: ~", "nothing"),
     ])
   func wrongType(text: String, says: String) {
     let found = error("kind: import\n\n\(text)\n")
@@ -130,7 +133,7 @@ struct TicketTests {
   @Test(
     "with a value that can't be is refused with its line",
     arguments: [
-      "mode: upsrt", "mode: replace", "not_before: tomorrow", "not_before: 2026-03-01T04:00:00", "max_attempts: 0",
+      "mode: upsrt", "mode: overwrite", "not_before: tomorrow", "not_before: 2026-03-01T04:00:00", "max_attempts: 0",
       "priority: 99999999999", "store: \"\"", "store: \"a\\nb\"", "source: a/b.csv", "source: ../b.csv",
       "source: ..", "source: .hidden", "source: x.csv.part", "source: /srv/../etc/passwd", "source: /",
       "source: /srv/", "source: /srv/./x", "source: \"a\\0b\"", "source: \"x\\ty\"",

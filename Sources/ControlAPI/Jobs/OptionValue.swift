@@ -1,11 +1,12 @@
 /// A value of one of a job's options.
-package enum OptionValue: Codable, Sendable, Hashable {
+package indirect enum OptionValue: Codable, Sendable, Hashable {
   case string(String)
   case int(Int)
   case bool(Bool)
-  case strings([String])
+  case list([OptionValue])
+  case map([String: OptionValue])
 
-  /// Reads whichever of the four it is.
+  /// Reads whichever of them it is.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let value = try? container.decode(Bool.self) {
@@ -14,11 +15,15 @@ package enum OptionValue: Codable, Sendable, Hashable {
       self = .int(value)
     } else if let value = try? container.decode(String.self) {
       self = .string(value)
-    } else if let value = try? container.decode([String].self) {
-      self = .strings(value)
+    } else if let value = try? container.decode([OptionValue].self) {
+      self = .list(value)
+    } else if let value = try? container.decode([String: OptionValue].self) {
+      self = .map(value)
     } else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "an option is a string, an integer, true or false, or a list of strings")
+        in: container,
+        debugDescription:
+          "an option is a string, an integer, true or false, a list of such values, or an object of them")
     }
   }
 
@@ -29,7 +34,8 @@ package enum OptionValue: Codable, Sendable, Hashable {
     case .string(let value): try container.encode(value)
     case .int(let value): try container.encode(value)
     case .bool(let value): try container.encode(value)
-    case .strings(let value): try container.encode(value)
+    case .list(let value): try container.encode(value)
+    case .map(let value): try container.encode(value)
     }
   }
 }

@@ -75,7 +75,7 @@ extension ReaderError: CustomStringConvertible {
     case .malformed(let line, let column, let what):
       "line \(line), column \(column): \(what)"
     case .invalidOption(let name, let reason):
-      "the option \(name) is wrong: \(reason)"
+      "the option \(Self.key(name)) is wrong: \(reason)"
     case .positionInvalid(let position, let size):
       "can't resume at byte \(position.byteOffset) of a file of \(size) bytes: it isn't the file it was"
     case .source(let error):
@@ -83,6 +83,12 @@ extension ReaderError: CustomStringConvertible {
     case .readFailed(let number):
       "the file couldn't be read: \(String(cString: strerror(number)))"
     }
+  }
+
+  /// How recipes and tickets write an option's name.
+  private static func key(_ name: String) -> String {
+    if name == "fixedWidth" { return "fields" }
+    return name.reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
   }
 
   private static func keys(_ found: [String]) -> String {

@@ -72,7 +72,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
   }
 
   /// Refuses what no reader could work with.
-  func validate() throws(ReaderError) {
+  package func validate() throws(ReaderError) {
     guard (1...(1 << 30)).contains(maximumRecordBytes) else {
       throw .invalidOption(name: "maximumRecordBytes", reason: "it must be between 1 and 1 GiB")
     }

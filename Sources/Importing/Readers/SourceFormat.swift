@@ -5,7 +5,7 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
   /// The same with tabs.
   case tsv
   /// Lines with columns at fixed places.
-  case fixedWidth
+  case fixedWidth = "fixed_width"
   /// One JSON document, RFC 8259, with an array of objects in it.
   case json
   /// A JSON object a line.

@@ -43,9 +43,9 @@ extension SourceError: CustomStringConvertible {
         + "or something was appended to it"
     case .unpacksTooMuch(let ratio, let unpacked, let fileBytes):
       "\(fileBytes) bytes of the file unpacked to \(unpacked), more than \(ratio) for one; if it is meant to be "
-        + "so dense, raise maximumExpansion"
+        + "so dense, raise maximum_expansion in its recipe"
     case .unpacksTooFar(let limit):
-      "the file unpacks to more than \(limit) bytes; if that is meant, raise maximumUnpackedBytes"
+      "the file unpacks to more than \(limit) bytes; if that is meant, raise maximum_unpacked_bytes in its recipe"
     case .needsMemory(let what, let bytes, let limit):
       "to unpack the \(what) data takes \(bytes >> 20) MiB of memory, and at most \(limit >> 20) are allowed; "
         + "compress it with a smaller dictionary, such as xz -6"

@@ -52,7 +52,7 @@ package enum TextEncoding: String, Sendable, CaseIterable {
   }
 
   /// Whether a character is one byte in it, and ASCII is as it is.
-  var isSingleByte: Bool {
+  package var isSingleByte: Bool {
     switch self {
     case .utf8, .utf16LE, .utf16BE, .utf32LE, .utf32BE: false
     default: true

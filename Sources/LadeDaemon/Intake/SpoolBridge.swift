@@ -111,14 +111,7 @@ extension SubmissionRequest {
     notBefore = ticket.notBefore
     uniqueKey = ticket.uniqueKey
     maxAttempts = ticket.maxAttempts
-    options = ticket.options.mapValues { value in
-      switch value {
-      case .string(let text): return .string(text)
-      case .int(let number): return .int(number)
-      case .bool(let flag): return .bool(flag)
-      case .strings(let list): return .strings(list)
-      }
-    }
+    options = ticket.options.mapValues(OptionValue.init)
   }
 
   init(_ submission: ControlAPI.JobSubmission) {
@@ -133,5 +126,17 @@ extension SubmissionRequest {
     uniqueKey = submission.uniqueKey
     maxAttempts = submission.maxAttempts
     options = submission.options
+  }
+}
+
+extension OptionValue {
+  fileprivate init(_ value: TicketValue) {
+    switch value {
+    case .string(let text): self = .string(text)
+    case .int(let number): self = .int(number)
+    case .bool(let flag): self = .bool(flag)
+    case .list(let values): self = .list(values.map(OptionValue.init))
+    case .map(let values): self = .map(values.mapValues(OptionValue.init))
+    }
   }
 }

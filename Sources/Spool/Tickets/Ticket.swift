@@ -6,13 +6,13 @@ package import Foundation
 ///     store: shop
 ///     entity: Customer
 ///     source: customers.csv   # a file beside the ticket, or an absolute path under an allowed folder
-///     mode: upsert            # or insert
+///     mode: upsert            # or insert, update, replace, synchronise
 ///     lane: import
 ///     priority: 10            # higher goes first; 0 if not given
 ///     not_before: 2026-03-01T04:00:00+01:00
 ///     unique_key: customers-2026-03-01
 ///     max_attempts: 3
-///     options: {delimiter: ";", header: true, skip: 2, null_values: ["", "NULL"]}
+///     options: {delimiter: ";", skip_lines: 2, nulls: ["", "NULL"], properties: {born: {date_format: dd.MM.yyyy}}}
 ///
 /// Nil means that the ticket doesn't say, and that whoever takes it decides.
 package struct Ticket: Sendable, Equatable {
@@ -37,7 +37,7 @@ package struct Ticket: Sendable, Equatable {
 
   /// What to do with a row whose key is there already.
   package enum Mode: String, Sendable, Equatable, CaseIterable {
-    case insert, upsert
+    case insert, upsert, update, replace, synchronise
   }
 
   /// What kind of job it is.

@@ -29,14 +29,19 @@ struct TicketMapping {
     }
   }
 
-  /// The options: a mapping of any keys to scalars or lists of texts.
+  /// The options: a mapping of any keys to values.
   func options() throws(TicketError) -> [String: TicketValue] {
     guard let node = values[.options] else { return [:] }
     guard case .mapping(let mapping) = node.node else { throw node.wrongType("a mapping of names to values") }
+    return try Self.options(mapping, key: "options")
+  }
+
+  /// The entries of a mapping whose key is given.
+  static func options(_ mapping: Node.Mapping, key: String) throws(TicketError) -> [String: TicketValue] {
     var options: [String: TicketValue] = [:]
-    for (key, value) in mapping {
-      let word = try TicketMapping.word(key, line: TicketMark(key).line)
-      options[word] = try TicketNode(key: "options.\(word)", node: value).option()
+    for (name, value) in mapping {
+      let word = try word(name, line: TicketMark(name).line)
+      options[word] = try TicketNode(key: "\(key).\(word)", node: value).option()
     }
     return options
   }

@@ -65,15 +65,22 @@ struct TicketNode {
     throw wrong("write it as 2026-03-01T04:00:00Z or 2026-03-01T04:00:00+01:00")
   }
 
-  /// An option's value: a scalar or a list of texts. In a list, numbers and truth values are taken as written.
+  /// An option's value: a scalar, a list, or a mapping. In a list, numbers and truth values are taken as written.
   func option() throws(TicketError) -> TicketValue {
-    guard case .sequence(let sequence) = node else { return try scalar() }
-    var strings = [String]()
-    for element in sequence {
-      guard case .scalar(let scalar) = element else { throw TicketNode(key: key, node: element).wrongType("text") }
-      strings.append(scalar.string)
+    switch node {
+    case .sequence(let sequence):
+      var values: [TicketValue] = []
+      for element in sequence {
+        if case .scalar(let scalar) = element {
+          values.append(.string(scalar.string))
+        } else {
+          values.append(try TicketNode(key: key, node: element).option())
+        }
+      }
+      return .list(values)
+    case .mapping(let mapping): return .map(try TicketMapping.options(mapping, key: key))
+    case .scalar, .alias: return try scalar()
     }
-    return .strings(strings)
   }
 
   private func scalar() throws(TicketError) -> TicketValue {

@@ -1,7 +1,8 @@
 /// The value of one of a ticket's options.
-package enum TicketValue: Sendable, Equatable {
+package indirect enum TicketValue: Sendable, Equatable {
   case string(String)
   case int(Int)
   case bool(Bool)
-  case strings([String])
+  case list([TicketValue])
+  case map([String: TicketValue])
 }

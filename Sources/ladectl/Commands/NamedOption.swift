@@ -17,10 +17,18 @@ struct NamedOption: Sendable, Hashable {
   }
 
   /// All of them by name. `true` and `false` are Booleans, whole numbers as they are usually written are numbers, and
-  /// the rest is text; a name that is there several times is a list of texts.
+  /// the rest is text; a name that is there several times is a list of texts. Dots lead into it:
+  /// `properties.born.date_format=dd.MM.yyyy`.
   static func values(_ options: [NamedOption]) -> [String: OptionValue] {
-    Dictionary(grouping: options, by: \.name).mapValues { named in
-      named.count > 1 ? .strings(named.map(\.value)) : single(named[0].value)
+    let named = options.map { (path: $0.name.split(separator: ".", omittingEmptySubsequences: false)[...], $0.value) }
+    return values(named)
+  }
+
+  private static func values(_ options: [(path: ArraySlice<Substring>, value: String)]) -> [String: OptionValue] {
+    Dictionary(grouping: options) { String($0.path.first ?? "") }.mapValues { options in
+      let inner = options.filter { $0.path.count > 1 }.map { ($0.path.dropFirst(), $0.value) }
+      if !inner.isEmpty { return .map(values(inner)) }
+      return options.count > 1 ? .list(options.map { .string($0.value) }) : single(options[0].value)
     }
   }
 

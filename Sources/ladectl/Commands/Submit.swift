@@ -24,7 +24,10 @@ extension Ladectl {
     @Option(help: ArgumentHelp("The entity that the records become.", valueName: "name"))
     var entity: String?
 
-    @Option(help: "For a record that is there already: insert rejects it, upsert updates the object.")
+    @Option(
+      help: ArgumentHelp(
+        "insert rejects a record that is there already, upsert updates the object, update takes no new ones, replace puts "
+          + "the file in place of all there is, synchronise deletes what the file hasn't got."))
     var mode: ImportMode?
 
     @Option(help: ArgumentHelp("The higher, the earlier.", valueName: "n"))
@@ -49,7 +52,8 @@ extension Ladectl {
 
     @Option(
       help: ArgumentHelp(
-        "An option of the reader, such as delimiter=';'. Given again, the values are a list.", valueName: "name=value"),
+        "An option of the import, with the names that recipes have: delimiter=;, dry_run=true, properties.born.column=Birth. "
+          + "Given again, the values are a list.", valueName: "name=value"),
       transform: { try NamedOption(parsing: $0) })
     var option: [NamedOption] = []
 

@@ -13,7 +13,7 @@ struct CommandLineTests {
       try ["a=true", "b=12", "c=007", "d=x=y", "e=1", "e=2", "f="].map(NamedOption.init(parsing:)))
     #expect(
       values == [
-        "a": .bool(true), "b": .int(12), "c": .string("007"), "d": .string("x=y"), "e": .strings(["1", "2"]),
+        "a": .bool(true), "b": .int(12), "c": .string("007"), "d": .string("x=y"), "e": .list([.string("1"), .string("2")]),
         "f": .string(""),
       ])
     #expect(throws: ValidationError.self) { try NamedOption(parsing: "=x") }

@@ -81,6 +81,83 @@ struct ConfigurationLoadTests {
     #expect(configuration.recipe(named: "countries") == countries)
   }
 
+  @Test("a recipe says how a file is read and what becomes of its records")
+  func importOptions() throws {
+    let configuration = try ConfigurationFile(
+      """
+      stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}
+      recipes:
+        lines:
+          store: main
+          entity: E
+          mode: synchronise
+          atomic: file
+          dry_run: true
+          allow_empty: true
+          reject_limit: none
+          reject_share: 2.5%
+          format: fixed_width
+          member: "*.dat"
+          encoding: cp850
+          fallback_encoding: latin1
+          maximum_expansion: 20
+          maximum_unpacked_bytes: 1000000
+          comment: "#"
+          skip_lines: 2
+          fields: [id:5, "full name:8-27", {name: note, start: 30, end: 40}, {name: 2024, width: 3}]
+          field_unit: bytes
+          field_trim: false
+          short_lines: true
+          nulls: [NA, ""]
+          trim: true
+          filter: "id > 5"
+          ignored_columns: [note]
+          unknown_columns: refuse
+          properties:
+            name: full name
+            born: {date_format: dd.MM.yyyy, time_zone: Europe/Berlin, default: 01.01.1970, nulls: "-"}
+            price: {decimal_separator: ",", grouping_separator: "."}
+            active: {true_words: [ja, j], false_words: [nein], trim: false}
+            kind: {column: k, values: {m: male, "2": other}, other_values: reject}
+            country: {constant: DE}
+            boss: {key: email, create: true, unresolved: reject, separator: "|"}
+        table: {store: main, entity: E, escape: '\\', tsv_escapes: true, format: tsv}
+        feed: {store: main, entity: E, format: xml, record: feed/entry}
+      """
+    ).load()
+    let lines = try #require(configuration.recipe(named: "lines")).options
+    #expect(lines.mode == .synchronise)
+    #expect(lines.atomicity == .file && lines.isDryRun && lines.allowsEmpty)
+    #expect(lines.rejectLimit == nil && lines.rejectShare == 0.025)
+    var reader = ReaderOptions(
+      format: .fixedWidth, member: "*.dat", encoding: .ibm850, fallbackEncoding: .latin1, maximumExpansion: 20,
+      maximumUnpackedBytes: 1_000_000)
+    (reader.comment, reader.skipLines) = ("#", 2)
+    reader.fixedWidth = FixedWidthLayout(
+      columns: [
+        .init("id", width: 5), .init("full name", start: 8, end: 27), .init("note", start: 30, end: 40),
+        .init("2024", width: 3),
+      ],
+      unit: .bytes, trims: false, allowsShortLines: true)
+    #expect(lines.reader == reader)
+    #expect(lines.mapping.nulls == ["NA", ""] && lines.mapping.trims && lines.mapping.filter == "id > 5")
+    #expect(lines.mapping.ignoredColumns == ["note"] && lines.mapping.unknownColumns == .refuse)
+    var rules: [String: PropertyRule] = [:]
+    func rule(_ name: String, _ change: (inout PropertyRule) -> Void) { change(&rules[name, default: PropertyRule()]) }
+    rule("name") { $0.column = "full name" }
+    rule("born") { ($0.dateFormat, $0.timeZone) = ("dd.MM.yyyy", "Europe/Berlin") }
+    rule("born") { ($0.defaultValue, $0.nulls) = ("01.01.1970", ["-"]) }
+    rule("price") { ($0.decimalSeparator, $0.groupingSeparator) = (",", ".") }
+    rule("active") { ($0.trueWords, $0.falseWords, $0.trims) = (["ja", "j"], ["nein"], false) }
+    rule("kind") { ($0.column, $0.values, $0.refusesOtherValues) = ("k", ["m": "male", "2": "other"], true) }
+    rule("country") { $0.constant = "DE" }
+    rule("boss") { ($0.key, $0.creates, $0.unresolved, $0.separator) = ("email", true, .reject, "|") }
+    #expect(lines.mapping.properties == rules)
+    let table = try #require(configuration.recipe(named: "table")).options.reader
+    #expect(table.escape == "\\" && table.tsvEscapes)
+    #expect(configuration.recipe(named: "feed")?.options.reader.record == "feed/entry")
+  }
+
   @Test("what it leaves out has its default")
   func defaults() throws {
     let configuration = try ConfigurationFile("stores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}").load()

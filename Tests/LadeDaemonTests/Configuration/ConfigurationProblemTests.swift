@@ -109,7 +109,10 @@ struct ConfigurationProblemTests {
     Case("max_attemps: 3", "4:5: there is no key `recipes.r.max_attemps`; did you mean `max_attempts`?"),
     Case("lane: imprt", "4:11: `recipes.r.lane` can't be “imprt”; did you mean `import`?"),
     Case("mode: upser", "4:11: `recipes.r.mode` can't be “upser”; did you mean `upsert`?"),
-    Case("mode: replace", "4:11: `recipes.r.mode` can't be “replace”; there are: `insert`, `upsert`"),
+    Case(
+      "mode: overwrite",
+      "4:11: `recipes.r.mode` can't be “overwrite”; there are: "
+        + "`insert`, `upsert`, `update`, `replace`, `synchronise`"),
     Case("format: jsonl", "4:13: `recipes.r.format` can't be “jsonl”; did you mean `json`?"),
     Case("priority: high", "4:15: `recipes.r.priority` must be a whole number, and is the text “high”"),
     Case("priority: '1'", "4:15: `recipes.r.priority` must be a whole number, and is the text “1”"),
@@ -134,6 +137,41 @@ struct ConfigurationProblemTests {
     Case(
       "header: false",
       "4:13: `recipes.r.header`: without a header line the file can't name its columns; add `columns: [a, b]`"),
+    Case("atomic: fil", "4:13: `recipes.r.atomic` can't be “fil”; did you mean `file`?"),
+    Case(
+      "reject_share: 5",
+      "4:19: `recipes.r.reject_share` can't be “5”: write a percentage from 0% to 100%, such as 5%, or `none`"),
+    Case(
+      "fallback_encoding: utf-16",
+      "4:24: `recipes.r.fallback_encoding` can't be “utf-16”: "
+        + "it must have one byte a character, such as windows-1252"),
+    Case(
+      "encoding: windows-1253x", "4:15: `recipes.r.encoding` can't be “windows-1253x”; did you mean `windows-1253`?"),
+    Case("format: fixed_width", "4:13: `recipes.r.format`: it needs the columns: add `fields: [id:5, name:20]`"),
+    Case(
+      "fields: [id]",
+      "4:14: `recipes.r.fields[1]` can't be “id”: write the name and its width, such as id:5, or its first and last "
+        + "place, such as id:1-5"),
+    Case("fields: [{width: 5}]", "4:14: `recipes.r.fields[1].name` is missing: the column's name"),
+    Case("short_lines: true", "4:18: `recipes.r.short_lines`: there are no `fields` that it could be said of"),
+    Case("record: a\n    format: csv", "4:13: `recipes.r.record`: only XML has it, and the format is csv"),
+    Case(
+      "skip_lines: 1\n    format: json",
+      "4:17: `recipes.r.skip_lines`: only formats of lines have it, and the format is json"),
+    Case(
+      "properties: [a]",
+      "4:17: `recipes.r.properties` must be a mapping of attributes and relationships to what becomes them, and is a list"
+    ),
+    Case("properties: {a: {colum: x}}", "4:22: there is no key `recipes.r.properties.a.colum`; did you mean `column`?"),
+    Case(
+      "properties: {a: {column: x, constant: y}}",
+      "4:30: `recipes.r.properties.a.column`: `constant` says what the value is"),
+    Case(
+      "properties: {a: {other_values: reject}}",
+      "4:36: `recipes.r.properties.a.other_values`: there are no `values` that it could be said of"),
+    Case(
+      "comment: ','\n    delimiter: ','",
+      "4:5: `recipes.r`: the option comment is wrong: it begins with the delimiter, the quote or the escape"),
     Case("quote: ';'\n    delimiter: ;", "4:12: `recipes.r.quote`: it is the delimiter, too"),
     Case("delimiter: '\"'", "4:16: `recipes.r.delimiter`: it is the delimiter, too"),
     Case(

@@ -124,7 +124,10 @@ struct RefusalTests {
     (["--entity", "Member", "--store", "mian"], "there is no store mian"),
     (["--entity", "Member", "--lane", "fast"], "there is no lane fast"),
     (["--entity", "Member", "--option", "delimeter=x"], "there is no option delimeter"),
-    (["--entity", "Member", "--option", "batch_size=0"], "a number from 1 to 1000000"),
+    (["--entity", "Member", "--option", "batch_size=0"], "it must be from 1 to 1000000"),
+    (["--entity", "Member", "--option", "maximum_expansion=9"], "only a recipe of the configuration may say it"),
+    (["--entity", "Member", "--option", "properties.name.trm=true"], "there is no key `options.properties.name.trm`"),
+    (["--entity", "Member", "--option", "escape=;", "--option", "delimiter=;"], "same as the delimiter"),
   ]
 
   @Test(

@@ -43,6 +43,28 @@ extension ConfigurationProblem: CustomStringConvertible {
     return ([file] + place).joined(separator: ":") + ": " + what
   }
 
+  /// The key that it is about, with the keys that lead to it.
+  var key: String? {
+    switch kind {
+    case .unreadable, .tooLarge, .notText, .empty, .notYAML, .tag: nil
+    case .duplicateKey(let key, _), .unknownKey(let key, _, _), .missingKey(let key, _), .wrongType(let key, _, _),
+      .wrongValue(let key, _, _), .unknownWord(let key, _, _, _), .conflict(let key, _):
+      key
+    }
+  }
+
+  /// What is wrong, for a reader who has been told the key.
+  var reason: String {
+    switch kind {
+    case .wrongType(_, let expected, let found): "it must be \(expected), and is \(found)"
+    case .wrongValue(_, let value, let problem): "it can't be “\(value)”: \(problem)"
+    case .unknownWord(_, let value, let nearest, let known):
+      "it can't be “\(value)”; " + Self.suggestion(nearest, known.isEmpty ? "there is none yet" : "there are", known)
+    case .conflict(_, let problem): problem
+    default: what
+    }
+  }
+
   private var what: String {
     switch kind {
     case .unreadable(let problem): "the file can't be read: \(problem)"

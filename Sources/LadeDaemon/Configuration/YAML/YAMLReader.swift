@@ -23,7 +23,14 @@ final class YAMLReader {
   /// Keys that stand again further down in the same mapping.
   private var setAside: [Place: String] = [:]
 
-  init(file: String) { self.file = file }
+  /// Whether a text is taken for the number or truth that it says, and the other way round: so where what is read was
+  /// written on a command line.
+  let takesTextsForNumbers: Bool
+
+  init(file: String, takesTextsForNumbers: Bool = false) {
+    self.file = file
+    self.takesTextsForNumbers = takesTextsForNumbers
+  }
 
   func report(_ kind: ConfigurationProblem.Kind, at place: Place?) {
     problems.append(ConfigurationProblem(file: file, line: place?.line, column: place?.column, kind: kind))

@@ -5,7 +5,7 @@ extension YAMLValue {
   /// Text: quoted, or plain and neither a number nor true or false.
   func text() -> String? {
     guard let scalar = scalar("text") else { return nil }
-    if scalar.style == .plain, Int(scalar.string) != nil || YAMLValue.truth[scalar.string] != nil {
+    if isStrict, scalar.style == .plain, Int(scalar.string) != nil || YAMLValue.truth[scalar.string] != nil {
       report(.wrongType(key: key, expected: "text", found: "\(found); put it in quotes"))
       return nil
     }
@@ -13,13 +13,45 @@ extension YAMLValue {
   }
 
   /// Text that may look like something else: the names of columns are taken as written.
-  func anyText() -> String? {
-    scalar("text").flatMap { checked($0.string) }
+  /// - Parameter orEmpty: whether it may be empty, or hold control characters such as a tab.
+  func anyText(orEmpty: Bool = false) -> String? {
+    scalar("text").flatMap { orEmpty ? $0.string : checked($0.string) }
   }
+
+  /// A list of texts as written, or one of them.
+  func texts() -> [String]? {
+    if node.scalar != nil { return anyText(orEmpty: true).map { [$0] } }
+    return elements(of: "texts")?.compactMap { $0.anyText(orEmpty: true) }
+  }
+
+  /// A mapping of texts to texts.
+  func textMap() -> [String: String]? {
+    guard let entries = entries(of: "a mapping of texts to texts") else { return nil }
+    return entries.reduce(into: [:]) { map, entry in
+      if let text = entry.value.anyText(orEmpty: true) { map[entry.name] = text }
+    }
+  }
+
+  /// A list of names that are each there once; on a command line with commas between them.
+  func columnNames() -> [String]? {
+    if !isStrict, let text = node.scalar?.string {
+      return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+    guard let elements = elements(of: "names") else { return nil }
+    if elements.isEmpty { wrongType("a list of at least one name") }
+    var seen = Set<String>()
+    return elements.compactMap { element in
+      guard let name = element.anyText() else { return nil }
+      if !seen.insert(name).inserted { element.wrong("the name is in the list twice") }
+      return name
+    }
+  }
+
+  private var isStrict: Bool { !reader.takesTextsForNumbers }
 
   func integer(_ allowed: ClosedRange<Int>) -> Int? {
     guard let scalar = scalar("a whole number") else { return nil }
-    guard scalar.style == .plain, let number = Int(scalar.string) else {
+    guard scalar.style == .plain || !isStrict, let number = Int(scalar.string) else {
       wrongType("a whole number")
       return nil
     }
@@ -32,7 +64,7 @@ extension YAMLValue {
 
   func flag() -> Bool? {
     guard let scalar = scalar("true or false") else { return nil }
-    if scalar.style == .plain, let flag = YAMLValue.truth[scalar.string] { return flag }
+    if scalar.style == .plain || !isStrict, let flag = YAMLValue.truth[scalar.string] { return flag }
     let meant = ["yes": "true", "on": "true", "no": "false", "off": "false"][scalar.string.lowercased()]
     let words = ["false", "true"]
     let nearest = meant ?? NearestName.of(scalar.string, among: words)

@@ -44,6 +44,16 @@ struct YAMLValue {
     return entries
   }
 
+  /// The entries of a mapping that has been looked at: nothing is reported twice.
+  func knownEntries() -> [Entry] {
+    guard case .mapping(let mapping) = node else { return [] }
+    return mapping.compactMap { keyNode, value in
+      let place = keyNode.mark.map(Place.init)
+      guard reader.keySetAside(at: place) == nil, case .scalar(let scalar) = keyNode else { return nil }
+      return Entry(name: scalar.string, place: place, value: child(scalar.string, value))
+    }
+  }
+
   /// The values of a list.
   func elements(of meaning: String) -> [YAMLValue]? {
     guard isWithoutTag() else { return nil }
@@ -67,6 +77,8 @@ struct YAMLValue {
   func path(_ name: String) -> String { key.isEmpty ? name : "\(key).\(name)" }
 
   func report(_ kind: ConfigurationProblem.Kind) { reader.report(kind, at: place) }
+
+  func conflict(_ problem: String) { report(.conflict(key: key, problem: problem)) }
 
   func wrong(_ problem: String) { report(.wrongValue(key: key, value: shown, problem: problem)) }
 
