@@ -21,7 +21,7 @@ extension MappingOptions {
     if let texts = section[.nulls]?.texts() { nulls = texts }
     if let flag = section[.trim]?.flag() { trims = flag }
     if let predicate = section[.filter]?.text() { filter = predicate }
-    if let names = section[.ignoredColumns]?.columnNames() { ignoredColumns = names }
+    if let names = section[.ignoredColumns]?.texts() { ignoredColumns = names }
     if let word = section[.unknownColumns]?.word(of: UnknownColumns.self) { unknownColumns = word }
   }
 }
