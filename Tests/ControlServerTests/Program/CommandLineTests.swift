@@ -13,9 +13,14 @@ struct CommandLineTests {
       try ["a=true", "b=12", "c=007", "d=x=y", "e=1", "e=2", "f="].map(NamedOption.init(parsing:)))
     #expect(
       values == [
-        "a": .bool(true), "b": .int(12), "c": .string("007"), "d": .string("x=y"), "e": .list([.string("1"), .string("2")]),
+        "a": .bool(true), "b": .int(12), "c": .string("007"), "d": .string("x=y"),
+        "e": .list([.string("1"), .string("2")]),
         "f": .string(""),
       ])
+    let nested = NamedOption.values(
+      try ["p.born.column=Birth", "p.born.nulls=-", "p.born.nulls=?", "p.n=N"].map(NamedOption.init(parsing:)))
+    let born: OptionValue = .map(["column": .string("Birth"), "nulls": .list([.string("-"), .string("?")])])
+    #expect(nested == ["p": .map(["born": born, "n": .string("N")])])
     #expect(throws: ValidationError.self) { try NamedOption(parsing: "=x") }
     #expect(throws: ValidationError.self) { try NamedOption(parsing: "x") }
   }

@@ -41,7 +41,8 @@ struct WireFormatTests {
     #expect(short == JobSubmission(source: "/a.csv"))
     let long = JobSubmission(
       source: "/a.csv", entity: "Stop", mode: .insert, priority: 3, notBefore: Date(timeIntervalSince1970: 0),
-      uniqueKey: "k", options: ["a": .bool(true), "b": .int(1), "c": .string("1"), "d": .list([.string("x"), .map(["z": .int(2)])])])
+      uniqueKey: "k",
+      options: ["a": .bool(true), "b": .int(1), "c": .string("1"), "d": .list([.string("x"), .map(["z": .int(2)])])])
     #expect(try WireFormat.decode(JobSubmission.self, from: WireFormat.encode(long)) == long)
   }
 
