@@ -14,6 +14,8 @@ package enum ConversionCode: String, Error, Sendable, Hashable, Codable {
   case outOfRange = "out_of_range"
   /// A decimal number of more than 38 significant digits.
   case tooPrecise = "too_precise"
+  /// A text that isn't among those that the recipe gives values for.
+  case unknownValue = "unknown_value"
   /// A JSON number or boolean where the type takes text only.
   case wrongKind = "wrong_kind"
 }
@@ -26,22 +28,27 @@ package struct ConversionProblem: Error, Sendable, Hashable, CustomStringConvert
   package let attribute: String
   /// The attribute's type, and the format that a date was to have.
   package let expected: String
+  /// The texts that would have done, where a recipe lists them.
+  package var words: String?
   /// What stood in the source, its first 60 characters.
   package let text: String
 
   package var description: String { "\(attribute): “\(text)” \(reason)" }
 
-  private var reason: String {
+  /// What is wrong with the text, without it and without the attribute.
+  var reason: String {
     switch code {
     case .notAnInteger: return "isn't a whole number; expected \(expected)"
     case .notANumber: return "isn't a number; expected \(expected)"
-    case .notABoolean: return "isn't true or false, yes or no, t or f, y or n, 1 or 0; expected \(expected)"
+    case .notABoolean:
+      return "isn't \(words ?? "true or false, yes or no, t or f, y or n, 1 or 0"); expected \(expected)"
     case .notADate: return "isn't a date; expected \(expected)"
     case .notAUUID: return "isn't a UUID"
     case .notAURI: return "isn't a URI"
     case .notBase64: return "isn't base64; expected \(expected)"
     case .outOfRange: return "is out of range for \(expected)"
     case .tooPrecise: return "has more than the 38 digits that \(expected) can hold"
+    case .unknownValue: return "isn't one of the values that the recipe knows: \(words ?? "none")"
     case .wrongKind: return "is no text; expected \(expected)"
     }
   }
@@ -55,6 +62,12 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
   case unsupportedLetter(attribute: String, format: String, letter: String)
   /// A quotation in the date format isn't closed.
   case unclosedQuote(attribute: String, format: String)
+  /// A recipe says something that doesn't concern attributes of this type.
+  case uselessOption(attribute: String, option: String, type: String)
+  /// What a recipe's option says can't be.
+  case badOption(attribute: String, option: String, value: String, reason: String)
+  /// There is no such time zone; the nearest name that there is.
+  case unknownTimeZone(attribute: String, name: String, nearest: String?)
 
   package var description: String {
     switch self {
@@ -65,6 +78,13 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
         + "put letters that stand for themselves between single quotes"
     case .unclosedQuote(let attribute, let format):
       return "\(attribute)'s dateFormat “\(format)” has a single quote that nothing closes"
+    case .uselessOption(let attribute, let option, let type):
+      return "\(attribute)'s \(option) has no use, as \(attribute) is \(type): leave it out"
+    case .badOption(let attribute, let option, let value, let reason):
+      return "\(attribute)'s \(option) “\(value)” \(reason)"
+    case .unknownTimeZone(let attribute, let name, let nearest):
+      return "\(attribute)'s timeZone “\(name)” isn't known"
+        + (nearest.map { "; did you mean \($0)?" } ?? ": name one as Europe/Berlin, or GMT+0200")
     }
   }
 }

@@ -1,10 +1,11 @@
 extension DatePattern {
   /// Microseconds since 1970, UTC; nil when the text isn't a date of this format, or no date of the calendar.
-  func microsecondsSince1970(_ text: UnsafeRawBufferPointer) -> Int64? {
+  /// - Parameter zone: that of dates that don't say theirs; nil: UTC.
+  func microsecondsSince1970(_ text: UnsafeRawBufferPointer, in zone: LocalTime? = nil) -> Int64? {
     var reader = FieldReader(text: text)
     for step in steps where !reader.take(step) { return nil }
     guard reader.index == text.count else { return nil }
-    return reader.microsecondsSince1970
+    return reader.microsecondsSince1970(in: zone)
   }
 }
 
@@ -22,7 +23,8 @@ private struct FieldReader {
   private var second = 0
   /// In microseconds.
   private var fraction = 0
-  private var offset = 0
+  /// nil when the text doesn't say one.
+  private var offset: Int?
 
   init(text: UnsafeRawBufferPointer) { self.text = text }
 
@@ -64,7 +66,7 @@ private struct FieldReader {
   }
 
   /// The instant, nil when one of the fields is out of its range.
-  var microsecondsSince1970: Int64? {
+  func microsecondsSince1970(in zone: LocalTime?) -> Int64? {
     var hour = hour
     if let half = hourOfHalf {
       guard half >= 1, half <= 12 else { return nil }
@@ -72,8 +74,9 @@ private struct FieldReader {
     }
     guard month >= 1, month <= 12, day >= 1, day <= Self.days(in: month, of: year), hour < 24, minute < 60, second < 60
     else { return nil }
-    let seconds = (Self.daysSince1970(year, month, day) * 24 + hour) * 3600 + minute * 60 + second - offset
-    return Int64(seconds) * 1_000_000 + Int64(fraction)
+    let local = (Self.daysSince1970(year, month, day) * 24 + hour) * 3600 + minute * 60 + second
+    let offset = Int64(offset ?? 0) + (offset == nil ? zone?.offset(at: Int64(local)) ?? 0 : 0)
+    return (Int64(local) - offset) * 1_000_000 + Int64(fraction)
   }
 
   @inline(__always)
@@ -104,7 +107,10 @@ private struct FieldReader {
     guard index < text.count else { return false }
     let sign = text[index]
     index &+= 1
-    if allowsZ, sign | 0x20 == UInt8(ascii: "z") { return true }
+    if allowsZ, sign | 0x20 == UInt8(ascii: "z") {
+      offset = 0
+      return true
+    }
     guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), let hours = digits(least: 2, most: 2) else {
       return false
     }

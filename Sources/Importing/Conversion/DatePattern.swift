@@ -40,7 +40,7 @@ struct DatePattern: Sendable {
 
   /// Compiles a format.
   /// - Throws: `ConverterError`, naming the letter that isn't supported.
-  init(_ format: String, attribute: String) throws {
+  init(_ format: String, attribute: String) throws(ConverterError) {
     let characters = Array(format)
     var index = 0
     while index < characters.count {
@@ -67,7 +67,7 @@ struct DatePattern: Sendable {
   /// The text between quotes; returns the index after it.
   private mutating func quotation(
     _ characters: [Character], from start: Int, format: String, attribute: String
-  ) throws -> Int {
+  ) throws(ConverterError) -> Int {
     var index = start + 1
     if index < characters.count, characters[index] == "'" {
       steps.append(.literal(UInt8(ascii: "'")))

@@ -85,15 +85,31 @@ extension ValueConverter {
   }
 
   func date(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Date {
-    switch kind {
+    switch base {
     case .unixTime: return try unixTime(text)
     case .datePattern:
-      guard let microseconds = pattern?.microsecondsSince1970(text) else { throw .notADate }
+      guard let microseconds = pattern?.microsecondsSince1970(text, in: rules?.zone) else { throw .notADate }
       return ISODate.date(microseconds: microseconds)
     default:
+      if let zone = rules?.zone { return try isoDate(text, in: zone) }
       guard let date = ISODate.date(parsing: text.assumingMemoryBound(to: UInt8.self)) else { throw .notADate }
       return date
     }
+  }
+
+  /// A date that is one of that zone if it doesn't say another.
+  private func isoDate(_ text: UnsafeRawBufferPointer, in zone: LocalTime) throws(ConversionCode) -> Date {
+    guard let microseconds = ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self)) else {
+      throw .notADate
+    }
+    // What it says of a zone stands behind hours and minutes: a sign, or the letter Z.
+    let saysZone = text.dropFirst(16).contains {
+      $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 | 0x20 == UInt8(ascii: "z")
+    }
+    if saysZone { return ISODate.date(microseconds: microseconds) }
+    let fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
+    let offset = zone.offset(at: (microseconds - fraction) / 1_000_000)
+    return ISODate.date(microseconds: microseconds - offset * 1_000_000)
   }
 
   /// Seconds since 1970, or milliseconds when they are 100,000,000,000 or more, which as seconds would be in the year

@@ -7,22 +7,29 @@ package import ManagedObjects
 /// and nothing is allocated that the value itself doesn't need. Where a cell can't be converted, the error thrown is one
 /// byte too; `problem(_:text:)` says it in words.
 ///
-/// - Spaces and tabs around the text are ignored, except for strings.
+/// - Spaces and tabs around the text are ignored, except for strings, unless a recipe says so.
 /// - Text of no bytes is null, except for strings where the caller said otherwise.
+/// - What a recipe says of the texts stands in `CellRules`, and costs nothing where it says nothing.
 /// - Whether the attribute takes null, and its bounds, are checked by validation, not here.
 package struct ValueConverter: Sendable {
   enum Kind: UInt8 {
     case integer, decimal, double, float, boolean, string, isoDate, unixTime, datePattern, uuid, uri, data
+    /// By `CellRules`, and then as `base` says.
+    case ruled
   }
 
   /// The attribute whose values are made.
   package let attribute: AttributeDescription
   let kind: Kind
+  /// What the values are, whatever rules there are.
+  let base: Kind
   let emptyStringIsNull: Bool
   let least: Int64
   let greatest: Int64
   let pattern: DatePattern?
-  private let dateFormat: String?
+  let dateFormat: String?
+  /// What a recipe says of the texts; there for the kind `ruled` only.
+  let rules: CellRules?
 
   /// A converter for `attribute`.
   ///
@@ -30,35 +37,59 @@ package struct ValueConverter: Sendable {
   ///   - dateFormat: for dates: nil for ISO 8601, `UnixTime`, or a pattern of Unicode's TR 35, see `DatePattern`.
   ///   - emptyStringIsNull: whether text of no bytes is null for a string too.
   /// - Throws: `ConverterError`.
-  package init(attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = true) throws {
+  package init(
+    attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = true
+  ) throws(ConverterError) {
+    let (kind, pattern) = try Self.kind(of: attribute, dateFormat: dateFormat)
+    self.init(
+      attribute: attribute, kind: kind, base: kind, emptyStringIsNull: emptyStringIsNull, pattern: pattern,
+      dateFormat: dateFormat, rules: nil)
+  }
+
+  private init(
+    attribute: AttributeDescription, kind: Kind, base: Kind, emptyStringIsNull: Bool, pattern: DatePattern?,
+    dateFormat: String?, rules: CellRules?
+  ) {
     self.attribute = attribute
+    self.kind = kind
+    self.base = base
     self.emptyStringIsNull = emptyStringIsNull
-    self.dateFormat = dateFormat
     self.least = attribute.type.integerRange?.lowerBound ?? 0
     self.greatest = attribute.type.integerRange?.upperBound ?? 0
-    var pattern: DatePattern?
+    self.pattern = pattern
+    self.dateFormat = dateFormat
+    self.rules = rules
+  }
+
+  /// The same with these rules.
+  func following(_ rules: CellRules) -> ValueConverter {
+    ValueConverter(
+      attribute: attribute, kind: .ruled, base: base, emptyStringIsNull: emptyStringIsNull, pattern: pattern,
+      dateFormat: dateFormat, rules: rules)
+  }
+
+  private static func kind(
+    of attribute: AttributeDescription, dateFormat: String?
+  ) throws(ConverterError) -> (Kind, DatePattern?) {
     switch attribute.type {
-    case .integer16, .integer32, .integer64: kind = .integer
-    case .decimal: kind = .decimal
-    case .double: kind = .double
-    case .float: kind = .float
-    case .boolean: kind = .boolean
-    case .string: kind = .string
-    case .uuid: kind = .uuid
-    case .uri: kind = .uri
-    case .binaryData: kind = .data
+    case .integer16, .integer32, .integer64: return (.integer, nil)
+    case .decimal: return (.decimal, nil)
+    case .double: return (.double, nil)
+    case .float: return (.float, nil)
+    case .boolean: return (.boolean, nil)
+    case .string: return (.string, nil)
+    case .uuid: return (.uuid, nil)
+    case .uri: return (.uri, nil)
+    case .binaryData: return (.data, nil)
     case .date:
       switch dateFormat {
-      case nil, "": kind = .isoDate
-      case "UnixTime": kind = .unixTime
-      case let format?:
-        kind = .datePattern
-        pattern = try DatePattern(format, attribute: attribute.name)
+      case nil, "": return (.isoDate, nil)
+      case "UnixTime": return (.unixTime, nil)
+      case let format?: return (.datePattern, try DatePattern(format, attribute: attribute.name))
       }
     case .transformable, .objectID, .composite, .undefined:
       throw ConverterError.unsupportedType(attribute: attribute.name, type: attribute.type)
     }
-    self.pattern = pattern
   }
 
   /// The value of text: a CSV field, or a JSON string without its quotes and escapes. The bytes are valid UTF-8.
@@ -67,8 +98,17 @@ package struct ValueConverter: Sendable {
       if text.isEmpty && emptyStringIsNull { return .null }
       return .string(String(decoding: text, as: UTF8.self))
     }
-    let text = Self.trimmed(text)
-    if text.isEmpty { return .null }
+    let trimmed = Self.trimmed(text)
+    if trimmed.isEmpty { return kind == .ruled ? try ruled(text) : .null }
+    return try value(of: trimmed, kind, whole: text)
+  }
+
+  /// The value of text that isn't empty and, but for strings, has no space around it.
+  /// - Parameter whole: the same with the space around it, for the rules.
+  @inline(__always)
+  func value(
+    of text: UnsafeRawBufferPointer, _ kind: Kind, whole: UnsafeRawBufferPointer
+  ) throws(ConversionCode) -> Value {
     switch kind {
     case .integer: return .int(try integer(text))
     case .decimal: return .decimal(try DecimalNotation(text).decimal(text))
@@ -79,7 +119,8 @@ package struct ValueConverter: Sendable {
     case .uuid: return .uuid(try uuid(text))
     case .uri: return .uri(try uri(text))
     case .data: return .data(try data(text))
-    case .string: return .null  // Went its way above.
+    case .string: return .string(String(decoding: text, as: UTF8.self))
+    case .ruled: return try ruled(whole)
     }
   }
 
@@ -87,21 +128,36 @@ package struct ValueConverter: Sendable {
   ///
   /// Integers may be written as `12.0` or `1.2e1`. A string takes the number's own text. A date without a format is
   /// seconds since 1970; one with a pattern is the number's digits under the pattern.
+  ///
+  /// Rules for how numbers, dates and booleans are written are rules for texts: a JSON number is taken as JSON means it.
+  /// But it may be one of a recipe's nulls or values.
   package func convert(number: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
+    try value(ofNumber: number, kind)
+  }
+
+  @inline(__always)
+  func value(ofNumber number: UnsafeRawBufferPointer, _ kind: Kind) throws(ConversionCode) -> Value {
     switch kind {
     case .integer: return .int(try wholeNumber(number))
     case .isoDate: return .date(try instant(DecimalNotation(number).double(number)))
     case .uuid, .uri, .data: throw .wrongKind
-    default: return try convert(text: number)
+    case .ruled: return try ruled(number: number)
+    default: return try value(of: number, kind, whole: number)
     }
   }
 
   /// The value of a JSON boolean: also 1 or 0 for an integer, and `true` or `false` for a string.
   package func convert(bool: Bool) throws(ConversionCode) -> Value {
+    try value(ofBool: bool, kind)
+  }
+
+  @inline(__always)
+  func value(ofBool bool: Bool, _ kind: Kind) throws(ConversionCode) -> Value {
     switch kind {
     case .boolean: return .bool(bool)
     case .integer: return .int(bool ? 1 : 0)
     case .string: return .string(bool ? "true" : "false")
+    case .ruled: return try ruled(bool: bool)
     default: throw .wrongKind
     }
   }
@@ -112,21 +168,22 @@ package struct ValueConverter: Sendable {
     let all = String(decoding: text.prefix(1024), as: UTF8.self)
     let short = all.prefix(60)
     var expected = attribute.type.rawValue
-    switch kind {
+    switch base {
     case .isoDate: expected += " as in 2024-01-31 or 2024-01-31T12:00:00Z"
     case .unixTime: expected += " as seconds or milliseconds since 1970"
     case .datePattern: expected += " in the format \(dateFormat ?? "")"
     case .integer: expected += " (\(least) to \(greatest))"
     default: break
     }
+    if let more = rules?.expectation { expected += more }
     return ConversionProblem(
-      code: code, attribute: attribute.name, expected: expected,
+      code: code, attribute: attribute.name, expected: expected, words: rules?.listed(code),
       text: short.count < all.count || text.count > 1024 ? "\(short)…" : String(short))
   }
 
   /// Without spaces and tabs at its ends.
   @inline(__always)
-  private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+  static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     var start = 0
     var end = text.count
     while start < end, text[start] == 0x20 || text[start] == 0x09 { start &+= 1 }

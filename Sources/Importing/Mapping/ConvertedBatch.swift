@@ -47,13 +47,13 @@ final class ConvertedBatch: @unchecked Sendable {
   }
 
   private func convert(_ record: Int) {
-    var values = mapping.entity.initialValues
+    var values = mapping.rules.initialValues
     var failure: Rejection?
     for target in mapping.attributes {
       let cell = source.cell(record, target.column)
       if cell.kind == .missing { continue }
       switch convert(cell, target.converter) {
-      case .success(.null) where !target.converter.attribute.isOptional: break  // keeps the model's default
+      case .success(.null) where target.hasDefault: break  // keeps it
       case .success(let value): values[target.slot] = value
       case .failure(let code):
         failure = rejection(record, cell, target.converter, code)

@@ -1,5 +1,11 @@
 /// Why records of a source can't become objects of an entity, whatever they hold.
 package enum MappingError: Error, Sendable, Equatable {
+  /// A column that nothing takes, and the one that was probably meant.
+  package struct UnknownColumn: Sendable, Equatable {
+    package let name: String
+    package let nearest: String?
+  }
+
   case unknownEntity(name: String, known: [String])
   case abstractEntity(String)
   /// None of the columns is one of the entity's.
@@ -8,6 +14,10 @@ package enum MappingError: Error, Sendable, Equatable {
   case noKey(entity: String, constraints: [[String]], columns: [String])
   case badRelationship(entity: String, relationship: String, reason: String)
   case badAttribute(entity: String, reason: String)
+  /// What a recipe says doesn't fit the entity, or can't be.
+  case badRules(entity: String, problems: [String])
+  /// The source has columns that nothing takes, and the recipe refuses such.
+  case unknownColumns(entity: String, columns: [UnknownColumn])
   /// The source isn't the file that the import began with.
   case sourceChanged(was: String, is: String)
   /// Rejects went past the limit.
@@ -34,6 +44,14 @@ extension MappingError: CustomStringConvertible {
         + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns))"
     case .badRelationship(let entity, let relationship, let reason): return "\(entity).\(relationship): \(reason)"
     case .badAttribute(let entity, let reason): return "\(entity): \(reason)"
+    case .badRules(let entity, let problems):
+      return "the mapping of \(entity) can't be used: \(problems.joined(separator: "; "))"
+    case .unknownColumns(let entity, let columns):
+      let names = columns.map { column in
+        column.name + (column.nearest.map { " (is it \($0)?)" } ?? "")
+      }
+      return "\(entity) has nothing for the column(s) \(list(names)), and the recipe refuses unknown columns: "
+        + "map them, or name them in ignoredColumns"
     case .sourceChanged(let was, let now):
       return "the file changed since the import began (it was \(was), it is \(now)): submit it again as a new job"
     case .tooManyRejects(let count, let limit, let first):

@@ -14,11 +14,14 @@ package struct RecordMapping {
     let column: Int
     let slot: Int
     let converter: ValueConverter
+    /// Whether null is the value that new objects have: a default of the recipe's or, where null can't be, the model's.
+    let hasDefault: Bool
 
-    init(column: Int, slot: Int, converter: ValueConverter) {
+    init(column: Int, slot: Int, converter: ValueConverter, hasDefault: Bool) {
       self.column = column
       self.slot = slot
       self.converter = converter
+      self.hasDefault = hasDefault
     }
   }
 
@@ -38,44 +41,52 @@ package struct RecordMapping {
   /// A uniqueness constraint, and the columns of its attributes.
   struct Constraint {
     let attributes: [AttributeDescription]
+    /// Those that a record must have to say its key; an attribute with a constant or a default of the recipe's needs none.
     let columns: [Int]
   }
 
-  package let entity: EntityDescription
   /// What the recipe says.
-  let options: MappingOptions
+  let rules: MappingRules
+  package var entity: EntityDescription { rules.entity }
+  var options: MappingOptions { rules.options }
   /// The columns that were known when this was worked out.
   let columns: [String]
   let attributes: [AttributeColumn]
   let references: [Reference]
   /// The entity's uniqueness constraints whose attributes all have a column.
   let constraints: [Constraint]
-  /// Columns that nothing takes.
+  /// Columns that nothing takes, other than the recipe says.
   package let ignored: [String]
   private let columnIndex: [String: Int]
 
+  /// A mapping of these columns.
+  /// - Throws: ``MappingError``.
   package init(_ entity: EntityDescription, columns: [String], options: MappingOptions = MappingOptions()) throws {
-    self.entity = entity
-    self.options = options
+    try self.init(MappingRules(entity, options), columns: columns)
+  }
+
+  /// A mapping of these columns by rules that were made ready before.
+  init(_ rules: MappingRules, columns: [String]) throws {
+    let (entity, options) = (rules.entity, rules.options)
+    self.rules = rules
     self.columns = columns
-    let columnIndex = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
+    var columnIndex = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
+    for name in options.ignoredColumns { columnIndex[name] = nil }
     self.columnIndex = columnIndex
     var taken: Set<Int> = []
     var attributes: [AttributeColumn] = []
     for attribute in Self.attributes(of: entity) {
-      guard let column = columnIndex[attribute.userInfo["mappedKeyName"] ?? attribute.name] else { continue }
-      do {
-        let converter = try ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"])
-        attributes.append(AttributeColumn(column: column, slot: attribute.slot, converter: converter))
-      } catch {
-        throw MappingError.badAttribute(entity: entity.name, reason: "\(error)")
-      }
+      guard let name = Self.column(of: attribute, options), let column = columnIndex[name] else { continue }
+      attributes.append(
+        AttributeColumn(
+          column: column, slot: attribute.slot, converter: try rules.converter(for: attribute),
+          hasDefault: !attribute.isOptional || rules.defaults.contains(attribute.slot)))
       taken.insert(column)
     }
     try Self.check(options, of: entity)
     var references: [Reference] = []
     for relationship in entity.relationships where !relationship.isToMany {
-      guard let reference = try Self.reference(relationship, of: entity, columnIndex, options) else { continue }
+      guard let reference = try Self.reference(relationship, rules, columnIndex) else { continue }
       references.append(reference)
       if let column = reference.column { taken.insert(column) }
       for name in reference.template?.columns ?? [] { columnIndex[name].map { _ = taken.insert($0) } }
@@ -83,11 +94,30 @@ package struct RecordMapping {
     self.attributes = attributes
     self.references = references
     let columnOfSlot = Dictionary(attributes.map { ($0.slot, $0.column) }) { first, _ in first }
+    let isGiven = rules.defaults.union(rules.constants.map(\.slot))
     constraints = entity.uniquenessConstraints.compactMap { constraint in
-      let columns = constraint.compactMap { columnOfSlot[$0.slot] }
-      return columns.count == constraint.count ? Constraint(attributes: constraint, columns: columns) : nil
+      let needed = constraint.filter { !isGiven.contains($0.slot) }
+      let columns = needed.compactMap { columnOfSlot[$0.slot] }
+      return columns.count == needed.count ? Constraint(attributes: constraint, columns: columns) : nil
     }
-    ignored = columns.enumerated().filter { !taken.contains($0.offset) }.map(\.element)
+    ignored = columns.enumerated().filter { !taken.contains($0.offset) && !options.ignoredColumns.contains($0.element) }
+      .map(\.element)
+    if options.unknownColumns == .refuse, !ignored.isEmpty { throw unknownColumns }
+  }
+
+  /// The column that an attribute comes from; nil when it is the same for every object.
+  private static func column(of attribute: AttributeDescription, _ options: MappingOptions) -> String? {
+    let rule = options.properties[attribute.name]
+    if rule?.constant != nil { return nil }
+    return rule?.column ?? attribute.userInfo["mappedKeyName"] ?? attribute.name
+  }
+
+  private var unknownColumns: MappingError {
+    let taken = Set(columns).subtracting(ignored)
+    let free = expectedColumns.filter { !taken.contains($0) }
+    return .unknownColumns(
+      entity: entity.name,
+      columns: ignored.map { .init(name: $0, nearest: NearestName.of($0, among: free)) })
   }
 
   /// Refuses a recipe whose rules for relationships can't be followed, whatever the columns are.
@@ -128,7 +158,7 @@ package struct RecordMapping {
       }
       return [relationship.userInfo["mappedKeyName"] ?? relationship.name]
     }
-    return Self.attributes(of: entity).map { $0.userInfo["mappedKeyName"] ?? $0.name } + keys
+    return Self.attributes(of: entity).compactMap { Self.column(of: $0, options) } + keys
   }
 
   /// Refuses a source whose records upsert couldn't find objects for.
@@ -173,13 +203,12 @@ package struct RecordMapping {
   }
 
   private static func reference(
-    _ relationship: RelationshipDescription, of entity: EntityDescription, _ columns: [String: Int],
-    _ options: MappingOptions
+    _ relationship: RelationshipDescription, _ rules: MappingRules, _ columns: [String: Int]
   ) throws -> Reference? {
     let info = relationship.userInfo
-    let rule = options.properties[relationship.name]
+    let rule = rules.options.properties[relationship.name]
     func failure(_ reason: String) -> MappingError {
-      .badRelationship(entity: entity.name, relationship: relationship.name, reason: reason)
+      .badRelationship(entity: rules.entity.name, relationship: relationship.name, reason: reason)
     }
     let template: KeyTemplate?
     do {
@@ -194,12 +223,12 @@ package struct RecordMapping {
       return nil
     }
     let key: AttributeDescription
-    switch Self.key(of: relationship, options) {
+    switch Self.key(of: relationship, rules.options) {
     case .success(let attribute): key = attribute
     case .failure(let problem): throw failure(problem.reason)
     }
     do {
-      let converter = try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
+      let converter = try rules.converter(of: key, for: relationship.name)
       return Reference(
         relationship: relationship, key: key, converter: converter, column: template == nil ? column : nil,
         template: template, creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil)

@@ -149,7 +149,7 @@ package struct Importer {
     try coordinator.store(of: entity).synchronize()
     done = total
     notes.insert(contentsOf: opened.detection.notes, at: 0)
-    if !mapping.ignored.isEmpty {
+    if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
       notes.append("ignored column(s) that \(entity.name) doesn't have: \(mapping.ignored.joined(separator: ", "))")
     }
     if writer.checkpoint.counts.records == 0 { notes.append("the file has no records") }

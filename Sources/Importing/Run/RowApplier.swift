@@ -134,6 +134,7 @@ final class RowApplier {
       where batch.source.cell(row.record, target.column).kind != .missing {
         change.set(row.values[target.slot], at: target.slot)
       }
+      for constant in batch.mapping.rules.constants { change.set(constant.value, at: constant.slot) }
     }
     guard link(index, row, known, &change) else { return }
     if let failure = firstFailure(known, change) {

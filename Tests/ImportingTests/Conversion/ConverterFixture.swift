@@ -29,6 +29,18 @@ enum ConverterFixture {
     return Outcome { () throws(ConversionCode) in try bytes(text, converter.convert(number:)) }
   }
 
+  /// What a text becomes under a recipe's rule.
+  static func text(_ text: String, _ type: AttributeType, _ rule: PropertyRule) throws -> Outcome {
+    let converter = try ValueConverter(attribute: attribute(type), rule: rule)
+    return Outcome { () throws(ConversionCode) in try bytes(text, converter.convert(text:)) }
+  }
+
+  /// What a JSON number becomes under a recipe's rule.
+  static func number(_ text: String, _ type: AttributeType, _ rule: PropertyRule) throws -> Outcome {
+    let converter = try ValueConverter(attribute: attribute(type), rule: rule)
+    return Outcome { () throws(ConversionCode) in try bytes(text, converter.convert(number:)) }
+  }
+
   /// Calls `body` with the text's UTF-8.
   static func bytes<Answer, Failure: Error>(
     _ text: String, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
@@ -55,5 +67,21 @@ enum Outcome: Equatable {
     } catch {
       self = .refused(error)
     }
+  }
+}
+
+extension PropertyRule {
+  /// A rule of which some parts are said.
+  init(_ say: (inout PropertyRule) -> Void) {
+    self.init()
+    say(&self)
+  }
+}
+
+extension MappingOptions {
+  /// A mapping of which some parts are said.
+  init(_ say: (inout MappingOptions) -> Void) {
+    self.init()
+    say(&self)
   }
 }

@@ -58,14 +58,15 @@ final class ImportRoom {
   ///   - stopAfter: batches after which it is to stop.
   ///   - stopAtAsking: the how manieth question whether to stop is answered by yes.
   ///   - largeLoad: from how many records on it goes on without indexes.
-  ///   - rules: what the recipe says of properties.
+  ///   - rules: what the recipe says of properties, beside what `mapping` says of them.
   ///   - told: is told of each batch.
   @discardableResult
   func run(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
     reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, job: String = "1",
     rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max, largeLoad: Int64 = .max,
-    rules: [String: PropertyRule] = [:], told: (ImportProgress) -> Void = { _ in }
+    rules: [String: PropertyRule] = [:], mapping: MappingOptions = MappingOptions(),
+    told: (ImportProgress) -> Void = { _ in }
   ) throws -> ImportEnd {
     let source = file(name)
     defer { isSourceKept = false }
@@ -75,7 +76,8 @@ final class ImportRoom {
     reports = []
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import \(job)")
     var options = ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit)
-    options.mapping.properties = rules
+    options.mapping = mapping
+    options.mapping.properties.merge(rules) { $1 }
     let request = ImportRequest(
       job: job, source: source, name: name, entity: entity, options: options,
       rejects: rejects ?? rejectsFile(job))
@@ -103,10 +105,12 @@ final class ImportRoom {
   /// The error that an import ends with; nil when it doesn't.
   func failure(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
-    batch: Int = 10_000, limit: Int? = 1000, job: String = "1", rules: [String: PropertyRule] = [:]
+    batch: Int = 10_000, limit: Int? = 1000, job: String = "1", rules: [String: PropertyRule] = [:],
+    mapping: MappingOptions = MappingOptions()
   ) throws -> (any Error)? {
     do {
-      try run(text, as: name, into: entity, mode: mode, batch: batch, limit: limit, job: job, rules: rules)
+      try run(
+        text, as: name, into: entity, mode: mode, batch: batch, limit: limit, job: job, rules: rules, mapping: mapping)
       return nil
     } catch {
       return error

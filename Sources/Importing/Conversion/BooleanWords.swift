@@ -1,0 +1,50 @@
+/// A column's own words for true and false. Case doesn't matter.
+struct BooleanWords: Sendable {
+  private let words: TextTable
+  /// How many of the words mean true; they come first.
+  private let trueCount: Int
+  /// What an error says is expected.
+  let description: String
+
+  /// Where one of the two isn't given, it has the usual words.
+  /// - Throws: `ConverterError.badOption` when a word means both.
+  init(trueWords: [String]?, falseWords: [String]?, attribute: String) throws(ConverterError) {
+    func lowercased(_ words: [String]) -> [String] {
+      var known: Set<String> = []
+      return words.map { $0.lowercased() }.filter { known.insert($0).inserted }
+    }
+    for (option, words) in [("trueWords", trueWords), ("falseWords", falseWords)] {
+      guard let words, words.isEmpty || words.contains("") else { continue }
+      throw .badOption(
+        attribute: attribute, option: option, value: words.joined(separator: ", "),
+        reason: "must be one word or more; an empty field is null")
+    }
+    let truths = lowercased(trueWords ?? ["true", "yes", "t", "y", "1"])
+    let falsehoods = lowercased(falseWords ?? ["false", "no", "f", "n", "0"])
+    if let both = truths.first(where: falsehoods.contains) {
+      let usual = trueWords == nil ? "; trueWords says others" : falseWords == nil ? "; falseWords says others" : ""
+      throw .badOption(
+        attribute: attribute, option: trueWords == nil ? "falseWords" : "trueWords", value: both,
+        reason: "means both true and false" + usual)
+    }
+    words = TextTable(truths + falsehoods)
+    trueCount = truths.count
+    description = "\(truths.joined(separator: ", ")) or \(falsehoods.joined(separator: ", "))"
+  }
+
+  /// Whether the text is a word for true; nil when it is none at all.
+  func truth(_ text: UnsafeRawBufferPointer) -> Bool? {
+    // Letters other than ASCII may change their length with their case, but not to a quarter.
+    guard text.count <= words.longest * 4 else { return nil }
+    if text.contains(where: { $0 >= 0x80 }) {
+      var small = String(decoding: text, as: UTF8.self).lowercased()
+      return small.withUTF8 { meaning(words.find(UnsafeRawBufferPointer($0))) }
+    }
+    return withUnsafeTemporaryAllocation(byteCount: max(1, text.count), alignment: 1) { buffer in
+      for (index, byte) in text.enumerated() { buffer[index] = byte &- 0x41 < 26 ? byte | 0x20 : byte }
+      return meaning(words.find(UnsafeRawBufferPointer(rebasing: buffer[..<text.count])))
+    }
+  }
+
+  private func meaning(_ number: Int?) -> Bool? { number.map { $0 < trueCount } }
+}

@@ -1,0 +1,109 @@
+import ManagedObjects
+
+/// What a recipe says of the cells of one property beyond the model, made ready.
+///
+/// A text goes through them in this order: without the spaces around it, if it is trimmed; null, if it is one of the
+/// nulls; what it stands for, if it is one of the values; otherwise converted as the recipe says that numbers, dates or
+/// booleans are written.
+final class CellRules: Sendable {
+  let trims: Bool
+  let nulls: TextTable?
+  let separators: NumberSeparators?
+  let words: BooleanWords?
+  /// That of dates that don't say theirs.
+  let zone: LocalTime?
+  private let values: (texts: TextTable, values: [Value], list: String)?
+  let refusesOtherValues: Bool
+
+  /// The rules of a property; nil when they say nothing that matters to values of this type.
+  ///
+  /// - Parameters:
+  ///   - rule: the property's, with the recipe's own `nulls` and `trims` where it has none.
+  ///   - plain: the converter of the property's values without rules.
+  /// - Throws: `ConverterError` when something that the rule says can't be, or doesn't concern values of this type.
+  static func of(_ rule: PropertyRule, _ plain: ValueConverter) throws(ConverterError) -> CellRules? {
+    try checkUses(of: rule, plain)
+    let rules = try CellRules(checked: rule, plain, values: nil)
+    guard let given = rule.values, !given.isEmpty else { return rules.isTrivial(plain) ? nil : rules }
+    let converter = plain.following(rules)
+    let sorted = given.sorted { $0.key < $1.key }
+    var values: [Value] = []
+    for (text, meaning) in sorted { values.append(try converter.given(meaning, as: "values", for: text)) }
+    let texts = sorted.map(\.key)
+    let list = texts.prefix(20).joined(separator: ", ") + (texts.count > 20 ? ", …" : "")
+    return try CellRules(checked: rule, plain, values: (TextTable(texts), values, list))
+  }
+
+  private init(
+    checked rule: PropertyRule, _ plain: ValueConverter, values: (TextTable, [Value], String)?
+  ) throws(ConverterError) {
+    let name = plain.attribute.name
+    trims = rule.trims ?? false
+    nulls = rule.nulls.flatMap { $0.isEmpty ? nil : TextTable($0) }
+    separators =
+      rule.decimalSeparator == nil && rule.groupingSeparator == nil
+      ? nil : try NumberSeparators(fraction: rule.decimalSeparator, group: rule.groupingSeparator, attribute: name)
+    words =
+      rule.trueWords == nil && rule.falseWords == nil
+      ? nil : try BooleanWords(trueWords: rule.trueWords, falseWords: rule.falseWords, attribute: name)
+    zone = try Self.zone(rule.timeZone, attribute: name)
+    self.values = values
+    refusesOtherValues = rule.refusesOtherValues
+  }
+
+  private static func zone(_ name: String?, attribute: String) throws(ConverterError) -> LocalTime? {
+    guard let name else { return nil }
+    return try LocalTime(name, attribute: attribute)
+  }
+
+  /// Whether a converter without rules would do the same.
+  private func isTrivial(_ plain: ValueConverter) -> Bool {
+    nulls == nil && separators == nil && words == nil && zone == nil && !(trims && plain.base == .string)
+  }
+
+  private static func checkUses(of rule: PropertyRule, _ plain: ValueConverter) throws(ConverterError) {
+    let attribute = plain.attribute
+    func check(_ option: String, _ isGiven: Bool, _ isUseful: Bool) throws(ConverterError) {
+      guard isGiven, !isUseful else { return }
+      throw .uselessOption(attribute: attribute.name, option: option, type: attribute.type.rawValue)
+    }
+    let isNumber = [.integer, .decimal, .double, .float].contains(plain.base)
+    try check("dateFormat", rule.dateFormat != nil, attribute.type == .date)
+    try check("timeZone", rule.timeZone != nil, attribute.type == .date)
+    try check("decimalSeparator", rule.decimalSeparator != nil, isNumber)
+    try check("groupingSeparator", rule.groupingSeparator != nil, isNumber)
+    try check("trueWords", rule.trueWords != nil, attribute.type == .boolean)
+    try check("falseWords", rule.falseWords != nil, attribute.type == .boolean)
+    if let name = rule.timeZone, plain.base == .unixTime {
+      throw .badOption(
+        attribute: attribute.name, option: "timeZone", value: name,
+        reason: "has no use with UnixTime, which is the same everywhere: leave it out")
+    }
+    if rule.refusesOtherValues, rule.values?.isEmpty ?? true {
+      throw .badOption(
+        attribute: attribute.name, option: "refusesOtherValues", value: "true",
+        reason: "refuses everything, as there are no values: list them in values, or leave it out")
+    }
+  }
+
+  /// What a text stands for: nil where the rules don't say. The text has been trimmed.
+  func value(of text: UnsafeRawBufferPointer) throws(ConversionCode) -> Value? {
+    if let nulls, nulls.contains(text) { return .null }
+    guard let values else { return nil }
+    if let number = values.texts.find(text) { return values.values[number] }
+    if refusesOtherValues { throw .unknownValue }
+    return nil
+  }
+
+  /// What an error says more of the texts that are expected.
+  var expectation: String? { separators.map { " " + $0.words } }
+
+  /// The texts that would have done, for an error of that code.
+  func listed(_ code: ConversionCode) -> String? {
+    switch code {
+    case .unknownValue: return values?.list
+    case .notABoolean: return words?.description
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package import ManagedObjects
+
+/// A recipe's mapping, checked against the entity and made ready. It knows nothing of a source's columns, so that it is
+/// made once an import, and once when somebody asks whether a recipe is sound.
+package final class MappingRules: Sendable {
+  package let entity: EntityDescription
+  package let options: MappingOptions
+  /// The row that a new object starts with: the model's defaults, the recipe's own in place of them, and constants.
+  let initialValues: ContiguousArray<Value>
+  /// What every object has, whatever its record says.
+  let constants: [(slot: Int, value: Value)]
+  /// The slots of attributes that have a default of the recipe's.
+  let defaults: Set<Int>
+  /// The converters of attributes that the recipe says something of, by slot.
+  private let converters: [Int: ValueConverter]
+
+  /// - Throws: ``MappingError/badRules(entity:problems:)`` with everything that is wrong.
+  package init(_ entity: EntityDescription, _ options: MappingOptions) throws(MappingError) {
+    self.entity = entity
+    self.options = options
+    var values = entity.initialValues
+    var constants: [(slot: Int, value: Value)] = []
+    var defaults: Set<Int> = []
+    var converters: [Int: ValueConverter] = [:]
+    var problems: [String] = []
+    for (name, rule) in options.properties.sorted(by: { $0.key < $1.key }) {
+      problems += Self.contradictions(in: rule, name, options)
+      do throws(RuleProblem) {
+        guard let attribute = try Self.attribute(name, rule, of: entity) else { continue }
+        let converter = try Self.converter(for: attribute, options)
+        converters[attribute.slot] = converter
+        if let text = rule.constant ?? rule.defaultValue {
+          let option = rule.constant == nil ? "defaultValue" : "constant"
+          let value = try RuleProblem.of { () throws(ConverterError) in try converter.given(text, as: option) }
+          values[attribute.slot] = value
+          if rule.constant != nil { constants.append((attribute.slot, value)) } else { defaults.insert(attribute.slot) }
+        }
+      } catch {
+        problems.append(error.reason)
+      }
+    }
+    guard problems.isEmpty else { throw .badRules(entity: entity.name, problems: problems) }
+    initialValues = values
+    self.constants = constants
+    self.defaults = defaults
+    self.converters = converters
+  }
+
+  /// The converter of an attribute's cells.
+  func converter(for attribute: AttributeDescription) throws(MappingError) -> ValueConverter {
+    if let known = converters[attribute.slot] { return known }
+    do {
+      return try Self.converter(for: attribute, options)
+    } catch {
+      throw .badAttribute(entity: entity.name, reason: error.reason)
+    }
+  }
+
+  /// The converter of a relationship's keys, which are of an attribute of its destination.
+  func converter(of key: AttributeDescription, for relationship: String) throws(ConverterError) -> ValueConverter {
+    guard let rule = Self.rule(relationship, options) else {
+      return try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
+    }
+    return try ValueConverter(attribute: key, rule: rule)
+  }
+
+  // MARK: What a recipe says of one property
+
+  private struct RuleProblem: Error {
+    let reason: String
+
+    static func of<T>(_ body: () throws(ConverterError) -> T) throws(RuleProblem) -> T {
+      do {
+        return try body()
+      } catch {
+        throw RuleProblem(reason: "\(error)")
+      }
+    }
+  }
+
+  private static func converter(
+    for attribute: AttributeDescription, _ options: MappingOptions
+  ) throws(RuleProblem) -> ValueConverter {
+    try RuleProblem.of { () throws(ConverterError) in
+      guard let rule = rule(attribute.name, options) else {
+        return try ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"])
+      }
+      return try ValueConverter(attribute: attribute, rule: rule)
+    }
+  }
+
+  /// What the recipe says of a property, with what it says of all; nil when it says nothing of either.
+  private static func rule(_ name: String, _ options: MappingOptions) -> PropertyRule? {
+    guard options.properties[name] != nil || options.trims || !options.nulls.isEmpty else { return nil }
+    var rule = options.properties[name] ?? PropertyRule()
+    rule.nulls = rule.nulls ?? options.nulls
+    rule.trims = rule.trims ?? options.trims
+    return rule
+  }
+
+  /// The attribute of that name; nil when it is a relationship.
+  private static func attribute(
+    _ name: String, _ rule: PropertyRule, of entity: EntityDescription
+  ) throws(RuleProblem) -> AttributeDescription? {
+    guard let property = entity.propertiesByName[name] else {
+      if entity.compositeAttributesByName[name] != nil {
+        let elements = entity.attributes.map(\.name).filter { $0.hasPrefix(name + ".") }
+        throw RuleProblem(reason: "\(name) is made of others: say it of \(elements.joined(separator: ", "))")
+      }
+      let known = entity.properties.map(\.name)
+      let nearest = NearestName.of(name, among: known).map { "; did you mean \($0)?" }
+      throw RuleProblem(
+        reason: "\(entity.name) has no property \(name)\(nearest ?? "; it has \(known.joined(separator: ", "))")")
+    }
+    guard let attribute = property as? AttributeDescription else { return nil }
+    guard !attribute.isTransient, attribute.definition.derivationExpression == nil else {
+      throw RuleProblem(
+        reason:
+          "\(name) is \(attribute.isTransient ? "transient" : "derived") and takes nothing from records: leave it out")
+    }
+    for (option, isGiven) in [
+      ("key", rule.key != nil), ("creates", rule.creates), ("unresolved", rule.unresolved != nil),
+    ]
+    where isGiven {
+      throw RuleProblem(reason: "\(name)'s \(option) has no use, as \(name) is no relationship: leave it out")
+    }
+    return attribute
+  }
+
+  /// What a rule says that can't both be.
+  private static func contradictions(in rule: PropertyRule, _ name: String, _ options: MappingOptions) -> [String] {
+    var problems: [String] = []
+    if rule.constant != nil, rule.column != nil {
+      problems.append("\(name) has both a constant and a column: leave one out")
+    }
+    if rule.constant != nil, rule.defaultValue != nil {
+      problems.append("\(name) has both a constant and a defaultValue: leave one out")
+    }
+    if let column = rule.column, options.ignoredColumns.contains(column) {
+      problems.append("\(name) takes the column \(column), which ignoredColumns names too: leave one out")
+    }
+    return problems
+  }
+}
+
+extension MappingOptions {
+  /// Refuses what no file of any columns could be imported with: rules for properties that the entity hasn't got, zones
+  /// and formats that don't exist, constants that don't convert. For who reads a configuration or takes a submission.
+  package func check(against entity: EntityDescription) throws(MappingError) {
+    _ = try MappingRules(entity, self)
+  }
+}
