@@ -1,0 +1,139 @@
+import Foundation
+import Glibc
+
+/// Why no model can be inferred.
+package enum InferenceError: Error, Sendable, Hashable, CustomStringConvertible {
+  case fileFailed(path: String, operation: String, reason: String)
+  /// A file can't be read as records.
+  case unreadable(file: String, reason: String)
+  /// There is nothing among what was given that a reader takes.
+  case noFiles(paths: [String])
+  /// There is something at the path, and it isn't to be overwritten.
+  case exists(path: String)
+  case badPath(path: String, reason: String)
+
+  package var description: String {
+    switch self {
+    case .fileFailed(let path, let operation, let reason): "can't \(operation) \(path): \(reason)"
+    case .unreadable(let file, let reason): "\(file): \(reason)"
+    case .noFiles(let paths):
+      "there is no file of a known format in \(paths.joined(separator: ", ")); name the files themselves"
+    case .exists(let path): "\(path) is there already; say --force to write over it, or give another path"
+    case .badPath(let path, let reason): "\(path): \(reason)"
+    }
+  }
+}
+
+/// A file, or a member of an archive, that is one entity's.
+struct InferenceInput: Sendable, Hashable {
+  let path: String
+  let member: String?
+  let options: ReaderOptions
+
+  /// The name that says what is in it.
+  var name: String { FileNames.last(of: member ?? path) }
+
+  /// For messages.
+  var shownName: String { member.map { "\(FileNames.last(of: path)): \(SourceError.shown($0))" } ?? path }
+
+  /// Reads all of it, batch by batch; what there is to say about how it was read.
+  func read(_ body: (RecordBatch) throws -> Void) throws -> [String] {
+    let file = try OpenFile(path)
+    do {
+      let opened = try openSource(fileDescriptor: file.descriptor, name: path, options: options, from: nil)
+      let batch = RecordBatch()
+      while try opened.reader.read(into: batch, limit: 4_096) { try body(batch) }
+      return opened.detection.notes
+    } catch let error as ReaderError {
+      if error == .emptyFile { return ["the file is empty"] }
+      throw InferenceError.unreadable(file: shownName, reason: "\(error)")
+    }
+  }
+
+  // MARK: Finding them
+
+  /// The inputs that paths mean: files, all files of folders, all members of archives; and what was passed over.
+  static func find(
+    _ paths: [String], options: ReaderOptions
+  ) throws -> (inputs: [InferenceInput], notes: [String]) {
+    var inputs: [InferenceInput] = []
+    var notes: [String] = []
+    for path in paths {
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        throw InferenceError.fileFailed(path: path, operation: "read", reason: "there is no such file or folder")
+      }
+      guard isFolder.boolValue else {
+        try add(path, options, &inputs, &notes)
+        continue
+      }
+      let names: [String]
+      do {
+        names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+      } catch {
+        throw InferenceError.fileFailed(path: path, operation: "list", reason: error.localizedDescription)
+      }
+      for name in names where !name.hasPrefix(".") {
+        let file = path.hasSuffix("/") ? path + name : path + "/" + name
+        var isInner: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: file, isDirectory: &isInner)
+        guard isThere, !isInner.boolValue, isKnown(name) || name.lowercased().hasSuffix(".zip") else {
+          notes.append("\(file) was passed over: its ending isn't one of a known format")
+          continue
+        }
+        try add(file, options, &inputs, &notes)
+      }
+    }
+    guard !inputs.isEmpty else { throw InferenceError.noFiles(paths: paths) }
+    return (inputs, notes)
+  }
+
+  private static func add(
+    _ path: String, _ options: ReaderOptions, _ inputs: inout [InferenceInput], _ notes: inout [String]
+  ) throws {
+    let file = try OpenFile(path)
+    do {
+      guard options.member == nil,
+        let archive = try SourceArchive(fileDescriptor: file.descriptor, name: path, options: options)
+      else {
+        inputs.append(InferenceInput(path: path, member: options.member, options: options))
+        return
+      }
+      for member in archive.members {
+        guard archive.members.count == 1 || isKnown(member.name) else {
+          notes.append("\(SourceError.shown(member.name)) was passed over: its ending isn't one of a known format")
+          continue
+        }
+        var chosen = options
+        chosen.member = member.name
+        inputs.append(InferenceInput(path: path, member: member.name, options: chosen))
+      }
+    } catch let error as ReaderError {
+      throw InferenceError.unreadable(file: path, reason: "\(error)")
+    }
+  }
+
+  private static func isKnown(_ name: String) -> Bool {
+    SourceFormat(fileName: SourceCompression.ofName(name)?.inner ?? name) != nil
+      || SourceCompression.ofName(name)?.inner.lowercased().hasSuffix(".tar") == true
+  }
+}
+
+/// A regular file, open for as long as this lives.
+private final class OpenFile {
+  let descriptor: Int32
+
+  init(_ path: String) throws {
+    // Non-blocking: a FIFO would wait for a writer before it could be refused.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw InferenceError.fileFailed(path: path, operation: "open", reason: String(cString: strerror(errno)))
+    }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == Glibc.S_IFREG else {
+      throw InferenceError.fileFailed(path: path, operation: "read", reason: "it isn't a regular file")
+    }
+  }
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,133 @@
+package import ManagedObjects
+
+/// What was found out about files: a model, and for a person what it follows from.
+package struct InferredModel: Encodable, Sendable {
+  /// A column of a file, and what it becomes.
+  package struct Column: Encodable, Sendable, Hashable {
+    package let name: String
+    /// The attribute that takes it; nil when only a relationship does, or nothing.
+    package internal(set) var attribute: String?
+    /// The type of its values.
+    package let type: String
+    package let dateFormat: String?
+    package let nulls: Int64
+    /// How many different values it has, where that was counted.
+    package let distinct: Int?
+    package let minimum, maximum: Int64?
+    package let examples: [String]
+    package internal(set) var reference: Reference?
+    /// What else there is to know, or couldn't be determined.
+    package internal(set) var notes: [String]
+  }
+
+  /// Where a column leads.
+  package struct Reference: Encodable, Sendable, Hashable {
+    package let relationship: String
+    package let inverse: String
+    package let entity: String
+    /// The column there.
+    package let column: String
+    /// Values, all of which are there.
+    package let matched: Int64
+  }
+
+  /// A file, and the entity that its records are.
+  package struct Entity: Encodable, Sendable, Hashable {
+    package let name: String
+    package let file: String
+    package let records: Int64
+    /// Records that can't be read; they were left out of account.
+    package let unreadable: Int64
+    /// The columns that its objects are known by; none was found when empty.
+    package let key: [String]
+    package internal(set) var columns: [Column]
+    package internal(set) var notes: [String]
+  }
+
+  package internal(set) var entities: [Entity]
+  /// The files in the order to import them in.
+  package internal(set) var order: [String] = []
+  package internal(set) var notes: [String]
+  /// The model's entities.
+  package internal(set) var definitions: [EntityDefinition] = []
+
+  private enum CodingKeys: String, CodingKey {
+    case entities, order, notes
+  }
+
+  /// The model of files that were read.
+  /// - Throws: `ModelError`, which would be a mistake of this code.
+  init(_ files: [DraftFile], notes: [String]) throws {
+    self.notes = notes
+    entities = files.map(Entity.init)
+    var building = DefinitionBuilding(files)
+    building.build(into: &entities)
+    definitions = building.definitions
+    let order = ImportOrder(
+      try ManagedObjectModel(entities: definitions).entities, files: files.map(\.profile.input.name))
+    self.order = order.steps.map(\.file)
+    for cycle in order.cycles {
+      self.notes.append(
+        "\(cycle.joined(separator: ", ")) refer to each other in a ring: import \(cycle[0]) a second time at the end, "
+          + "so that its references are set")
+    }
+  }
+}
+
+extension InferredModel.Entity {
+  fileprivate init(_ file: DraftFile) {
+    name = file.entity
+    self.file = file.profile.input.name
+    records = file.profile.records
+    unreadable = file.profile.unreadable
+    key = file.key.map { file.columns[$0].name }
+    columns = file.columns.indices.map { InferredModel.Column(file, $0) }
+    notes = file.profile.notes
+    if let problem = file.profile.firstProblem {
+      notes.append("\(unreadable) record(s) can't be read and were left out of account; the first: \(problem)")
+    }
+    if records == 0 {
+      notes.append("it has no records: all types are taken to be text")
+    } else if file.key.isEmpty {
+      notes.append(
+        "no key was found: importing the file twice makes every object twice. If it has one, add a uniqueness constraint"
+      )
+    }
+    if let note = file.keyNote { notes.append(note) }
+    if let key = file.key.first, file.key.count == 1,
+      file.columns[key].words.keyRank(
+        entity: file.entityWords, base: file.baseWords) == nil
+    {
+      notes.append("\(file.columns[key].name) is the key because all its values are different, not by its name")
+    }
+  }
+}
+
+extension InferredModel.Column {
+  fileprivate init(_ file: DraftFile, _ index: Int) {
+    let column = file.columns[index]
+    let profile = file.profile.columns[index]
+    name = column.name
+    type = column.type.type.rawValue
+    dateFormat = column.type.dateFormat
+    nulls = column.nulls
+    distinct = column.distinct
+    let isInteger = column.type.type.integerRange != nil
+    minimum = isInteger ? profile.types.least : nil
+    maximum = isInteger ? profile.types.greatest : nil
+    examples = profile.examples
+    notes = column.type.note.map { [$0] } ?? []
+    if column.isLeftOut {
+      notes = ["\(profile.nested) of its values are objects or arrays: it is left out of the model"]
+    }
+    if column.uniqueness == .undetermined {
+      notes.append("whether its values are unique wasn't determined: there are too many, or spaces around them")
+    }
+    for probe in file.references where probe.column == index && probe.score >= 3 && !probe.holds && probe.matched > 0 {
+      guard probe.missed > 0 else { continue }
+      notes.append(
+        "\(probe.matched) of \(probe.matched + probe.missed) values are keys it could refer to, but not "
+          + "“\(probe.missing ?? "")”: it is no reference")
+    }
+  }
+}

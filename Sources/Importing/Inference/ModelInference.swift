@@ -1,0 +1,69 @@
+import ManagedObjects
+
+// From files to a model:
+//
+//   paths ─▶ inputs ─▶ first reading: types, nulls, unique columns ─▶ second: keys of several columns, references ─▶ model
+//
+// 1. Files are streamed, twice; memory is by the column, and what is remembered of values has one bound for all files.
+// 2. Nothing that is said to be unique isn't, so that every record that was read can be imported with the model.
+
+/// Finds the model of files: what types their columns have, which of them are keys, and which lead to other files.
+package struct ModelInference {
+  /// Values of one column, or of several together, that are remembered to find out whether they are unique.
+  package var keyLimit = 1_000_000
+  /// Places for values that are remembered of all columns together: eight bytes each.
+  package var hashLimit = 24_000_000
+  /// How the files are read.
+  package var reader: ReaderOptions
+
+  package init(reader: ReaderOptions = ReaderOptions()) { self.reader = reader }
+
+  /// The model of files, of all files in folders, and of all members of archives.
+  /// - Throws: ``InferenceError``.
+  package func run(_ paths: [String]) throws -> InferredModel {
+    var (inputs, notes) = try InferenceInput.find(paths, options: reader)
+    let budget = HashBudget(hashLimit)
+    var names: Set<String> = []
+    var files: [DraftFile] = []
+    for input in inputs {
+      let profile = try FileProfile(input, keyLimit: keyLimit, budget: budget)
+      guard !profile.columns.isEmpty else {
+        notes.append("\(input.shownName) was passed over: it has no columns")
+        continue
+      }
+      let name = NameText.unique(EntityNames.entity(of: FileNames.base(of: input.name)), among: &names)
+      var file = DraftFile(profile, entity: name)
+      let unique = file.columns.indices.filter { file.columns[$0].isComplete && file.columns[$0].uniqueness == .unique }
+      file.keepValues(of: Set(unique))
+      files.append(file)
+    }
+    inputs.removeAll()
+    guard !files.isEmpty else { throw InferenceError.noFiles(paths: paths) }
+    let plans = files.indices.map { KeyPlan($0, of: files) }
+    for index in files.indices {
+      files[index].keyPlan = plans[index]
+      files[index].keepValues(of: Set(plans[index].targets))
+    }
+    try readAgain(&files, budget)
+    return try InferredModel(files, notes: notes)
+  }
+
+  private func readAgain(_ files: inout [DraftFile], _ budget: HashBudget) throws {
+    var found: [[ReferenceProbe]] = []
+    var keys: [(columns: [Int], note: String?)] = []
+    for index in files.indices {
+      var reading = SecondReading(index, of: files, limit: keyLimit, budget: budget)
+      if reading.isNeeded { try reading.run() }
+      keys.append(reading.key())
+      found.append(reading.probes)
+    }
+    for index in files.indices {
+      files[index].key = keys[index].columns
+      files[index].keyNote = keys[index].note
+    }
+    for index in files.indices {
+      // What turned out to be no key, since several columns are a better one, can't be referred to.
+      files[index].references = found[index].filter { files[$0.target].key == [$0.key] }
+    }
+  }
+}

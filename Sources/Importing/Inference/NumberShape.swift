@@ -1,0 +1,64 @@
+/// How a number is written, where reading it as one loses nothing that the text says.
+///
+/// No number: `007` and `+49…`, which are codes and telephone numbers, `1.` and `12e4`, and what isn't a number at all.
+struct NumberShape {
+  /// Digits from the first that isn't zero to the last, those after the point included.
+  var significant = 0
+  var fraction = 0
+  var hasExponent = false
+  /// The value of a whole number that fits 64 bits.
+  var integer: Int64?
+
+  /// - Parameter isJSON: a number of a JSON document, where `1e5` is one.
+  init?(_ text: UnsafeRawBufferPointer, isJSON: Bool) {
+    // So long a number is none that any type holds.
+    guard text.count <= 80, let first = text.first,
+      first == UInt8(ascii: "-") || first == UInt8(ascii: ".") || first &- 0x30 < 10
+    else { return nil }
+    let isNegative = first == UInt8(ascii: "-")
+    var index = isNegative ? 1 : 0
+    let start = index
+    var magnitude: UInt64 = 0
+    var overflows = false
+    while index < text.count, text[index] &- 0x30 < 10 {
+      let digit = text[index] &- 0x30
+      let (product, first) = magnitude.multipliedReportingOverflow(by: 10)
+      let (sum, second) = product.addingReportingOverflow(UInt64(digit))
+      overflows = overflows || first || second
+      magnitude = sum
+      if significant > 0 || digit != 0 { significant += 1 }
+      index += 1
+    }
+    let whole = index - start
+    if whole > 1, text[start] == UInt8(ascii: "0") { return nil }
+    let hasPoint = index < text.count && text[index] == UInt8(ascii: ".")
+    if hasPoint {
+      index += 1
+      while index < text.count, text[index] &- 0x30 < 10 {
+        if significant > 0 || text[index] != UInt8(ascii: "0") { significant += 1 }
+        fraction += 1
+        index += 1
+      }
+      if fraction == 0 { return nil }
+    }
+    if whole == 0, fraction == 0 { return nil }
+    if index < text.count {
+      guard text[index] | 0x20 == UInt8(ascii: "e"), hasPoint || isJSON else { return nil }
+      index += 1
+      if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
+      let power = index
+      while index < text.count, text[index] &- 0x30 < 10 { index += 1 }
+      // Of three it may be out of a Double's range.
+      guard (1...2).contains(index - power), index == text.count else { return nil }
+      hasExponent = true
+    }
+    if hasPoint || hasExponent || overflows { return }
+    if isNegative {
+      // As a whole number it would lose its sign.
+      if magnitude == 0 { return }
+      integer = magnitude <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
+    } else {
+      integer = Int64(exactly: magnitude)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import ManagedObjects
+
+/// Reads a file again, now that the types and the keys of all are known: tries what may be its key, and what may be
+/// references.
+struct SecondReading {
+  private struct KeyTrial {
+    let candidate: KeyPlan.Candidate
+    var keys: KeySet
+    var isUnique = true
+    var isUndetermined = false
+  }
+
+  private let file: DraftFile
+  private let files: [DraftFile]
+  private let limit: Int
+  private var trials: [KeyTrial]
+  private(set) var probes: [ReferenceProbe]
+  /// The columns that are looked at.
+  private let columns: [Int]
+  private let ownKey: Int?
+
+  init(_ index: Int, of files: [DraftFile], limit: Int, budget: HashBudget) {
+    self.files = files
+    self.limit = limit
+    file = files[index]
+    trials = file.keyPlan.candidates.map { KeyTrial(candidate: $0, keys: KeySet(budget)) }
+    probes = ReferenceProbe.candidates(index, of: files)
+    ownKey = file.keyPlan.targets.first
+    columns = Set(trials.flatMap(\.candidate.columns) + probes.map(\.column) + (ownKey.map { [$0] } ?? [])).sorted()
+  }
+
+  var isNeeded: Bool { !trials.isEmpty || !probes.isEmpty }
+
+  /// - Throws: ``InferenceError``.
+  mutating func run() throws {
+    var hashes = [UInt64?](repeating: nil, count: file.columns.count)
+    _ = try file.profile.input.read { batch in
+      for record in 0..<batch.count where !batch.hasProblems || batch.problem(record) == nil {
+        for column in columns { hashes[column] = hash(batch.cell(record, column), batch, file.columns[column].type) }
+        tryKeys(hashes)
+        tryReferences(hashes, batch, record)
+      }
+    }
+  }
+
+  /// The key that was found, and a word where better ones couldn't be tried to the end.
+  mutating func key() -> (columns: [Int], note: String?) {
+    defer { for index in trials.indices { trials[index].keys.removeAll() } }
+    if let single = file.keyPlan.single { return ([single], nil) }
+    var found = file.keyPlan.fallback
+    for trial in trials where trial.isUnique && !trial.isUndetermined {
+      if found.map({ trial.candidate.tier < $0.tier }) ?? true { found = trial.candidate }
+    }
+    let open = trials.filter { $0.isUndetermined && $0.candidate.tier < (found?.tier ?? .max) }
+    let note = open.first.map { trial in
+      "whether \(names(trial.candidate.columns)) are unique together wasn't determined: there are too many values"
+    }
+    return (found?.columns ?? [], note)
+  }
+
+  private func names(_ columns: [Int]) -> String { columns.map { file.columns[$0].name }.joined(separator: " and ") }
+
+  private mutating func tryKeys(_ hashes: [UInt64?]) {
+    for index in trials.indices where trials[index].isUnique && !trials[index].isUndetermined {
+      var hash: UInt64 = 0
+      for column in trials[index].candidate.columns { hash = KeyHash.combine(hash, hashes[column] ?? 0) }
+      switch trials[index].keys.count < limit ? trials[index].keys.insert(hash) : .full {
+      case .new: continue
+      case .known: trials[index].isUnique = false
+      case .full: trials[index].isUndetermined = true
+      }
+      trials[index].keys.removeAll()
+    }
+  }
+
+  private mutating func tryReferences(_ hashes: [UInt64?], _ batch: RecordBatch, _ record: Int) {
+    for index in probes.indices {
+      let probe = probes[index]
+      // Without a name that speaks for it, one miss is enough.
+      guard probe.score > 0 || probe.missed == 0, let own = hashes[probe.column] else { continue }
+      let target = files[probe.target]
+      let cell = batch.cell(record, probe.column)
+      // Texts are compared as they stand: the key's type decides.
+      let isText = target.columns[probe.key].type.type == .string
+      let value = isText ? hash(cell, batch, InferredType(type: .string)) ?? own : own
+      if target.profile.columns[probe.key].keys.contains(value) {
+        probes[index].matched += 1
+        if let ownKey, file.profile.input == target.profile.input, hashes[ownKey] == value { probes[index].own += 1 }
+      } else {
+        probes[index].missed += 1
+        if probe.missing == nil { probes[index].missing = String(batch.string(cell).prefix(40)) }
+      }
+    }
+  }
+
+  /// The hash of a cell's value; nil for none.
+  private func hash(_ cell: Cell, _ batch: RecordBatch, _ type: InferredType) -> UInt64? {
+    switch cell.kind {
+    case .missing, .null, .empty, .nested: return nil
+    case .yes: return 1
+    case .no: return 2
+    case .text, .number:
+      return batch.withBytes(of: cell) { bytes -> UInt64? in
+        if type.type == .string { return bytes.isEmpty ? nil : KeyHash.of(bytes) }
+        let text = KeyHash.trimmed(bytes)
+        if text.isEmpty { return nil }
+        guard type.type == .date else { return KeyHash.of(text) }
+        // Two spellings of one day are one value.
+        let form = type.dateFormat.flatMap { format in DateForm.all.first { $0.format == format } }
+        let instant =
+          form.map { $0.pattern.microsecondsSince1970(text) }
+          ?? ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self))
+        return instant.map { KeyHash.combine(3, UInt64(bitPattern: $0)) }
+      }
+    }
+  }
+}
