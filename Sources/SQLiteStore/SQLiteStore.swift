@@ -14,6 +14,8 @@ package final class SQLiteStore: IncrementalStore {
   package let identifier: String
   package let url: URL?
   let pool: DatabasePool
+  /// What everything is written by, and read by in a transaction of many writes.
+  let writer: WriterConnection
   let schema: SchemaMap
   let options: SQLiteStoreOptions
   /// By the entities' indexes; of the entities that the store holds.
@@ -51,6 +53,8 @@ package final class SQLiteStore: IncrementalStore {
         try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024)")
         let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? options.pageSize
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, options.checkpointSize / pageSize))")
+        // What a transaction of many writes has made it grow to isn't kept.
+        try db.execute(sql: "PRAGMA journal_size_limit = \(4 * max(options.checkpointSize, pageSize))")
         if options.persistentHistoryTracking {
           for statement in HistoryTables.statements { try db.execute(sql: statement) }
         }
@@ -77,6 +81,7 @@ package final class SQLiteStore: IncrementalStore {
     self.url = url
     self.options = options
     self.pool = pool
+    writer = WriterConnection(pool, path: url.path)
     let (identifier, schema) = (opened.identifier, opened.schema)
     self.identifier = identifier
     self.schema = schema
@@ -105,6 +110,8 @@ package final class SQLiteStore: IncrementalStore {
     configuration.maximumReaderCount = options.readers
     configuration.busyMode = .timeout(lockTimeout)
     configuration.label = "SQLiteStore"
+    // Of the connection that writes: a transaction of many writes is open between its uses.
+    configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA page_size = \(options.pageSize)")
       try db.execute(sql: "PRAGMA cache_size = -\(options.readerCache / 1024)")
@@ -149,21 +156,23 @@ package final class SQLiteStore: IncrementalStore {
   package func snapshot() throws -> any StoreReader { try SQLiteSnapshot(of: self) }
 
   package func close() throws {
+    try writer.refuseInTransaction("close the store")
     watcher.withLock { watcher in
       watcher?.stop()
       watcher = nil
     }
     try translating {
       // Passive: it copies what it can, and waits for no reader of another process.
-      try pool.writeWithoutTransaction { db in _ = try db.checkpoint(.passive) }
+      try writer.withoutTransaction { db in _ = try db.checkpoint(.passive) }
       try pool.close()
     }
   }
 
   package func synchronize() throws {
+    try writer.refuseInTransaction("wait for the disk")
     // A commit under FULL syncs the log, and with it every commit before.
     try translating {
-      try pool.writeWithoutTransaction { db in
+      try writer.withoutTransaction { db in
         try db.execute(sql: "PRAGMA synchronous = FULL")
         let result = Result {
           try db.inTransaction {

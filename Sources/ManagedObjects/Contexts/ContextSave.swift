@@ -31,6 +31,8 @@ public struct ContextSave: Sendable {
   /// Which of the coordinator's saves it is, or of those that a parent has told its children; of one into a parent the last
   /// that was told before.
   var number: Int64 = 0
+  /// The hierarchies of which any row may have been written, by the indexes of their roots, where rows aren't told.
+  let changedRoots: Set<Int>?
   /// Whether an inserted row may belong to a set of another object: found out where the save is made, lest the main queue
   /// look at each row.
   let joinsSets: Bool
@@ -43,6 +45,7 @@ public struct ContextSave: Sendable {
     coordinator = context.persistentStoreCoordinator
     parentID = context.parent?.identity
     isRemote = false
+    changedRoots = nil
     inserted = changes.inserted
     updated = changes.updated
     deleted = changes.deleted
@@ -61,11 +64,61 @@ public struct ContextSave: Sendable {
     self.coordinator = coordinator
     parentID = nil
     isRemote = true
+    changedRoots = nil
     self.inserted = inserted
     self.updated = updated.map { .init(id: $0.id, values: $0.values, committed: []) }
     self.deleted = deleted.map { StoreRow(id: $0, values: []) }
     refreshed = []
     joinsSets = inserted.contains { $0.id.scope.entity.joinsSets }
+  }
+
+  /// What was written to whole hierarchies, whose rows aren't told. It is nobody's own: whoever merges it reads again, the
+  /// context that wrote it, too, for it may have merged earlier saves of others since.
+  init(wholesaleOf coordinator: PersistentStoreCoordinator, _ roots: Set<Int>, by context: ManagedObjectContext? = nil)
+  {
+    contextName = context?.name
+    transactionAuthor = context?.transactionAuthor
+    contextID = ContextIdentity()
+    self.coordinator = coordinator
+    parentID = nil
+    isRemote = true
+    changedRoots = roots
+    inserted = []
+    updated = []
+    deleted = []
+    refreshed = []
+    joinsSets = false
+  }
+
+  /// Whether it was too large to tell its rows, as an import that is committed as a whole may be: it lists no objects, and
+  /// every object of ``changedEntityNames`` may have changed, come or gone. Contexts that merge it read theirs again, and
+  /// fetched results controllers fetch again. Its did-save notification says so by
+  /// ``ManagedObjectContext/NotificationKey/invalidatedAllObjects``.
+  public var isWholesale: Bool { changedRoots != nil }
+
+  /// Of a save that is ``isWholesale``, the names of the entities whose objects may have changed; empty of any other.
+  public var changedEntityNames: [String] {
+    guard let changedRoots else { return [] }
+    return coordinator.model.entities.filter { changedRoots.contains($0.rootEntity.index) }.map(\.name)
+  }
+
+  /// How many rows it tells.
+  var rowCount: Int { inserted.count + updated.count + deleted.count + refreshed.count }
+
+  /// Adds the hierarchies that it may have written to.
+  func noteRoots(in roots: inout Set<Int>, _ model: ManagedObjectModel) {
+    // Of what refers to a row that is gone nothing is told.
+    if !deleted.isEmpty { return roots.formUnion(model.entities.map(\.rootEntity.index)) }
+    var last: EntityDescription?
+    func note(_ id: ManagedObjectID) {
+      let entity: EntityDescription = id.scope.entity
+      if entity === last { return }
+      last = entity
+      roots.insert(entity.rootEntity.index)
+    }
+    for row in inserted { note(row.id) }
+    for update in updated { note(update.id) }
+    for refresh in refreshed { note(refresh.id) }
   }
 
   /// The save as a context's children see it: what the context has changed, saved or merged itself since is as it has it.
@@ -183,11 +236,12 @@ public struct ContextSave: Sendable {
         var told = save
         told.idLists = IDLists(like: lists)
         typealias Key = ManagedObjectContext.NotificationKey
-        let info: [AnyHashable: Any] = [
+        var info: [AnyHashable: Any] = [
           ManagedObjectContext.saveKey: told, Key.insertedObjectIDs.rawValue: lists.inserted,
           Key.updatedObjectIDs.rawValue: lists.updated, Key.deletedObjectIDs.rawValue: lists.deleted,
           Key.refreshedObjectIDs.rawValue: save.refreshedObjectIDs,
         ]
+        if save.isWholesale { info[Key.invalidatedAllObjects.rawValue] = true }
         self.info = info
         return info
       }

@@ -25,7 +25,9 @@ extension ManagedObjectContext {
     // What is merged is nobody's to undo.
     if undoManager != nil { processPendingChanges() }
     forgetRows(of: save)
-    if registry.count > 0 {
+    if registry.count > 0, let roots = save.changedRoots {
+      refreshObjects(ofRoots: roots)
+    } else if registry.count > 0 {
       if save.isRemote { forgetSets(of: save) }
       if save.joinsSets { for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) } }
       for update in save.updated { merge(update) }

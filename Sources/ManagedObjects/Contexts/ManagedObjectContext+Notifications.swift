@@ -32,7 +32,7 @@ extension ManagedObjectContext {
     case refreshedObjects = "refreshed"
     /// Those of the deleted objects whose row the store turned out to have no more.
     case invalidatedObjects = "invalidated"
-    /// `true` when the context was reset.
+    /// `true` when the context was reset, and of a save that was too large to tell its rows.
     case invalidatedAllObjects = "invalidatedAll"
     /// IDs of the objects that were inserted.
     case insertedObjectIDs = "inserted_objectIDs"
@@ -56,12 +56,12 @@ extension ManagedObjectContext {
     _ save: ContextSave, inserted: ContiguousArray<ManagedObject>, updated: ContiguousArray<ManagedObject>,
     deleted: ContiguousArray<ManagedObject>
   ) {
-    NotificationCenter.default.post(
-      name: Self.didSaveObjectsNotification, object: self,
-      userInfo: [
-        Self.saveKey: save, NotificationKey.insertedObjects.rawValue: inserted,
-        NotificationKey.updatedObjects.rawValue: updated, NotificationKey.deletedObjects.rawValue: deleted,
-      ])
+    var info: [AnyHashable: Any] = [
+      Self.saveKey: save, NotificationKey.insertedObjects.rawValue: inserted,
+      NotificationKey.updatedObjects.rawValue: updated, NotificationKey.deletedObjects.rawValue: deleted,
+    ]
+    if save.isWholesale { info[NotificationKey.invalidatedAllObjects.rawValue] = true }
+    NotificationCenter.default.post(name: Self.didSaveObjectsNotification, object: self, userInfo: info)
     guard announcesChanges else { return }
     NotificationCenter.default.post(
       name: Self.didSaveObjectIDsNotification, object: self, userInfo: save.objectIDInfo)

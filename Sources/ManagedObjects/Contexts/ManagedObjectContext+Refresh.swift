@@ -27,6 +27,14 @@ extension ManagedObjectContext {
     for object in registry.objects where object.state == .clean { turnIntoFault(object) }
   }
 
+  /// Lets go of the values of whole hierarchies' objects, and of sets that lead to them; unsaved changes stay.
+  func refreshObjects(ofRoots roots: Set<Int>) {
+    let isMeant = { (object: ManagedObject) in roots.contains(object.entity.rootEntity.index) }
+    readAgain(ContiguousArray(updates.lazy.filter { $0.state == .updated && isMeant($0) }))
+    for object in registry.objects where object.state == .clean && isMeant(object) { turnIntoFault(object) }
+    forgetSets(leadingToRoots: roots)
+  }
+
   private func turnIntoFault(_ object: ManagedObject) {
     guard !object.isUnfilled else { return object.forgetPartialValues() }
     if object.entity.hasOwnClass { withoutNoting(changesOf: object) { object.willTurnIntoFault() } }

@@ -24,10 +24,9 @@ extension ManagedObjectContext {
     let ordered = contexts.sorted { $0.depth < $1.depth }
     if changes[NotificationKey.invalidatedAllObjects.rawValue] != nil {
       for context in ordered {
-        context.performAndWait {
-          context.refreshAllObjects()
-          context.processPendingChanges()
-        }
+        let coordinator = context.persistentStoreCoordinator
+        let all = ContextSave(wholesaleOf: coordinator, Set(coordinator.model.entities.map(\.rootEntity.index)))
+        context.performAndWait { context.mergeChanges(fromContextDidSave: all) }
       }
       return
     }
@@ -53,7 +52,11 @@ extension ManagedObjectContext {
   /// Forgets sets, and orders of sets, in which objects of a save's entities may have come or gone.
   func forgetSets(of save: ContextSave) {
     let ids = save.insertedObjectIDs + save.updatedObjectIDs + save.deletedObjectIDs
-    let roots = Set(ids.map(\.entity.rootEntity.index))
+    forgetSets(leadingToRoots: Set(ids.map(\.entity.rootEntity.index)))
+  }
+
+  /// Forgets sets, and orders of sets, in which objects of whole hierarchies may have come or gone.
+  func forgetSets(leadingToRoots roots: Set<Int>) {
     for object in registry.objects where !object.isUnfilled && object.state != .detached {
       var isChanged = false
       for relationship in object.entity.relationships where relationship.isToMany && object.hasResolved(relationship) {

@@ -57,10 +57,14 @@ extension ManagedObjectContext {
     var told = ContextSave(context: self, save.changes, refreshed)
     told.number = result.number
     forgetRows(of: told)
-    postDidSave(told, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
+    if result.isInTransaction {
+      keep(told)
+    } else {
+      postDidSave(told, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
+    }
     if !refreshed.isEmpty { observers.willProcess(ContextSave(context: self, StoreChanges(), refreshed)) }
     processPendingChanges()
-    tellFollowers(told)
+    if !result.isInTransaction { tellFollowers(told) }
   }
 
   /// What one save writes, with the objects that it comes from.

@@ -124,6 +124,8 @@ package struct StoreWriteResult: Sendable {
   package var refreshed: [Refresh]
   /// Which of the coordinator's saves it is, from 1; of one into a parent context, the last that the parent had told.
   var number: Int64 = 0
+  /// Whether it is part of a transaction of many writes, and nobody is to hear of it before the commit.
+  var isInTransaction = false
 
   package init(ids: [ManagedObjectID], refreshed: [Refresh] = []) {
     self.ids = ids

@@ -67,6 +67,7 @@ extension ManagedObjectContext {
   /// Forgets the rows that a save wrote.
   func forgetRows(of save: ContextSave) {
     if rowCache.interval == 0 { return }
+    if save.isWholesale { return rowCache.forgetAll() }
     for id in save.updatedObjectIDs { rowCache.forget(id) }
     for id in save.deletedObjectIDs { rowCache.forget(id) }
     for id in save.refreshedObjectIDs { rowCache.forget(id) }

@@ -55,6 +55,13 @@ final class SaveFollowers: Sendable {
     for context in contexts { context.takeIn(save) }
   }
 
+  /// Whether a context is to merge what others saved before a save of its own that isn't told yet. To be called on its queue.
+  func areBehind(_ save: ContextSave, for context: ManagedObjectContext) -> Bool {
+    state.withLock { state in
+      (state.next < save.number || !context.mailbox.isEmpty) && state.entries.contains { $0.context === context }
+    }
+  }
+
   /// Tells a save after those with lower numbers. Every number comes by, once. Returns whether others were saved before
   /// that the context which saved hasn't merged yet. To be called on its queue.
   func tell(_ save: ContextSave, by context: ManagedObjectContext) -> Bool {

@@ -14,6 +14,11 @@ package protocol IncrementalStore: StoreReader {
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
   /// Runs `body`, and keeps what it writes if it doesn't throw; nobody else writes meanwhile. What batch requests run in.
   func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T
+  /// Runs `body` with all that the calling thread reads and writes by this store meanwhile in one transaction, whose end it
+  /// says; an error that it throws rolls back. Each write in it is whole or not at all by itself. Other threads see nothing
+  /// of it before the commit, and wait to write. Numbers that it gave new objects aren't given again by this store.
+  /// - Throws: ``StoreTransactionError`` when there can't be one, or an error has ended it; what `body` throws.
+  func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T
   /// IDs for new objects, never given again.
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID]
   /// Takes away, for now, what only speeds reading an entity's rows, if that pays when so many are to come. Each call that
@@ -30,6 +35,10 @@ package protocol IncrementalStore: StoreReader {
 }
 
 extension IncrementalStore {
+  /// A store may have none.
+  package func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
+    throw StoreTransactionError.unsupported(path: StoreTransactionError.name(of: self))
+  }
   /// A store without files has nothing to let go of.
   package func close() throws {}
   /// A store without indexes has none to postpone.

@@ -18,13 +18,18 @@ extension PersistentStoreCoordinator {
       }
       lastSave += 1
       result.number = lastSave
+      result.isInTransaction = bracket != nil
       return result
     }
   }
 
   private func writeParts(of changes: StoreChanges) throws -> StoreWriteResult {
     let map = map
-    if let only = try onlyStore(of: changes, map) { return try only.content.write(changes) }
+    let only = try onlyStore(of: changes, map)
+    if let bracket, only != bracket.store, !changes.isEmpty {
+      throw StoreTransactionError.otherStore(path: StoreTransactionError.name(of: bracket.store.content))
+    }
+    if let only { return try only.content.write(changes) }
     try checkStores(changes, map)
     var parts: [Int: Part] = [:]
     var finder = StoreFinder(map, changes.assignments)

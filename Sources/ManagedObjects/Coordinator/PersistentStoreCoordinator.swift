@@ -17,6 +17,8 @@ public final class PersistentStoreCoordinator: Sendable {
   let saving = NSRecursiveLock()
   /// The number of the last save.
   nonisolated(unsafe) var lastSave: Int64 = 0  // under `saving`
+  /// The transaction of many writes that the thread which holds `saving` has begun.
+  nonisolated(unsafe) var bracket: TransactionBracket?  // under `saving`
   /// The contexts that merge by themselves what is saved.
   let followers = SaveFollowers()
 
@@ -88,6 +90,7 @@ public final class PersistentStoreCoordinator: Sendable {
   ///   it is still one of the coordinator's.
   public func remove(_ store: PersistentStore) throws {
     try saving.withLock {
+      try refuseInTransaction("remove a store")
       let stores = map.stores
       guard stores.contains(store) else { throw PersistentStoreError.unknownStore(identifier: store.identifier) }
       replaceStores(stores.filter { $0 != store })

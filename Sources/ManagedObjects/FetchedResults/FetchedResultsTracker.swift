@@ -2,7 +2,8 @@
 // candidates; each is looked at once, and is then a member or isn't. Nothing is fetched again, except
 //   1. the window of a request with a limit or an offset, when what lies outside it may come in;
 //   2. the objects whose predicate goes over a relationship, when what is there changes: those that lead there;
-//   3. everything, when a deletion emptied references that no delete rule reaches, or when a fetch failed before.
+//   3. everything, when a deletion emptied references that no delete rule reaches, when a fetch failed before, or when a
+//      save was merged that doesn't tell its rows.
 
 /// Whom a tracker tells.
 protocol FetchedResultsReceiver: AnyObject {
@@ -123,6 +124,7 @@ final class FetchedResultsTracker: ContextObserver {
       for object in list where selection.concerns(object.id, in: context) { candidates.noteChanged(object) }
     }
     for save in saves {
+      if let roots = save.changedRoots, selection.concerns(roots: roots) { needsFetch = true }
       for row in save.inserted where selection.concerns(row.id, in: context) { candidates.noteMerged(row) }
       for update in save.updated where selection.concerns(update.id, in: context) {
         candidates.noteMerged(StoreRow(id: update.id, values: update.values))

@@ -42,6 +42,9 @@ struct FetchedSelection {
     return fetch.affectedStores == nil || context.isAffected(id, by: fetch)
   }
 
+  /// Whether what happens to any row of whole hierarchies can make a difference.
+  func concerns(roots: Set<Int>) -> Bool { !paths.isPlain || roots.contains(fetch.entity.rootEntity.index) }
+
   func selects(_ subject: any PredicateSubject) -> Bool { fetch.predicate?.evaluate(on: subject) ?? true }
 
   func place(of object: ManagedObject) -> FetchedPlace {

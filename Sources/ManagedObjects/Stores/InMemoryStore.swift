@@ -1,4 +1,5 @@
 package import Foundation
+import Glibc
 import Synchronization
 
 /// A store in memory: Core Data's `NSInMemoryStoreType`. Safe from any thread; a write changes all or nothing, and costs
@@ -8,9 +9,9 @@ package final class InMemoryStore: MetadataKeeping {
   package let identifier: String
   package var url: URL? { nil }
   private let scopes: [Int: IDScope]
-  private let content: Mutex<Content>
-  /// Held by whoever writes: a batch, while it works on a copy.
-  private let writer = NSLock()
+  private let state: Mutex<State>
+  /// Held by whoever writes: a batch, while it works on a copy; or for a transaction of many writes. Recursive, for those.
+  private let writer = NSRecursiveLock()
 
   private struct Content {
     var tables: MemoryTables
@@ -20,11 +21,38 @@ package final class InMemoryStore: MetadataKeeping {
     var userInfo: [String: Value] = [:]
   }
 
+  private struct State {
+    /// What is committed.
+    var content: Content
+    /// What a transaction of many writes has made of it so far, and whose that is: the thread's.
+    var draft: Content?
+    var owner: pthread_t?
+
+    /// Whether the calling thread's transaction of many writes is open.
+    var isInTransaction: Bool { owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+
+    /// What the calling thread sees, and writes.
+    var current: Content {
+      get { isInTransaction ? draft ?? content : content }
+      _modify {
+        if isInTransaction, draft != nil {
+          // Taken out, lest what changes be copied.
+          var taken = draft ?? content
+          draft = nil
+          defer { draft = taken }
+          yield &taken
+        } else {
+          yield &content
+        }
+      }
+    }
+  }
+
   /// An empty store of entities.
   package init(entities: [EntityDescription]) {
     let identifier = UUID().uuidString
     self.identifier = identifier
-    content = Mutex(Content(tables: MemoryTables(entities)))
+    state = Mutex(State(content: Content(tables: MemoryTables(entities))))
     scopes = Dictionary(
       uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
   }
@@ -33,7 +61,7 @@ package final class InMemoryStore: MetadataKeeping {
   private init(copying store: InMemoryStore) {
     identifier = store.identifier
     scopes = store.scopes
-    content = Mutex(store.content.withLock { $0 })
+    state = Mutex(State(content: store.withContent { $0 }))
   }
 
   /// Runs a batch over a copy of what is stored, which readers don't see before it is whole.
@@ -41,13 +69,48 @@ package final class InMemoryStore: MetadataKeeping {
     try writer.withLock {
       let copy = InMemoryStore(copying: self)
       let result = try body(copy)
-      let written = copy.content.withLock { $0 }
-      content.withLock {
+      let written = copy.withContent { $0 }
+      withContent {
         $0.tables = written.tables
         $0.lastNumber = written.lastNumber
       }
       return result
     }
+  }
+
+  package func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
+    try writer.withLock {
+      try state.withLock { state in
+        if state.isInTransaction {
+          throw StoreTransactionError.nested(path: StoreTransactionError.name(of: self))
+        }
+        state.draft = state.content
+        state.owner = pthread_self()
+      }
+      var end = TransactionEnd.rollBack
+      defer {
+        state.withLock { state in
+          if let draft = state.draft {
+            if end == .commit {
+              state.content = draft
+            } else {
+              // Numbers that were given aren't given again.
+              state.content.lastNumber = draft.lastNumber
+            }
+          }
+          state.draft = nil
+          state.owner = nil
+        }
+      }
+      let (result, ending) = try body()
+      end = ending
+      return result
+    }
+  }
+
+  /// Runs `body` with what the calling thread sees.
+  private func withContent<T>(_ body: (inout Content) throws -> T) rethrows -> T {
+    try state.withLock { try body(&$0.current) }
   }
 
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try tables.rows(fetch) }
@@ -57,27 +120,27 @@ package final class InMemoryStore: MetadataKeeping {
   package func snapshot() throws -> any StoreReader { MemorySnapshot(tables) }
 
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
-    content.withLock { content in ids.compactMap { content.tables.row($0) } }
+    withContent { content in ids.compactMap { content.tables.row($0) } }
   }
 
   package func relatedIDs(
     of id: ManagedObjectID, _ relationship: RelationshipDescription
   ) throws -> Value {
-    content.withLock { $0.tables.related(to: id, by: relationship) }
+    withContent { $0.tables.related(to: id, by: relationship) }
   }
 
   package func relatedRows(
     of ids: [ManagedObjectID], _ relationship: RelationshipDescription
   ) throws -> [RelatedRow] {
-    content.withLock { $0.tables.relatedRows(of: ids, relationship) }
+    withContent { $0.tables.relatedRows(of: ids, relationship) }
   }
 
-  private var tables: MemoryTables { content.withLock { $0.tables } }
+  private var tables: MemoryTables { withContent { $0.tables } }
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     writer.lock()
     defer { writer.unlock() }
-    return try content.withLock { content in
+    return try withContent { content in
       try entities.map { try newID(of: $0, values: nil, &content.lastNumber) }
     }
   }
@@ -85,7 +148,7 @@ package final class InMemoryStore: MetadataKeeping {
   package func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     writer.lock()
     defer { writer.unlock() }
-    return try content.withLock { content in
+    return try withContent { content in
       let ids = try changes.inserted.map { row in
         row.id.isTemporaryID ? try newID(of: row.id.entity, values: row.values, &content.lastNumber) : row.id
       }
@@ -119,10 +182,10 @@ package final class InMemoryStore: MetadataKeeping {
     return PersistentStoreMetadata(
       storeType: "InMemory", storeIdentifier: identifier,
       modelVersionHashes: Dictionary(hashes, uniquingKeysWith: { first, _ in first }),
-      userInfo: content.withLock { $0.userInfo })
+      userInfo: withContent { $0.userInfo })
   }
 
-  package func setUserInfo(_ userInfo: [String: Value]) throws { content.withLock { $0.userInfo = userInfo } }
+  package func setUserInfo(_ userInfo: [String: Value]) throws { withContent { $0.userInfo = userInfo } }
 
   private func newID(
     of entity: EntityDescription, values: ContiguousArray<Value>?, _ lastNumber: inout [Int: Int64]

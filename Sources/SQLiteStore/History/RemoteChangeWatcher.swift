@@ -14,7 +14,7 @@ import ManagedObjects
 /// Tells when another process, or another store object of this one, has committed to a file.
 final class RemoteChangeWatcher: @unchecked Sendable {
   // Sendable: `dataVersion` and `schedule` are touched on `queue` only; the rest is constant.
-  private let pool: DatabasePool
+  private let writer: WriterConnection
   private let names: Set<String>
   private let tracksHistory: Bool
   private let handler: @Sendable (Int64?) -> Void
@@ -27,7 +27,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
   /// - Throws: what SQLite or inotify says.
   init(
-    _ pool: DatabasePool, file: URL, tracksHistory: Bool, handler: @escaping @Sendable (Int64?) -> Void
+    _ writer: WriterConnection, file: URL, tracksHistory: Bool, handler: @escaping @Sendable (Int64?) -> Void
   ) throws {
     let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { throw Self.failure("inotify_init1", file) }
@@ -38,7 +38,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
       Glibc.close(descriptor)
       throw error
     }
-    self.pool = pool
+    self.writer = writer
     self.tracksHistory = tracksHistory
     self.handler = handler
     path = file.path
@@ -46,7 +46,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     let name = file.resolvingSymlinksInPath().lastPathComponent
     names = [name, name + "-wal"]
     do {
-      dataVersion = try pool.writeWithoutTransaction { try Self.dataVersion($0) }
+      dataVersion = try writer.withoutTransaction { try Self.dataVersion($0) }
     } catch {
       Glibc.close(descriptor)
       throw error
@@ -97,7 +97,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
   /// Looks whether somebody else has committed, and tells it.
   private func tellChanges(_ look: RemoteChangeSchedule.Look) throws {
-    let (version, number) = try pool.writeWithoutTransaction { db in
+    let (version, number) = try writer.withoutTransaction { db in
       switch look {
       case .quick: return try state(db)
       case .last: return try db.withoutWaiting { try db.whileNobodyCommits { try state(db) } }

@@ -6,7 +6,7 @@ extension SQLiteStore: HistoryKeeping {
   package var tracksHistory: Bool { options.persistentHistoryTracking }
 
   package func lastTransactionNumber() throws -> Int64 {
-    try translating { try pool.read { try Self.lastTransactionNumber($0) } }
+    try translating { try writer.read { try Self.lastTransactionNumber($0) } }
   }
 
   static func lastTransactionNumber(_ db: Database) throws -> Int64 {
@@ -17,14 +17,14 @@ extension SQLiteStore: HistoryKeeping {
   package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
     guard options.remoteChangeNotifications, let url else { return }
     try translating {
-      let new = try RemoteChangeWatcher(pool, file: url, tracksHistory: tracksHistory, handler: handler)
+      let new = try RemoteChangeWatcher(writer, file: url, tracksHistory: tracksHistory, handler: handler)
       watcher.withLock { $0 = new }
     }
   }
 
   package func transactions(_ query: HistoryQuery) throws -> [PersistentHistoryTransaction] {
     try translating {
-      try pool.read { db in
+      try writer.read { db in
         var (conditions, arguments) = Self.conditions(query.bounds)
         if let authors = query.authors {
           conditions.append("author IN (\(Self.marks(authors.count)))")
@@ -51,7 +51,7 @@ extension SQLiteStore: HistoryKeeping {
 
   package func deleteHistory(_ bounds: HistoryBounds) throws -> Int {
     try translating {
-      try pool.write { db in
+      try writer.write { db in
         let (conditions, arguments) = Self.conditions(bounds)
         let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         try db.execute(

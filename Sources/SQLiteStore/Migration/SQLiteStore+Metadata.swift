@@ -4,11 +4,11 @@ public import ManagedObjects
 
 extension SQLiteStore: MetadataKeeping {
   package func metadata() throws -> PersistentStoreMetadata {
-    try translating { try pool.read { db in try StoredMetadata.read(db, path: url?.path ?? "") } }
+    try translating { try writer.read { db in try StoredMetadata.read(db, path: url?.path ?? "") } }
   }
 
   package func setUserInfo(_ userInfo: [String: Value]) throws {
-    try translating { try pool.write { db in try StoredMetadata.write(userInfo, db) } }
+    try translating { try writer.write { db in try StoredMetadata.write(userInfo, db) } }
   }
 }
 

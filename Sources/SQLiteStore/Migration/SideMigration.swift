@@ -96,7 +96,7 @@ struct SideMigration {
       last = max(last, given ?? 0, present ?? 0)
     }
     guard last > 0 else { return }
-    try store.pool.write { db in
+    try store.writer.write { db in
       for table in new.tables {
         try db.execute(
           sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)",

@@ -16,7 +16,7 @@ package protocol SQLiteReader: StoreReader {
 
 extension SQLiteStore: SQLiteReader {
   package var store: SQLiteStore { self }
-  package func read<T>(_ body: (Database) throws -> T) throws -> T { try pool.read(body) }
+  package func read<T>(_ body: (Database) throws -> T) throws -> T { try writer.read(body) }
 }
 
 extension SQLiteReader {

@@ -4,7 +4,11 @@ import ManagedObjects
 /// Numbers new rows within one transaction. The last number of each table is kept beside it, so that no number is given
 /// twice, whoever deletes rows.
 struct RowNumbers {
+  private let writer: WriterConnection
   private var last: [String: Int64] = [:]
+
+  /// Numbers for a write on that connection.
+  init(of writer: WriterConnection) { self.writer = writer }
 
   /// The next number of an entity's table.
   mutating func next(_ layout: RowLayout, _ db: Database) throws -> Int64 {
@@ -19,6 +23,7 @@ struct RowNumbers {
       try db.cachedStatement(sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)")
         .execute(arguments: ["last_number." + table, number])
     }
+    writer.note(last)
   }
 
   private func lastNumber(_ layout: RowLayout, _ db: Database) throws -> Int64 {
@@ -28,6 +33,6 @@ struct RowNumbers {
     // Another program may have added rows.
     let present = try Int64.fetchOne(
       db.cachedStatement(sql: "SELECT max(\(layout.keyColumn.quotedName)) FROM \(layout.table.quotedName)"))
-    return max(given ?? 0, present ?? 0)
+    return max(given ?? 0, present ?? 0, writer.lastNumber(of: layout.table))
   }
 }

@@ -1,7 +1,8 @@
 // A large load into a table that held little keeps no index meanwhile that only speeds reading, and makes it from all rows
 // at the end: sorting once costs half of what finding a place for each row does. What says whether a row may be there is
 // kept up as ever. Should the program be killed, whoever opens the file next makes what is missing; until then a reader
-// is slower, and never wrong.
+// is slower, and never wrong. In a transaction of many writes both are part of it: readers have the indexes until it is
+// committed, and if it isn't, they were never gone.
 
 import GRDB
 package import ManagedObjects
@@ -17,15 +18,14 @@ extension SQLiteStore {
     guard !indexes.isEmpty else { return false }
     let layout = try layout(of: entity)
     return try translating {
-      try pool.writeWithoutTransaction { db in
+      try writer.withoutTransaction { db in
         if postponements.withLock({ $0[layout.table, default: 0] }) == 0 {
           let many = max(1, rows / 2)
           let sql = "SELECT count(*) FROM (SELECT 1 FROM \(layout.table.quotedName) LIMIT ?)"
           let present = try Int64.fetchOne(db, sql: sql, arguments: [many]) ?? 0
           guard present < many else { return false }
-          try db.inTransaction(.immediate) {
+          try writer.transaction(on: db) {
             for index in indexes { try db.execute(sql: "DROP INDEX IF EXISTS \(index.name.quotedName)") }
-            return .commit
           }
         }
         postponements.withLock { $0[layout.table, default: 0] += 1 }
@@ -47,14 +47,13 @@ extension SQLiteStore {
     guard !indexes.isEmpty else { return }
     let table = try layout(of: entity).table
     try translating {
-      try pool.writeWithoutTransaction { db in
+      try writer.withoutTransaction { db in
         guard postponements.withLock({ $0[table, default: 0] }) == 0, try isAnyMissing(indexes, db) else { return }
         // Each thread sorts as much at once as the cache may hold: a second one, with half of it.
         try db.execute(sql: "PRAGMA threads = 1; PRAGMA cache_size = -\(options.writerCache / 2048)")
         let result = Result {
-          try db.inTransaction(.immediate) {
+          try writer.transaction(on: db) {
             for index in indexes { try db.execute(sql: index.createStatement) }
-            return .commit
           }
         }
         try db.execute(sql: "PRAGMA threads = 0; PRAGMA cache_size = -\(options.writerCache / 1024)")

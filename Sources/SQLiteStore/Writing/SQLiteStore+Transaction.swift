@@ -5,8 +5,13 @@ extension SQLiteStore {
   /// Runs a batch in one transaction of SQLite: readers see nothing of it before it is committed.
   package func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
     try translating {
-      try pool.write { db in try body(SQLiteTransaction(of: self, on: db)) }
+      try writer.write { db in try body(SQLiteTransaction(of: self, on: db)) }
     }
+  }
+
+  /// Keeps the connection that writes for one transaction: see ``WriterConnection``.
+  package func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
+    try translating { try writer.inOneTransaction(body) }
   }
 }
 

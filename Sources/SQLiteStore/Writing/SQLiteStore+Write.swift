@@ -8,14 +8,9 @@ extension SQLiteStore {
   /// commit, so that the order among rows doesn't matter.
   package func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try translating {
-      try pool.writeWithoutTransaction { db in
-        var result = StoreWriteResult(ids: [])
-        try db.inTransaction(.immediate) {
-          var history: HistoryWriter?
-          result = try write(changes, isChecked: true, in: db, history: &history)
-          return .commit
-        }
-        return result
+      try writer.write { db in
+        var history: HistoryWriter?
+        return try write(changes, isChecked: true, in: db, history: &history)
       }
     }
   }
@@ -51,17 +46,13 @@ extension SQLiteStore {
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try translating {
-      try pool.writeWithoutTransaction { db in
-        var ids: [ManagedObjectID] = []
-        try db.inTransaction(.immediate) {
-          var numbers = RowNumbers()
-          ids = try entities.map { entity in
-            let layout = try layout(of: entity)
-            return ManagedObjectID(scope: layout.scope, number: try numbers.next(layout, db))
-          }
-          try numbers.keep(db)
-          return .commit
+      try writer.write { db in
+        var numbers = RowNumbers(of: writer)
+        let ids = try entities.map { entity in
+          let layout = try layout(of: entity)
+          return ManagedObjectID(scope: layout.scope, number: try numbers.next(layout, db))
         }
+        try numbers.keep(db)
         return ids
       }
     }

@@ -75,6 +75,8 @@ final class WatchedStore: IncrementalStore {
     return try store.relatedRows(of: ids, relationship)
   }
 
+  func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T { try store.inOneTransaction(body) }
+
   func snapshot() throws -> any StoreReader {
     try breaker.check()
     return try store.snapshot()

@@ -40,15 +40,20 @@ final class FaultyStore: IncrementalStore {
         return state.intrusion
       }
       try intrusion?()
-      let moment = state.withLock { state -> Moment? in
-        state.writes += 1
-        guard let failing = state.failing else { return nil }
-        return state.writes == failing || (state.isForGood && state.writes > failing) ? state.moment : nil
-      }
+      let moment = count()
       if moment == .before { throw Fault.injected }
       let result = try write()
       if moment == .after { throw Fault.injected }
       return result
+    }
+
+    /// Counts a write. Returns when it is to fail, if it is.
+    func count() -> Moment? {
+      state.withLock { state in
+        state.writes += 1
+        guard let failing = state.failing else { return nil }
+        return state.writes == failing || (state.isForGood && state.writes > failing) ? state.moment : nil
+      }
     }
   }
 
@@ -78,6 +83,18 @@ final class FaultyStore: IncrementalStore {
   }
   func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
     try plan.run { try store.transaction(body) }
+  }
+  /// Its commit counts as a write.
+  func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
+    var moment: Plan.Moment?
+    let result = try store.inOneTransaction {
+      let (result, end) = try body()
+      if end == .commit { moment = plan.count() }
+      if moment == .before { throw Fault.injected }
+      return (result, end)
+    }
+    if moment == .after { throw Fault.injected }
+    return result
   }
   func write(_ changes: StoreChanges) throws -> StoreWriteResult { try plan.run { try store.write(changes) } }
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
