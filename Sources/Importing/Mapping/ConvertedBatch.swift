@@ -42,8 +42,20 @@ final class ConvertedBatch: @unchecked Sendable {
         rejections.append(source.rejection(record, code: problem.code, message: problem.description))
         continue
       }
+      if let column = mapping.reasonColumn, isNotMended(record, column) {
+        rejections.append(
+          source.rejection(
+            record, code: RejectReason.notMended, message: "the record says why it was rejected, and nothing else"))
+        continue
+      }
       convert(record)
     }
+  }
+
+  /// Whether a record of a reject file has nothing but the reason: it couldn't be kept as an object, and isn't one now.
+  private func isNotMended(_ record: Int, _ reason: Int) -> Bool {
+    guard source.cell(record, reason).kind == .nested else { return false }
+    return (0..<source.cellCount(record)).allSatisfy { $0 == reason || source.cell(record, $0).kind == .missing }
   }
 
   private func convert(_ record: Int) {

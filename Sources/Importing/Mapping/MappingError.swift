@@ -22,6 +22,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case sourceChanged(was: String, is: String)
   /// Rejects went past the limit.
   case tooManyRejects(count: Int64, limit: Int, first: String)
+  /// More than the allowed share of the records was rejected, from 0 to 1.
+  case tooLargeShareRejected(count: Int64, records: Int64, share: Double, first: String)
   case fileFailed(path: String, operation: String, reason: String)
 }
 
@@ -57,6 +59,10 @@ extension MappingError: CustomStringConvertible {
     case .tooManyRejects(let count, let limit, let first):
       return
         "\(count) records were rejected, more than the limit of \(limit); what was committed stays. The first: \(first)"
+    case .tooLargeShareRejected(let count, let records, let share, let first):
+      return
+        "\(count) of \(records) records were rejected, more than the allowed share of \(share); what was committed "
+        + "stays. The first: \(first)"
     case .fileFailed(let path, let operation, let reason): return "can't \(operation) \(path): \(reason)"
     }
   }

@@ -57,6 +57,8 @@ package struct RecordMapping {
   let constraints: [Constraint]
   /// Columns that nothing takes, other than the recipe says.
   package let ignored: [String]
+  /// The column of a reject file that isn't tabular with the reasons of before; nil in any other source.
+  let reasonColumn: Int?
   private let columnIndex: [String: Int]
 
   /// A mapping of these columns.
@@ -100,8 +102,10 @@ package struct RecordMapping {
       let columns = needed.compactMap { columnOfSlot[$0.slot] }
       return columns.count == needed.count ? Constraint(attributes: constraint, columns: columns) : nil
     }
-    ignored = columns.enumerated().filter { !taken.contains($0.offset) && !options.ignoredColumns.contains($0.element) }
-      .map(\.element)
+    ignored = columns.enumerated().filter { column, name in
+      !taken.contains(column) && !options.ignoredColumns.contains(name) && !RejectReason.isAdded(name)
+    }.map(\.element)
+    reasonColumn = columns.firstIndex(of: RejectReason.member).flatMap { taken.contains($0) ? nil : $0 }
     if options.unknownColumns == .refuse, !ignored.isEmpty { throw unknownColumns }
   }
 

@@ -101,6 +101,9 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
     if let columns { try Self.check(names: columns) }
   }
 
+  /// Whether a file of UTF-8 without a byte order mark could be taken for another encoding.
+  var mayReadUTF8AsAnother: Bool { fallbackEncoding != nil || encoding.map { $0 != .utf8 } ?? false }
+
   /// The keys that lead to the array.
   var rootPath: [String]? {
     root?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

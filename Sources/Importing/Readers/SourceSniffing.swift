@@ -44,6 +44,8 @@ struct SourceSample {
     if let named, named != .json, named != .xml { return named }
     guard let first = text.firstIndex(where: { !JSONToken.isSpace($0) }) else { return named ?? .csv }
     switch text[first] {
+    case UInt8(ascii: "{") where text[first...].starts(with: Array("{\"lade\":{\"line\":".utf8)):
+      return .ndjson  // A reject file, be it of one record.
     case UInt8(ascii: "{"): return objectIsFollowedByAnother(from: first) ? .ndjson : .json
     case UInt8(ascii: "["): return .json
     case UInt8(ascii: "<") where named == .xml || text[first...].starts(with: Array("<?xml".utf8)):

@@ -1,31 +1,35 @@
 // Rule 7 of the design, kept here: a record that can't be imported is in the job's reject file, with line and reason.
 //
-// The file's length stands in the checkpoint. What a killed run wrote past it is cut off, and lines are on the disk, in
-// a file whose name is on the disk, before the checkpoint that counts them is committed.
+// The file's length stands in the checkpoint, without the closing that its format may need. What a killed run wrote past
+// it is cut off, and records are on the disk, in a file whose name is on the disk, before the checkpoint that counts them
+// is committed. The closing is written anew behind the last record each time, so that the file is whole whenever a batch
+// is.
 
 import Foundation
 import Glibc
 
-/// The rejected records of one job: of a CSV source as CSV with four columns before its own, of any other as NDJSON
-/// with the record as it was.
+/// The rejected records of one job, in the form of its source.
 final class RejectFile {
   private let path: String
-  private let form: RejectLine
-  private let columns: [String]
+  private let form: any RejectForm
+  /// Whether it begins with a byte order mark, which says that it is UTF-8 whatever the source's options say.
+  private let isMarked: Bool
   private var descriptor: Int32 = -1
   private var buffer: [UInt8] = []
-  /// The length in bytes of what has been written.
+  /// The length in bytes of what has been written, without the closing.
   private(set) var length: Int64
+  /// Whether the closing stands behind that.
+  private var isClosed = true
 
   /// - Parameters:
-  ///   - form: how a line is written.
-  ///   - columns: the columns of a CSV source.
+  ///   - form: how a record is written.
+  ///   - isMarked: whether the file is to begin with a byte order mark.
   ///   - length: how much of the file counts: the rest is of a run that was killed.
-  init(path: String, form: RejectLine, columns: [String], length: Int64) throws {
+  init(path: String, form: any RejectForm, isMarked: Bool, length: Int64) throws {
     self.path = path
     self.length = length
     self.form = form
-    self.columns = columns
+    self.isMarked = isMarked
     var status = stat()
     if lstat(path, &status) == 0 {
       try open()
@@ -33,6 +37,7 @@ final class RejectFile {
       // Made longer, it would have zeroes for the records that were lost.
       guard status.st_size >= length else { throw shortened(to: Int64(status.st_size)) }
       guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
+      if length > 0 { try writeClosing() }
     } else if errno != ENOENT {
       throw failure("look at")
     } else if length > 0 {
@@ -45,30 +50,28 @@ final class RejectFile {
   /// Adds records in the order given.
   func append(_ rejections: [Rejection]) {
     for rejection in rejections {
-      if length == 0, buffer.isEmpty { buffer += form.header(columns) }
-      buffer += form.line(rejection)
+      if length == 0, buffer.isEmpty {
+        buffer += (isMarked ? [0xEF, 0xBB, 0xBF] : []) + form.opening
+      } else {
+        buffer += form.separator
+      }
+      buffer += form.record(rejection)
     }
   }
 
   /// Writes what was added and waits until the disk has it.
   func flush() throws {
-    guard !buffer.isEmpty else { return }
-    if descriptor < 0 { try open() }
-    if lseek(descriptor, off_t(length), SEEK_SET) < 0 { throw failure("seek in") }
-    var written = 0
-    while written < buffer.count {
-      let count = buffer.withUnsafeBytes { bytes in
-        write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
-      }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw failure("write")
-      }
-      written += count
+    guard !buffer.isEmpty else {
+      if !isClosed, length > 0 { try writeClosing() }
+      return
     }
+    if descriptor < 0 { try open() }
+    let closing = form.closing
+    try write(buffer + closing, at: length)
     guard fdatasync(descriptor) == 0 else { throw failure("sync") }
     if length == 0 { try syncDirectory() }
     length += Int64(buffer.count)
+    isClosed = true
     buffer.removeAll(keepingCapacity: true)
   }
 
@@ -77,6 +80,27 @@ final class RejectFile {
     guard length < self.length else { return }
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
     self.length = length
+    isClosed = false
+  }
+
+  private func writeClosing() throws {
+    try write(form.closing, at: length)
+    isClosed = true
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int64) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        pwrite(
+          descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written, off_t(offset + Int64(written)))
+      }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw failure("write")
+      }
+      written += count
+    }
   }
 
   private func open() throws {

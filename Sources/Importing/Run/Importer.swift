@@ -103,9 +103,8 @@ package struct Importer {
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
     if mode == .upsert, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey() }
     let rejects = try RejectFile(
-      path: request.rejects.path,
-      form: RejectLine(dialect: tabular.map { .init($0.dialect, skippedLines: $0.skippedLines) }),
-      columns: tabular?.columns ?? [], length: checkpoint.rejectsLength)
+      path: request.rejects.path, form: rejectForm(of: opened, request.options.reader),
+      isMarked: request.options.reader.mayReadUTF8AsAnother, length: checkpoint.rejectsLength)
     let writer = BatchWriter(
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint,
       batchSize: request.options.batchSize, options: request.options.mapping)
@@ -140,6 +139,7 @@ package struct Importer {
       try checkRejects(writer)
     }
     if shouldStop() { return .stopped(progress()) }
+    try checkRejects(writer, atEnd: true)
     let identity = try source.identity()
     guard identity == checkpoint.identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
@@ -184,9 +184,19 @@ package struct Importer {
     return entity
   }
 
-  private func checkRejects(_ writer: BatchWriter) throws {
-    guard let limit = request.options.rejectLimit, writer.checkpoint.counts.rejected > limit else { return }
-    throw MappingError.tooManyRejects(
-      count: writer.checkpoint.counts.rejected, limit: limit, first: writer.firstRejection)
+  /// A share is that of something only when there are some records.
+  private static let fewRecords = 1_000
+
+  private func checkRejects(_ writer: BatchWriter, atEnd: Bool = false) throws {
+    let counts = writer.checkpoint.counts
+    if let limit = request.options.rejectLimit, counts.rejected > limit {
+      throw MappingError.tooManyRejects(count: counts.rejected, limit: limit, first: writer.firstRejection)
+    }
+    if let share = request.options.rejectShare, atEnd || counts.records >= Self.fewRecords,
+      Double(counts.rejected) > share * Double(counts.records)
+    {
+      throw MappingError.tooLargeShareRejected(
+        count: counts.rejected, records: counts.records, share: share, first: writer.firstRejection)
+    }
   }
 }

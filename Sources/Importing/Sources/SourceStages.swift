@@ -60,7 +60,7 @@ struct SourceStages {
   mutating func openText() throws(ReaderError) {
     if let kind = archive {
       try openMember(of: kind)
-    } else if let member = options.member {
+    } else if let member = options.member, !RejectReason.isRejectFile(sample) {
       if sample.isEmpty { throw .emptyFile }
       throw .source(.notAnArchive(member: member))
     }

@@ -2,7 +2,8 @@
 /// as a record with a problem, and reading goes on.
 ///
 /// Lines end with LF, CRLF, or CR if the file has nothing else; lines of no bytes are skipped; the last line needs
-/// no end. A quote inside a field that doesn't begin with one is text.
+/// no end. A quote inside a field that doesn't begin with one is text. The header of a reject file counts as it stands,
+/// whatever the options say of the header of its source.
 final class CSVReader: RecordReader {
   private(set) var columns: [String] = []
   let window: SourceWindow
@@ -36,7 +37,10 @@ final class CSVReader: RecordReader {
     dialect = try CSVDialect(
       sample: window.bytes, newline: newline, delimiter: delimiter ?? (format == .tsv ? UInt8(ascii: "\t") : nil),
       options: options)
-    if options.header {
+    let rejectHeader = RejectReason.columns.joined(separator: String(UnicodeScalar(dialect.delimiter)))
+    if window.bytes.starts(with: rejectHeader.utf8) {
+      columns = try readHeader()
+    } else if options.header {
       columns = try readHeader()
       if let given = options.columns {
         guard given.count == columns.count else {

@@ -1,5 +1,6 @@
 /// Reads lines whose columns stand at fixed places. Lines of no bytes are skipped; text behind the last column is no
-/// part of any; the last line needs no end. Lines end as those of CSV do.
+/// part of any; the last line needs no end. Lines end as those of CSV do. In a reject file, lines with reasons are passed
+/// over as comments are.
 final class FixedWidthReader: RecordReader {
   let columns: [String]
   private let window: SourceWindow
@@ -8,6 +9,8 @@ final class FixedWidthReader: RecordReader {
   /// Where the last column ends.
   private let width: Int
   private let comment: [UInt8]
+  /// What lines with reasons begin with in a reject file; empty in any other.
+  private let reason: [UInt8]
   private let newline: UInt8
   private let maximumRecordBytes: Int
   private var line: Int64 = 1
@@ -33,6 +36,9 @@ final class FixedWidthReader: RecordReader {
     maximumRecordBytes = options.maximumRecordBytes
     window.skipByteOrderMark()
     line += try window.skipLines(options.skipLines, endingWith: newline)
+    _ = try window.fill(until: RejectReason.fixedWidthTitle.utf8.count)
+    let isRejectFile = window.bytes.starts(with: RejectReason.fixedWidthTitle.utf8)
+    reason = isRejectFile ? Array(RejectReason.fixedWidthMark.utf8) : []
     guard let position, position.byteOffset > window.offset else { return }
     try window.resume(at: position)
     line = position.line
@@ -75,7 +81,9 @@ final class FixedWidthReader: RecordReader {
       if found == nil, start == end { return false }
       if lineEnd - start > maximumRecordBytes { return try skipLine(into: batch) }
       let consumed = lineEnd - start + (found == nil ? 0 : 1)
-      if window.begins(with: comment, at: start, tail: lineEnd, final: true) != true {
+      if window.begins(with: comment, at: start, tail: lineEnd, final: true) != true,
+        window.begins(with: reason, at: start, tail: lineEnd, final: true) != true
+      {
         take(from: start, to: lineEnd, horizon: end, into: batch)
       }
       window.consume(consumed)

@@ -17,7 +17,7 @@ final class XMLReader: RecordReader {
   private let maximumRecordBytes: Int
   private var wanted: Wanted
   /// The same as the options have it.
-  private var record: String
+  private(set) var recordPath: String
   private var audit: TextAudit
   private var failure: ReaderError?
   private var delivered: Int64
@@ -32,7 +32,7 @@ final class XMLReader: RecordReader {
     mapping = XMLColumns(names: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
     delivered = position?.record ?? 0
-    record = options.record ?? ""
+    recordPath = options.record ?? ""
     wanted = .nothing
     window.skipByteOrderMark()
     if let position, !position.state.isEmpty {
@@ -40,12 +40,12 @@ final class XMLReader: RecordReader {
     } else {
       if options.record == nil {
         let start = window.offset
-        record = try Self.findRecord(cursor)
+        recordPath = try Self.findRecord(cursor)
         try cursor.seek(to: start, line: 1, column: 1, open: [], hasBegun: false)
       }
     }
     setMark()
-    wanted = Self.wanted(record)
+    wanted = Self.wanted(recordPath)
   }
 
   var columns: [String] { mapping.columns.names }
@@ -192,14 +192,14 @@ extension XMLReader {
     let open = mark.open.isEmpty ? "-" : mark.open.joined(separator: "/")
     return ReaderPosition(
       byteOffset: mark.offset, line: mark.line, record: delivered,
-      state: "\(mark.column) \(mark.hasBegun ? 1 : 0) \(record.isEmpty ? "-" : record) \(open)")
+      state: "\(mark.column) \(mark.hasBegun ? 1 : 0) \(recordPath.isEmpty ? "-" : recordPath) \(open)")
   }
 
   private func resume(at position: ReaderPosition, isGiven: Bool) throws(ReaderError) {
     let parts = position.state.split(separator: " ")
     guard parts.count == 4, let column = Int64(parts[0]), column > 0
     else { throw .positionInvalid(position, fileSize: bytesTotal) }
-    if !isGiven { record = parts[2] == "-" ? "" : String(parts[2]) }
+    if !isGiven { recordPath = parts[2] == "-" ? "" : String(parts[2]) }
     let open = parts[3] == "-" ? [] : parts[3].split(separator: "/").map(String.init)
     guard open.count <= XMLMistake.maximumDepth else { throw .positionInvalid(position, fileSize: bytesTotal) }
     try cursor.document.window.resume(at: position)

@@ -22,7 +22,7 @@ extension MappingError: JobFailing {
     case .badRules: return "mapping"
     case .unknownColumns: return "unknown_columns"
     case .sourceChanged: return "source_changed"
-    case .tooManyRejects: return "too_many_rejects"
+    case .tooManyRejects, .tooLargeShareRejected: return "too_many_rejects"
     case .fileFailed: return "file"
     }
   }

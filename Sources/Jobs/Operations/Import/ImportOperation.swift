@@ -16,15 +16,16 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
   package override func perform() throws -> JobOutcome {
     let request = try importRequest()
     let coordinator = try dataStore()
+    let rejects = request.rejects.lastPathComponent
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "import \(job.id)", transactionAuthor: "job \(job.id)")
     let end = try Importer(coordinator: coordinator, request: request).run(
-      in: context, shouldStop: { isCancelled || isDraining }, report: { report(progress($0)) })
+      in: context, shouldStop: { isCancelled || isDraining }, report: { report(progress($0, rejects)) })
     switch end {
     case .finished(let last, let notes):
-      return .completed(progress(last), note: notes.isEmpty ? nil : notes.joined(separator: "; "))
+      return .completed(progress(last, rejects), note: notes.isEmpty ? nil : notes.joined(separator: "; "))
     case .stopped(let last):
-      return isCancelled ? .cancelled(progress(last)) : .interrupted(progress(last))
+      return isCancelled ? .cancelled(progress(last, rejects)) : .interrupted(progress(last, rejects))
     }
   }
 
@@ -53,13 +54,13 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     return ImportRequest(
       job: Self.checkpointName(job.id, queue: environment.queueIdentifier),
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
-      entity: entity, options: options, rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName))
+      entity: entity, options: options,
+      rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
   }
 
-  /// Rejects are in a file named after the job.
-  private var rejectsName: String {
-    let ending = (job.source ?? "").split(separator: ".").dropFirst().last.map { "." + $0.lowercased() } ?? ""
-    return "\(job.id).rejects" + (ending.allSatisfy { $0 == "." || $0.isLetter || $0.isNumber } ? ending : "")
+  /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again.
+  private func rejectsName(_ options: ReaderOptions) -> String {
+    "\(job.id).rejects" + RejectFileEnding.of(job.source ?? "", options)
   }
 
   private func dataStore() throws -> PersistentStoreCoordinator {
@@ -73,11 +74,11 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     return coordinator
   }
 
-  private func progress(_ now: ImportProgress) -> JobProgress {
+  private func progress(_ now: ImportProgress, _ rejects: String) -> JobProgress {
     JobProgress(
       bytesDone: now.bytesDone, bytesTotal: now.bytesTotal, records: now.counts.records,
       inserted: now.counts.inserted, updated: now.counts.updated, unchanged: now.counts.unchanged,
       deleted: now.counts.deleted, rejected: now.counts.rejected, skipped: now.counts.skipped,
-      rejectsFile: now.counts.rejected > 0 ? rejectsName : nil)
+      rejectsFile: now.counts.rejected > 0 ? rejects : nil)
   }
 }

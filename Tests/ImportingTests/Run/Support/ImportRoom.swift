@@ -63,8 +63,8 @@ final class ImportRoom {
   @discardableResult
   func run(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
-    reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, job: String = "1",
-    rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max, largeLoad: Int64 = .max,
+    reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, share: Double? = nil,
+    job: String = "1", rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max, largeLoad: Int64 = .max,
     rules: [String: PropertyRule] = [:], mapping: MappingOptions = MappingOptions(),
     told: (ImportProgress) -> Void = { _ in }
   ) throws -> ImportEnd {
@@ -78,6 +78,7 @@ final class ImportRoom {
     var options = ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit)
     options.mapping = mapping
     options.mapping.properties.merge(rules) { $1 }
+    options.rejectShare = share
     let request = ImportRequest(
       job: job, source: source, name: name, entity: entity, options: options,
       rejects: rejects ?? rejectsFile(job))

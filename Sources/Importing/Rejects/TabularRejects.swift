@@ -1,8 +1,7 @@
 import Foundation
 
-/// How a rejected record is written down: as CSV with four columns before the record's own, so that the file can be
-/// mended and imported again, or as a JSON object a line with the record as a string.
-struct RejectLine {
+/// Rejects as CSV with four columns before the record's own.
+struct TabularRejects: RejectForm {
   /// What the fields of a CSV file are written with.
   struct Dialect {
     let delimiter: UInt8
@@ -24,25 +23,29 @@ struct RejectLine {
     }
   }
 
-  /// nil: JSON.
-  let dialect: Dialect?
+  private let dialect: Dialect
+  private let columns: [String]
+  /// Whether the source was a reject file itself, whose records begin with the reasons of before.
+  private let hasReasons: Bool
 
-  /// The first line of a CSV file.
-  func header(_ columns: [String]) -> [UInt8] {
-    guard let dialect else { return [] }
-    return [UInt8](repeating: Self.newline, count: dialect.skippedLines)
-      + fields(["lade_line", "lade_column", "lade_code", "lade_message"] + columns, dialect) + [Self.newline]
+  init(dialect: Dialect, columns: [String]) {
+    self.dialect = dialect
+    hasReasons = columns.starts(with: RejectReason.columns)
+    self.columns = hasReasons ? columns : RejectReason.columns + columns
   }
 
-  /// The line of a rejection.
-  func line(_ rejection: Rejection) -> [UInt8] {
-    guard let dialect else { return json(rejection) }
+  /// The header line.
+  var opening: [UInt8] {
+    [UInt8](repeating: Self.newline, count: dialect.skippedLines) + fields(columns, dialect) + [Self.newline]
+  }
+
+  func record(_ rejection: Rejection) -> [UInt8] {
     var line = fields([String(rejection.line), rejection.column, rejection.code, rejection.message], dialect)
     line.append(dialect.delimiter)
     // A zero byte would make the whole file look like no text. Bytes with an open quote become one field, lest they
     // swallow the records after them.
     let raw = rejection.raw.contains(0) ? Self.withoutZeroes(rejection.raw) : rejection.raw
-    line += rejection.isSelfContained ? raw : field(raw, dialect)
+    line += rejection.isSelfContained ? ownFields(of: raw) : field(raw, dialect)[...]
     line.append(Self.newline)
     return line
   }
@@ -73,30 +76,25 @@ struct RejectLine {
     return [quote] + text.flatMap { $0 == quote ? [quote, quote] : [$0] } + [quote]
   }
 
-  private func json(_ rejection: Rejection) -> [UInt8] {
-    let reason = [
-      "\"line\":\(rejection.line)", "\"column\":\(Self.json(rejection.column))",
-      "\"code\":\(Self.json(rejection.code))",
-      "\"message\":\(Self.json(rejection.message))",
-    ]
-    let record = Self.json(String(decoding: rejection.raw, as: UTF8.self))
-    return Array("{\"lade\":{\(reason.joined(separator: ","))},\"record\":\(record)}\n".utf8)
-  }
-
-  private static func json(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      case _ where scalar.value < 0x20: result += String(format: "\\u%04x", scalar.value)
-      default: result.unicodeScalars.append(scalar)
+  /// A record without the reasons of before.
+  private func ownFields(of raw: [UInt8]) -> ArraySlice<UInt8> {
+    guard hasReasons else { return raw[...] }
+    var delimiters = 0
+    var isQuoted = false
+    var isEscaped = false
+    for (index, byte) in raw.enumerated() {
+      if isEscaped {
+        isEscaped = false
+      } else if byte == dialect.escape {
+        isEscaped = true
+      } else if byte == dialect.quote {
+        isQuoted.toggle()
+      } else if byte == dialect.delimiter, !isQuoted {
+        delimiters += 1
+        if delimiters == RejectReason.columns.count { return raw[(index + 1)...] }
       }
     }
-    return result + "\""
+    return raw[...]
   }
 
   private static func withoutZeroes(_ bytes: [UInt8]) -> [UInt8] {

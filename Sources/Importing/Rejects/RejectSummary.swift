@@ -1,0 +1,120 @@
+package import Foundation
+
+/// What a reject file holds: how many records for which reasons, with a few of each.
+package struct RejectSummary: Codable, Sendable, Hashable {
+  /// One rejected record.
+  package struct Example: Codable, Sendable, Hashable {
+    /// The line in the source, from 1; of a source without lines, the record's number.
+    package var line: Int64
+    /// The reason in words.
+    package var message: String
+    /// The beginning of the record as it stands in the reject file.
+    package var record: String
+  }
+
+  /// The records that were rejected for one reason in one column.
+  package struct Group: Codable, Sendable, Hashable {
+    /// The reason's short name, such as `not_an_integer`.
+    package var code: String
+    /// The column or attribute at fault; empty when it is the whole record.
+    package var column: String
+    package var count: Int64
+    /// The first of them.
+    package var examples: [Example]
+  }
+
+  /// The rejected records.
+  package private(set) var count: Int64 = 0
+  /// The most frequent first; no more than a thousand.
+  package private(set) var groups: [Group] = []
+  /// Records for reasons that weren't kept apart, there being too many of them.
+  package private(set) var others: Int64 = 0
+  private var places: [String: Int] = [:]
+
+  private enum CodingKeys: String, CodingKey { case count, groups, others }
+
+  private static let maximumGroups = 1_000
+  /// Bytes of a record that an example shows.
+  private static let shownBytes = 200
+
+  /// Reads a reject file, of a job that goes on or has ended. Memory is that of a batch, whatever the file's length.
+  ///
+  /// - Parameters:
+  ///   - options: those that the source was read with.
+  ///   - examples: how many of each reason are shown.
+  /// - Throws: `ReaderError`, or `MappingError.fileFailed`.
+  package static func read(_ file: URL, options: ReaderOptions, examples: Int = 3) throws -> RejectSummary {
+    let source = try ImportSource(file)
+    var summary = RejectSummary()
+    let window = try SourceWindow(descriptor: source.descriptor, blockSize: 64 << 10)
+    _ = try window.fill(until: SourceSample.size)
+    if MarkedRejects.isForm(of: window) {
+      try MarkedRejects.forEach(in: window) { summary.add($0, $1, examples) }
+    } else {
+      let opened = try openSource(
+        fileDescriptor: source.descriptor, name: file.lastPathComponent, options: options, from: nil)
+      try summary.addRecords(of: opened.reader, examples)
+    }
+    summary.groups.sort { ($1.count, $0.code, $0.column) < ($0.count, $1.code, $1.column) }
+    summary.places = [:]
+    return summary
+  }
+
+  /// Why a record was rejected.
+  struct Reason: Decodable {
+    var line: Int64
+    var column: String
+    var code: String
+    var message: String
+  }
+
+  private mutating func addRecords(of reader: any RecordReader, _ examples: Int) throws {
+    let batch = RecordBatch()
+    while try reader.read(into: batch, limit: 1_000) {
+      let columns = RejectReason.columns.compactMap { batch.columns.firstIndex(of: $0) }
+      let member = batch.columns.firstIndex(of: RejectReason.member)
+      for record in 0..<batch.count {
+        let cells = columns.map { batch.string(batch.cell(record, $0)) }
+        var reason: Reason?
+        if cells.count == RejectReason.columns.count {
+          reason = Reason(line: Int64(cells[0]) ?? 0, column: cells[1], code: cells[2], message: cells[3])
+        } else if let member, batch.cell(record, member).kind == .nested {
+          reason = Self.reason(batch.string(batch.cell(record, member)))
+        }
+        // A record that somebody wrote into the file has no reason to be counted for.
+        if let reason { batch.withRawBytes(of: record) { add(reason, $0, examples) } }
+      }
+    }
+  }
+
+  private static func reason(_ json: String) -> Reason? {
+    do {
+      return try JSONDecoder().decode(Reason.self, from: Data(json.utf8))
+    } catch {
+      // A member of the record's own that is called as ours is.
+      return nil
+    }
+  }
+
+  private mutating func add(_ reason: Reason, _ record: UnsafeRawBufferPointer, _ examples: Int) {
+    count += 1
+    let key = "\(reason.code) \(reason.column)"
+    let place: Int
+    if let known = places[key] {
+      place = known
+    } else if groups.count < Self.maximumGroups {
+      place = groups.count
+      places[key] = place
+      groups.append(Group(code: reason.code, column: reason.column, count: 0, examples: []))
+    } else {
+      others += 1
+      return
+    }
+    groups[place].count += 1
+    guard groups[place].examples.count < examples else { return }
+    let shown = String(decoding: record.prefix(Self.shownBytes), as: UTF8.self)
+    groups[place].examples.append(
+      Example(
+        line: reason.line, message: reason.message, record: shown + (record.count > Self.shownBytes ? "…" : "")))
+  }
+}
