@@ -59,7 +59,7 @@ struct RejectShareTests {
 
   @Test("isn't looked at before the thousandth record, but at the end")
   func share() throws {
-    #expect(try run(2_000, bad: 499, share: 0.25) == .success("1501i 0u 0= 499r 0?"))
+    #expect(try run(2_000, bad: 250, share: 0.25) == .success("1750i 0u 0= 250r 0?"))
     guard case .failure(.tooLargeShareRejected(400, 500, 0.5, let first)) = try run(500, bad: 400, share: 0.5) else {
       Issue.record("not refused")
       return
