@@ -25,10 +25,12 @@ final class ConvertedBatch: @unchecked Sendable {
   let bytesRead: Int64
   /// Whether every row becomes a new object, and can be checked against the model before it is one.
   let isChecked: Bool
+  private let filter: RecordFilter?
   private var failures: [ValidationFailure] = []
 
   init(source: RecordBatch, mapping: RecordMapping, mode: ImportOptions.Mode, bytesRead: Int64) {
     isChecked = mode == .insert && mapping.entity.validationRules.concernsAttributesOnly
+    filter = mapping.rules.filter
     self.source = source
     self.mapping = mapping
     self.bytesRead = bytesRead
@@ -61,6 +63,8 @@ final class ConvertedBatch: @unchecked Sendable {
   private func convert(_ record: Int) {
     var values = mapping.rules.initialValues
     var failure: Rejection?
+    // Whether nothing but rejection is left: a record that the filter passes over isn't rejected for what it didn't ask for.
+    var isLost = false
     for target in mapping.attributes {
       let cell = source.cell(record, target.column)
       if cell.kind == .missing { continue }
@@ -68,22 +72,31 @@ final class ConvertedBatch: @unchecked Sendable {
       case .success(.null) where target.hasDefault: break  // keeps it
       case .success(let value): values[target.slot] = value
       case .failure(let code):
-        failure = rejection(record, cell, target.converter, code)
+        failure = failure ?? rejection(record, cell, target.converter, code)
+        isLost = filter?.reads(target.slot) ?? true
       }
-      if failure != nil { break }
+      if isLost { break }
     }
     var keys: [Value] = []
-    if failure == nil, !mapping.references.isEmpty {
+    if !isLost, !mapping.references.isEmpty {
       keys.reserveCapacity(mapping.references.count)
       for reference in mapping.references {
         switch key(reference, record) {
         case .success(let key): keys.append(key)
         case .failure(let problem):
-          failure = source.rejection(
-            record, column: reference.relationship.name, code: problem.code, message: problem.message)
+          failure =
+            failure
+            ?? source.rejection(
+              record, column: reference.relationship.name, code: problem.code, message: problem.message)
+          keys.append(.unresolved)
+          isLost = filter?.reads(reference.relationship.slot) ?? true
         }
-        if failure != nil { break }
+        if isLost { break }
       }
+    }
+    if !isLost, let filter, !filter.takes(values, keys: keys, of: mapping.references) {
+      skipped += 1
+      return
     }
     if failure == nil, isChecked {
       mapping.entity.validationRules.check(values, of: nil, into: &failures)

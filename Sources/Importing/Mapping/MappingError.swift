@@ -16,6 +16,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case badAttribute(entity: String, reason: String)
   /// What a recipe says doesn't fit the entity, or can't be.
   case badRules(entity: String, problems: [String])
+  /// The recipe's filter isn't a predicate over what records of the entity say.
+  case badFilter(entity: String, filter: String, reason: String)
   /// The source has columns that nothing takes, and the recipe refuses such.
   case unknownColumns(entity: String, columns: [UnknownColumn])
   /// The source isn't the file that the import began with.
@@ -48,6 +50,8 @@ extension MappingError: CustomStringConvertible {
     case .badAttribute(let entity, let reason): return "\(entity): \(reason)"
     case .badRules(let entity, let problems):
       return "the mapping of \(entity) can't be used: \(problems.joined(separator: "; "))"
+    case .badFilter(let entity, let filter, let reason):
+      return "the filter “\(filter)” of \(entity) can't be used: \(reason)"
     case .unknownColumns(let entity, let columns):
       let names = columns.map { column in
         column.name + (column.nearest.map { " (is it \($0)?)" } ?? "")

@@ -11,10 +11,13 @@ package final class MappingRules: Sendable {
   let constants: [(slot: Int, value: Value)]
   /// The slots of attributes that have a default of the recipe's.
   let defaults: Set<Int>
+  /// Which records the recipe wants; nil: all.
+  let filter: RecordFilter?
   /// The converters of attributes that the recipe says something of, by slot.
   private let converters: [Int: ValueConverter]
 
-  /// - Throws: ``MappingError/badRules(entity:problems:)`` with everything that is wrong.
+  /// - Throws: ``MappingError/badRules(entity:problems:)`` with everything that is wrong, or
+  ///   ``MappingError/badFilter(entity:filter:reason:)``.
   package init(_ entity: EntityDescription, _ options: MappingOptions) throws(MappingError) {
     self.entity = entity
     self.options = options
@@ -40,6 +43,7 @@ package final class MappingRules: Sendable {
       }
     }
     guard problems.isEmpty else { throw .badRules(entity: entity.name, problems: problems) }
+    if let text = options.filter { filter = try RecordFilter(text, of: entity, options) } else { filter = nil }
     initialValues = values
     self.constants = constants
     self.defaults = defaults

@@ -19,7 +19,7 @@ extension MappingError: JobFailing {
     case .nothingToMap: return "nothing_to_map"
     case .noKey: return "no_key"
     case .badRelationship, .badAttribute: return "model"
-    case .badRules: return "mapping"
+    case .badRules, .badFilter: return "mapping"
     case .unknownColumns: return "unknown_columns"
     case .sourceChanged: return "source_changed"
     case .tooManyRejects, .tooLargeShareRejected: return "too_many_rejects"

@@ -1,0 +1,157 @@
+import ManagedObjects
+
+/// Which records a recipe wants: a predicate over what a record says, asked of its row before that is an object.
+///
+/// The store isn't looked into. So it knows the attributes, as the record and the recipe's constants and defaults say
+/// them, and of a to-one relationship the key that the record gives, or that it gives none; anything else is refused.
+/// What a record that updates an object doesn't say is what a new object would have.
+final class RecordFilter: Sendable {
+  private let predicate: ResolvedPredicate
+  private let entity: EntityDescription
+  /// The slots of the attributes and relationships that it reads.
+  private let slots: Set<Int>
+
+  /// - Throws: ``MappingError/badFilter(entity:filter:reason:)``.
+  init(_ text: String, of entity: EntityDescription, _ options: MappingOptions) throws(MappingError) {
+    self.entity = entity
+    do throws(FilterProblem) {
+      predicate = try Self.resolved(text, entity)
+      var check = FilterCheck(entity: entity, options: options)
+      try check.check(predicate)
+      slots = check.slots
+    } catch {
+      throw .badFilter(entity: entity.name, filter: text, reason: error.reason)
+    }
+  }
+
+  private static func resolved(_ text: String, _ entity: EntityDescription) throws(FilterProblem) -> ResolvedPredicate {
+    let predicate: FetchPredicate
+    do {
+      predicate = try FetchPredicate(format: text)
+    } catch {
+      throw FilterProblem(reason: "column \(error.column): \(error.reason)")
+    }
+    do {
+      return try predicate.resolved(in: entity)
+    } catch {
+      throw FilterProblem(reason: "\(error)")
+    }
+  }
+
+  /// Whether it asks for the attribute or relationship in a slot.
+  func reads(_ slot: Int) -> Bool { slots.contains(slot) }
+
+  /// Whether the record of this row is wanted.
+  /// - Parameter keys: one for each of the references.
+  func takes(
+    _ values: ContiguousArray<Value>, keys: [Value], of references: [RecordMapping.Reference]
+  ) -> Bool {
+    predicate.evaluate(on: RecordSubject(entity: entity, values: values, keys: keys, references: references))
+  }
+}
+
+/// Why a filter can't be used.
+struct FilterProblem: Error {
+  let reason: String
+}
+
+/// Finds what a filter asks for that a record doesn't say.
+private struct FilterCheck {
+  let entity: EntityDescription
+  let options: MappingOptions
+  private(set) var slots: Set<Int> = []
+
+  init(entity: EntityDescription, options: MappingOptions) {
+    self.entity = entity
+    self.options = options
+  }
+
+  mutating func check(_ predicate: ResolvedPredicate) throws(FilterProblem) {
+    switch predicate {
+    case .and(let parts), .or(let parts): for part in parts { try check(part) }
+    case .not(let inner): try check(inner)
+    case .compare(.path(let path), .equal, .constant(.null), _),
+      .compare(.path(let path), .notEqual, .constant(.null), _):
+      guard path.steps.isEmpty, case .relationship(let relationship) = path.end else { return try checkLeaf(predicate) }
+      slots.insert(relationship.slot)
+    default: try checkLeaf(predicate)
+    }
+  }
+
+  private mutating func checkLeaf(_ predicate: ResolvedPredicate) throws(FilterProblem) {
+    var paths: [ResolvedPath] = []
+    var isCollection = false
+    predicate.visit { expression in
+      if case .path(let path) = expression { paths.append(path) }
+    } collections: { _ in
+      isCollection = true
+    }
+    if isCollection { throw FilterProblem(reason: "a record doesn't say what a to-many relationship holds") }
+    for path in paths { try check(path) }
+  }
+
+  private mutating func check(_ path: ResolvedPath) throws(FilterProblem) {
+    switch (path.steps.first, path.end) {
+    case (nil, .attribute(let attribute)):
+      guard !attribute.isTransient, attribute.definition.derivationExpression == nil else {
+        throw FilterProblem(
+          reason: "\(path.text) is \(attribute.isTransient ? "transient" : "derived"): no record says it")
+      }
+      slots.insert(attribute.slot)
+    case (nil, .entityName): return
+    case (let relationship?, .attribute(let attribute)):
+      guard path.steps.count == 1, case .success(let key) = RecordMapping.key(of: relationship, options),
+        key.slot == attribute.slot
+      else { throw unknown(path) }
+      slots.insert(relationship.slot)
+    default: throw unknown(path)
+    }
+  }
+
+  private func unknown(_ path: ResolvedPath) -> FilterProblem {
+    let unknown = "\(path.text) isn't known before the record is an object"
+    guard let relationship = path.steps.first ?? path.relationship else { return FilterProblem(reason: unknown) }
+    var known = "whether it has any, \(relationship.name) == nil"
+    if case .success(let key) = RecordMapping.key(of: relationship, options) {
+      known = "\(relationship.name).\(key.name), and " + known
+    }
+    return FilterProblem(reason: "\(unknown): of \(relationship.name) a filter may ask for \(known)")
+  }
+}
+
+extension ResolvedPath {
+  fileprivate var relationship: RelationshipDescription? {
+    if case .relationship(let relationship) = end { return relationship }
+    return nil
+  }
+}
+
+/// A record's row, with the keys of the objects that it refers to.
+private struct RecordSubject: PredicateSubject {
+  let entity: EntityDescription
+  let values: ContiguousArray<Value>
+  let keys: [Value]
+  let references: [RecordMapping.Reference]
+
+  func value(at path: ResolvedPath) -> Value {
+    if let relationship = path.steps.first { return key(of: relationship) }
+    switch path.end {
+    case .attribute(let attribute): return values[attribute.slot]
+    // Nothing but whether there is one is asked of it.
+    case .relationship(let relationship): return key(of: relationship).isNull ? .null : .bool(true)
+    case .entityName: return .string(entity.name)
+    case .objectID, .composite: return .null
+    }
+  }
+
+  private func key(of relationship: RelationshipDescription) -> Value {
+    guard let place = references.firstIndex(where: { $0.relationship.slot == relationship.slot }) else { return .null }
+    return keys[place] == .unresolved ? .null : keys[place]
+  }
+
+  // What a filter may ask for doesn't need these.
+  var subjectID: ManagedObjectID { ManagedObjectID(scope: .of(entity, in: ""), number: 0) }
+  func value(inSlot slot: Int) -> Value { values[slot] }
+  func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
+  func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
+}
