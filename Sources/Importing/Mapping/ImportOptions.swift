@@ -18,14 +18,16 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package enum Atomicity: String, Codable, Sendable, CaseIterable {
     /// Each batch; what was committed stays when the import fails.
     case batch
-    /// The whole file: all of it or nothing, and readers see either.
+    /// The whole file: all of it or nothing, and readers see either. Others who write to the store wait meanwhile, and its
+    /// write-ahead log grows with the file: as much free disk as the rows take is needed for it. An import that is stopped or
+    /// killed begins anew.
     case file
   }
 
   /// nil: `upsert` when the entity has a uniqueness constraint, `insert` otherwise.
   package var mode: Mode?
   package var atomicity: Atomicity = .batch
-  /// Everything is done but the commit, and said as if it had been.
+  /// Everything is done but the commit, and said as if it had been. Costs what ``Atomicity/file`` does.
   package var isDryRun = false
   /// Whether `replace` and `synchronise` may take a file without records, and delete everything.
   package var allowsEmpty = false
@@ -50,6 +52,11 @@ package struct ImportOptions: Codable, Sendable, Hashable {
     self.batchSize = batchSize
     self.rejectLimit = rejectLimit
   }
+}
+
+extension ImportOptions {
+  /// Whether the import is one transaction.
+  package var isWhole: Bool { atomicity == .file || isDryRun }
 }
 
 extension ImportOptions {

@@ -62,11 +62,11 @@ extension MappingError: CustomStringConvertible {
       return "the file changed since the import began (it was \(was), it is \(now)): submit it again as a new job"
     case .tooManyRejects(let count, let limit, let first):
       return
-        "\(count) records were rejected, more than the limit of \(limit); what was committed stays. The first: \(first)"
+        "\(count) records were rejected, more than the limit of \(limit). The first: \(first)"
     case .tooLargeShareRejected(let count, let records, let share, let first):
       return
-        "\(count) of \(records) records were rejected, more than the allowed share of \(share); what was committed "
-        + "stays. The first: \(first)"
+        "\(count) of \(records) records were rejected, more than the allowed share of \(share). "
+        + "The first: \(first)"
     case .fileFailed(let path, let operation, let reason): return "can't \(operation) \(path): \(reason)"
     }
   }

@@ -50,6 +50,11 @@ public struct FileImport: Sendable {
   public var rejects: URL?
   /// The import fails with more rejected records than this; nil for no limit.
   public var rejectLimit: Int? = 1000
+  /// Whether all of a file is committed together: all of it or nothing, and readers see either. Others who write to the
+  /// store wait meanwhile, and its write-ahead log grows with the file.
+  public var isAtomic = false
+  /// Whether everything is done but the commit: the result says what would have been.
+  public var isDryRun = false
   /// Names the import, so that one that was killed goes on when it is run again under the same name; nil: each run is an
   /// import of its own.
   public var name: String?
@@ -80,10 +85,12 @@ public struct FileImport: Sendable {
       case .synchronise: .synchronise
       case nil: nil
       }
+    var options = ImportOptions(mode: mode, rejectLimit: rejectLimit)
+    options.atomicity = isAtomic ? .file : .batch
+    options.isDryRun = isDryRun
     let request = ImportRequest(
       job: "file/" + (name ?? UUID().uuidString), source: source, name: source.lastPathComponent, entity: entity,
-      options: ImportOptions(mode: mode, rejectLimit: rejectLimit),
-      rejects: rejects ?? source.appendingPathExtension("rejects"))
+      options: options, rejects: rejects ?? source.appendingPathExtension("rejects"))
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import")
     let end = try Importer(coordinator: coordinator, request: request).run(
       in: context, shouldStop: { false }, report: { _ in })

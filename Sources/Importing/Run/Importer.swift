@@ -3,6 +3,8 @@
 //   reader ─▶ RecordBatch ─▶ ConvertedBatch ─▶ objects ─▶ save: rows + checkpoint, one transaction
 //   (a thread of its own)                      (the caller's thread)
 //                    └ rejected records ─▶ reject file, on the disk before the checkpoint that counts them
+//
+// An import by file does the same within one transaction: see Importer+Whole.
 
 package import Foundation
 import Glibc
@@ -42,16 +44,18 @@ package struct ImportProgress: Sendable, Hashable {
 
 /// How an import ended.
 package enum ImportEnd: Sendable, Hashable {
-  /// Everything is in the store, and safe from a loss of power. The notes are for a person.
+  /// Everything is in the store, and safe from a loss of power; of a dry run nothing is, and the rest is as if. The notes
+  /// are for a person.
   case finished(ImportProgress, notes: [String])
-  /// Stopped between two batches because the caller said so; to be gone on with by another run.
+  /// Stopped between two batches because the caller said so; to be gone on with by another run. An import by file has
+  /// committed nothing then, and says so.
   case stopped(ImportProgress)
 }
 
 /// Runs imports. Blocks its thread; to be called from an operation's `main()`.
 package struct Importer {
-  private let coordinator: PersistentStoreCoordinator
-  private let request: ImportRequest
+  let coordinator: PersistentStoreCoordinator
+  let request: ImportRequest
   /// A load of so many records or more may go on without the indexes that it doesn't need itself.
   private let largeLoad: Int64
 
@@ -67,7 +71,8 @@ package struct Importer {
   ///   - context: a context of the calling thread, used for nothing else.
   ///   - shouldStop: asked before each batch.
   ///   - report: told after each batch.
-  /// - Throws: ``MappingError``, ``ReaderError``, or the store's error. What was committed stays.
+  /// - Throws: ``MappingError``, ``ReaderError``, or the store's error. What was committed stays: of an import by file,
+  ///   nothing was; the last report says so, and the reject file is there to be looked at.
   package func run(
     in context: ManagedObjectContext, shouldStop: () -> Bool, report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
@@ -85,10 +90,19 @@ package struct Importer {
     let opened = try openSource(
       fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
       from: checkpoint.position == .start ? nil : checkpoint.position)
-    let indexes = PostponedIndexes(of: entity, in: try coordinator.store(of: entity), largeLoad: largeLoad)
-    return try indexes.made {
-      try load(source, opened, entity, checkpoint, context, indexes, shouldStop, report)
+    let store = try coordinator.store(of: entity)
+    let indexes = PostponedIndexes(of: entity, in: store, largeLoad: largeLoad, request.options)
+    let last = LastReport()
+    let end = try inOneTransaction(of: store, checkpoint, last, report) {
+      try indexes.made {
+        try load(source, opened, entity, checkpoint, context, indexes, shouldStop) { progress in
+          last.progress = progress
+          report(progress)
+        }
+      }
     }
+    if case .finished = end, !request.options.isDryRun { try store.synchronize() }
+    return end
   }
 
   private func load(
@@ -116,13 +130,18 @@ package struct Importer {
     func progress() -> ImportProgress {
       ImportProgress(counts: writer.checkpoint.counts, bytesDone: done, bytesTotal: total)
     }
-    report(progress())
+    let begin = progress()
+    func stopped() throws -> ImportEnd {
+      guard request.options.isWhole else { return .stopped(progress()) }
+      try rejects.truncate(to: checkpoint.rejectsLength)
+      return .stopped(begin)
+    }
+    report(begin)
     // It may have been killed just before it said so.
     try checkRejects(writer)
     var isFirst = checkpoint.position == .start
-    let begin = (bytes: done, records: checkpoint.counts.records)
     while true {
-      if shouldStop() { return .stopped(progress()) }
+      if shouldStop() { return try stopped() }
       guard let batch = try pipeline.next() else { break }
       mapping = batch.mapping
       if isFirst, !batch.rows.isEmpty {
@@ -135,18 +154,18 @@ package struct Importer {
       pipeline.recycle(batch, writer.takeRemains())
       report(progress())
       try indexes.look(
-        records: writer.checkpoint.counts.records - begin.records, in: done - begin.bytes, of: total - begin.bytes)
+        records: writer.checkpoint.counts.records - begin.counts.records, in: done - begin.bytesDone,
+        of: total - begin.bytesDone)
       try checkRejects(writer)
     }
-    if shouldStop() { return .stopped(progress()) }
+    if shouldStop() { return try stopped() }
     try checkRejects(writer, atEnd: true)
     let identity = try source.identity()
     guard identity == checkpoint.identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
     try indexes.make()
-    guard var notes = try writer.finish(shouldStop: shouldStop) else { return .stopped(progress()) }
-    try coordinator.store(of: entity).synchronize()
+    guard var notes = try writer.finish(shouldStop: shouldStop) else { return try stopped() }
     done = total
     notes.insert(contentsOf: opened.detection.notes, at: 0)
     if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {

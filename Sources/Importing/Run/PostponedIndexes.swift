@@ -5,13 +5,19 @@ final class PostponedIndexes {
   private let entity: EntityDescription
   private let store: PersistentStore
   private let largeLoad: Int64
+  /// Whether a load that doesn't come to its end is taken back, and its indexes with it.
+  private let isWhole: Bool
+  /// Whether it is taken back in any case.
+  private let isDryRun: Bool
   private var hasLooked = false
   private var isPostponed = false
 
-  init(of entity: EntityDescription, in store: PersistentStore, largeLoad: Int64) {
+  init(of entity: EntityDescription, in store: PersistentStore, largeLoad: Int64, _ options: ImportOptions) {
     self.entity = entity
     self.store = store
     self.largeLoad = largeLoad
+    isWhole = options.isWhole
+    isDryRun = options.isDryRun
   }
 
   /// Decides, once the first records are in, by how many there will be in all.
@@ -27,12 +33,12 @@ final class PostponedIndexes {
   func made<T>(_ load: () throws -> T) throws -> T {
     do {
       let result = try load()
-      if isPostponed { try make() }
+      if isPostponed { try conclude() }
       return result
     } catch let failure {
       if isPostponed {
         do {
-          try make()
+          try conclude()
         } catch {
           // What ended the load is what is to be told; the next load of the entity makes the indexes, or whoever opens the
           // store next.
@@ -46,8 +52,15 @@ final class PostponedIndexes {
   /// Makes them, and those that an earlier load couldn't make. Before the load is noted as finished, lest one be missing
   /// and nobody try again.
   func make() throws {
+    end()
+    if !isDryRun { try store.content.makeIndexes(of: entity) }
+  }
+
+  /// Sees to them when the load hasn't come to its end.
+  private func conclude() throws { if isWhole { end() } else { try make() } }
+
+  private func end() {
     if isPostponed { store.content.endPostponement(of: entity) }
     isPostponed = false
-    try store.content.makeIndexes(of: entity)
   }
 }

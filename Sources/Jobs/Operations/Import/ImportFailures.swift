@@ -1,10 +1,13 @@
 import Importing
+import ManagedObjects
 
 // What an import's errors mean for its job: a file that can't be read as it is stays so; a disk may get space.
 
 extension MappingError: JobFailing {
   package var jobFailure: JobFailure {
-    JobFailure(code: code, message: description, isRetryable: isRetryable)
+    var message = description
+    if code == "too_many_rejects" { message += ". What was committed stays" }
+    return JobFailure(code: code, message: message, isRetryable: isRetryable)
   }
 
   private var isRetryable: Bool {
@@ -36,5 +39,23 @@ extension ReaderError: JobFailing {
       message += ". The records before it are imported: mend the file and submit it again, by upsert"
     }
     return JobFailure(code: "malformed_source", message: message, isRetryable: false)
+  }
+}
+
+extension StoreTransactionError: JobFailing {
+  package var jobFailure: JobFailure {
+    // What ended a transaction may pass, as a full disk does; the others are the store's nature, or a mistake.
+    if case .lost = self { return JobFailure(code: "store", message: description, isRetryable: true) }
+    return JobFailure(code: "store", message: description, isRetryable: false)
+  }
+}
+
+extension JobFailure {
+  /// Why an import failed that commits all of its file or nothing.
+  init(ofWholeImport error: any Error) {
+    self.init(error)
+    // What is told of the records before the failure isn't so here.
+    if error is MappingError || error is ReaderError { message = String(describing: error) }
+    message += ". Nothing of the file was committed"
   }
 }

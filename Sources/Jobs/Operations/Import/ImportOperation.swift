@@ -19,13 +19,24 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     let rejects = request.rejects.lastPathComponent
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "import \(job.id)", transactionAuthor: "job \(job.id)")
-    let end = try Importer(coordinator: coordinator, request: request).run(
-      in: context, shouldStop: { isCancelled || isDraining }, report: { report(progress($0, rejects)) })
-    switch end {
+    switch try end(of: Importer(coordinator: coordinator, request: request), request, in: context) {
     case .finished(let last, let notes):
       return .completed(progress(last, rejects), note: notes.isEmpty ? nil : notes.joined(separator: "; "))
     case .stopped(let last):
       return isCancelled ? .cancelled(progress(last, rejects)) : .interrupted(progress(last, rejects))
+    }
+  }
+
+  private func end(
+    of importer: Importer, _ request: ImportRequest, in context: ManagedObjectContext
+  ) throws -> ImportEnd {
+    let rejects = request.rejects.lastPathComponent
+    do {
+      return try importer.run(
+        in: context, shouldStop: { isCancelled || isDraining }, report: { report(progress($0, rejects)) })
+    } catch {
+      guard request.options.isWhole else { throw error }
+      throw JobFailure(ofWholeImport: error)
     }
   }
 

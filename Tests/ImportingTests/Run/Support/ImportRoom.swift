@@ -22,6 +22,8 @@ final class ImportRoom {
   /// What the last run reported.
   private(set) var reports: [ImportProgress] = []
   var isSourceKept = false
+  /// What a test has to say of an import's options beside the rest.
+  var adjust: (inout ImportOptions) -> Void = { _ in }
 
   init(_ kind: StoreKind) throws {
     self.kind = kind
@@ -79,6 +81,7 @@ final class ImportRoom {
     options.mapping = mapping
     options.mapping.properties.merge(rules) { $1 }
     options.rejectShare = share
+    adjust(&options)
     let request = ImportRequest(
       job: job, source: source, name: name, entity: entity, options: options,
       rejects: rejects ?? rejectsFile(job))
