@@ -84,7 +84,7 @@ let package = Package(
         "CLinux", logging, lifecycle, yams,
       ]),
     program("laded", ["LadeDaemon", arguments]),
-    program("ladectl", ["ControlAPI", "ManagedObjects", arguments, nioCore, nioPosix, nioHTTP]),
+    program("ladectl", ["ControlAPI", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
 
     .target(name: "TestSupport", dependencies: ["ManagedObjects"], path: "Tests/TestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", []),

@@ -25,7 +25,11 @@ struct DefinitionBuilding {
     }
     for index in files.indices {
       addEntity(index, references[index])
-      for (column, name) in attributeNames[index] { entities[index].columns[column].attribute = name }
+      for (column, name) in attributeNames[index] {
+        entities[index].columns[column].attribute = name
+        let attribute = definitions[index].attributes.first { $0.name == name }
+        if let type = attribute?.type.rawValue { entities[index].columns[column].type = type }
+      }
     }
     for index in files.indices {
       let all = references[index].values.sorted { $0.column < $1.column }
@@ -47,6 +51,8 @@ struct DefinitionBuilding {
       // A part of the key that leads to another file is of that key's type.
       let type = references[column].map { files[$0.target].columns[$0.key].type } ?? facts.type
       var attribute = AttributeDefinition(name, type.type, isOptional: !isKey)
+      // Numbers by which things are known grow from file to file.
+      if isKey, type.type.integerRange != nil { attribute.type = .integer64 }
       if name != facts.name { attribute.userInfo["mappedKeyName"] = facts.name }
       attribute.userInfo["dateFormat"] = type.dateFormat
       entity.attributes.append(attribute)

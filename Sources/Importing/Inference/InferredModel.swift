@@ -7,8 +7,8 @@ package struct InferredModel: Encodable, Sendable {
     package let name: String
     /// The attribute that takes it; nil when only a relationship does, or nothing.
     package internal(set) var attribute: String?
-    /// The type of its values.
-    package let type: String
+    /// The type of its attribute, or of its values where it has none.
+    package internal(set) var type: String
     package let dateFormat: String?
     package let nulls: Int64
     /// How many different values it has, where that was counted.
@@ -82,7 +82,8 @@ extension InferredModel.Entity {
     unreadable = file.profile.unreadable
     key = file.key.map { file.columns[$0].name }
     columns = file.columns.indices.map { InferredModel.Column(file, $0) }
-    notes = file.profile.notes
+    // Which member of an archive it was is said already.
+    notes = file.profile.notes.filter { !$0.hasPrefix("read “") }
     if let problem = file.profile.firstProblem {
       notes.append("\(unreadable) record(s) can't be read and were left out of account; the first: \(problem)")
     }

@@ -6,7 +6,8 @@ import ManagedObjects
 extension Ladectl {
   /// `ladectl model`: what models say. Needs no daemon.
   struct Model: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Look at object models.", subcommands: [Show.self])
+    static let configuration = CommandConfiguration(
+      abstract: "Look at object models, and make them of files.", subcommands: [Show.self, Infer.self])
 
     /// `ladectl model show`: one model.
     struct Show: ReportingCommand {
