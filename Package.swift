@@ -64,6 +64,7 @@ let package = Package(
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev", "liblzma-dev"])]),
+    .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     layer("ManagedObjects", [ordered]),
     layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
     layer("ClassGeneration", ["ManagedObjects"]),
@@ -71,7 +72,7 @@ let package = Package(
     .plugin(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
-    layer("Importing", ["ManagedObjects", "CArchive"]),
+    layer("Importing", ["ManagedObjects", "CArchive", "CSQLite"]),
     layer("Spool", ["CLinux", logging, yams]),
     layer("Jobs", ["ManagedObjects", "Importing", logging]),
     layer("Systemd", ["CSystemd"]),
@@ -90,7 +91,7 @@ let package = Package(
     tests(of: "ManagedObjects", []),
     tests(of: "SQLiteStore", ["ManagedObjects", grdb, sqlite]),
     tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
-    tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", grdb, sqlite]),
+    tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", logging]),
     tests(of: "Systemd", []),

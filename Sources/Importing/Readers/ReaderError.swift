@@ -36,6 +36,8 @@ package enum ReaderError: Error, Sendable, Hashable {
   case positionInvalid(ReaderPosition, fileSize: Int64)
   /// What the file is compressed or packed with can't be undone, or it isn't clear what is meant in it.
   case source(SourceError)
+  /// The records of a SQLite file can't be had, or not any further.
+  case database(SQLiteSourceError)
   /// The system couldn't read the file.
   case readFailed(errno: Int32)
 }
@@ -79,6 +81,8 @@ extension ReaderError: CustomStringConvertible {
     case .positionInvalid(let position, let size):
       "can't resume at byte \(position.byteOffset) of a file of \(size) bytes: it isn't the file it was"
     case .source(let error):
+      error.description
+    case .database(let error):
       error.description
     case .readFailed(let number):
       "the file couldn't be read: \(String(cString: strerror(number)))"

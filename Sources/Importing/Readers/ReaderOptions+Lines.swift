@@ -29,6 +29,19 @@ extension ReaderOptions {
     }
   }
 
+  /// Refuses a table and a query at once, and what is neither.
+  func validateQuery() throws(ReaderError) {
+    if table != nil, query != nil {
+      throw .invalidOption(name: "query", reason: "there is a table as well; give one of them")
+    }
+    for (name, text) in [("table", table), ("query", query)] {
+      guard let text else { continue }
+      guard (1...(64 << 10)).contains(text.utf8.count), !text.utf8.contains(0) else {
+        throw .invalidOption(name: name, reason: "it is empty, longer than 64 KiB, or has a zero byte in it")
+      }
+    }
+  }
+
   /// Refuses a name or path of elements that no element can have.
   func validateRecord() throws(ReaderError) {
     guard let record else { return }

@@ -1,7 +1,8 @@
 /// How to read a source. The defaults suit most files.
 package struct ReaderOptions: Codable, Sendable, Hashable {
-  /// The format; nil: by the file name's ending (`.csv`, `.txt`, `.tsv`, `.tab`, `.json`, `.ndjson`, `.jsonl`),
-  /// otherwise by the first bytes. A `.json` file with an object a line is read as NDJSON.
+  /// The format; nil: by the file name's ending (`.csv`, `.txt`, `.tsv`, `.tab`, `.json`, `.ndjson`, `.jsonl`,
+  /// `.xml`, `.plist`, `.sqlite`), otherwise by the first bytes. A `.json` file with an object a line is read as NDJSON; a
+  /// SQLite database and a binary property list are known by their first bytes, whatever the name.
   package var format: SourceFormat?
   /// CSV: what stands between two fields, one byte; nil: whichever of `,` `;` tab `|` the first line has most of.
   package var delimiter: String?
@@ -36,6 +37,10 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
   /// such as `feed/entry`. Names are those in the file, with their prefix. Nil: the elements in the document's
   /// element, if they have one name or only one name comes more than once.
   package var record: String? = nil
+  /// SQLite: the table whose rows are the records; nil: the only one, unless there is a query.
+  package var table: String? = nil
+  /// SQLite: a SELECT whose rows are the records. It may only read, and use functions that do nothing but compute.
+  package var query: String? = nil
   /// Which file of a zip or tar archive: its exact name there, or a pattern with `*` and `?` that fits just one; nil: the
   /// only file there is, or the only one with a known ending.
   package var member: String?
@@ -94,6 +99,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
     }
     try validateLines(delimiter: delimiter, quote: quote)
     try validateRecord()
+    try validateQuery()
     if let rootPath {
       if rootPath.contains("") { throw .invalidOption(name: "root", reason: "“\(root ?? "")” has an empty key") }
       if rootPath.count > 100 { throw .invalidOption(name: "root", reason: "it has more than 100 keys") }
@@ -138,7 +144,7 @@ extension ReaderOptions {
   private enum CodingKeys: String, CodingKey {
     case format, delimiter, quote, header, columns, root, maximumRecordBytes, member, encoding, fallbackEncoding
     case maximumExpansion, maximumUnpackedBytes
-    case escape, tsvEscapes, comment, skipLines, fixedWidth, record
+    case escape, tsvEscapes, comment, skipLines, fixedWidth, record, table, query
   }
 
   /// Reads options in which any part may be left out; what isn't there has its default.
@@ -158,6 +164,8 @@ extension ReaderOptions {
     skipLines = try values.decodeIfPresent(Int.self, forKey: .skipLines) ?? 0
     fixedWidth = try values.decodeIfPresent(FixedWidthLayout.self, forKey: .fixedWidth)
     record = try values.decodeIfPresent(String.self, forKey: .record)
+    table = try values.decodeIfPresent(String.self, forKey: .table)
+    query = try values.decodeIfPresent(String.self, forKey: .query)
     member = try values.decodeIfPresent(String.self, forKey: .member)
     encoding = try values.decodeIfPresent(TextEncoding.self, forKey: .encoding)
     fallbackEncoding = try values.decodeIfPresent(TextEncoding.self, forKey: .fallbackEncoding)
@@ -182,6 +190,8 @@ extension ReaderOptions {
     if skipLines != 0 { try values.encode(skipLines, forKey: .skipLines) }
     try values.encodeIfPresent(fixedWidth, forKey: .fixedWidth)
     try values.encodeIfPresent(record, forKey: .record)
+    try values.encodeIfPresent(table, forKey: .table)
+    try values.encodeIfPresent(query, forKey: .query)
     try values.encodeIfPresent(member, forKey: .member)
     try values.encodeIfPresent(encoding, forKey: .encoding)
     try values.encodeIfPresent(fallbackEncoding, forKey: .fallbackEncoding)

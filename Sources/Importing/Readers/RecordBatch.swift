@@ -14,6 +14,8 @@ package final class RecordBatch: @unchecked Sendable {
   package internal(set) var end = ReaderPosition.start
   /// The flat memory.
   @usableFromInline let storage: UnsafeMutablePointer<BatchStorage>
+  /// Whether the source isn't text: then a record's source bytes are its values one after another.
+  var isMadeOfCells = false
   private var problems: [Int: RecordProblem] = [:]
 
   /// An empty batch.
@@ -71,9 +73,9 @@ package final class RecordBatch: @unchecked Sendable {
   }
 
   /// A copy of the source bytes of a record, without its line end, to be written to a reject file. Of a record that
-  /// is too long, its first 64 KiB.
+  /// is too long, its first 64 KiB. Of a source that isn't text, the record as a JSON object.
   package func rawBytes(_ record: Int) -> [UInt8] {
-    withRawBytes(of: record) { Array($0) }
+    isMadeOfCells && cellCount(record) > 0 ? json(record) : withRawBytes(of: record) { Array($0) }
   }
 
   /// Lends the same bytes without a copy. They are gone after `body`.

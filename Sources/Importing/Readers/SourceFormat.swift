@@ -12,8 +12,10 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
   case ndjson
   /// An XML 1.0 document, with elements that are records.
   case xml
-  /// A property list in XML, with an array of dictionaries in it.
+  /// A property list, in XML or binary, with an array of dictionaries in it.
   case plist
+  /// A SQLite database: a table of it, or a query.
+  case sqlite
 
   /// The format that a file name ends in, whatever the case; nil if the ending says nothing.
   package init?(fileName: String) {
@@ -25,6 +27,7 @@ package enum SourceFormat: String, Codable, Sendable, CaseIterable {
     case "ndjson", "jsonl": self = .ndjson
     case "xml": self = .xml
     case "plist": self = .plist
+    case "sqlite", "sqlite3", "db", "sqlitedb": self = .sqlite
     default: return nil
     }
   }

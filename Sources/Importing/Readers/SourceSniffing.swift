@@ -10,6 +10,8 @@ struct SourceSample {
   static let size = 64 << 10
   private static let binarySize = 8 << 10
 
+  /// What a SQLite database begins with.
+  static let sqlite = Array("SQLite format 3\0".utf8)
   private static let signatures: [(bytes: [UInt8], name: String)] = [
     (Array("Rar!".utf8) + [0x1A, 0x07], "a RAR archive"),
     ([0x04, 0x22, 0x4D, 0x18], "an lz4 file"),
@@ -19,7 +21,7 @@ struct SourceSample {
     ([0xFF, 0xD8, 0xFF], "a JPEG image"),
     (Array("GIF8".utf8), "a GIF image"),
     (Array("%PDF-".utf8), "a PDF document"),
-    (Array("SQLite format 3\0".utf8), "a SQLite database"),
+    (sqlite, "a SQLite database"),
     (Array("PAR1".utf8), "a Parquet file"),
     (Array("ORC".utf8) + [0x0A], "an ORC file"),
     ([0x7F] + Array("ELF".utf8), "a program (ELF)"),

@@ -7,6 +7,7 @@ package enum RejectFileEnding {
     let isArchive = [".zip", ".tar"].contains { name.lowercased().hasSuffix($0) }
     if isArchive { name = options.member ?? "" }
     if let format = options.format, SourceFormat(fileName: name) != format { return ending(of: format) }
+    if SourceFormat(fileName: name) == .sqlite { return ending(of: .sqlite) }
     let ending = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
     guard !ending.isEmpty, ending.utf8.count <= 16, ending.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
     else { return "" }
@@ -19,7 +20,7 @@ package enum RejectFileEnding {
     case .tsv: ".tsv"
     case .fixedWidth: ".txt"
     case .json: ".json"
-    case .ndjson: ".ndjson"
+    case .ndjson, .sqlite: ".ndjson"
     case .xml: ".xml"
     case .plist: ".plist"
     }

@@ -9,6 +9,8 @@ struct SourceStages {
   private(set) var compression: SourceCompression?
   /// The name said how it is compressed, and it isn't.
   private(set) var isMisnamed = false
+  /// Whether the topmost stage is the XML of one.
+  private(set) var isBinaryPropertyList = false
   /// What the topmost stage is an archive of; nil once a member was opened.
   private(set) var archive: SourceArchiveKind?
   private(set) var archiveKind: SourceArchiveKind?
@@ -63,6 +65,11 @@ struct SourceStages {
     } else if let member = options.member, !RejectReason.isRejectFile(sample) {
       if sample.isEmpty { throw .emptyFile }
       throw .source(.notAnArchive(member: member))
+    }
+    if options.format == nil || options.format == .plist, sample.starts(with: BinaryPropertyListFile.signature) {
+      source = try BinaryPropertyListSource(source, limit: options.expansionLimit)
+      isBinaryPropertyList = true
+      return
     }
     guess = EncodingGuess(sample: sample, isWhole: isWhole, options: options)
     if guess.encoding != .utf8 {

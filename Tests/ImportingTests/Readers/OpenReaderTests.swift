@@ -41,7 +41,8 @@ struct OpenReaderTests {
     #expect(try error(Array("Rar!".utf8) + [0x1A, 0x07, 1]) == .binaryFile(offset: 0, looksLike: "a RAR archive"))
     #expect(try error([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A]) == .binaryFile(offset: 0, looksLike: "a PNG image"))
     #expect(
-      try error(Array("SQLite format 3\0".utf8)) == .binaryFile(offset: 0, looksLike: "a SQLite database"))
+      try error(Array("SQLite format 3\0".utf8))
+        == .database(.failed(reason: "file is not a database", record: 0)))
     #expect(try error(Array("a,b\n1,\u{0}\n".utf8)) == .binaryFile(offset: 6, looksLike: "binary data"))
     #expect(try error(Array("a,b\nBZh,1\n".utf8)) == nil)
     #expect(try error(Array("BZh,b\n1,2\n".utf8)) == nil)

@@ -66,12 +66,6 @@ struct PropertyListReaderTests {
     #expect(result.records.isEmpty)
   }
 
-  @Test("a binary property list is refused, and named")
-  func binary() throws {
-    let file = try SourceFile(Array("bplist00".utf8) + [0xA0, 8, 0, 0, 0, 0], name: "a.plist")
-    #expect(try file.read().error == .binaryFile(offset: 0, looksLike: "a binary property list"))
-  }
-
   @Test("what Foundation writes is read as it was")
   func foundation() throws {
     let objects: [[String: Any]] = (0..<50).map {

@@ -89,7 +89,8 @@ final class SourceFile {
     return result
   }
 
-  private static func record(_ record: Int, of batch: RecordBatch) -> ReadRecord {
+  /// A record of a batch.
+  static func record(_ record: Int, of batch: RecordBatch) -> ReadRecord {
     var named: [String: String] = [:]
     for (column, name) in batch.columns.enumerated() {
       let cell = batch.cell(record, column)

@@ -3,7 +3,7 @@
 /// white space, a date the text that it is; a dictionary or array inside is nested JSON. Of two equal keys the last wins.
 ///
 /// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
-/// Source: `PropertyList-1.0.dtd`, which isn't read; a binary list is refused when the file is opened.
+/// Source: `PropertyList-1.0.dtd`, which isn't read. A binary list comes as the XML that it would be.
 final class PropertyListReader: RecordReader {
   private let cursor: XMLCursor
   private var tree = XMLTree()

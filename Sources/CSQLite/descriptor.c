@@ -1,0 +1,178 @@
+// A read-only file system of SQLite with one file in it: the descriptor that its name ends in. SQLite opens no other
+// file through it but its own temporary ones, which go to the default file system.
+
+#include "CSQLite.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct {
+  sqlite3_file base;
+  int descriptor;
+} lade_file;
+
+static const char prefix[] = "descriptor-";
+
+static int lade_close(sqlite3_file *file) { return SQLITE_OK; }
+
+static int lade_read(sqlite3_file *file, void *target, int count, sqlite3_int64 offset) {
+  int descriptor = ((lade_file *)file)->descriptor;
+  int done = 0;
+  while (done < count) {
+    ssize_t got = pread(descriptor, (char *)target + done, (size_t)(count - done), (off_t)(offset + done));
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return SQLITE_IOERR_READ;
+    }
+    if (got == 0) {
+      memset((char *)target + done, 0, (size_t)(count - done));
+      return SQLITE_IOERR_SHORT_READ;
+    }
+    done += (int)got;
+  }
+  return SQLITE_OK;
+}
+
+static int lade_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+  return SQLITE_READONLY;
+}
+
+static int lade_truncate(sqlite3_file *file, sqlite3_int64 size) { return SQLITE_READONLY; }
+static int lade_sync(sqlite3_file *file, int flags) { return SQLITE_OK; }
+
+static int lade_size(sqlite3_file *file, sqlite3_int64 *size) {
+  struct stat status;
+  if (fstat(((lade_file *)file)->descriptor, &status) != 0) return SQLITE_IOERR_FSTAT;
+  *size = status.st_size;
+  return SQLITE_OK;
+}
+
+static int lade_lock(sqlite3_file *file, int level) { return SQLITE_OK; }
+
+static int lade_check_lock(sqlite3_file *file, int *result) {
+  *result = 0;
+  return SQLITE_OK;
+}
+
+static int lade_control(sqlite3_file *file, int operation, void *argument) { return SQLITE_NOTFOUND; }
+static int lade_sector(sqlite3_file *file) { return 4096; }
+static int lade_characteristics(sqlite3_file *file) { return SQLITE_IOCAP_IMMUTABLE; }
+
+static const sqlite3_io_methods methods = {
+    .iVersion = 1,
+    .xClose = lade_close,
+    .xRead = lade_read,
+    .xWrite = lade_write,
+    .xTruncate = lade_truncate,
+    .xSync = lade_sync,
+    .xFileSize = lade_size,
+    .xLock = lade_lock,
+    .xUnlock = lade_lock,
+    .xCheckReservedLock = lade_check_lock,
+    .xFileControl = lade_control,
+    .xSectorSize = lade_sector,
+    .xDeviceCharacteristics = lade_characteristics,
+};
+
+static sqlite3_vfs *underlying(sqlite3_vfs *vfs) { return (sqlite3_vfs *)vfs->pAppData; }
+
+static int lade_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags) {
+  file->pMethods = NULL;
+  if (name == NULL) return underlying(vfs)->xOpen(underlying(vfs), name, file, flags, out_flags);
+  if (!(flags & SQLITE_OPEN_MAIN_DB) || strncmp(name, prefix, sizeof prefix - 1) != 0) return SQLITE_CANTOPEN;
+  lade_file *opened = (lade_file *)file;
+  opened->descriptor = atoi(name + sizeof prefix - 1);
+  opened->base.pMethods = &methods;
+  if (out_flags) *out_flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB;
+  return SQLITE_OK;
+}
+
+// Whatever is asked for isn't there: no journal, no log.
+static int lade_access(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
+  *result = 0;
+  return SQLITE_OK;
+}
+
+static int lade_delete(sqlite3_vfs *vfs, const char *name, int syncs) {
+  return underlying(vfs)->xDelete(underlying(vfs), name, syncs);
+}
+
+static int lade_full_path(sqlite3_vfs *vfs, const char *name, int size, char *target) {
+  snprintf(target, (size_t)size, "%s", name);
+  return SQLITE_OK;
+}
+
+static int lade_randomness(sqlite3_vfs *vfs, int count, char *target) {
+  return underlying(vfs)->xRandomness(underlying(vfs), count, target);
+}
+
+static int lade_sleep(sqlite3_vfs *vfs, int microseconds) {
+  return underlying(vfs)->xSleep(underlying(vfs), microseconds);
+}
+
+static int lade_time(sqlite3_vfs *vfs, double *days) {
+  return underlying(vfs)->xCurrentTime(underlying(vfs), days);
+}
+
+static int lade_last_error(sqlite3_vfs *vfs, int count, char *target) {
+  return underlying(vfs)->xGetLastError(underlying(vfs), count, target);
+}
+
+static sqlite3_vfs vfs = {
+    .iVersion = 1,
+    .mxPathname = 64,
+    .zName = "lade-descriptor",
+    .xOpen = lade_open,
+    .xDelete = lade_delete,
+    .xAccess = lade_access,
+    .xFullPathname = lade_full_path,
+    .xRandomness = lade_randomness,
+    .xSleep = lade_sleep,
+    .xCurrentTime = lade_time,
+    .xGetLastError = lade_last_error,
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int registration = SQLITE_ERROR;
+
+static void register_once(void) {
+  registration = sqlite3_initialize();
+  if (registration != SQLITE_OK) return;
+  sqlite3_vfs *standard = sqlite3_vfs_find(NULL);
+  if (standard == NULL) {
+    registration = SQLITE_ERROR;
+    return;
+  }
+  vfs.pAppData = standard;
+  vfs.szOsFile = standard->szOsFile > (int)sizeof(lade_file) ? standard->szOsFile : (int)sizeof(lade_file);
+  registration = sqlite3_vfs_register(&vfs, 0);
+}
+
+int lade_sqlite_open(int descriptor, int allows_views, sqlite3 **connection) {
+  *connection = NULL;
+  pthread_once(&once, register_once);
+  if (registration != SQLITE_OK) return registration;
+  char name[32];
+  snprintf(name, sizeof name, "%s%d", prefix, descriptor);
+  int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
+  int result = sqlite3_open_v2(name, connection, flags, "lade-descriptor");
+  if (result != SQLITE_OK) return result;
+  const struct {
+    int option, value;
+  } options[] = {
+      {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+      {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+      {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+      {SQLITE_DBCONFIG_ENABLE_VIEW, allows_views},
+  };
+  for (size_t index = 0; index < sizeof options / sizeof *options; index++) {
+    result = sqlite3_db_config(*connection, options[index].option, options[index].value, NULL);
+    if (result != SQLITE_OK) return result;
+  }
+  return sqlite3_drop_modules(*connection, NULL);
+}

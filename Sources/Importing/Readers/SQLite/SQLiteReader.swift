@@ -1,0 +1,219 @@
+/// Reads the rows of a table, or of a query, out of a SQLite file. A record's line is the row's number. Integers and reals
+/// are numbers, text is text, a blob is its Base64.
+///
+/// A table is read in the order of its row numbers, and gone on with after the last; one without row numbers in the order
+/// of its primary key. That, and a query, is gone on with by passing over as many rows as were read, which costs the
+/// time to make them: the file doesn't change, so they are the same, if SQLite isn't another meanwhile.
+final class SQLiteReader: RecordReader {
+  let columns: [String]
+  let bytesTotal: Int64
+  /// Of the file, as many bytes as the records have had: SQLite doesn't say where it reads.
+  var bytesRead: Int64 { min(delivered, bytesTotal) }
+  private let database: SQLiteDatabase
+  private var rows: SQLiteRows
+  /// Selects what a table's rows have after their number, which is the first value; nil if they have none.
+  private let numbered: Numbered?
+  private let maximumRecordBytes: Int
+  private let limit: ExpansionLimit
+  private var record: Int64 = 0
+  private var rowID: Int64?
+  /// Bytes of all records so far.
+  private var delivered: Int64 = 0
+  private var failure: ReaderError?
+  private var hasEnded = false
+  private var scratch: [UInt8] = []
+  private var cells: [Cell] = []
+
+  /// What a row counts for beside its values, in bytes: one without any isn't for nothing.
+  private static let rowBytes: Int64 = 8
+
+  init(descriptor: Int32, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
+    bytesTotal = try PlainSource(descriptor: descriptor).size
+    maximumRecordBytes = options.maximumRecordBytes
+    limit = options.expansionLimit
+    database = try SQLiteDatabase(
+      descriptor: descriptor, fileSize: bytesTotal, isQueried: options.query != nil,
+      maximumRecordBytes: options.maximumRecordBytes)
+    if let position {
+      record = position.record
+      delivered = position.byteOffset
+      if position.state.hasPrefix("row ") {
+        guard let id = Int64(position.state.dropFirst(4)) else {
+          throw .positionInvalid(position, fileSize: bytesTotal)
+        }
+        rowID = id
+      }
+    }
+    if let query = options.query {
+      numbered = nil
+      rows = try Self.rows(database.prepare(query))
+    } else {
+      let table = try Self.table(options.table, in: database)
+      let name = SQLiteDatabase.quoted(table)
+      let all = try Self.rows(database.prepare("SELECT * FROM \(name) NOT INDEXED"))
+      // A table without row numbers has no column of that name.
+      let numbered = Self.rowIDName(besides: all.columns).map { Numbered(id: $0, table: name) }
+      if let numbered, case .success(let found) = database.prepare(numbered.select("*", after: rowID)) {
+        (self.numbered, rows) = (numbered, found)
+      } else {
+        (self.numbered, rows) = (nil, all)
+      }
+    }
+    columns = numbered == nil ? rows.columns : Array(rows.columns.dropFirst())
+    try ReaderOptions.check(names: columns)
+    if numbered == nil, let position { try passRows(position) }
+  }
+
+  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
+    batch.removeAll()
+    batch.columns = columns
+    batch.isMadeOfCells = true
+    do throws(ReaderError) {
+      if let failure { throw failure }
+      while !hasEnded, batch.count < max(1, limit), !batch.storage.pointee.isFull {
+        if try !readRow(into: batch) { hasEnded = true }
+      }
+    } catch {
+      failure = error
+    }
+    batch.end = ReaderPosition(
+      byteOffset: delivered, line: record + 1, record: record, state: rowID.map { "row \($0)" } ?? "")
+    if batch.count == 0, let failure { throw failure }
+    return batch.count > 0
+  }
+
+  /// How the rows of a table are selected by number.
+  private struct Numbered {
+    let id: String
+    let table: String
+
+    func select(_ values: String, after row: Int64?) -> String {
+      let after = row.map { "WHERE \(id) > \($0) " } ?? ""
+      return "SELECT \(id), \(values) FROM \(table) NOT INDEXED \(after)ORDER BY \(id)"
+    }
+  }
+
+  private func step() throws(ReaderError) -> Bool {
+    do throws(ReaderError) {
+      return try rows.next()
+    } catch {
+      guard case .database(.failed(let reason, _)) = error else { throw error }
+      throw .database(.failed(reason: reason, record: record))
+    }
+  }
+
+  private func readRow(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    do throws(ReaderError) {
+      guard try step() else { return false }
+    } catch {
+      guard let numbered, database.hasFoundTooLong else { throw error }
+      return try passTooLong(numbered, into: batch)
+    }
+    var first = 0
+    if numbered != nil {
+      first = 1
+      let id = rows.integer(0)
+      // Where they don't grow, the tree is damaged, and its pages may be without end.
+      if let rowID, id <= rowID {
+        throw .database(.failed(reason: "row \(id) comes after row \(rowID)", record: record))
+      }
+      rowID = id
+    }
+    scratch.removeAll(keepingCapacity: true)
+    cells.removeAll(keepingCapacity: true)
+    var problem: RecordProblem?
+    let arena = batch.storage.pointee.arenaCount
+    for column in columns.indices {
+      let start = scratch.count
+      let kind = rows.append(first + column, to: &scratch)
+      cells.append(
+        Cell(
+          kind: kind, offset: UInt32(truncatingIfNeeded: arena + start),
+          length: UInt32(truncatingIfNeeded: scratch.count - start)))
+      if kind == .text, problem == nil {
+        problem = scratch.withUnsafeBufferPointer { bytes in
+          bytes.baseAddress.flatMap { TextAudit.validate(from: $0 + start, to: $0 + bytes.count) }
+        }
+      }
+    }
+    record += 1
+    let offset = delivered
+    delivered += Int64(scratch.count) + Self.rowBytes
+    try limit.check(unpacked: delivered, from: bytesTotal)
+    put(problem, at: offset, into: batch)
+    return true
+  }
+
+  private func put(_ problem: RecordProblem?, at offset: Int64, into batch: RecordBatch) {
+    if scratch.count > maximumRecordBytes {
+      return batch.finishTooLong(
+        beginning: Array(scratch.prefix(RecordBatch.keptBytes)), line: record, byteOffset: offset,
+        byteLength: scratch.count, limit: maximumRecordBytes)
+    }
+    let storage = batch.storage
+    let firstCell = storage.pointee.cellCount
+    for cell in cells { storage.pointee.append(cell) }
+    scratch.append(0)
+    scratch.withUnsafeBufferPointer { bytes in
+      guard let base = bytes.baseAddress else { return }
+      storage.pointee.finish(
+        bytes: base, kept: bytes.count - 1, line: record, byteOffset: offset, byteLength: bytes.count - 1,
+        firstCell: firstCell)
+    }
+    if let problem { batch.setProblem(problem) }
+  }
+
+  /// Goes past a row that is longer than SQLite may make it here.
+  private func passTooLong(_ numbered: Numbered, into batch: RecordBatch) throws(ReaderError) -> Bool {
+    let ids = try Self.rows(database.prepare(numbered.select("1", after: rowID)))
+    guard try ids.next() else { return false }
+    let id = ids.integer(0)
+    rows = try Self.rows(database.prepare(numbered.select("*", after: id)))
+    rowID = id
+    record += 1
+    delivered += Self.rowBytes
+    batch.finishTooLong(
+      beginning: Array("row \(id)".utf8), line: record, byteOffset: delivered, byteLength: maximumRecordBytes + 1,
+      limit: maximumRecordBytes)
+    return true
+  }
+
+  /// Goes past the rows that an earlier reader gave.
+  private func passRows(_ position: ReaderPosition) throws(ReaderError) {
+    var passed: Int64 = 0
+    while passed < position.record {
+      guard try step() else { throw .positionInvalid(position, fileSize: bytesTotal) }
+      passed += 1
+    }
+  }
+
+  private static func rows(_ result: Result<SQLiteRows, SQLiteSourceError>) throws(ReaderError) -> SQLiteRows {
+    switch result {
+    case .success(let rows): return rows
+    case .failure(let error): throw .database(error)
+    }
+  }
+
+  private static func table(
+    _ wanted: String?, in database: SQLiteDatabase
+  ) throws(ReaderError) -> String {
+    let tables = database.tables
+    let names = Array(tables.prefix(20))
+    if let wanted {
+      // As SQLite compares names.
+      guard let table = tables.first(where: { $0.lowercased() == wanted.lowercased() }) else {
+        throw .database(.tableNotFound(table: wanted, found: names))
+      }
+      return table
+    }
+    guard let only = tables.first else { throw .database(.noTable) }
+    guard tables.count == 1 else { throw .database(.severalTables(found: names)) }
+    return only
+  }
+
+  /// A name of the row number that no column has taken.
+  private static func rowIDName(besides columns: [String]) -> String? {
+    let taken = Set(columns.map { $0.lowercased() })
+    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
+  }
+}
