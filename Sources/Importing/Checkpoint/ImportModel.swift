@@ -31,6 +31,7 @@ package enum ImportModel {
           AttributeDefinition("row", .integer64, isOptional: false),
           AttributeDefinition("keys", .string, isOptional: false),
           AttributeDefinition("counted", .string, isOptional: false),
+          AttributeDefinition("sets", .string),
         ],
         indexes: [FetchIndexDefinition("byRow", elements: [.init(property: "job"), .init(property: "row")])]),
     ])

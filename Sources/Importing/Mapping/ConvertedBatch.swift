@@ -13,6 +13,8 @@ final class ConvertedBatch: @unchecked Sendable {
     /// The key of each reference of the mapping: `.null` where the record says that there is none, `.unresolved` where
     /// it says nothing.
     let keys: [Value]
+    /// The keys of each to-many relationship of the mapping, each once; nil where the record says nothing.
+    var lists: [[Value]?] = []
   }
 
   let source: RecordBatch
@@ -98,6 +100,19 @@ final class ConvertedBatch: @unchecked Sendable {
       skipped += 1
       return
     }
+    var lists: [[Value]?] = []
+    if failure == nil, !mapping.collections.isEmpty {
+      lists.reserveCapacity(mapping.collections.count)
+      for collection in mapping.collections {
+        switch list(collection, record) {
+        case .success(let keys): lists.append(keys)
+        case .failure(let problem):
+          failure = source.rejection(
+            record, column: collection.relationship.name, code: problem.code, message: problem.message)
+        }
+        if failure != nil { break }
+      }
+    }
     if failure == nil, isChecked {
       mapping.entity.validationRules.check(values, of: nil, into: &failures)
       if let first = failures.first {
@@ -108,11 +123,11 @@ final class ConvertedBatch: @unchecked Sendable {
     if let failure {
       rejections.append(failure)
     } else {
-      rows.append(Row(record: record, values: values, keys: keys))
+      rows.append(Row(record: record, values: values, keys: keys, lists: lists))
     }
   }
 
-  private func convert(_ cell: Cell, _ converter: ValueConverter) -> Result<Value, ConversionCode> {
+  func convert(_ cell: Cell, _ converter: ValueConverter) -> Result<Value, ConversionCode> {
     switch cell.kind {
     case .text:
       return source.withBytes(of: cell) { bytes in
@@ -130,7 +145,7 @@ final class ConvertedBatch: @unchecked Sendable {
   }
 
   @inline(__always)
-  private static func attempt(_ conversion: () throws(ConversionCode) -> Value) -> Result<Value, ConversionCode> {
+  static func attempt(_ conversion: () throws(ConversionCode) -> Value) -> Result<Value, ConversionCode> {
     do throws(ConversionCode) {
       return .success(try conversion())
     } catch {
@@ -138,7 +153,7 @@ final class ConvertedBatch: @unchecked Sendable {
     }
   }
 
-  private struct KeyProblem: Error {
+  struct KeyProblem: Error {
     let code: String
     let message: String
   }

@@ -25,7 +25,7 @@ package struct RecordMapping {
     }
   }
 
-  /// A to-one relationship and what its key is made of.
+  /// A relationship and what its key, or its keys, are made of.
   struct Reference {
     let relationship: RelationshipDescription
     /// The attribute of the destination that holds the key.
@@ -36,6 +36,8 @@ package struct RecordMapping {
     let template: KeyTemplate?
     /// What is made for a key that no object has, if the recipe says so.
     let creates: KeyedObject?
+    /// What stands between several keys in a text; nil when a text is one key.
+    var separator: String?
   }
 
   /// A uniqueness constraint, and the columns of its attributes.
@@ -52,7 +54,12 @@ package struct RecordMapping {
   /// The columns that were known when this was worked out.
   let columns: [String]
   let attributes: [AttributeColumn]
+  /// To-one relationships.
   let references: [Reference]
+  /// To-many relationships, of which a column says all that they hold.
+  let collections: [Reference]
+  /// Whether the source can say several values in one column, as JSON does.
+  let mayNest: Bool
   /// The entity's uniqueness constraints whose attributes all have a column.
   let constraints: [Constraint]
   /// Columns that nothing takes, other than the recipe says.
@@ -63,12 +70,15 @@ package struct RecordMapping {
 
   /// A mapping of these columns.
   /// - Throws: ``MappingError``.
-  package init(_ entity: EntityDescription, columns: [String], options: MappingOptions = MappingOptions()) throws {
-    try self.init(MappingRules(entity, options), columns: columns)
+  package init(
+    _ entity: EntityDescription, columns: [String], options: MappingOptions = MappingOptions(), mayNest: Bool = false
+  ) throws {
+    try self.init(MappingRules(entity, options), columns: columns, mayNest: mayNest)
   }
 
   /// A mapping of these columns by rules that were made ready before.
-  init(_ rules: MappingRules, columns: [String]) throws {
+  init(_ rules: MappingRules, columns: [String], mayNest: Bool) throws {
+    self.mayNest = mayNest
     let (entity, options) = (rules.entity, rules.options)
     self.rules = rules
     self.columns = columns
@@ -93,6 +103,8 @@ package struct RecordMapping {
       if let column = reference.column { taken.insert(column) }
       for name in reference.template?.columns ?? [] { columnIndex[name].map { _ = taken.insert($0) } }
     }
+    collections = try Self.collections(rules, columnIndex, mayNest: mayNest)
+    taken.formUnion(collections.compactMap(\.column))
     self.attributes = attributes
     self.references = references
     let columnOfSlot = Dictionary(attributes.map { ($0.slot, $0.column) }) { first, _ in first }
@@ -140,7 +152,7 @@ package struct RecordMapping {
 
   /// Refuses a source of which nothing could be taken.
   func checkNotEmpty() throws {
-    guard attributes.isEmpty && references.isEmpty else { return }
+    guard attributes.isEmpty && references.isEmpty && collections.isEmpty else { return }
     throw MappingError.nothingToMap(entity: entity.name, columns: columns, expected: expectedColumns)
   }
 

@@ -39,6 +39,20 @@ final class ReferenceResolver {
     return found
   }
 
+  /// The same objects themselves, of a to-many relationship whose objects say by a to-one relationship where they belong:
+  /// each will be changed.
+  func members(
+    _ relationship: RelationshipDescription, by attribute: AttributeDescription, keys: Set<Value>
+  ) throws -> [ManagedObject] {
+    guard relationship.isToMany, !relationship.isManyToMany else { return [] }
+    return try Array(keys).parts(of: 10_000).flatMap { part in
+      try context.fetch(
+        FetchRequest<ManagedObject>(
+          entityName: relationship.destinationEntity.name, predicate: .isIn(attribute.name, Array(part)),
+          includesPendingChanges: false))
+    }
+  }
+
   /// Forgets what was found: rows may have been changed or deleted since.
   func forget() { known.removeAll() }
 

@@ -39,7 +39,11 @@ final class BatchWriter {
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
   func write(_ batch: ConvertedBatch) throws {
     defer { remains = context.resetKeepingRemains() }
-    if mode == .insert, batch.mapping.references.isEmpty { try insert(batch) } else { try apply(batch) }
+    if mode == .insert, batch.mapping.references.isEmpty, batch.mapping.collections.isEmpty {
+      try insert(batch)
+    } else {
+      try apply(batch)
+    }
   }
 
   /// The objects of the last batch, which nobody touches any more.

@@ -13,16 +13,18 @@ struct ExistingObjects {
   /// By the place of a constraint, those that the batch uses.
   private var objects: [Int: [UniqueKey: ManagedObject]]
 
-  /// Fetches them. The context has no changes yet.
+  /// Fetches them, and what these to-many relationships of theirs hold. The context has no changes yet.
   init(
     _ entity: EntityDescription, _ constraints: [RecordMapping.Constraint], keys: [Int: Set<UniqueKey>],
-    in context: ManagedObjectContext
+    sets: [String] = [], in context: ManagedObjectContext
   ) throws {
     self.constraints = constraints
     objects = keys.mapValues { _ in [:] }
     for (place, keys) in keys {
       for predicate in Self.predicates(constraints[place].attributes, keys) {
-        for object in try context.fetch(FetchRequest<ManagedObject>(entityName: entity.name, predicate: predicate)) {
+        var request = FetchRequest<ManagedObject>(entityName: entity.name, predicate: predicate)
+        request.relationshipKeyPathsForPrefetching = sets
+        for object in try context.fetch(request) {
           let key = key(of: object, place)
           if keys.contains(key) { objects[place]?[key] = object }
         }

@@ -112,7 +112,9 @@ package struct Importer {
   ) throws -> ImportEnd {
     let reader = opened.reader
     let tabular = reader as? CSVReader
-    var mapping = try RecordMapping(entity, columns: reader.columns, options: request.options.mapping)
+    var mapping = try RecordMapping(
+      entity, columns: reader.columns, options: request.options.mapping,
+      mayNest: !(reader is CSVReader || reader is FixedWidthReader))
     if tabular != nil { try mapping.checkNotEmpty() }
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
     if mode == .upsert, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey() }

@@ -8,6 +8,8 @@ struct PendingKeys {
   private let options: MappingOptions
   private var wanted: [RelationshipDescription: (attribute: AttributeDescription, texts: [String: Value])] = [:]
   private var found: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
+  /// What to-many relationships are to hold, read together and held so that it isn't read again one by one.
+  private var members: [ManagedObject] = []
   private var converters: [RelationshipDescription: ValueConverter] = [:]
 
   init(model: ManagedObjectModel, options: MappingOptions) {
@@ -16,8 +18,8 @@ struct PendingKeys {
   }
 
   /// Adds the keys of one row.
-  mutating func add(_ keys: [String: String], entity: String) throws {
-    for (name, text) in keys {
+  mutating func add(_ keys: [String: [String]], entity: String) throws {
+    for (name, texts) in keys {
       guard let relationship = model.entitiesByName[entity]?.propertiesByName[name] as? RelationshipDescription else {
         continue
       }
@@ -25,16 +27,24 @@ struct PendingKeys {
       // As ``Value/plainText`` writes a value: dates by ISO 8601, whatever the file's own format was.
       let converter = try converters[relationship] ?? ValueConverter(attribute: attribute, dateFormat: nil)
       converters[relationship] = converter
-      wanted[relationship, default: (attribute, [:])].texts[text] = Self.value(of: text, converter)
+      for text in texts {
+        wanted[relationship, default: (attribute, [:])].texts[text] = Self.value(of: text, converter)
+      }
     }
   }
 
   /// Looks for the objects that the store has of them.
   mutating func find(_ resolver: ReferenceResolver) throws {
     for (relationship, keys) in wanted {
-      found[relationship] = try resolver.find(
-        relationship, by: keys.attribute, keys: Set(keys.texts.values.filter { !$0.isNull }))
+      let values = Set(keys.texts.values.filter { !$0.isNull })
+      found[relationship] = try resolver.find(relationship, by: keys.attribute, keys: values)
+      members += try resolver.members(relationship, by: keys.attribute, keys: values)
     }
+  }
+
+  /// The object of a key, if it was found or has been made.
+  func known(_ relationship: RelationshipDescription, _ text: String) -> ManagedObjectID? {
+    wanted[relationship]?.texts[text].flatMap { found[relationship]?[$0] }
   }
 
   /// The object of a key: found, or made now if the recipe says so. nil when there is none.

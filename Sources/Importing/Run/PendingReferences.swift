@@ -21,6 +21,21 @@ struct PendingReferences {
     var keys: [String: String]
     /// Whether the row was counted as unchanged, which it isn't any more once a reference is set.
     var isCountedUnchanged: Bool
+    /// Of to-many relationships, by name: the keys that lead nowhere yet.
+    var sets: [String: MissingKeys] = [:]
+
+    var isEmpty: Bool { keys.isEmpty && sets.isEmpty }
+
+    /// The keys that each relationship is about.
+    var allKeys: [String: [String]] { keys.mapValues { [$0] }.merging(sets.mapValues { $0.missing + $0.order }) { $1 } }
+  }
+
+  /// Keys of a to-many relationship.
+  struct MissingKeys: Codable {
+    /// Those that lead nowhere yet.
+    var missing: [String]
+    /// All of them in the record's order, when the relationship has one.
+    var order: [String]
   }
 
   /// Whether the job has any.
@@ -35,6 +50,10 @@ struct PendingReferences {
     try pending.setValue(.string(object.entity.name), forKey: "entity")
     try pending.setValue(Self.number(of: object), forKey: "row")
     try pending.setValue(.string(String(decoding: JSONEncoder.sorted.encode(note.keys), as: UTF8.self)), forKey: "keys")
+    if !note.sets.isEmpty {
+      let sets = try JSONEncoder.sorted.encode(note.sets)
+      try pending.setValue(.string(String(decoding: sets, as: UTF8.self)), forKey: "sets")
+    }
     try pending.setValue(.string(note.isCountedUnchanged ? "unchanged" : "changed"), forKey: "counted")
   }
 
@@ -52,9 +71,13 @@ struct PendingReferences {
   /// What is kept in one object of `lade_unresolved`.
   static func note(_ pending: ManagedObject) throws -> Note {
     let text = pending.value(forKey: "keys")?.plainText ?? ""
-    return Note(
+    var note = Note(
       keys: try JSONDecoder().decode([String: String].self, from: Data(text.utf8)),
       isCountedUnchanged: pending.value(forKey: "counted") == .string("unchanged"))
+    if case .string(let sets)? = pending.value(forKey: "sets"), !sets.isEmpty {
+      note.sets = try JSONDecoder().decode([String: MissingKeys].self, from: Data(sets.utf8))
+    }
+    return note
   }
 
   /// What numbers an object's row: known before the object is saved.
@@ -112,7 +135,9 @@ struct PendingReferences {
     if pending.isEmpty { return false }
     var references = PendingKeys(model: context.model, options: options)
     let notes = try pending.map { try ($0, Self.note($0)) }
-    for (item, note) in notes { try references.add(note.keys, entity: item.value(forKey: "entity")?.plainText ?? "") }
+    for (item, note) in notes {
+      try references.add(note.allKeys, entity: item.value(forKey: "entity")?.plainText ?? "")
+    }
     try references.find(resolver)
     for (item, note) in notes {
       let object = try owner(of: item)
@@ -126,9 +151,25 @@ struct PendingReferences {
           object?.point(relationship, to: target)
         } else {
           checkpoint.counts.unresolved += 1
-          lost[name, default: (0, [])].count += 1
-          if lost[name, default: (0, [])].examples.count < 3 { lost[name]?.examples.append("“\(text)”") }
+          lost.note(name, text)
         }
+      }
+      for (name, set) in note.sets.sorted(by: { $0.key < $1.key }) {
+        guard let relationship = object?.entity.propertiesByName[name] as? RelationshipDescription else { continue }
+        var found: [ManagedObjectID] = []
+        for text in set.missing {
+          if let object,
+            let target = try references.target(relationship, text, in: context, created: &checkpoint.counts.created)
+          {
+            if !object.resolved(relationship).contains(target) { found.append(target) }
+          } else {
+            checkpoint.counts.unresolved += 1
+            lost.note(name, text)
+          }
+        }
+        guard !found.isEmpty else { continue }
+        object?.join(relationship, found, order: set.order.compactMap { references.known(relationship, $0) })
+        isSet = true
       }
       if isSet, note.isCountedUnchanged {
         checkpoint.counts.unchanged -= 1
@@ -159,6 +200,13 @@ struct PendingReferences {
     } catch ManagedObjectError.objectNotFound {
       return nil
     }
+  }
+}
+
+extension PendingReferences.Lost {
+  fileprivate mutating func note(_ name: String, _ text: String) {
+    self[name, default: (0, [])].count += 1
+    if self[name, default: (0, [])].examples.count < 3 { self[name]?.examples.append("“\(text)”") }
   }
 }
 

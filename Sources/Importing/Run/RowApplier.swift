@@ -20,42 +20,47 @@ final class RowApplier {
     let changed: [Int]
   }
 
-  private let context: ManagedObjectContext
-  private let entity: EntityDescription
-  private let mode: ImportOptions.Mode
-  private let batch: ConvertedBatch
-  private let references: [RecordMapping.Reference]
-  private let pending: PendingReferences
-  private var existing: ExistingObjects?
-  /// The object of each key, for each reference.
-  private var targets: [[Value: ManagedObjectID]] = []
+  let context: ManagedObjectContext
+  let entity: EntityDescription
+  let mode: ImportOptions.Mode
+  let batch: ConvertedBatch
+  let references: [RecordMapping.Reference]
+  /// These, and the to-many relationships after them.
+  let ends: [RecordMapping.Reference]
+  let pending: PendingReferences
+  var existing: ExistingObjects?
+  /// The object of each key, for each of the ends.
+  var targets: [[Value: ManagedObjectID]] = []
   /// Whether a reference may lead to rows of this import itself.
-  private let isOwn: [Bool]
+  let isOwn: [Bool]
   /// What earlier batches kept, by number; and what this one keeps.
-  private var kept: [Value: ManagedObject] = [:]
-  private var waiting: [ObjectIdentifier: Waiting] = [:]
+  var kept: [Value: ManagedObject] = [:]
+  var waiting: [ObjectIdentifier: Waiting] = [:]
   /// Rows that need an object which may be a later row's, for each reference.
-  private var deferred: [[Value: [Int]]]
-  private var ready: [Int] = []
+  var deferred: [[Value: [Int]]]
+  var ready: [Int] = []
   /// The reference that a row was put off for.
-  private var putOff: [Int: Int] = [:]
-  private var lastRow: [ObjectIdentifier: Int] = [:]
+  var putOff: [Int: Int] = [:]
+  var lastRow: [ObjectIdentifier: Int] = [:]
 
   private(set) var applied: [Applied] = []
-  private(set) var rejections: [Rejection] = []
-  private(set) var tally = Tally()
+  var rejections: [Rejection] = []
+  var tally = Tally()
   /// Objects made because rows refer to them.
-  private var created: Set<ManagedObjectID> = []
+  var created: Set<ManagedObjectID> = []
+  /// What to-many relationships are to hold, read together and held so that it isn't read again one by one.
+  private var members: [ManagedObject] = []
   /// Whether anything was kept for the end of the file.
-  private(set) var keepsReferences = false
+  var keepsReferences = false
   /// Whether an object has another key than that by which references found it before.
   private(set) var changesTargets = false
 
   /// References of a row's object that lead nowhere yet.
-  private struct Waiting {
+  struct Waiting {
     var note: PendingReferences.Note
     /// Those of this batch's own rows, by the reference's place.
     var keys: [Int: Value] = [:]
+    var sets: [Int: RowChange.SetChange] = [:]
   }
 
   init(
@@ -68,7 +73,8 @@ final class RowApplier {
     self.batch = batch
     self.pending = pending
     references = batch.mapping.references
-    isOwn = references.map { entity.isKindOf($0.relationship.destinationEntity) }
+    ends = references + batch.mapping.collections
+    isOwn = ends.map { entity.isKindOf($0.relationship.destinationEntity) }
     deferred = references.map { _ in [:] }
   }
 
@@ -78,9 +84,17 @@ final class RowApplier {
       let keys = Set(batch.rows.lazy.map { $0.keys[place] }.filter { $0 != .null && $0 != .unresolved })
       targets.append(try resolver.find(reference.relationship, by: reference.key, keys: keys))
     }
+    for (place, collection) in batch.mapping.collections.enumerated() {
+      var keys: Set<Value> = []
+      for row in batch.rows { row.lists[place].map { keys.formUnion($0) } }
+      targets.append(try resolver.find(collection.relationship, by: collection.key, keys: keys))
+      members += try resolver.members(collection.relationship, by: collection.key, keys: keys)
+    }
     if mode == .upsert {
-      let existing = try ExistingObjects(entity, batch.mapping.constraints, keys: keys(), in: context)
-      if mayHaveKept, !references.isEmpty { kept = try pending.kept(of: existing.all()) }
+      let existing = try ExistingObjects(
+        entity, batch.mapping.constraints, keys: keys(),
+        sets: batch.mapping.collections.map(\.relationship.name), in: context)
+      if mayHaveKept, !ends.isEmpty { kept = try pending.kept(of: existing.all()) }
       self.existing = existing
     }
     applied.reserveCapacity(batch.rows.count)
@@ -136,7 +150,7 @@ final class RowApplier {
       }
       for constant in batch.mapping.rules.constants { change.set(constant.value, at: constant.slot) }
     }
-    guard link(index, row, known, &change) else { return }
+    guard link(index, row, known, &change), linkSets(index, row, known, &change) else { return }
     if let failure = firstFailure(known, change) {
       rejections.append(
         batch.source.rejection(row.record, column: failure.property, code: failure.code, message: failure.description))
@@ -157,41 +171,9 @@ final class RowApplier {
       case .nothing: object.point(references[place].relationship, to: nil)
       }
     }
+    for set in change.sets { try hold(set, object) }
     count(index, object, known, change)
     try note(object, row, change)
-  }
-
-  /// Finds what the row refers to. False when it was rejected, or put off.
-  private func link(_ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange) -> Bool
-  {
-    for (place, reference) in references.enumerated() {
-      let key = row.keys[place]
-      if key == .unresolved { continue }
-      if key.isNull {
-        change.link(place, .nothing, reference)
-      } else if let target = targets[place][key] {
-        change.link(place, .object(target), reference)
-      } else if isOwn[place], change.new[reference.key.slot] == key {
-        change.link(place, known.map { .object($0.objectID) } ?? .itself, reference)
-      } else if let made = reference.creates, !isOwn[place] {
-        if let failure = made.failure(key) {
-          rejectUnmade(index, place, failure)
-          return false
-        }
-        change.link(place, .new(key), reference)
-      } else if reference.relationship.isOptional {
-        change.link(place, .nothing, reference)
-        change.missing.append((place, key))
-      } else if isOwn[place] {
-        deferred[place][key, default: []].append(index)
-        putOff[index] = place
-        return false
-      } else {
-        rejectLost(index, place)
-        return false
-      }
-    }
-    return true
   }
 
   private func firstFailure(_ known: ManagedObject?, _ change: RowChange) -> ValidationFailure? {
@@ -229,24 +211,36 @@ final class RowApplier {
     existing?.note(object, formerly: change.old)
     changesTargets =
       changesTargets
-      || references.contains { object.entity.isKindOf($0.key.entity) && change.slots.contains($0.key.slot) }
-    for (place, reference) in references.enumerated() where isOwn[place] {
+      || ends.contains { object.entity.isKindOf($0.key.entity) && change.slots.contains($0.key.slot) }
+    for (place, reference) in ends.enumerated() where isOwn[place] {
       let old = change.old?[reference.key.slot] ?? .null
       let new = object.value(at: reference.key.slot)
       if old == new { continue }
       if !old.isNull, targets[place][old] == object.objectID { targets[place][old] = nil }
       guard !new.isNull, targets[place][new] == nil else { continue }
       targets[place][new] = object.objectID
+      guard place < references.count else { continue }
       if let rows = deferred[place].removeValue(forKey: new) { ready += rows }
     }
-    if references.isEmpty { return }
+    if ends.isEmpty { return }
     var waits = try waiting.removeValue(forKey: ObjectIdentifier(object)) ?? kept(of: object, row)
     for (place, reference) in references.enumerated() where row.keys[place] != .unresolved {
       waits?.note.keys[reference.relationship.name] = nil
       waits?.keys[place] = nil
     }
-    if !change.missing.isEmpty {
+    for (offset, list) in row.lists.enumerated() where list != nil {
+      waits?.note.sets[ends[references.count + offset].relationship.name] = nil
+      waits?.sets[references.count + offset] = nil
+    }
+    let sets = change.sets.filter { !$0.missing.isEmpty }
+    if !change.missing.isEmpty || !sets.isEmpty {
       var new = waits ?? Waiting(note: .init(keys: [:], isCountedUnchanged: false))
+      for set in sets {
+        let relationship = ends[set.place].relationship
+        new.note.sets[relationship.name] = .init(
+          missing: set.missing.map(\.plainText), order: relationship.isOrdered ? set.keys.map(\.plainText) : [])
+        new.sets[set.place] = set
+      }
       for (place, key) in change.missing {
         new.note.keys[references[place].relationship.name] = key.plainText
         new.keys[place] = key
@@ -254,123 +248,6 @@ final class RowApplier {
       if change.old != nil, !change.isChange { new.note.isCountedUnchanged = true }
       waits = new
     }
-    if let waits, !waits.note.keys.isEmpty { waiting[ObjectIdentifier(object)] = waits }
-  }
-
-  // MARK: References
-
-  /// The object of a key that no object had when the batch began: made by the first row that refers to it.
-  private func create(_ place: Int, _ key: Value) throws -> ManagedObjectID? {
-    if let known = targets[place][key] { return known }
-    guard let made = references[place].creates else { return nil }
-    let id = try context.insert(made.entity, values: made.values(key)).objectID
-    created.insert(id)
-    tally.created[references[place].relationship.name, default: 0] += 1
-    for (other, reference) in references.enumerated()
-    where made.isFound(by: reference.relationship, reference.key) && targets[other][key] == nil {
-      targets[other][key] = id
-    }
-    return id
-  }
-
-  /// What earlier batches kept of an object, taken out of the store when the row says something of it.
-  private func kept(of object: ManagedObject, _ row: ConvertedBatch.Row) throws -> Waiting? {
-    let number = PendingReferences.number(of: object)
-    guard let item = kept[number] else { return nil }
-    let note = try PendingReferences.note(item)
-    let isConcerned = references.enumerated().contains { place, reference in
-      row.keys[place] != .unresolved && note.keys[reference.relationship.name] != nil
-    }
-    guard isConcerned else { return nil }
-    kept[number] = nil
-    context.delete(item)
-    return Waiting(note: note)
-  }
-
-  /// Sets references to rows of this batch that came later, and keeps the others for the end of the file.
-  private func keepReferences(_ resolver: ReferenceResolver) throws {
-    guard !waiting.isEmpty else { return }
-    var keeping: [(object: ManagedObject, note: PendingReferences.Note)] = []
-    for item in applied {
-      guard var waits = waiting.removeValue(forKey: ObjectIdentifier(item.object)) else { continue }
-      for (place, key) in waits.keys {
-        guard let target = targets[place][key] else { continue }
-        item.object.point(references[place].relationship, to: target)
-        waits.note.keys[references[place].relationship.name] = nil
-        if waits.note.isCountedUnchanged {
-          waits.note.isCountedUnchanged = false
-          tally.unchanged -= 1
-          tally.updated += 1
-        }
-      }
-      if !waits.note.keys.isEmpty { keeping.append((item.object, waits.note)) }
-    }
-    guard !keeping.isEmpty else { return }
-    keepsReferences = true
-    if entity.primaryKey == nil {
-      // All of them, so that numbers go along with the file.
-      try context.obtainPermanentIDs(for: applied.filter(\.isNew).map(\.object))
-    }
-    for item in keeping { try pending.keep(item.note, of: item.object) }
-  }
-
-  // MARK: Rejects
-
-  private func rejectKeyless(_ row: ConvertedBatch.Row) {
-    let keys = entity.uniquenessConstraints.map { $0.map(\.name).joined(separator: "+") }.joined(separator: " or ")
-    rejections.append(
-      batch.source.rejection(
-        row.record, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)"))
-  }
-
-  private func rejectUnmade(_ index: Int, _ place: Int, _ failure: ValidationFailure) {
-    let relationship = references[place].relationship
-    rejections.append(
-      batch.source.rejection(
-        batch.rows[index].record, column: relationship.name, code: failure.code,
-        message: "no \(relationship.destinationEntity.name) can be made for \(relationship.name): "
-          + failure.description))
-  }
-
-  private func rejectLost(_ index: Int, _ place: Int) {
-    let row = batch.rows[index]
-    let relationship = references[place].relationship
-    rejections.append(
-      batch.source.rejection(
-        row.record, column: relationship.name, code: "no_such_object",
-        message: "there is no \(relationship.destinationEntity.name) with \(references[place].key.name) "
-          + "“\(row.keys[place].plainText)”, which \(relationship.name) needs"))
-  }
-
-  /// Whether the store has got an object of a new one's key meanwhile: a record that would be an update if the batch
-  /// were applied again, or an object that needn't have been made.
-  func hasMissedObjects(_ conflicts: [ConstraintConflict]) -> Bool {
-    if conflicts.contains(where: { created.contains($0.objectID) }) { return true }
-    guard let existing else { return false }
-    let refused = Dictionary(conflicts.map { ($0.objectID, $0) }) { first, _ in first }
-    return applied.contains { item in
-      item.isNew && (refused[item.object.objectID].map { existing.isKey($0.constraint) } ?? false)
-    }
-  }
-
-  /// The records whose objects the store refuses, with the reason.
-  ///
-  /// Of several records of one object, it is the last that changed what the conflict is about.
-  func refusals(_ conflicts: [ConstraintConflict]) -> [Int: Rejection] {
-    let refused = Dictionary(conflicts.map { ($0.objectID, $0) }) { first, _ in first }
-    var culprits: [ManagedObjectID: Applied] = [:]
-    for item in applied {
-      let id = item.object.objectID
-      guard let conflict = refused[id] else { continue }
-      let slots = conflict.constraint.compactMap { entity.slot(of: $0) }
-      if culprits[id] == nil || item.changed.contains(where: slots.contains) { culprits[id] = item }
-    }
-    var rejections: [Int: Rejection] = [:]
-    for (id, item) in culprits {
-      guard let conflict = refused[id] else { continue }
-      let record = batch.rows[item.row].record
-      rejections[record] = batch.duplicate(record, conflict.constraint, item.object.slots, item.object.entity)
-    }
-    return rejections
+    if let waits, !waits.note.isEmpty { waiting[ObjectIdentifier(object)] = waits }
   }
 }

@@ -22,7 +22,24 @@ struct RowChange {
   private(set) var links: [(place: Int, target: Target)] = []
   /// References that lead nowhere yet.
   var missing: [(place: Int, key: Value)] = []
+  /// What to-many relationships are to hold.
+  private(set) var sets: [SetChange] = []
   private var changesLinks = false
+
+  /// What one to-many relationship is to hold.
+  struct SetChange {
+    let place: Int
+    /// In the order of the record.
+    var targets: [Target] = []
+    /// Keys that lead nowhere yet.
+    var missing: [Value] = []
+    let keys: [Value]
+
+    init(place: Int, keys: [Value]) {
+      self.place = place
+      self.keys = keys
+    }
+  }
 
   init(old: ContiguousArray<Value>?, new: ContiguousArray<Value>) {
     self.old = old
@@ -51,5 +68,16 @@ struct RowChange {
     if new[slot] == value { return }
     new[slot] = value
     changesLinks = true
+  }
+
+  /// Notes what a to-many relationship is to hold. One that holds it already is left alone.
+  mutating func set(_ set: SetChange, _ relationship: RelationshipDescription, now: Value) {
+    sets.append(set)
+    let ids = set.targets.compactMap { target in if case .object(let id) = target { id } else { nil } }
+    let new: Value = relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids))
+    // What is still to come can't be counted yet.
+    let isWhole = ids.count == set.targets.count && set.missing.isEmpty
+    self.new[relationship.slot] = isWhole ? new : .unresolved
+    if ids.count < set.targets.count || new != now { changesLinks = true }
   }
 }

@@ -107,8 +107,12 @@ extension ManagedObjectContext {
   func mergeSets(
     of id: ManagedObjectID, from former: ContiguousArray<Value>?, to values: ContiguousArray<Value>?
   ) {
-    for relationship in id.entity.relationships where !relationship.isToMany {
+    for relationship in id.entity.relationships {
       guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
+      if relationship.isToMany {
+        mergePairs(of: id, relationship, inverse, from: former, to: values)
+        continue
+      }
       let new = values?[relationship.slot] ?? .null
       let old = former.flatMap { $0.isEmpty ? nil : $0[relationship.slot] } ?? .null
       if new == old { continue }
@@ -116,6 +120,19 @@ extension ManagedObjectContext {
       if case .object(let owner) = old { change(inverse, of: owner, isMovedHere) { $0.remove(id) } }
       if case .object(let owner) = new { change(inverse, of: owner, isMovedHere) { $0.insert(id) } }
     }
+  }
+
+  /// Keeps the sets at the other end of a many-to-many pair, of which a save may tell one end only.
+  private func mergePairs(
+    of id: ManagedObjectID, _ relationship: RelationshipDescription, _ inverse: RelationshipDescription,
+    from former: ContiguousArray<Value>?, to values: ContiguousArray<Value>?
+  ) {
+    let slot = relationship.slot
+    let old = former.flatMap { $0.isEmpty ? nil : $0[slot].objectIDs } ?? []
+    let new = values.map { $0[slot].objectIDs ?? old } ?? []
+    if old == new { return }
+    for owner in old.subtracting(new) { change(inverse, of: owner, false) { $0.remove(id) } }
+    for owner in new.subtracting(old) { change(inverse, of: owner, false) { $0.insert(id) } }
   }
 
   /// Changes a set that has been read; of one that an unsaved change decides, only what the store has.

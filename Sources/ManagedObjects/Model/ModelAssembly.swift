@@ -158,7 +158,7 @@ struct ModelAssembly {
   private func noteOrders(of entity: EntityDescription) {
     let stored = entity.relationships.filter { !$0.isUnstored }
     entity.orderedSets = stored.filter { $0.isToMany && $0.isOrdered }
-    entity.joinsSets = entity.relationships.contains { !$0.isToMany && $0.inverseRelationship?.isToMany == true }
+    entity.joinsSets = entity.relationships.contains { $0.inverseRelationship?.isToMany == true }
     entity.orderedReferences = stored.filter { reference in
       guard !reference.isToMany, let inverse = reference.inverseRelationship else { return false }
       return inverse.isToMany && inverse.isOrdered

@@ -70,6 +70,29 @@ extension ManagedObject {
     }
   }
 
+  /// Makes a to-many relationship hold exactly these objects, in this order if it has one, by their IDs.
+  ///
+  /// An import's way: of a many-to-many pair the set at the other end is kept when it has been read, and not read
+  /// otherwise, since it may be far larger than this one. A save writes the pairs from either end.
+  package final func hold(_ relationship: RelationshipDescription, _ ids: [ManagedObjectID]) {
+    guard relationship.isToMany, let context = home.context else { return }
+    guard relationship.isManyToMany else {
+      return replaceAll(
+        relationship, with: relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids)))
+    }
+    let inverse = relationship.inverseRelationship
+    let wanted = Set(ids)
+    for former in resolved(relationship).relatedIDs where !wanted.contains(former) {
+      forget(former, in: relationship)
+      if let inverse { context.registeredObject(for: former)?.forget(id, in: inverse) }
+    }
+    for other in ids {
+      note(other, in: relationship)
+      if let inverse { context.registeredObject(for: other)?.note(id, in: inverse) }
+    }
+    if relationship.isOrdered { arrange(relationship, as: OrderedSet(ids)) }
+  }
+
   /// The IDs in a to-many relationship, read from the store at the first touch.
   package final func resolvedIDs(_ relationship: RelationshipDescription) -> Set<ManagedObjectID> {
     resolved(relationship).objectIDs ?? []

@@ -29,6 +29,9 @@ final class Saves {
       .filter { $0.entity.name == entity }.count
   }
 
+  /// What they were.
+  var all: [ContextSave] { recorder.items }
+
   /// Saves seen.
   var total: Int { recorder.items.count }
 }

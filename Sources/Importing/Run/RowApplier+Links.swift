@@ -1,0 +1,120 @@
+import ManagedObjects
+
+// Finding what a row refers to, before its object is touched.
+extension RowApplier {
+  /// Finds what the row refers to. False when it was rejected, or put off.
+  func link(_ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange) -> Bool {
+    for (place, reference) in references.enumerated() {
+      let key = row.keys[place]
+      if key == .unresolved { continue }
+      if key.isNull {
+        change.link(place, .nothing, reference)
+      } else if let target = targets[place][key] {
+        change.link(place, .object(target), reference)
+      } else if isOwn[place], change.new[reference.key.slot] == key {
+        change.link(place, known.map { .object($0.objectID) } ?? .itself, reference)
+      } else if let made = reference.creates, !isOwn[place] {
+        if let failure = made.failure(key) {
+          rejectUnmade(index, place, failure)
+          return false
+        }
+        change.link(place, .new(key), reference)
+      } else if reference.relationship.isOptional {
+        change.link(place, .nothing, reference)
+        change.missing.append((place, key))
+      } else if isOwn[place] {
+        deferred[place][key, default: []].append(index)
+        putOff[index] = place
+        return false
+      } else {
+        rejectLost(index, place)
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Finds what the row's to-many relationships are to hold. False when the row was rejected.
+  func linkSets(
+    _ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange
+  ) -> Bool {
+    for (offset, list) in row.lists.enumerated() {
+      guard let list else { continue }
+      let place = references.count + offset
+      let reference = ends[place]
+      var set = RowChange.SetChange(place: place, keys: list)
+      for key in list {
+        if let target = targets[place][key] {
+          set.targets.append(.object(target))
+        } else if isOwn[place], change.new[reference.key.slot] == key {
+          set.targets.append(known.map { .object($0.objectID) } ?? .itself)
+        } else if let made = reference.creates, !isOwn[place] {
+          if let failure = made.failure(key) {
+            rejectUnmade(index, place, failure)
+            return false
+          }
+          set.targets.append(.new(key))
+        } else {
+          set.missing.append(key)
+        }
+      }
+      change.set(
+        set, reference.relationship,
+        now: known?.resolved(reference.relationship) ?? reference.relationship.emptyValue)
+    }
+    return true
+  }
+
+  /// Has an object's to-many relationship hold what its row says.
+  func hold(_ set: RowChange.SetChange, _ object: ManagedObject) throws {
+    let ids = try set.targets.compactMap { target -> ManagedObjectID? in
+      switch target {
+      case .object(let id): id
+      case .itself: object.objectID
+      case .new(let key): try create(set.place, key)
+      case .nothing: nil
+      }
+    }
+    object.hold(ends[set.place].relationship, ids)
+  }
+
+  /// The object of a key that no object had when the batch began: made by the first row that refers to it.
+  func create(_ place: Int, _ key: Value) throws -> ManagedObjectID? {
+    if let known = targets[place][key] { return known }
+    guard let made = ends[place].creates else { return nil }
+    let id = try context.insert(made.entity, values: made.values(key)).objectID
+    created.insert(id)
+    tally.created[ends[place].relationship.name, default: 0] += 1
+    for (other, reference) in ends.enumerated()
+    where made.isFound(by: reference.relationship, reference.key) && targets[other][key] == nil {
+      targets[other][key] = id
+    }
+    return id
+  }
+
+  func rejectKeyless(_ row: ConvertedBatch.Row) {
+    let keys = entity.uniquenessConstraints.map { $0.map(\.name).joined(separator: "+") }.joined(separator: " or ")
+    rejections.append(
+      batch.source.rejection(
+        row.record, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)"))
+  }
+
+  func rejectUnmade(_ index: Int, _ place: Int, _ failure: ValidationFailure) {
+    let relationship = ends[place].relationship
+    rejections.append(
+      batch.source.rejection(
+        batch.rows[index].record, column: relationship.name, code: failure.code,
+        message: "no \(relationship.destinationEntity.name) can be made for \(relationship.name): "
+          + failure.description))
+  }
+
+  func rejectLost(_ index: Int, _ place: Int) {
+    let row = batch.rows[index]
+    let relationship = references[place].relationship
+    rejections.append(
+      batch.source.rejection(
+        row.record, column: relationship.name, code: "no_such_object",
+        message: "there is no \(relationship.destinationEntity.name) with \(references[place].key.name) "
+          + "“\(row.keys[place].plainText)”, which \(relationship.name) needs"))
+  }
+}
