@@ -37,6 +37,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
   /// Removes what a job keeps in the store, once the queue knows that the job has ended. The context is reset.
   package static func remove(_ job: String, in context: ManagedObjectContext) throws {
     try PendingReferences(context: context, job: job).removeAll()
+    try AsideRecords(context: context, job: job, batchSize: 1000).removeAll()
     guard let object = try find(job, in: context) else { return }
     context.delete(object)
     try context.save()

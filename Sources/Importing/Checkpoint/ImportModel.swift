@@ -6,6 +6,10 @@ package enum ImportModel {
   package static let checkpointEntity = "lade_checkpoint"
   /// Rows of a job that refer to objects which the store hasn't got yet.
   package static let referenceEntity = "lade_unresolved"
+  /// Records of a job that need an object which a later row may be.
+  package static let asideEntity = "lade_aside"
+  /// All of them.
+  package static let entities: Set<String> = [checkpointEntity, referenceEntity, asideEntity]
 
   /// The model, to be merged with that of the data.
   package static func make() throws -> ManagedObjectModel {
@@ -34,6 +38,20 @@ package enum ImportModel {
           AttributeDefinition("sets", .string),
         ],
         indexes: [FetchIndexDefinition("byRow", elements: [.init(property: "job"), .init(property: "row")])]),
+      EntityDefinition(
+        asideEntity,
+        attributes: [
+          AttributeDefinition("job", .string, isOptional: false),
+          AttributeDefinition("record", .integer64, isOptional: false),
+          AttributeDefinition("identity", .string, isOptional: false),
+          AttributeDefinition("overtaken", .integer64, isOptional: false, defaultValue: .int(0)),
+          AttributeDefinition("payload", .string, isOptional: false),
+          AttributeDefinition("raw", .binaryData, isOptional: false),
+        ],
+        indexes: [
+          FetchIndexDefinition("byRecord", elements: [.init(property: "job"), .init(property: "record")]),
+          FetchIndexDefinition("byIdentity", elements: [.init(property: "job"), .init(property: "identity")]),
+        ]),
     ])
   }
 

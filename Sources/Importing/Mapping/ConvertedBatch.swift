@@ -15,6 +15,8 @@ final class ConvertedBatch: @unchecked Sendable {
     let keys: [Value]
     /// The keys of each to-many relationship of the mapping, each once; nil where the record says nothing.
     var lists: [[Value]?] = []
+    /// Of a record that was set aside, what was kept of it: it isn't in the batch's source.
+    var aside: AsideRow?
   }
 
   let source: RecordBatch

@@ -31,7 +31,8 @@ extension RecordMapping {
         let converter = try rules.converter(of: key, for: relationship.name)
         return Reference(
           relationship: relationship, key: key, converter: converter, column: column, template: nil,
-          creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil, separator: separator)
+          creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil,
+          needsObject: needsObject(relationship, rule), separator: separator)
       } catch {
         throw failure("\(error)")
       }

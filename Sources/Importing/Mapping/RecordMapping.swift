@@ -36,6 +36,8 @@ package struct RecordMapping {
     let template: KeyTemplate?
     /// What is made for a key that no object has, if the recipe says so.
     let creates: KeyedObject?
+    /// Whether a record whose key no object has is rejected: the relationship needs one, or the recipe says so.
+    let needsObject: Bool
     /// What stands between several keys in a text; nil when a text is one key.
     var separator: String?
   }
@@ -136,12 +138,25 @@ package struct RecordMapping {
       columns: ignored.map { .init(name: $0, nearest: NearestName.of($0, among: free)) })
   }
 
+  /// Whether a record is rejected whose key no object has.
+  static func needsObject(_ relationship: RelationshipDescription, _ rule: PropertyRule?) -> Bool {
+    !relationship.isOptional || rule?.unresolved == .reject
+  }
+
   /// Refuses a recipe whose rules for relationships can't be followed, whatever the columns are.
   private static func check(_ options: MappingOptions, of entity: EntityDescription) throws {
-    for relationship in entity.relationships where options.properties[relationship.name]?.creates == true {
+    for relationship in entity.relationships {
+      guard let rule = options.properties[relationship.name] else { continue }
       func failure(_ reason: String) -> MappingError {
         .badRelationship(entity: entity.name, relationship: relationship.name, reason: reason)
       }
+      if rule.unresolved == .leave, !relationship.isOptional {
+        throw failure("it can't be left empty, since the model says that it needs an object: have it reject")
+      }
+      if rule.unresolved == .reject, rule.creates {
+        throw failure("it can't both create objects and reject keys that have none: leave one out")
+      }
+      guard rule.creates else { continue }
       switch key(of: relationship, options) {
       case .success(let key):
         if let obstacle = KeyedObject(relationship, by: key).obstacle(from: relationship) { throw failure(obstacle) }
@@ -182,12 +197,6 @@ package struct RecordMapping {
     guard constraints.isEmpty else { return }
     throw MappingError.noKey(
       entity: entity.name, constraints: entity.uniquenessConstraints.map { $0.map(\.name) }, columns: columns)
-  }
-
-  /// The place in ``constraints`` of the one by which a record finds its object: the first whose attributes the record
-  /// all has, be they null. nil when it has none, which only a JSON record can.
-  func constraint(of record: Int, in batch: RecordBatch) -> Int? {
-    constraints.firstIndex { $0.columns.allSatisfy { batch.cell(record, $0).kind != .missing } }
   }
 
   /// The cell of a reference's key in a record; nil when the key is made by a template.
@@ -247,7 +256,8 @@ package struct RecordMapping {
       let converter = try rules.converter(of: key, for: relationship.name)
       return Reference(
         relationship: relationship, key: key, converter: converter, column: template == nil ? column : nil,
-        template: template, creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil)
+        template: template, creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil,
+        needsObject: needsObject(relationship, rule))
     } catch {
       throw failure("\(error)")
     }

@@ -7,15 +7,19 @@ import ManagedObjects
 final class BatchWriter {
   /// How often a batch is applied anew because somebody else wrote the same rows meanwhile.
   private static let retries = 3
-  private let context: ManagedObjectContext
-  private let entity: EntityDescription
-  private let mode: ImportOptions.Mode
+  let context: ManagedObjectContext
+  let entity: EntityDescription
+  let mode: ImportOptions.Mode
   private let job: String
   private let rejects: RejectFile
-  private let resolver: ReferenceResolver
+  let resolver: ReferenceResolver
   private let pending: PendingReferences
+  let aside: AsideRecords
+  let options: MappingOptions
   /// Whether batches before have kept references; nil until somebody has to know.
   private var hasKept: Bool?
+  /// Whether batches before have set records aside; nil until somebody has to know.
+  var hasAside: Bool?
   private(set) var checkpoint: ImportCheckpoint
   /// The objects of the last batch, to be let go of elsewhere.
   private var remains: ContextRemains?
@@ -32,6 +36,8 @@ final class BatchWriter {
     self.job = job
     self.rejects = rejects
     self.checkpoint = checkpoint
+    self.options = options
+    aside = AsideRecords(context: context, job: job, batchSize: batchSize)
     resolver = ReferenceResolver(context: context)
     pending = PendingReferences(context: context, job: job, batchSize: batchSize, options: options)
   }
@@ -42,7 +48,7 @@ final class BatchWriter {
     if mode == .insert, batch.mapping.references.isEmpty, batch.mapping.collections.isEmpty {
       try insert(batch)
     } else {
-      try apply(batch)
+      try apply(batch, .inTheFile)
     }
   }
 
@@ -52,10 +58,12 @@ final class BatchWriter {
     return remains
   }
 
-  /// Ends the import: references to records that came later in the file are set, and the checkpoint says so.
+  /// Ends the import: records that were set aside are applied or rejected, references to records that came later in the file are set, and the checkpoint says so.
+  /// - Parameter told: is called after each save.
   /// - Returns: notes for a person; nil when `shouldStop` said so before the end.
-  func finish(shouldStop: () -> Bool) throws -> [String]? {
+  func finish(shouldStop: () -> Bool, told: () throws -> Void) throws -> [String]? {
     defer { context.reset() }
+    guard try settleAside(shouldStop: shouldStop, told: told) else { return nil }
     let before = checkpoint.counts.unresolved
     guard let lost = try pending.resolve(resolver, &checkpoint, shouldStop: shouldStop) else { return nil }
     var next = checkpoint
@@ -145,8 +153,7 @@ final class BatchWriter {
     for (place, item) in written.enumerated() {
       guard let conflict = byID[item.object.objectID] else { continue }
       refused.insert(place)
-      let record = batch.rows[item.row].record
-      rejections.append(batch.duplicate(record, conflict.constraint, item.object.slots, entity))
+      rejections.append(batch.duplicate(batch.rows[item.row], conflict.constraint, item.object.slots, entity))
     }
     // A conflict of something else than this batch's records can't be mended here.
     guard !refused.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts) }
@@ -161,19 +168,26 @@ final class BatchWriter {
 
   // MARK: Objects that may be there, and references
 
-  private func apply(_ batch: ConvertedBatch) throws {
+  /// Applies a batch's rows and saves what came of them.
+  /// - Returns: whether anything did, which of records that were set aside can't be said before.
+  @discardableResult
+  func apply(_ batch: ConvertedBatch, _ phase: RowApplier.Phase) throws -> Bool {
     var refused: [Int: Rejection] = [:]
     var retries = 0
     while true {
       let record = try ImportCheckpoint.object(job, in: context)
       let mayHaveKept = try hasKept ?? !pending.isEmpty()
-      let rows = RowApplier(context: context, entity: entity, mode: mode, batch: batch, pending: pending)
-      try rows.apply(excluding: refused, resolver, mayHaveKept: mayHaveKept)
+      let mayHaveAside = try hasAside ?? !aside.isEmpty()
+      let rows = RowApplier(
+        context: context, entity: entity, mode: mode, batch: batch, phase: phase, pending: pending, aside: aside)
+      try rows.apply(excluding: refused, resolver, mayHaveKept: mayHaveKept, mayHaveAside: mayHaveAside)
+      if phase != .inTheFile, refused.isEmpty, rows.applied.isEmpty, rows.rejections.isEmpty { return false }
       do {
         try save(batch, batch.rejections + refused.values + rows.rejections, rows.tally, record)
         hasKept = mayHaveKept || rows.keepsReferences
+        hasAside = mayHaveAside || rows.keepsAside
         if rows.changesTargets { resolver.forget() }
-        return
+        return true
       } catch ManagedObjectError.constraintConflicts(let conflicts) {
         if retries < Self.retries, rows.hasMissedObjects(conflicts) {
           retries += 1
@@ -204,9 +218,9 @@ final class BatchWriter {
     rejects.append(rejections)
     try rejects.flush()
     var next = checkpoint
-    next.position = batch.source.end
+    if !batch.isSetAside { next.position = batch.source.end }
     next.rejectsLength = rejects.length
-    next.counts.records = batch.source.end.record
+    next.counts.records = next.position.record
     next.counts.inserted += tally.inserted
     next.counts.updated += tally.updated
     next.counts.unchanged += tally.unchanged
@@ -236,13 +250,13 @@ struct Tally {
 extension ConvertedBatch {
   /// The rejection of a record whose object can't be, because there is one of the same key.
   func duplicate(
-    _ record: Int, _ constraint: [String], _ values: ContiguousArray<Value>, _ entity: EntityDescription
+    _ row: Row, _ constraint: [String], _ values: ContiguousArray<Value>, _ entity: EntityDescription
   ) -> Rejection {
     let columns = constraint.joined(separator: ", ")
     let key = constraint.map { name in entity.slot(of: name).map { values[$0].plainText } ?? "" }.joined(
       separator: ", ")
-    return source.rejection(
-      record, column: columns, code: "duplicate_key",
+    return rejection(
+      row, column: columns, code: "duplicate_key",
       message: "there is a \(entity.name) with \(columns) “\(key)” already")
   }
 }

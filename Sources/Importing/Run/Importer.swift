@@ -167,7 +167,9 @@ package struct Importer {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
     try indexes.make()
-    guard var notes = try writer.finish(shouldStop: shouldStop) else { return try stopped() }
+    guard var notes = try writer.finish(shouldStop: shouldStop, told: { try checkRejects(writer) }) else {
+      return try stopped()
+    }
     done = total
     notes.insert(contentsOf: opened.detection.notes, at: 0)
     if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
@@ -186,10 +188,10 @@ package struct Importer {
 
   private func targetEntity() throws -> EntityDescription {
     guard let entity = coordinator.model.entitiesByName[request.entity],
-      entity.name != ImportModel.checkpointEntity, entity.name != ImportModel.referenceEntity
+      !ImportModel.entities.contains(entity.name)
     else {
       let known = coordinator.model.entities.map(\.name).filter {
-        $0 != ImportModel.checkpointEntity && $0 != ImportModel.referenceEntity
+        !ImportModel.entities.contains($0)
       }
       throw MappingError.unknownEntity(name: request.entity, known: known)
     }

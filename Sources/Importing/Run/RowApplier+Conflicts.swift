@@ -28,8 +28,8 @@ extension RowApplier {
     var rejections: [Int: Rejection] = [:]
     for (id, item) in culprits {
       guard let conflict = refused[id] else { continue }
-      let record = batch.rows[item.row].record
-      rejections[record] = batch.duplicate(record, conflict.constraint, item.object.slots, item.object.entity)
+      let row = batch.rows[item.row]
+      rejections[row.record] = batch.duplicate(row, conflict.constraint, item.object.slots, item.object.entity)
     }
     return rejections
   }

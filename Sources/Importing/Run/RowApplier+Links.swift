@@ -13,25 +13,28 @@ extension RowApplier {
         change.link(place, .object(target), reference)
       } else if isOwn[place], change.new[reference.key.slot] == key {
         change.link(place, known.map { .object($0.objectID) } ?? .itself, reference)
-      } else if let made = reference.creates, !isOwn[place] {
+      } else if let made = reference.creates, !isOwn[place] || (phase == .atLast && reference.needsObject) {
         if let failure = made.failure(key) {
           rejectUnmade(index, place, failure)
           return false
         }
         change.link(place, .new(key), reference)
-      } else if reference.relationship.isOptional {
+      } else if !reference.needsObject {
         change.link(place, .nothing, reference)
         change.missing.append((place, key))
-      } else if isOwn[place] {
-        deferred[place][key, default: []].append(index)
-        putOff[index] = place
-        return false
       } else {
-        rejectLost(index, place)
+        putOff(index, place, key)
         return false
       }
     }
     return true
+  }
+
+  /// Has a row wait for an object that it needs and that a later row may be, or rejects it.
+  private func putOff(_ index: Int, _ place: Int, _ key: Value) {
+    guard isOwn[place], phase != .atLast else { return rejectLost(index, place, key) }
+    deferred[place][key, default: []].append(index)
+    putOff[index] = place
   }
 
   /// Finds what the row's to-many relationships are to hold. False when the row was rejected.
@@ -54,6 +57,9 @@ extension RowApplier {
             return false
           }
           set.targets.append(.new(key))
+        } else if reference.needsObject {
+          putOff(index, place, key)
+          return false
         } else {
           set.missing.append(key)
         }
@@ -95,26 +101,33 @@ extension RowApplier {
   func rejectKeyless(_ row: ConvertedBatch.Row) {
     let keys = entity.uniquenessConstraints.map { $0.map(\.name).joined(separator: "+") }.joined(separator: " or ")
     rejections.append(
-      batch.source.rejection(
-        row.record, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)"))
+      batch.rejection(
+        row, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)"))
   }
 
   func rejectUnmade(_ index: Int, _ place: Int, _ failure: ValidationFailure) {
     let relationship = ends[place].relationship
     rejections.append(
-      batch.source.rejection(
-        batch.rows[index].record, column: relationship.name, code: failure.code,
+      batch.rejection(
+        batch.rows[index], column: relationship.name, code: failure.code,
         message: "no \(relationship.destinationEntity.name) can be made for \(relationship.name): "
           + failure.description))
   }
 
-  func rejectLost(_ index: Int, _ place: Int) {
-    let row = batch.rows[index]
-    let relationship = references[place].relationship
+  func rejectLost(_ index: Int, _ place: Int, _ key: Value) {
+    let relationship = ends[place].relationship
     rejections.append(
-      batch.source.rejection(
-        row.record, column: relationship.name, code: "no_such_object",
-        message: "there is no \(relationship.destinationEntity.name) with \(references[place].key.name) "
-          + "“\(row.keys[place].plainText)”, which \(relationship.name) needs"))
+      batch.rejection(
+        batch.rows[index], column: relationship.name, code: "no_such_object",
+        message: "there is no \(relationship.destinationEntity.name) with \(ends[place].key.name) "
+          + "“\(key.plainText)”, which \(relationship.name) needs"))
+  }
+
+  func rejectOvertaken(_ index: Int) {
+    rejections.append(
+      batch.rejection(
+        batch.rows[index], code: "no_such_object",
+        message:
+          "an object that it refers to wasn't there before a later record of the same \(entity.name), which counts"))
   }
 }

@@ -5,12 +5,24 @@
 // A row is checked before it touches its object: a row that is rejected leaves no trace. What only the store can say
 // no to is rejected by applying the batch anew, to a context that was reset, without the rows in question.
 //
-// One exception: a reference that mustn't be empty may lead to a later row of the same batch, but not of a later one.
+// A row that needs an object which a later row may be is put off until that row has come in the same batch, and set aside
+// for the end of the file otherwise. One exception to what batches mean comes of it: a row that was set aside and whose
+// object a later row was about is rejected at the end, though in one batch it might have been applied in between.
 
 import ManagedObjects
 
 /// Makes rows into changes of a context, for upsert and for entities with references.
 final class RowApplier {
+  /// What can still come.
+  enum Phase {
+    /// Rows may come in later batches.
+    case inTheFile
+    /// All rows have come, but some that were set aside may be applied yet.
+    case atTheEnd
+    /// Nothing comes any more.
+    case atLast
+  }
+
   /// A row that was applied, for when the store refuses its object.
   struct Applied {
     let row: Int
@@ -27,7 +39,9 @@ final class RowApplier {
   let references: [RecordMapping.Reference]
   /// These, and the to-many relationships after them.
   let ends: [RecordMapping.Reference]
+  let phase: Phase
   let pending: PendingReferences
+  let aside: AsideRecords
   var existing: ExistingObjects?
   /// The object of each key, for each of the ends.
   var targets: [[Value: ManagedObjectID]] = []
@@ -36,7 +50,7 @@ final class RowApplier {
   /// What earlier batches kept, by number; and what this one keeps.
   var kept: [Value: ManagedObject] = [:]
   var waiting: [ObjectIdentifier: Waiting] = [:]
-  /// Rows that need an object which may be a later row's, for each reference.
+  /// Rows that need an object which may be a later row's, for each of the ends.
   var deferred: [[Value: [Int]]]
   var ready: [Int] = []
   /// The reference that a row was put off for.
@@ -52,6 +66,8 @@ final class RowApplier {
   private var members: [ManagedObject] = []
   /// Whether anything was kept for the end of the file.
   var keepsReferences = false
+  /// Whether any row waits for an object after the batch.
+  var keepsAside = false
   /// Whether an object has another key than that by which references found it before.
   private(set) var changesTargets = false
 
@@ -65,8 +81,10 @@ final class RowApplier {
 
   init(
     context: ManagedObjectContext, entity: EntityDescription, mode: ImportOptions.Mode, batch: ConvertedBatch,
-    pending: PendingReferences
+    phase: Phase, pending: PendingReferences, aside: AsideRecords
   ) {
+    self.phase = phase
+    self.aside = aside
     self.context = context
     self.entity = entity
     self.mode = mode
@@ -74,12 +92,14 @@ final class RowApplier {
     self.pending = pending
     references = batch.mapping.references
     ends = references + batch.mapping.collections
+    deferred = ends.map { _ in [:] }
     isOwn = ends.map { entity.isKindOf($0.relationship.destinationEntity) }
-    deferred = references.map { _ in [:] }
   }
 
   /// Applies every row but the excluded ones, which are records of the batch.
-  func apply(excluding excluded: [Int: Rejection], _ resolver: ReferenceResolver, mayHaveKept: Bool) throws {
+  func apply(excluding excluded: [Int: Rejection], _ resolver: ReferenceResolver, mayHaveKept: Bool, mayHaveAside: Bool)
+    throws
+  {
     for (place, reference) in references.enumerated() {
       let keys = Set(batch.rows.lazy.map { $0.keys[place] }.filter { $0 != .null && $0 != .unresolved })
       targets.append(try resolver.find(reference.relationship, by: reference.key, keys: keys))
@@ -106,9 +126,7 @@ final class RowApplier {
         next = ready
       }
     }
-    for (place, rows) in deferred.enumerated() {
-      for index in rows.values.joined() { rejectLost(index, place) }
-    }
+    try settleAside(mayHaveAside)
     try keepReferences(resolver)
   }
 
@@ -117,14 +135,14 @@ final class RowApplier {
     var keys: [Int: Set<UniqueKey>] = [:]
     for (place, constraint) in batch.mapping.constraints.enumerated() {
       keys[place] = Set(
-        batch.rows.lazy.filter { [batch] row in
-          constraint.columns.allSatisfy { batch.source.cell(row.record, $0).kind != .missing }
-        }.map { self.uniqueKey($0.values, place) }.filter { !$0.isPartial })
+        batch.rows.lazy.filter { [batch] row in constraint.columns.allSatisfy { batch.says(row, $0) } }.map {
+          self.uniqueKey($0.values, place)
+        }.filter { !$0.isPartial })
     }
     return keys
   }
 
-  private func uniqueKey(_ values: ContiguousArray<Value>, _ place: Int) -> UniqueKey {
+  func uniqueKey(_ values: ContiguousArray<Value>, _ place: Int) -> UniqueKey {
     UniqueKey(batch.mapping.constraints[place].attributes.map { values[$0.slot] })
   }
 
@@ -132,20 +150,21 @@ final class RowApplier {
 
   private func apply(_ index: Int) throws {
     let row = batch.rows[index]
+    if row.aside?.isOvertaken == true { return rejectOvertaken(index) }
     var known: ManagedObject?
     if mode == .upsert {
-      guard let place = batch.mapping.constraint(of: row.record, in: batch.source) else { return rejectKeyless(row) }
+      guard let place = batch.constraint(of: row) else { return rejectKeyless(row) }
       let key = uniqueKey(row.values, place)
       if !key.isPartial { known = existing?.object(key, place) }
     }
-    if let place = putOff[index], let known, let last = lastRow[ObjectIdentifier(known)], last > index {
+    if putOff[index] != nil, let known, let last = lastRow[ObjectIdentifier(known)], last > index {
       // A later row of the same key has been applied while it waited, and counts.
-      return rejectLost(index, place)
+      return rejectOvertaken(index)
     }
     var change = RowChange(old: known?.slots, new: known?.slots ?? row.values)
     if known != nil {
       for target in batch.mapping.attributes
-      where batch.source.cell(row.record, target.column).kind != .missing {
+      where batch.says(row, target.column) {
         change.set(row.values[target.slot], at: target.slot)
       }
       for constant in batch.mapping.rules.constants { change.set(constant.value, at: constant.slot) }
@@ -153,12 +172,12 @@ final class RowApplier {
     guard link(index, row, known, &change), linkSets(index, row, known, &change) else { return }
     if let failure = firstFailure(known, change) {
       rejections.append(
-        batch.source.rejection(row.record, column: failure.property, code: failure.code, message: failure.description))
+        batch.rejection(row, column: failure.property, code: failure.code, message: failure.description))
       return
     }
     if let place = clash(known, change) {
       let attributes = batch.mapping.constraints[place].attributes
-      rejections.append(batch.duplicate(row.record, attributes.map(\.name), change.new, entity))
+      rejections.append(batch.duplicate(row, attributes.map(\.name), change.new, entity))
       return
     }
     let object = try known ?? context.insert(entity, values: row.values)
@@ -219,7 +238,6 @@ final class RowApplier {
       if !old.isNull, targets[place][old] == object.objectID { targets[place][old] = nil }
       guard !new.isNull, targets[place][new] == nil else { continue }
       targets[place][new] = object.objectID
-      guard place < references.count else { continue }
       if let rows = deferred[place].removeValue(forKey: new) { ready += rows }
     }
     if ends.isEmpty { return }

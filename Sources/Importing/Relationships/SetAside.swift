@@ -1,0 +1,101 @@
+import Foundation
+import ManagedObjects
+
+/// A record that has been set aside, because it needs an object that a later row may be: what its row was, and what the
+/// reject file says of it should the object never come.
+///
+/// Everything is by name and not by place, for the columns of a JSON source are others in a run that goes on with it.
+struct SetAside: Codable {
+  /// The taken columns that the record has.
+  var columns: [String]
+  /// Attributes that aren't as in any new object.
+  var values: [String: Value]
+  /// The key of each reference that the record says something of.
+  var keys: [String: Value]
+  var lists: [String: [Value]]
+  /// Where it stood.
+  var record: Int64
+  var line: Int64
+  var isSelfContained: Bool
+  /// As it stood; kept beside the rest.
+  var raw: [UInt8] = []
+
+  private enum CodingKeys: String, CodingKey {
+    case columns, values, keys, lists, record, line, isSelfContained
+  }
+
+  /// What is kept of a row of a batch.
+  init(_ row: ConvertedBatch.Row, of batch: ConvertedBatch) {
+    if let aside = row.aside {
+      self = aside.kept
+      return
+    }
+    let mapping = batch.mapping
+    let reason = batch.source.rejection(row.record, code: "", message: "")
+    line = reason.line
+    raw = reason.raw
+    isSelfContained = reason.isSelfContained
+    record = batch.number(of: row)
+    let ignored = Set(mapping.ignored)
+    columns = mapping.columns.enumerated().filter { place, name in
+      batch.source.cell(row.record, place).kind != .missing && !ignored.contains(name)
+    }.map(\.element)
+    let initial = mapping.rules.initialValues
+    values = [:]
+    for attribute in mapping.entity.attributes
+    where !attribute.isTransient && row.values[attribute.slot] != initial[attribute.slot] {
+      values[attribute.name] = row.values[attribute.slot]
+    }
+    keys = [:]
+    for (reference, key) in zip(mapping.references, row.keys) where key != .unresolved {
+      keys[reference.relationship.name] = key
+    }
+    lists = [:]
+    for (collection, list) in zip(mapping.collections, row.lists) {
+      if let list { lists[collection.relationship.name] = list }
+    }
+  }
+
+  /// What is kept but for the record's own bytes.
+  func payload() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
+
+  /// Reads what ``payload()`` wrote.
+  init(payload: String, raw: [UInt8]) throws {
+    self = try JSONDecoder().decode(SetAside.self, from: Data(payload.utf8))
+    self.raw = raw
+  }
+}
+
+/// A record that was set aside, as a row of a batch again.
+final class AsideRow: Sendable {
+  let kept: SetAside
+  /// What keeps it in the store.
+  let id: ManagedObjectID
+  /// Whether a later record of the same object has been applied, and counts.
+  let isOvertaken: Bool
+  /// The columns that the record has.
+  let columns: Set<String>
+
+  init(_ kept: SetAside, id: ManagedObjectID, isOvertaken: Bool) {
+    self.kept = kept
+    self.id = id
+    self.isOvertaken = isOvertaken
+    columns = Set(kept.columns)
+  }
+
+  /// The row, under a mapping of its columns.
+  func row(_ place: Int, _ mapping: RecordMapping) -> ConvertedBatch.Row {
+    var values = mapping.rules.initialValues
+    for attribute in mapping.entity.attributes {
+      if let value = kept.values[attribute.name] { values[attribute.slot] = value }
+    }
+    return ConvertedBatch.Row(
+      record: place, values: values,
+      keys: mapping.references.map { kept.keys[$0.relationship.name] ?? .unresolved },
+      lists: mapping.collections.map { kept.lists[$0.relationship.name] }, aside: self)
+  }
+}
