@@ -3,9 +3,9 @@ import ManagedObjects
 // A batch's rows come from its records, or were set aside earlier: who applies them needn't know.
 extension ConvertedBatch {
   /// A batch of records that were set aside.
-  convenience init(_ aside: [AsideRow], of mapping: RecordMapping, mode: ImportOptions.Mode) {
+  convenience init(_ aside: [AsideRow], of mapping: RecordMapping, mode: ImportOptions.Mode) throws {
     self.init(source: RecordBatch(), mapping: mapping, mode: mode, bytesRead: 0)
-    for (place, record) in aside.enumerated() { rows.append(record.row(place, mapping)) }
+    for (place, record) in aside.enumerated() { rows.append(try record.row(place, mapping)) }
   }
 
   /// Whether its records were set aside, so that it doesn't bring the reading any further.

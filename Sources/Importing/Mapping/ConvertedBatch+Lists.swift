@@ -34,6 +34,7 @@ extension ConvertedBatch {
       }
     case .number, .yes, .no: problem = add(convert(cell, collection.converter), source.string(cell))
     case .nested:
+      if hasObject(cell) { return .success(nil) }
       let nested = source.withBytes(of: cell) { NestedValue(json: $0) } ?? .null
       for element in nested.elements where problem == nil {
         problem = add(Self.convert(element, collection.converter), element.shown)

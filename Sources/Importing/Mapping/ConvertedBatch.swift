@@ -15,6 +15,8 @@ final class ConvertedBatch: @unchecked Sendable {
     let keys: [Value]
     /// The keys of each to-many relationship of the mapping, each once; nil where the record says nothing.
     var lists: [[Value]?] = []
+    /// What the record gives for relationships as objects.
+    var nested: [Nested] = []
     /// Of a record that was set aside, what was kept of it: it isn't in the batch's source.
     var aside: AsideRow?
   }
@@ -81,6 +83,7 @@ final class ConvertedBatch: @unchecked Sendable {
       }
       if isLost { break }
     }
+    if failure == nil, !mapping.parts.isEmpty { failure = setParts(record, &values) }
     var keys: [Value] = []
     if !isLost, !mapping.references.isEmpty {
       keys.reserveCapacity(mapping.references.count)
@@ -115,6 +118,8 @@ final class ConvertedBatch: @unchecked Sendable {
         if failure != nil { break }
       }
     }
+    var nested: [Nested] = []
+    if failure == nil, !mapping.nesting.isEmpty { failure = nest(record, into: &nested) }
     if failure == nil, isChecked {
       mapping.entity.validationRules.check(values, of: nil, into: &failures)
       if let first = failures.first {
@@ -125,7 +130,7 @@ final class ConvertedBatch: @unchecked Sendable {
     if let failure {
       rejections.append(failure)
     } else {
-      rows.append(Row(record: record, values: values, keys: keys, lists: lists))
+      rows.append(Row(record: record, values: values, keys: keys, lists: lists, nested: nested))
     }
   }
 
@@ -162,6 +167,9 @@ final class ConvertedBatch: @unchecked Sendable {
 
   private func key(_ reference: RecordMapping.Reference, _ record: Int) -> Result<Value, KeyProblem> {
     if mapping.isAbsent(reference, record, in: source) { return .success(.unresolved) }
+    if mapping.mayNest, let column = reference.column, hasObject(source.cell(record, column)) {
+      return .success(.unresolved)
+    }
     let converted: Result<Value, ConversionCode>
     let text: String
     if let cell = mapping.keyCell(reference, record, in: source) {

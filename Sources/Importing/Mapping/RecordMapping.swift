@@ -60,6 +60,12 @@ package struct RecordMapping {
   let references: [Reference]
   /// To-many relationships, of which a column says all that they hold.
   let collections: [Reference]
+  /// Attributes that stand inside nested cells.
+  let parts: [Parts]
+  /// Relationships whose columns may hold objects.
+  let nesting: [Nesting]
+  /// How those become objects.
+  let nestedMappings: NestedMappings
   /// Whether the source can say several values in one column, as JSON does.
   let mayNest: Bool
   /// The entity's uniqueness constraints whose attributes all have a column.
@@ -79,7 +85,10 @@ package struct RecordMapping {
   }
 
   /// A mapping of these columns by rules that were made ready before.
-  init(_ rules: MappingRules, columns: [String], mayNest: Bool) throws {
+  init(
+    _ rules: MappingRules, columns: [String], mayNest: Bool, nestedMappings: NestedMappings = NestedMappings()
+  ) throws {
+    self.nestedMappings = nestedMappings
     self.mayNest = mayNest
     let (entity, options) = (rules.entity, rules.options)
     self.rules = rules
@@ -91,6 +100,7 @@ package struct RecordMapping {
     var attributes: [AttributeColumn] = []
     for attribute in Self.attributes(of: entity) {
       guard let name = Self.column(of: attribute, options), let column = columnIndex[name] else { continue }
+      if mayNest, attribute.isCodable { continue }
       attributes.append(
         AttributeColumn(
           column: column, slot: attribute.slot, converter: try rules.converter(for: attribute),
@@ -100,16 +110,22 @@ package struct RecordMapping {
     try Self.check(options, of: entity)
     var references: [Reference] = []
     for relationship in entity.relationships where !relationship.isToMany {
-      guard let reference = try Self.reference(relationship, rules, columnIndex) else { continue }
+      guard let reference = try Self.reference(relationship, rules, columnIndex, mayNest: mayNest) else { continue }
       references.append(reference)
       if let column = reference.column { taken.insert(column) }
       for name in reference.template?.columns ?? [] { columnIndex[name].map { _ = taken.insert($0) } }
     }
     collections = try Self.collections(rules, columnIndex, mayNest: mayNest)
     taken.formUnion(collections.compactMap(\.column))
+    nesting = mayNest ? Self.nesting(rules, columnIndex) : []
+    parts = mayNest ? Self.parts(rules, columnIndex) : []
+    taken.formUnion(nesting.map(\.column) + parts.map(\.column))
     self.attributes = attributes
     self.references = references
-    let columnOfSlot = Dictionary(attributes.map { ($0.slot, $0.column) }) { first, _ in first }
+    let columnOfSlot = Dictionary(
+      attributes.map { ($0.slot, $0.column) }
+        + parts.flatMap { group in group.parts.map { ($0.attribute.slot, group.column) } }
+    ) { first, _ in first }
     let isGiven = rules.defaults.union(rules.constants.map(\.slot))
     constraints = entity.uniquenessConstraints.compactMap { constraint in
       let needed = constraint.filter { !isGiven.contains($0.slot) }
@@ -124,7 +140,7 @@ package struct RecordMapping {
   }
 
   /// The column that an attribute comes from; nil when it is the same for every object.
-  private static func column(of attribute: AttributeDescription, _ options: MappingOptions) -> String? {
+  static func column(of attribute: AttributeDescription, _ options: MappingOptions) -> String? {
     let rule = options.properties[attribute.name]
     if rule?.constant != nil { return nil }
     return rule?.column ?? attribute.userInfo["mappedKeyName"] ?? attribute.name
@@ -167,12 +183,14 @@ package struct RecordMapping {
 
   /// Refuses a source of which nothing could be taken.
   func checkNotEmpty() throws {
-    guard attributes.isEmpty && references.isEmpty && collections.isEmpty else { return }
+    guard attributes.isEmpty && references.isEmpty && collections.isEmpty && parts.isEmpty && nesting.isEmpty else {
+      return
+    }
     throw MappingError.nothingToMap(entity: entity.name, columns: columns, expected: expectedColumns)
   }
 
   /// The attributes that a column may fill.
-  private static func attributes(of entity: EntityDescription) -> [AttributeDescription] {
+  static func attributes(of entity: EntityDescription) -> [AttributeDescription] {
     entity.attributes.filter { !$0.isTransient && $0.definition.derivationExpression == nil }
   }
 
@@ -228,7 +246,7 @@ package struct RecordMapping {
   }
 
   private static func reference(
-    _ relationship: RelationshipDescription, _ rules: MappingRules, _ columns: [String: Int]
+    _ relationship: RelationshipDescription, _ rules: MappingRules, _ columns: [String: Int], mayNest: Bool
   ) throws -> Reference? {
     let info = relationship.userInfo
     let rule = rules.options.properties[relationship.name]
@@ -250,7 +268,10 @@ package struct RecordMapping {
     let key: AttributeDescription
     switch Self.key(of: relationship, rules.options) {
     case .success(let attribute): key = attribute
-    case .failure(let problem): throw failure(problem.reason)
+    case .failure(let problem):
+      // Objects need no key; a key alone is rejected with its record.
+      if mayNest, template == nil, rule?.key == nil, relationship.userInfo["relatedByAttribute"] == nil { return nil }
+      throw failure(problem.reason)
     }
     do {
       let converter = try rules.converter(of: key, for: relationship.name)

@@ -13,6 +13,8 @@ struct SetAside: Codable {
   /// The key of each reference that the record says something of.
   var keys: [String: Value]
   var lists: [String: [Value]]
+  /// What stands for a relationship as objects, as JSON.
+  var nested: [String: String]
   /// Where it stood.
   var record: Int64
   var line: Int64
@@ -21,7 +23,7 @@ struct SetAside: Codable {
   var raw: [UInt8] = []
 
   private enum CodingKeys: String, CodingKey {
-    case columns, values, keys, lists, record, line, isSelfContained
+    case columns, values, keys, lists, nested, record, line, isSelfContained
   }
 
   /// What is kept of a row of a batch.
@@ -51,6 +53,10 @@ struct SetAside: Codable {
       keys[reference.relationship.name] = key
     }
     lists = [:]
+    nested = [:]
+    for item in row.nested {
+      nested[item.link.relationship.name] = String(decoding: item.value.data, as: UTF8.self)
+    }
     for (collection, list) in zip(mapping.collections, row.lists) {
       if let list { lists[collection.relationship.name] = list }
     }
@@ -88,14 +94,21 @@ final class AsideRow: Sendable {
   }
 
   /// The row, under a mapping of its columns.
-  func row(_ place: Int, _ mapping: RecordMapping) -> ConvertedBatch.Row {
+  func row(_ place: Int, _ mapping: RecordMapping) throws -> ConvertedBatch.Row {
     var values = mapping.rules.initialValues
     for attribute in mapping.entity.attributes {
       if let value = kept.values[attribute.name] { values[attribute.slot] = value }
     }
+    let conversion = NestedConversion(mappings: mapping.nestedMappings)
+    let nested = try mapping.nesting.compactMap { place -> ConvertedBatch.Nested? in
+      guard let text = kept.nested[place.end.relationship.name] else { return nil }
+      var json = text
+      let value = json.withUTF8 { NestedValue(json: UnsafeRawBufferPointer($0)) } ?? .null
+      return .init(value: value, link: try conversion.link(value, place.end, at: place.end.relationship.name))
+    }
     return ConvertedBatch.Row(
       record: place, values: values,
       keys: mapping.references.map { kept.keys[$0.relationship.name] ?? .unresolved },
-      lists: mapping.collections.map { kept.lists[$0.relationship.name] }, aside: self)
+      lists: mapping.collections.map { kept.lists[$0.relationship.name] }, nested: nested, aside: self)
   }
 }

@@ -75,7 +75,8 @@ final class BatchPipeline: @unchecked Sendable {
       do {
         guard try reader.read(into: batch, limit: batchSize) else { break }
         if batch.columns.count != mapping.columns.count {
-          mapping = try RecordMapping(mapping.rules, columns: batch.columns, mayNest: mapping.mayNest)
+          mapping = try RecordMapping(
+            mapping.rules, columns: batch.columns, mayNest: mapping.mayNest, nestedMappings: mapping.nestedMappings)
         }
         let converted = ConvertedBatch(source: batch, mapping: mapping, mode: mode, bytesRead: reader.bytesRead)
         converted.convert()

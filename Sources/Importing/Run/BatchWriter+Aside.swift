@@ -20,7 +20,7 @@ extension BatchWriter {
           last = end
           let columns = Set(records.flatMap(\.columns)).sorted()
           let mapping = try RecordMapping(entity, columns: columns, options: options, mayNest: true)
-          if try apply(ConvertedBatch(records, of: mapping, mode: mode), phase) {
+          if try apply(try ConvertedBatch(records, of: mapping, mode: mode), phase) {
             isNew = true
             try told()
           }

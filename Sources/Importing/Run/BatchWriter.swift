@@ -45,7 +45,9 @@ final class BatchWriter {
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
   func write(_ batch: ConvertedBatch) throws {
     defer { remains = context.resetKeepingRemains() }
-    if mode == .insert, batch.mapping.references.isEmpty, batch.mapping.collections.isEmpty {
+    if mode == .insert, batch.mapping.references.isEmpty, batch.mapping.collections.isEmpty,
+      batch.mapping.nesting.isEmpty
+    {
       try insert(batch)
     } else {
       try apply(batch, .inTheFile)
@@ -75,7 +77,13 @@ final class BatchWriter {
       "\(what.count) reference(s) \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
     }
     notes += checkpoint.counts.created.sorted { $0.key < $1.key }.map { name, count in
-      let destination = entity.relationshipsByName[name]?.destinationEntity.name ?? "object"
+      // One that nested objects have may be another entity's.
+      let relationship =
+        entity.relationshipsByName[name]
+        ?? context.model.entities.lazy.compactMap {
+          $0.relationshipsByName[name]
+        }.first
+      let destination = relationship?.destinationEntity.name ?? "object"
       return "created \(count) \(destination) on the way, for \(name)"
     }
     if before > 0 { notes.append("\(before) reference(s) were left empty before the import was interrupted") }

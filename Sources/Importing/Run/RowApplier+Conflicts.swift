@@ -26,6 +26,11 @@ extension RowApplier {
       if culprits[id] == nil || item.changed.contains(where: slots.contains) { culprits[id] = item }
     }
     var rejections: [Int: Rejection] = [:]
+    for (id, conflict) in refused where culprits[id] == nil {
+      guard let index = nestedRows[id], let object = context.registeredObject(for: id) else { continue }
+      let row = batch.rows[index]
+      rejections[row.record] = batch.duplicate(row, conflict.constraint, object.slots, object.entity)
+    }
     for (id, item) in culprits {
       guard let conflict = refused[id] else { continue }
       let row = batch.rows[item.row]

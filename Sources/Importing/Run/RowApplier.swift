@@ -62,6 +62,10 @@ final class RowApplier {
   var tally = Tally()
   /// Objects made because rows refer to them.
   var created: Set<ManagedObjectID> = []
+  /// The nested objects of the batch; nil when it has none.
+  var nested: NestedApplier?
+  /// Which row made or changed a nested object last.
+  var nestedRows: [ManagedObjectID: Int] = [:]
   /// What to-many relationships are to hold, read together and held so that it isn't read again one by one.
   private var members: [ManagedObject] = []
   /// Whether anything was kept for the end of the file.
@@ -110,11 +114,13 @@ final class RowApplier {
       targets.append(try resolver.find(collection.relationship, by: collection.key, keys: keys))
       members += try resolver.members(collection.relationship, by: collection.key, keys: keys)
     }
+    let nestedNames = try lookUpNested(resolver)
     if mode == .upsert {
       let existing = try ExistingObjects(
         entity, batch.mapping.constraints, keys: keys(),
-        sets: batch.mapping.collections.map(\.relationship.name), in: context)
+        sets: batch.mapping.collections.map(\.relationship.name) + nestedNames.sorted(), in: context)
       if mayHaveKept, !ends.isEmpty { kept = try pending.kept(of: existing.all()) }
+      nested?.hold(nestedNames, of: existing.all())
       self.existing = existing
     }
     applied.reserveCapacity(batch.rows.count)
@@ -169,7 +175,14 @@ final class RowApplier {
       }
       for constant in batch.mapping.rules.constants { change.set(constant.value, at: constant.slot) }
     }
-    guard link(index, row, known, &change), linkSets(index, row, known, &change) else { return }
+    if known != nil {
+      for group in batch.mapping.parts where batch.says(row, group.column) {
+        for part in group.parts { change.set(row.values[part.attribute.slot], at: part.attribute.slot) }
+      }
+    }
+    guard link(index, row, known, &change), linkSets(index, row, known, &change),
+      try linkNested(row, known, &change)
+    else { return }
     if let failure = firstFailure(known, change) {
       rejections.append(
         batch.rejection(row, column: failure.property, code: failure.code, message: failure.description))
@@ -191,6 +204,7 @@ final class RowApplier {
       }
     }
     for set in change.sets { try hold(set, object) }
+    try carryOutNested(index, object, change)
     count(index, object, known, change)
     try note(object, row, change)
   }
@@ -228,18 +242,11 @@ final class RowApplier {
   /// Makes the object known to the rows after it, and remembers what it still waits for.
   private func note(_ object: ManagedObject, _ row: ConvertedBatch.Row, _ change: RowChange) throws {
     existing?.note(object, formerly: change.old)
+    nested?.note(object, formerly: change.old)
     changesTargets =
       changesTargets
       || ends.contains { object.entity.isKindOf($0.key.entity) && change.slots.contains($0.key.slot) }
-    for (place, reference) in ends.enumerated() where isOwn[place] {
-      let old = change.old?[reference.key.slot] ?? .null
-      let new = object.value(at: reference.key.slot)
-      if old == new { continue }
-      if !old.isNull, targets[place][old] == object.objectID { targets[place][old] = nil }
-      guard !new.isNull, targets[place][new] == nil else { continue }
-      targets[place][new] = object.objectID
-      if let rows = deferred[place].removeValue(forKey: new) { ready += rows }
-    }
+    noteTargets(object, formerly: change.old)
     if ends.isEmpty { return }
     var waits = try waiting.removeValue(forKey: ObjectIdentifier(object)) ?? kept(of: object, row)
     for (place, reference) in references.enumerated() where row.keys[place] != .unresolved {

@@ -24,6 +24,8 @@ struct RowChange {
   var missing: [(place: Int, key: Value)] = []
   /// What to-many relationships are to hold.
   private(set) var sets: [SetChange] = []
+  /// What relationships are to hold by nested objects.
+  private(set) var nested: [(link: NestedLink, targets: [NestedApplier.PlannedTarget])] = []
   private var changesLinks = false
 
   /// What one to-many relationship is to hold.
@@ -79,5 +81,13 @@ struct RowChange {
     let isWhole = ids.count == set.targets.count && set.missing.isEmpty
     self.new[relationship.slot] = isWhole ? new : .unresolved
     if ids.count < set.targets.count || new != now { changesLinks = true }
+  }
+
+  /// Notes what a relationship is to hold by nested objects.
+  mutating func nest(_ link: NestedLink, _ targets: [NestedApplier.PlannedTarget], of object: ManagedObject?) {
+    let relationship = link.relationship
+    nested.append((link, targets))
+    if NestedApplier.isChange(targets, of: object, relationship) { changesLinks = true }
+    new[relationship.slot] = targets.isEmpty ? relationship.emptyValue : .unresolved
   }
 }

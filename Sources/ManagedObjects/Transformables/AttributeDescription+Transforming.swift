@@ -5,6 +5,11 @@ import Foundation
 import Synchronization
 
 extension AttributeDescription {
+  /// Whether it is a transformable attribute of a Codable type: its data is JSON.
+  package var isCodable: Bool {
+    type == .transformable && (definition.valueTransformerName.map(ValueTransformer.defaultNames.contains) ?? true)
+  }
+
   /// A value as the attribute's data.
   /// - Throws: ``TransformableError``.
   func transformed<T>(_ value: T) throws(TransformableError) -> Data {

@@ -80,12 +80,12 @@ struct CreationTests {
       try room.run(text, into: "Country", batch: 2, rules: ["parent": rule])
     } traces: { room, end in
       try [room.rows("code", "name", "parent.code", of: "Country").joined(separator: ";"), end.tally]
-        + [end.counts.created.description]
+        + [CountText.text(end.counts.created)]
     }
     try Killing.everyWrite(kind) { room in
       try room.run(people, batch: 3, rules: ["country": Self.creating])
     } traces: { room, end in
-      try [room.rows("code", "country.code").joined(separator: ";"), end.tally, end.counts.created.description]
+      try [room.rows("code", "country.code").joined(separator: ";"), end.tally, CountText.text(end.counts.created)]
     }
   }
 }

@@ -123,7 +123,7 @@ struct ToManyTests {
     } run: { room in
       try room.run(text, into: "Product", batch: 2, rules: rules)
     } traces: { room, end in
-      try room.sets("sku", "parts.sku", "tags.word") + [end.tally, end.counts.created.description]
+      try room.sets("sku", "parts.sku", "tags.word") + [end.tally, CountText.text(end.counts.created)]
     }
   }
 }

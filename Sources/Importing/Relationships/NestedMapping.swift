@@ -1,0 +1,120 @@
+import ManagedObjects
+import Synchronization
+
+/// How nested objects become objects of an entity: by names and key paths, as ``RecordMapping`` does by columns.
+///
+/// An attribute takes the value under its `mappedKeyName`, a path of keys (`address.city`), or under `mappedKeyName.1` to
+/// `.9`, the first that is there; without them under its name. The elements of a composite attribute stand in an object
+/// under the composite's name, since theirs are such paths. Source: MagicalRecord's data import, whose rules these are.
+final class NestedMapping: Sendable {
+  struct Attribute: Sendable {
+    let attribute: AttributeDescription
+    let paths: [[String]]
+    let converter: NestedConverter
+  }
+
+  struct Relationship: Sendable {
+    let relationship: RelationshipDescription
+    let paths: [[String]]
+    let end: NestedEnd
+  }
+
+  let entity: EntityDescription
+  let attributes: [Attribute]
+  let relationships: [Relationship]
+
+  init(_ entity: EntityDescription) {
+    self.entity = entity
+    attributes = entity.attributes.filter { !$0.isTransient && $0.definition.derivationExpression == nil }.map {
+      Attribute(attribute: $0, paths: Self.paths($0), converter: NestedConverter($0))
+    }
+    relationships = entity.relationships.filter { !$0.isUnstored }.map {
+      Relationship(
+        relationship: $0, paths: Self.paths($0), end: NestedEnd($0, RecordMapping.key(of: $0, MappingOptions())))
+    }
+  }
+
+  /// The key paths of a property, in the order in which they are tried.
+  static func paths(_ property: PropertyDescription) -> [[String]] {
+    var names = [property.userInfo["mappedKeyName"] ?? property.name]
+    for number in 1...9 {
+      guard let name = property.userInfo["mappedKeyName.\(number)"] else { break }
+      names.append(name)
+    }
+    return names.map { $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
+  }
+}
+
+/// Where a relationship leads, and by what its objects are found when only a key is given.
+struct NestedEnd: Sendable {
+  let relationship: RelationshipDescription
+  /// nil: a key alone finds nothing.
+  let key: AttributeDescription?
+  let converter: ValueConverter?
+
+  init(_ relationship: RelationshipDescription, _ key: Result<AttributeDescription, RecordMapping.KeyProblem>) {
+    self.relationship = relationship
+    switch key {
+    case .success(let key):
+      do {
+        converter = try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
+        self.key = key
+      } catch {
+        // A key of a type that nothing converts to: then only objects can be given.
+        converter = nil
+        self.key = nil
+      }
+    case .failure:
+      converter = nil
+      self.key = nil
+    }
+  }
+}
+
+/// Turns nested values into those of one attribute.
+enum NestedConverter: Sendable {
+  case plain(ValueConverter)
+  /// Of a Codable type, which stands in the store as JSON.
+  case codable
+  /// Nothing can be said here.
+  case none(String)
+
+  init(_ attribute: AttributeDescription) {
+    if attribute.type == .transformable {
+      self = attribute.isCodable ? .codable : .none("its transformer takes nothing but the program's own values")
+      return
+    }
+    do {
+      self = .plain(try ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"]))
+    } catch {
+      self = .none("\(error)")
+    }
+  }
+
+  func value(_ nested: NestedValue, of attribute: AttributeDescription) -> Result<Value, ConvertedBatch.KeyProblem> {
+    switch self {
+    case .plain(let converter):
+      do throws(ConversionCode) {
+        return .success(try converter.convert(nested))
+      } catch {
+        return .failure(.init(code: error.rawValue, message: converter.problem(error, nested).description))
+      }
+    case .codable: return .success(nested == .null ? .null : .data(nested.data))
+    case .none(let reason): return .failure(.init(code: "unsupported_type", message: "\(attribute.name): \(reason)"))
+    }
+  }
+}
+
+/// The mappings of the entities that an import has met in nested objects.
+final class NestedMappings: Sendable {
+  private let known = Mutex<[String: NestedMapping]>([:])
+
+  subscript(entity: EntityDescription) -> NestedMapping {
+    known.withLock { known in
+      if let mapping = known[entity.name] { return mapping }
+      let mapping = NestedMapping(entity)
+      known[entity.name] = mapping
+      return mapping
+    }
+  }
+}

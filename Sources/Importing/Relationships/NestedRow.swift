@@ -1,0 +1,117 @@
+import ManagedObjects
+
+/// A nested object, turned into a row of its entity: what the reading thread makes of it.
+final class NestedRow: Sendable {
+  let entity: EntityDescription
+  /// The model's defaults, with what is given in place of them.
+  let values: ContiguousArray<Value>
+  /// The slots of the attributes that are given.
+  let given: [Int]
+  let links: [NestedLink]
+
+  init(_ entity: EntityDescription, _ values: ContiguousArray<Value>, given: [Int], links: [NestedLink]) {
+    self.entity = entity
+    self.values = values
+    self.given = given
+    self.links = links
+  }
+
+  /// By what it is found: the first uniqueness constraint of which it gives everything, or the key of the relationship.
+  func identity(_ key: AttributeDescription?) -> (attributes: [AttributeDescription], key: UniqueKey)? {
+    func isGiven(_ attribute: AttributeDescription) -> Bool {
+      given.contains(attribute.slot) && !values[attribute.slot].isNull
+    }
+    let own = key.flatMap { entity.propertiesByName[$0.name] as? AttributeDescription }.map { [[$0]] } ?? []
+    guard let found = (entity.uniquenessConstraints + own).first(where: { $0.allSatisfy(isGiven) }) else { return nil }
+    return (found, UniqueKey(found.map { values[$0.slot] }))
+  }
+}
+
+/// What a record, or an object in it, gives for a relationship: all that it is to hold.
+struct NestedLink: Sendable {
+  enum Target: Sendable {
+    case key(Value)
+    case object(NestedRow)
+  }
+
+  let end: NestedEnd
+  let targets: [Target]
+  var relationship: RelationshipDescription { end.relationship }
+  var hasObjects: Bool { targets.contains { if case .object = $0 { true } else { false } } }
+}
+
+/// Turns nested values into rows. A mistake is told with the path at which it stands.
+struct NestedConversion {
+  struct Problem: Error {
+    let path: String
+    let code: String
+    let message: String
+  }
+
+  let mappings: NestedMappings
+
+  /// What is given for a relationship that stands at `path`.
+  func link(_ nested: NestedValue, _ end: NestedEnd, at path: String) throws(Problem) -> NestedLink {
+    if case .array = nested, !end.relationship.isToMany {
+      throw Problem(
+        path: path, code: "wrong_kind",
+        message:
+          "\(end.relationship.name) leads to one \(end.relationship.destinationEntity.name), and here are several")
+    }
+    var targets: [NestedLink.Target] = []
+    for element in nested.elements { targets.append(try target(element, end, at: path)) }
+    return NestedLink(end: end, targets: targets)
+  }
+
+  private func target(_ nested: NestedValue, _ end: NestedEnd, at path: String) throws(Problem) -> NestedLink.Target {
+    let entity = end.relationship.destinationEntity
+    if case .object = nested {
+      if entity.isAbstract {
+        throw Problem(
+          path: path, code: "wrong_kind", message: "\(entity.name) is abstract: no object can be made of it")
+      }
+      return .object(try row(nested, mappings[entity], at: path))
+    }
+    guard let converter = end.converter else {
+      throw Problem(
+        path: path, code: "wrong_kind",
+        message:
+          "“\(nested.shown)” is no object, and neither recipe nor model say by which attribute of \(entity.name) "
+          + "it could be a key: set relatedByAttribute, or name the key in the recipe")
+    }
+    do throws(ConversionCode) {
+      return .key(try converter.convert(nested))
+    } catch {
+      throw Problem(path: path, code: error.rawValue, message: converter.problem(error, nested).description)
+    }
+  }
+
+  private func row(_ nested: NestedValue, _ mapping: NestedMapping, at path: String) throws(Problem) -> NestedRow {
+    var values = mapping.entity.initialValues
+    var given: [Int] = []
+    for target in mapping.attributes {
+      guard let value = Self.lookUp(nested, target.paths) else { continue }
+      switch target.converter.value(value, of: target.attribute) {
+      case .success(.null) where !target.attribute.isOptional && !values[target.attribute.slot].isNull: continue
+      case .success(let value):
+        values[target.attribute.slot] = value
+        given.append(target.attribute.slot)
+      case .failure(let problem):
+        throw Problem(path: "\(path).\(target.attribute.name)", code: problem.code, message: problem.message)
+      }
+    }
+    var links: [NestedLink] = []
+    for relationship in mapping.relationships {
+      guard let value = Self.lookUp(nested, relationship.paths) else { continue }
+      links.append(try link(value, relationship.end, at: "\(path).\(relationship.relationship.name)"))
+    }
+    return NestedRow(mapping.entity, values, given: given, links: links)
+  }
+
+  private static func lookUp(_ nested: NestedValue, _ paths: [[String]]) -> NestedValue? {
+    for path in paths {
+      if let value = nested.value(along: path[...]) { return value }
+    }
+    return nil
+  }
+}
