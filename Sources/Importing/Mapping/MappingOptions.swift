@@ -63,9 +63,11 @@ package struct PropertyRule: Codable, Sendable, Hashable {
   package var separator: String?
   /// A relationship's: the destination's attribute that the key is of.
   package var key: String?
-  /// A relationship's: whether an object with the key is made when there is none.
+  /// A relationship's: whether an object with the key, and nothing but the key, is made when neither store nor file has
+  /// one. Of a relationship to the entity itself that is at the end of the file, since a later record may be the one.
   package var creates = false
-  /// A relationship's; nil: reject when the relationship needs an object, leave it empty otherwise.
+  /// A relationship's; nil: reject when the relationship needs an object, leave it empty otherwise. Records that only lead
+  /// to each other in a circle are rejected.
   package var unresolved: Unresolved?
 
   package init() {}

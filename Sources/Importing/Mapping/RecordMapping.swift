@@ -8,6 +8,10 @@ package import ManagedObjects
 /// `mappedKeyName` or name, or from several columns by `mappedKeyTemplate` (see ``KeyTemplate``), and finds that object
 /// by the attribute `relatedByAttribute`, or by the destination's only unique attribute. A recipe's ``PropertyRule`` goes
 /// before the user info: its column before `mappedKeyName` and the template, its key before `relatedByAttribute`.
+///
+/// A to-many relationship takes several keys from one column: a text told apart by the recipe's `separator` or the model's
+/// `mappedSeparator`, or an array. Where columns may nest, an object in place of a key becomes an object of the
+/// destination: see ``NestedMapping``. A key in it that nobody has rejects the record.
 package struct RecordMapping {
   /// An attribute and the column it comes from.
   final class AttributeColumn: Sendable {

@@ -60,7 +60,8 @@ final class BatchWriter {
     return remains
   }
 
-  /// Ends the import: records that were set aside are applied or rejected, references to records that came later in the file are set, and the checkpoint says so.
+  /// Ends the import: records that were set aside are applied or rejected, references to records that came later in the
+  /// file are set, and the checkpoint says so.
   /// - Parameter told: is called after each save.
   /// - Returns: notes for a person; nil when `shouldStop` said so before the end.
   func finish(shouldStop: () -> Bool, told: () throws -> Void) throws -> [String]? {

@@ -167,7 +167,7 @@ package struct Importer {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
     try indexes.make()
-    guard var notes = try writer.finish(shouldStop: shouldStop, told: { try checkRejects(writer) }) else {
+    guard var notes = try writer.finish(shouldStop: shouldStop, told: { try checkRejects(writer, atEnd: true) }) else {
       return try stopped()
     }
     done = total
