@@ -14,6 +14,10 @@ package struct ImportCheckpoint: Sendable, Hashable {
   package var rejectsLength: Int64 = 0
   /// What the source looked like when the import began.
   package var identity = ""
+  /// Rejected records of which it can't be told which object they are about, and the line of the first; counted where
+  /// objects that no record is about are deleted.
+  package var unidentified: Int64 = 0
+  package var unidentifiedLine: Int64 = 0
   /// Whether the import was finished.
   package var isFinished = false
 
@@ -21,7 +25,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
   /// To add one, put it at the end: stores of older versions get the column when they are opened, with 0 in it.
   static let numbers = [
     "byteOffset", "line", "record", "inserted", "updated", "unchanged", "rejected", "unresolved", "rejectsLength",
-    "finished", "deleted", "skipped",
+    "finished", "deleted", "skipped", "unidentified", "unidentifiedLine",
   ]
   /// Texts that came later, for the same reason.
   static let laterTexts = ["created"]
@@ -38,6 +42,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
   package static func remove(_ job: String, in context: ManagedObjectContext) throws {
     try PendingReferences(context: context, job: job).removeAll()
     try AsideRecords(context: context, job: job, batchSize: 1000).removeAll()
+    try SeenObjects.removeAll(of: job, in: context)
     guard let object = try find(job, in: context) else { return }
     context.delete(object)
     try context.save()
@@ -61,6 +66,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
       ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
       ("rejected", counts.rejected), ("unresolved", counts.unresolved), ("rejectsLength", rejectsLength),
       ("finished", isFinished ? 1 : 0), ("deleted", counts.deleted), ("skipped", counts.skipped),
+      ("unidentified", unidentified), ("unidentifiedLine", unidentifiedLine),
     ]
     for (name, number) in numbers { try object.setValue(.int(number), forKey: name) }
   }
@@ -79,6 +85,8 @@ package struct ImportCheckpoint: Sendable, Hashable {
     counts.deleted = number("deleted")
     counts.skipped = number("skipped")
     counts.created = CountText.counts(text("created"))
+    unidentified = number("unidentified")
+    unidentifiedLine = number("unidentifiedLine")
     rejectsLength = number("rejectsLength")
     identity = text("identity")
     isFinished = number("finished") != 0

@@ -8,8 +8,10 @@ package enum ImportModel {
   package static let referenceEntity = "lade_unresolved"
   /// Records of a job that need an object which a later row may be.
   package static let asideEntity = "lade_aside"
-  /// All of them.
-  package static let entities: Set<String> = [checkpointEntity, referenceEntity, asideEntity]
+  /// Which objects the records of a job were about.
+  package static let seenEntity = "lade_seen"
+  /// All of these: nobody's data.
+  package static let entities: Set<String> = [checkpointEntity, referenceEntity, asideEntity, seenEntity]
 
   /// The model, to be merged with that of the data.
   package static func make() throws -> ManagedObjectModel {
@@ -52,6 +54,14 @@ package enum ImportModel {
           FetchIndexDefinition("byRecord", elements: [.init(property: "job"), .init(property: "record")]),
           FetchIndexDefinition("byIdentity", elements: [.init(property: "job"), .init(property: "identity")]),
         ]),
+      EntityDefinition(
+        seenEntity,
+        attributes: [
+          AttributeDefinition("job", .string, isOptional: false),
+          AttributeDefinition("chunk", .integer64, isOptional: false),
+          AttributeDefinition("rows", .binaryData, isOptional: false),
+        ],
+        indexes: [FetchIndexDefinition("byChunk", elements: [.init(property: "job"), .init(property: "chunk")])]),
     ])
   }
 

@@ -27,6 +27,9 @@ final class ConvertedBatch: @unchecked Sendable {
   var rejections: [Rejection] = []
   /// Records that are passed over.
   var skipped: Int64 = 0
+  /// What the rejected records are about; looked at only when somebody has to know.
+  var rejectedKeys = RejectedKeys()
+  private let notesRejected: Bool
   /// Bytes of the source read so far.
   let bytesRead: Int64
   /// Whether every row becomes a new object, and can be checked against the model before it is one.
@@ -37,6 +40,7 @@ final class ConvertedBatch: @unchecked Sendable {
   init(source: RecordBatch, mapping: RecordMapping, mode: ImportOptions.Mode, bytesRead: Int64) {
     isChecked = mode == .insert && mapping.entity.validationRules.concernsAttributesOnly
     filter = mapping.rules.filter
+    notesRejected = mode == .synchronise
     self.source = source
     self.mapping = mapping
     self.bytesRead = bytesRead
@@ -48,6 +52,7 @@ final class ConvertedBatch: @unchecked Sendable {
     for record in 0..<source.count {
       if source.hasProblems, let problem = source.problem(record) {
         rejections.append(source.rejection(record, code: problem.code, message: problem.description))
+        if notesRejected { noteRejected(record) }
         continue
       }
       if let column = mapping.reasonColumn, isNotMended(record, column) {
@@ -129,6 +134,7 @@ final class ConvertedBatch: @unchecked Sendable {
     }
     if let failure {
       rejections.append(failure)
+      if notesRejected { noteRejected(record) }
     } else {
       rows.append(Row(record: record, values: values, keys: keys, lists: lists, nested: nested))
     }

@@ -8,10 +8,36 @@ package struct ImportOptions: Codable, Sendable, Hashable {
     case upsert
     /// A record updates the object with the same key; one whose object the store hasn't got is rejected.
     case update
-    /// All objects of the entity are taken away and the records are the new ones, in one swap.
+    /// All objects of the entity are taken away and the records are the new ones, in one swap, whatever the atomicity.
+    ///
+    /// A record whose key an object had takes that object's place: references of others to it, and its to-many
+    /// relationships that the source doesn't give, lead to the new one; what else the source doesn't say is as in a new
+    /// object. One that doesn't differ isn't written. So the counts are of what changes: all that were there and all records
+    /// when the entity has no key. What no accepted record is about is deleted, with the delete rules; where these, or
+    /// a reference that mustn't be empty, forbid it, the job fails and nothing is changed. Of records with one key, all
+    /// but one are rejected. Objects of entities that inherit from the entity stay, as in ``synchronise``.
     case replace
     /// As ``upsert``; at the end, objects that no record was about are deleted.
+    ///
+    /// These are objects of exactly the entity, not of those that inherit from it. A record that is rejected is about its
+    /// object all the same, if its key can be read; if the key of one can't, nothing is deleted, and a note says so.
+    /// Records that the filter passes over are about none. Where the
+    /// recipe gives a part of the key as a constant, only objects that have it are looked at. An object that another one needs stays, and a note tells it.
     case synchronise
+
+    /// Whether records find the objects that the store has, by their keys.
+    var findsObjects: Bool {
+      switch self {
+      case .upsert, .update, .replace, .synchronise: return true
+      case .insert: return false
+      }
+    }
+
+    /// Whether a record without a key is of no use.
+    var needsKey: Bool { findsObjects && self != .replace }
+
+    /// Whether objects that no record is about are deleted.
+    var deletesOthers: Bool { self == .replace || self == .synchronise }
   }
 
   /// What is committed together.
@@ -56,7 +82,7 @@ package struct ImportOptions: Codable, Sendable, Hashable {
 
 extension ImportOptions {
   /// Whether the import is one transaction.
-  package var isWhole: Bool { atomicity == .file || isDryRun }
+  package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace }
 }
 
 extension ImportOptions {

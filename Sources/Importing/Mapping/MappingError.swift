@@ -10,8 +10,12 @@ package enum MappingError: Error, Sendable, Equatable {
   case abstractEntity(String)
   /// None of the columns is one of the entity's.
   case nothingToMap(entity: String, columns: [String], expected: [String])
-  /// Upsert needs a uniqueness constraint, and the source a column for each of its attributes.
-  case noKey(entity: String, constraints: [[String]], columns: [String])
+  /// The mode needs a uniqueness constraint, and the source a column for each of its attributes.
+  case noKey(entity: String, constraints: [[String]], columns: [String], mode: ImportOptions.Mode = .upsert)
+  /// Objects that the source doesn't have can't be taken away, and the mode leaves none.
+  case cannotReplace(entity: String, count: Int64, examples: [String])
+  /// The source has nothing that would be kept, and the mode deletes what it doesn't have.
+  case wouldDeleteAll(entity: String, count: Int, mode: ImportOptions.Mode, records: Int64)
   case badRelationship(entity: String, relationship: String, reason: String)
   case badAttribute(entity: String, reason: String)
   /// What a recipe says doesn't fit the entity, or can't be.
@@ -39,13 +43,24 @@ extension MappingError: CustomStringConvertible {
       return
         "none of the columns \(list(columns)) is one of \(entity)'s; expected some of \(list(expected)). "
         + "Name the source's columns by mappedKeyName in the model"
-    case .noKey(let entity, let constraints, let columns):
+    case .noKey(let entity, let constraints, let columns, let mode):
       if constraints.isEmpty {
-        return "\(entity) has no uniqueness constraint, which upsert needs: add one to the model, or use mode insert"
+        return
+          "\(entity) has no uniqueness constraint, which \(mode.rawValue) needs: add one to the model, or use mode insert"
       }
       return
-        "upsert needs a column for each attribute of a uniqueness constraint of \(entity) "
+        "\(mode.rawValue) needs a column for each attribute of a uniqueness constraint of \(entity) "
         + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns))"
+    case .cannotReplace(let entity, let count, let examples):
+      return
+        "\(count) \(entity) that the file doesn't have can't be deleted, since others need them, such as "
+        + "\(examples.joined(separator: ", ")): nothing was changed. Import what needs them before, or use mode "
+        + "synchronise, which leaves them"
+    case .wouldDeleteAll(let entity, let count, let mode, let records):
+      let why = records == 0 ? "the file has no records" : "none of the file's \(records) record(s) was taken in"
+      return
+        "\(why), and \(mode.rawValue) would have deleted all \(count) \(entity): nothing was changed. If they are to "
+        + "go, say so by allow_empty"
     case .badRelationship(let entity, let relationship, let reason): return "\(entity).\(relationship): \(reason)"
     case .badAttribute(let entity, let reason): return "\(entity): \(reason)"
     case .badRules(let entity, let problems):

@@ -214,11 +214,12 @@ package struct RecordMapping {
     return Self.attributes(of: entity).compactMap { Self.column(of: $0, options) } + keys
   }
 
-  /// Refuses a source whose records upsert couldn't find objects for.
-  func checkKey() throws {
+  /// Refuses a source whose records couldn't find their objects, as the mode needs.
+  func checkKey(_ mode: ImportOptions.Mode) throws {
     guard constraints.isEmpty else { return }
     throw MappingError.noKey(
-      entity: entity.name, constraints: entity.uniquenessConstraints.map { $0.map(\.name) }, columns: columns)
+      entity: entity.name, constraints: entity.uniquenessConstraints.map { $0.map(\.name) }, columns: columns,
+      mode: mode)
   }
 
   /// The cell of a reference's key in a record; nil when the key is made by a template.

@@ -5,6 +5,8 @@ import ManagedObjects
 final class ReferenceResolver {
   private let remembered: Int
   private let context: ManagedObjectContext
+  /// Which objects there still are, in an import that replaces them.
+  var seen: SeenObjects?
   private var known: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
 
   /// - Parameter remembered: keys that are kept of each relationship.
@@ -28,7 +30,9 @@ final class ReferenceResolver {
       let request = FetchRequest<ManagedObject>(
         entityName: relationship.destinationEntity.name, predicate: .isIn(attribute.name, Array(part)),
         includesPendingChanges: false)
-      for row in try context.rows(for: request) {
+      let rows = try context.rows(for: request)
+      let hidden = try seen?.hidden(among: rows.map(\.id)) ?? []
+      for row in rows where !hidden.contains(row.id) {
         let key = row.values[attribute.slot]
         if let other = new[key], other.number < row.id.number { continue }
         new[key] = row.id

@@ -54,6 +54,8 @@ final class NestedApplier {
   private var keyed: [KeyPlace: [Value: ManagedObjectID]] = [:]
   /// New objects, with the relationship that they were made for.
   var made: [(object: ManagedObject, relationship: String)] = []
+  /// Every object that a record has inside, changed or not.
+  private(set) var carried: [ManagedObject] = []
   /// What was made or changed since the last look.
   var touched: [(object: ManagedObject, former: ContiguousArray<Value>?)] = []
 
@@ -261,6 +263,7 @@ final class NestedApplier {
       target = try context.insert(row.entity, values: row.values)
       made.append((target, relationship.name))
     }
+    carried.append(target)
     if planned.isChange {
       note(target, formerly: former)
       touched.append((target, former))

@@ -16,6 +16,8 @@ final class BatchWriter {
   private let pending: PendingReferences
   let aside: AsideRecords
   let options: MappingOptions
+  /// What is deleted at the end, in a mode that does so.
+  private let absent: AbsentObjects?
   /// Whether batches before have kept references; nil until somebody has to know.
   private var hasKept: Bool?
   /// Whether batches before have set records aside; nil until somebody has to know.
@@ -28,7 +30,8 @@ final class BatchWriter {
 
   init(
     context: ManagedObjectContext, entity: EntityDescription, mode: ImportOptions.Mode, job: String,
-    rejects: RejectFile, checkpoint: ImportCheckpoint, batchSize: Int, options: MappingOptions
+    rejects: RejectFile, checkpoint: ImportCheckpoint, batchSize: Int, rules: MappingRules,
+    allowsEmpty: Bool
   ) {
     self.context = context
     self.entity = entity
@@ -36,10 +39,18 @@ final class BatchWriter {
     self.job = job
     self.rejects = rejects
     self.checkpoint = checkpoint
-    self.options = options
+    options = rules.options
     aside = AsideRecords(context: context, job: job, batchSize: batchSize)
     resolver = ReferenceResolver(context: context)
-    pending = PendingReferences(context: context, job: job, batchSize: batchSize, options: options)
+    absent =
+      mode.deletesOthers
+      ? AbsentObjects(
+        context: context, mode: mode, job: job, rules: rules, batchSize: batchSize, allowsEmpty: allowsEmpty)
+      : nil
+    var pending = PendingReferences(context: context, job: job, batchSize: batchSize, options: rules.options)
+    pending.seen = absent?.seen
+    resolver.seen = absent?.seen
+    self.pending = pending
   }
 
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
@@ -61,14 +72,20 @@ final class BatchWriter {
   }
 
   /// Ends the import: records that were set aside are applied or rejected, references to records that came later in the
-  /// file are set, and the checkpoint says so.
+  /// file are set, objects that it doesn't have are deleted where the mode says so, and the checkpoint says so.
   /// - Parameter told: is called after each save.
   /// - Returns: notes for a person; nil when `shouldStop` said so before the end.
   func finish(shouldStop: () -> Bool, told: () throws -> Void) throws -> [String]? {
     defer { context.reset() }
     guard try settleAside(shouldStop: shouldStop, told: told) else { return nil }
+    try absent?.check(checkpoint)
     let before = checkpoint.counts.unresolved
     guard let lost = try pending.resolve(resolver, &checkpoint, shouldStop: shouldStop) else { return nil }
+    var absence: [String] = []
+    if let absent {
+      guard let told = try absent.delete(&checkpoint, shouldStop: shouldStop) else { return nil }
+      absence = told
+    }
     var next = checkpoint
     next.isFinished = true
     try next.write(to: ImportCheckpoint.object(job, in: context))
@@ -88,7 +105,7 @@ final class BatchWriter {
       return "created \(count) \(destination) on the way, for \(name)"
     }
     if before > 0 { notes.append("\(before) reference(s) were left empty before the import was interrupted") }
-    return notes
+    return notes + absence
   }
 
   // MARK: New objects only
@@ -191,8 +208,9 @@ final class BatchWriter {
         context: context, entity: entity, mode: mode, batch: batch, phase: phase, pending: pending, aside: aside)
       try rows.apply(excluding: refused, resolver, mayHaveKept: mayHaveKept, mayHaveAside: mayHaveAside)
       if phase != .inTheFile, refused.isEmpty, rows.applied.isEmpty, rows.rejections.isEmpty { return false }
+      let tally = try absent?.seen.mark(rows) ?? rows.tally
       do {
-        try save(batch, batch.rejections + refused.values + rows.rejections, rows.tally, record)
+        try save(batch, batch.rejections + refused.values + rows.rejections, tally, record)
         hasKept = mayHaveKept || rows.keepsReferences
         hasAside = mayHaveAside || rows.keepsAside
         if rows.changesTargets { resolver.forget() }
@@ -236,6 +254,8 @@ final class BatchWriter {
     next.counts.deleted += tally.deleted
     next.counts.skipped += batch.skipped
     next.counts.rejected += Int64(rejections.count)
+    if next.unidentified == 0 { next.unidentifiedLine = tally.unidentifiedLine }
+    next.unidentified += tally.unidentified
     if !tally.created.isEmpty { next.counts.created.merge(tally.created, uniquingKeysWith: +) }
     try next.write(to: record)
     try context.saveValidated()
@@ -252,6 +272,9 @@ struct Tally {
   var updated: Int64 = 0
   var unchanged: Int64 = 0
   var deleted: Int64 = 0
+  /// Rejected records that don't say which object they are about, and the line of the first; see ``RejectedKeys``.
+  var unidentified: Int64 = 0
+  var unidentifiedLine: Int64 = 0
   /// Objects made because rows refer to them, by relationship.
   var created: [String: Int64] = [:]
 }

@@ -117,13 +117,14 @@ package struct Importer {
       mayNest: !(reader is CSVReader || reader is FixedWidthReader))
     if tabular != nil { try mapping.checkNotEmpty() }
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
-    if mode == .upsert, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey() }
+    if mode.needsKey, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey(mode) }
     let rejects = try RejectFile(
       path: request.rejects.path, form: rejectForm(of: opened, request.options.reader),
       isMarked: request.options.reader.mayReadUTF8AsAnother, length: checkpoint.rejectsLength)
     let writer = BatchWriter(
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint,
-      batchSize: request.options.batchSize, options: request.options.mapping)
+      batchSize: request.options.batchSize, rules: mapping.rules,
+      allowsEmpty: request.options.allowsEmpty)
     var done = checkpoint.position == .start ? 0 : reader.bytesRead
     let total = reader.bytesTotal
     // From here on the reader is another thread's.
@@ -148,7 +149,7 @@ package struct Importer {
       mapping = batch.mapping
       if isFirst, !batch.rows.isEmpty {
         try mapping.checkNotEmpty()
-        if mode == .upsert { try mapping.checkKey() }
+        if mode.needsKey { try mapping.checkKey(mode) }
       }
       isFirst = false
       try writer.write(batch)
@@ -190,9 +191,7 @@ package struct Importer {
     guard let entity = coordinator.model.entitiesByName[request.entity],
       !ImportModel.entities.contains(entity.name)
     else {
-      let known = coordinator.model.entities.map(\.name).filter {
-        !ImportModel.entities.contains($0)
-      }
+      let known = coordinator.model.entities.map(\.name).filter { !ImportModel.entities.contains($0) }
       throw MappingError.unknownEntity(name: request.entity, known: known)
     }
     guard !entity.isAbstract else { throw MappingError.abstractEntity(entity.name) }

@@ -14,6 +14,8 @@ struct PendingReferences {
   var batchSize = 5_000
   /// What the recipe says of the relationships.
   var options = MappingOptions()
+  /// Where objects that are made on the way are noted, if somebody has to know them.
+  var seen: SeenObjects?
 
   /// What is kept of one row.
   struct Note {
@@ -139,6 +141,7 @@ struct PendingReferences {
       try references.add(note.allKeys, entity: item.value(forKey: "entity")?.plainText ?? "")
     }
     try references.find(resolver)
+    var referred: [ManagedObjectID] = []
     for (item, note) in notes {
       let object = try owner(of: item)
       var isSet = false
@@ -149,6 +152,7 @@ struct PendingReferences {
         {
           isSet = isSet || object?.value(at: relationship.slot) != .object(target)
           object?.point(relationship, to: target)
+          if options.properties[name]?.creates == true { referred.append(target) }
         } else {
           checkpoint.counts.unresolved += 1
           lost.note(name, text)
@@ -162,6 +166,7 @@ struct PendingReferences {
             let target = try references.target(relationship, text, in: context, created: &checkpoint.counts.created)
           {
             if !object.resolved(relationship).contains(target) { found.append(target) }
+            if options.properties[name]?.creates == true { referred.append(target) }
           } else {
             checkpoint.counts.unresolved += 1
             lost.note(name, text)
@@ -177,6 +182,7 @@ struct PendingReferences {
       }
       context.delete(item)
     }
+    try seen?.mark(referred: referred)
     try checkpoint.write(to: record)
     // The rows were checked when they were written, and a reference that may be empty breaks no rule.
     try context.saveValidated()

@@ -105,6 +105,23 @@ extension RowApplier {
         row, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)"))
   }
 
+  /// Of an update: there is nothing to update.
+  func rejectUnknown(_ row: ConvertedBatch.Row, _ place: Int, _ key: UniqueKey) {
+    let columns = batch.mapping.constraints[place].attributes.map(\.name).joined(separator: ", ")
+    let text = key.values.map(\.plainText).joined(separator: ", ")
+    rejections.append(
+      batch.rejection(
+        row, column: columns, code: key.isPartial ? "no_key" : "no_such_object",
+        message: key.isPartial
+          ? "the record doesn't say which \(entity.name) it is: \(columns) is missing, or a part of it"
+          : "there is no \(entity.name) with \(columns) “\(text)” to be updated"))
+  }
+
+  func rejectDuplicate(_ row: ConvertedBatch.Row, _ place: Int, _ values: ContiguousArray<Value>) {
+    let attributes = batch.mapping.constraints[place].attributes
+    rejections.append(batch.duplicate(row, attributes.map(\.name), values, entity))
+  }
+
   func rejectUnmade(_ index: Int, _ place: Int, _ failure: ValidationFailure) {
     let relationship = ends[place].relationship
     rejections.append(

@@ -49,7 +49,7 @@ extension RowApplier {
     where object.entity.isKindOf(reference.relationship.destinationEntity) {
       let old = former?[reference.key.slot] ?? .null
       let new = object.value(at: reference.key.slot)
-      if old == new { continue }
+      if old == new, mode != .replace { continue }
       if !old.isNull, targets[place][old] == object.objectID { targets[place][old] = nil }
       guard !new.isNull, targets[place][new] == nil else { continue }
       targets[place][new] = object.objectID

@@ -56,6 +56,8 @@ final class RowApplier {
   /// The reference that a row was put off for.
   var putOff: [Int: Int] = [:]
   var lastRow: [ObjectIdentifier: Int] = [:]
+  /// Objects that a row may take the place of, when the mode is to replace them.
+  var unreplaced: Set<ManagedObjectID> = []
 
   private(set) var applied: [Applied] = []
   var rejections: [Rejection] = []
@@ -115,7 +117,7 @@ final class RowApplier {
       members += try resolver.members(collection.relationship, by: collection.key, keys: keys)
     }
     let nestedNames = try lookUpNested(resolver)
-    if mode == .upsert {
+    if mode.findsObjects {
       let existing = try ExistingObjects(
         entity, batch.mapping.constraints, keys: keys(),
         sets: batch.mapping.collections.map(\.relationship.name) + nestedNames.sorted(), in: context)
@@ -123,6 +125,7 @@ final class RowApplier {
       nested?.hold(nestedNames, of: existing.all())
       self.existing = existing
     }
+    try beginReplacing()
     applied.reserveCapacity(batch.rows.count)
     for index in batch.rows.indices where excluded[batch.rows[index].record] == nil {
       var next = [index]
@@ -145,6 +148,7 @@ final class RowApplier {
           self.uniqueKey($0.values, place)
         }.filter { !$0.isPartial })
     }
+    for (place, key) in batch.rejectedKeys.keys { keys[place]?.insert(key) }
     return keys
   }
 
@@ -158,17 +162,24 @@ final class RowApplier {
     let row = batch.rows[index]
     if row.aside?.isOvertaken == true { return rejectOvertaken(index) }
     var known: ManagedObject?
-    if mode == .upsert {
-      guard let place = batch.constraint(of: row) else { return rejectKeyless(row) }
-      let key = uniqueKey(row.values, place)
-      if !key.isPartial { known = existing?.object(key, place) }
+    if mode.findsObjects {
+      if let place = batch.constraint(of: row) {
+        let key = uniqueKey(row.values, place)
+        if !key.isPartial { known = existing?.object(key, place) }
+        if mode == .update, known == nil { return rejectUnknown(row, place, key) }
+        if mode == .replace, let known, !isReplaceable(known) { return rejectDuplicate(row, place, row.values) }
+      } else if mode.needsKey {
+        return rejectKeyless(row)
+      }
     }
     if putOff[index] != nil, let known, let last = lastRow[ObjectIdentifier(known)], last > index {
       // A later row of the same key has been applied while it waited, and counts.
       return rejectOvertaken(index)
     }
     var change = RowChange(old: known?.slots, new: known?.slots ?? row.values)
-    if known != nil {
+    if known != nil, mode == .replace {
+      replaceRest(row, &change)
+    } else if known != nil {
       for target in batch.mapping.attributes
       where batch.says(row, target.column) {
         change.set(row.values[target.slot], at: target.slot)
@@ -188,13 +199,12 @@ final class RowApplier {
         batch.rejection(row, column: failure.property, code: failure.code, message: failure.description))
       return
     }
-    if let place = clash(known, change) {
-      let attributes = batch.mapping.constraints[place].attributes
-      rejections.append(batch.duplicate(row, attributes.map(\.name), change.new, entity))
-      return
+    while let place = clash(known, change) {
+      guard yield(place, change) else { return rejectDuplicate(row, place, change.new) }
     }
     let object = try known ?? context.insert(entity, values: row.values)
     for slot in change.slots { object.setValue(change.new[slot], at: slot) }
+    for relationship in change.clears { object.point(relationship, to: nil) }
     for (place, target) in change.links {
       switch target {
       case .object(let id): object.point(references[place].relationship, to: id)

@@ -26,6 +26,8 @@ struct RowChange {
   private(set) var sets: [SetChange] = []
   /// What relationships are to hold by nested objects.
   private(set) var nested: [(link: NestedLink, targets: [NestedApplier.PlannedTarget])] = []
+  /// To-one relationships that the row says nothing of and that are to be empty.
+  private(set) var clears: [RelationshipDescription] = []
   private var changesLinks = false
 
   /// What one to-many relationship is to hold.
@@ -55,6 +57,13 @@ struct RowChange {
     if new[slot] == value { return }
     new[slot] = value
     slots.append(slot)
+  }
+
+  mutating func clear(_ relationship: RelationshipDescription) {
+    if new[relationship.slot].isNull { return }
+    new[relationship.slot] = .null
+    clears.append(relationship)
+    changesLinks = true
   }
 
   mutating func link(_ place: Int, _ target: Target, _ reference: RecordMapping.Reference) {

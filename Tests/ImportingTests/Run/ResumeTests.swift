@@ -10,7 +10,8 @@ struct ResumeTests {
 
   @Test(
     "stopping after each batch, whatever its size, leaves what one run leaves",
-    arguments: cases, StoreKind.allCases)
+    // A replacement that is stopped begins anew.
+    arguments: cases.filter { $0.1 != .replace }, StoreKind.allCases)
   func stopAfterEachBatch(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
     let (sample, mode) = what
     var sizes: [Traces] = []
@@ -40,15 +41,15 @@ struct ResumeTests {
     let room = try PeopleSample.room(kind)
     let counts = try room.run(what.sample.text, as: what.sample.name, mode: what.mode, batch: 4).counts
     #expect(counts.records == counts.inserted + counts.updated + counts.unchanged + counts.rejected)
-    #expect(counts.inserted == Int64(try room.count(of: "Person") - 3))
-    #expect(counts.rejected == Int64(rejectCount(room, what.sample)))
+    #expect(counts.inserted - counts.deleted == Int64(try room.count(of: "Person") - 3))
+    #expect(counts.rejected == Int64(rejectCount(room, what.sample, what.mode)))
   }
 
-  private func rejectCount(_ room: ImportRoom, _ sample: PeopleSample) -> Int {
+  private func rejectCount(_ room: ImportRoom, _ sample: PeopleSample, _ mode: ImportOptions.Mode) -> Int {
     let lines = (room.rejects() ?? "").split(separator: "\n")
-    // The record with a newline is rejected by none of these jobs.
+    // The record with a newline is rejected by an update only, which doesn't find its object.
     switch sample {
-    case .csv: return lines.count - 1
+    case .csv: return lines.count - (mode == .update ? 2 : 1)
     case .ndjson: return lines.count
     case .json: return lines.count - 2
     }

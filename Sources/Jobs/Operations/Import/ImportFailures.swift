@@ -21,6 +21,8 @@ extension MappingError: JobFailing {
     case .abstractEntity: return "abstract_entity"
     case .nothingToMap: return "nothing_to_map"
     case .noKey: return "no_key"
+    case .cannotReplace: return "cannot_replace"
+    case .wouldDeleteAll: return "would_delete_all"
     case .badRelationship, .badAttribute: return "model"
     case .badRules, .badFilter: return "mapping"
     case .unknownColumns: return "unknown_columns"

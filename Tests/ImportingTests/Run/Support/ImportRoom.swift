@@ -209,3 +209,8 @@ extension ImportEnd {
     "\(counts.inserted)i \(counts.updated)u \(counts.unchanged)= \(counts.rejected)r \(counts.unresolved)?"
   }
 }
+
+extension ImportOptions.Mode {
+  /// Those in which a record without an object makes one.
+  static let inserting: [Self] = [.insert, .upsert, .replace, .synchronise]
+}

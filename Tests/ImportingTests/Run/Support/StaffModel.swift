@@ -6,7 +6,8 @@ enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
     try ImportModel.adding(
       to: ManagedObjectModel(
-        entities: [country, person, seat, badge, visit, node, shoe, everything, abstract] + ShopModel.entities))
+        entities: [country, person, seat, badge, visit, node, shoe, everything, abstract] + ShopModel.entities
+          + StoreroomModel.entities))
   }
 
   private static let country = EntityDefinition(

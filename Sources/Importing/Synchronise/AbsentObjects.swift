@@ -1,0 +1,128 @@
+// What `synchronise` and `replace` delete at the end of their source: objects of exactly the entity imported that no record was about.
+// Objects of entities that inherit from it are somebody else's, though a record may have updated one.
+//
+// Rule 4: each save deletes some and counts them in the checkpoint. A job that is killed in between looks at all objects
+// again; what is gone isn't there to be counted twice. Rule 9: objects are gone through by their numbers, a batch at a time.
+//
+// An object that a delete rule or a required reference holds stays. What held it may be deleted later in the same
+// pass, so that passes follow each other until one deletes nothing.
+
+import ManagedObjects
+
+/// The objects that the source doesn't have.
+struct AbsentObjects {
+  let context: ManagedObjectContext
+  let entity: EntityDescription
+  let mode: ImportOptions.Mode
+  let seen: SeenObjects
+  let batchSize: Int
+  /// Whether everything may go.
+  let allowsEmpty: Bool
+  /// Which of the entity's objects the source could have: where the recipe gives a part of the key, no record can be about
+  /// an object that has another one there. nil for all.
+  private let scope: FetchPredicate?
+
+  init(
+    context: ManagedObjectContext, mode: ImportOptions.Mode, job: String, rules: MappingRules, batchSize: Int,
+    allowsEmpty: Bool
+  ) {
+    self.context = context
+    entity = rules.entity
+    self.mode = mode
+    self.batchSize = batchSize
+    self.allowsEmpty = allowsEmpty
+    let given = rules.constants.compactMap { slot, value in
+      rules.entity.uniquenessConstraints.joined().first { $0.slot == slot }.map { FetchPredicate.equal($0.name, value) }
+    }
+    scope = given.isEmpty ? nil : .and(given)
+    seen = SeenObjects(
+      context: context, job: job, entity: rules.entity, hidesOthers: mode == .replace && given.isEmpty,
+      countsRejected: mode == .synchronise)
+  }
+
+  /// Objects that can't be deleted, as others need them.
+  private struct Kept {
+    var count: Int64 = 0
+    var examples: [String] = []
+  }
+
+  /// Refuses to delete everything because of a source that has nothing, which rather is a mistake.
+  func check(_ checkpoint: ImportCheckpoint) throws {
+    let counts = checkpoint.counts
+    guard !allowsEmpty, counts.inserted + counts.updated + counts.unchanged == 0 else { return }
+    let count = try context.count(
+      for: FetchRequest<ManagedObject>(entityName: entity.name, predicate: scope, includesSubentities: false))
+    guard count > 0 else { return }
+    throw MappingError.wouldDeleteAll(entity: entity.name, count: count, mode: mode, records: counts.records)
+  }
+
+  /// Deletes them.
+  /// - Returns: notes for a person; nil when `shouldStop` said so before the end.
+  func delete(_ checkpoint: inout ImportCheckpoint, shouldStop: () -> Bool) throws -> [String]? {
+    if checkpoint.unidentified > 0 {
+      return [
+        "nothing was deleted: \(checkpoint.unidentified) rejected record(s) don't say which \(entity.name) they are, the "
+          + "first in line \(checkpoint.unidentifiedLine); mend the file and import all of it again"
+      ]
+    }
+    guard let kept = try deleteAll(&checkpoint, shouldStop) else { return nil }
+    if kept.count == 0 { return [] }
+    guard mode != .replace else {
+      throw MappingError.cannotReplace(entity: entity.name, count: kept.count, examples: kept.examples)
+    }
+    return [
+      "\(kept.count) \(entity.name) that the file doesn't have stay, since others need them, such as "
+        + kept.examples.joined(separator: ", ")
+    ]
+  }
+
+  private func deleteAll(_ checkpoint: inout ImportCheckpoint, _ shouldStop: () -> Bool) throws -> Kept? {
+    while true {
+      var kept = Kept()
+      let before = checkpoint.counts.deleted
+      var last: ManagedObjectID?
+      while true {
+        if shouldStop() { return nil }
+        let ids = try page(after: last)
+        guard let end = ids.last else { break }
+        last = end
+        let absent = try seen.unseen(among: ids)
+        context.reset()
+        if absent.isEmpty { continue }
+        let refused = try Deletion(context: context, entity: entity, job: seen.job).delete(absent, &checkpoint)
+        // What is refused is marked for deletion there still.
+        context.reset()
+        try note(refused, &kept)
+        context.reset()
+      }
+      if kept.count == 0 || checkpoint.counts.deleted == before { return kept }
+    }
+  }
+
+  /// The next objects in the order of their numbers.
+  private func page(after last: ManagedObjectID?) throws -> [ManagedObjectID] {
+    let rest = last.map { FetchPredicate.comparison(.path("SELF"), .greater, .constant(.object($0))) }
+    return try context.fetchIDs(
+      FetchRequest<ManagedObject>(
+        entityName: entity.name, predicate: .and([rest, scope].compactMap { $0 }), fetchLimit: max(1, batchSize),
+        includesSubentities: false, includesPendingChanges: false))
+  }
+
+  private func note(_ refused: [ManagedObjectID], _ kept: inout Kept) throws {
+    kept.count += Int64(refused.count)
+    let some = refused.prefix(3 - kept.examples.count)
+    guard !some.isEmpty else { return }
+    let objects = try context.fetch(
+      FetchRequest<ManagedObject>(entityName: entity.name, predicate: .isIn("SELF", some.map { .object($0) })))
+    kept.examples += objects.sorted { $0.objectID.number < $1.objectID.number }.map(describe)
+  }
+
+  /// What a person knows an object by: its key, or else its number.
+  private func describe(_ object: ManagedObject) -> String {
+    for constraint in entity.uniquenessConstraints {
+      let values = constraint.map { object.value(at: $0.slot) }
+      if !values.contains(.null) { return "“\(values.map(\.plainText).joined(separator: ", "))”" }
+    }
+    return "number \(object.objectID.number)"
+  }
+}

@@ -1,0 +1,103 @@
+import ManagedObjects
+
+/// Deletes objects, with the model's delete rules, and finds out which of them mustn't go.
+struct Deletion {
+  /// How often objects that a save refuses are taken out before it is tried with halves.
+  private static let rounds = 8
+  private static let retries = 3
+  let context: ManagedObjectContext
+  let entity: EntityDescription
+  let job: String
+
+  private enum Outcome {
+    case done
+    /// Those that are to blame, as far as the error says.
+    case refused(Set<ManagedObjectID>)
+  }
+
+  /// Deletes as many as can be, and counts them in the checkpoint, in as few saves as can be.
+  /// - Returns: those that stay.
+  func delete(_ ids: [ManagedObjectID], _ checkpoint: inout ImportCheckpoint) throws -> [ManagedObjectID] {
+    var rest = ids
+    var refused: [ManagedObjectID] = []
+    func takeOut(_ culprits: Set<ManagedObjectID>) {
+      refused += rest.filter(culprits.contains)
+      rest.removeAll(where: culprits.contains)
+    }
+    for _ in 0..<Self.rounds {
+      while true {
+        let needed = try neededByOthers(rest)
+        if needed.isEmpty { break }
+        takeOut(needed)
+      }
+      if rest.isEmpty { return refused }
+      switch try save(rest, &checkpoint) {
+      case .done: return refused
+      case .refused(let culprits) where culprits.isDisjoint(with: rest): return try refused + halves(rest, &checkpoint)
+      case .refused(let culprits): takeOut(culprits)
+      }
+    }
+    return try refused + halves(rest, &checkpoint)
+  }
+
+  /// Of one object it is clear who is to blame.
+  private func halves(
+    _ ids: [ManagedObjectID], _ checkpoint: inout ImportCheckpoint
+  ) throws -> [ManagedObjectID] {
+    if ids.count <= 1 { return ids }
+    let middle = ids.count / 2
+    return try delete(Array(ids[..<middle]), &checkpoint) + delete(Array(ids[middle...]), &checkpoint)
+  }
+
+  private func save(_ ids: [ManagedObjectID], _ checkpoint: inout ImportCheckpoint) throws -> Outcome {
+    var attempt = 1
+    while true {
+      context.reset()
+      let record = try ImportCheckpoint.object(job, in: context)
+      for part in ids.parts(of: 10_000) {
+        let request = FetchRequest<ManagedObject>(
+          entityName: entity.name, predicate: .isIn("SELF", part.map { .object($0) }), includesSubentities: false)
+        for object in try context.fetch(request) { context.delete(object) }
+      }
+      // What goes along by a cascade is known then.
+      context.processPendingChanges()
+      var next = checkpoint
+      next.counts.deleted += Int64(context.deletedObjects.lazy.filter { $0.entity === entity }.count)
+      try next.write(to: record)
+      do {
+        try context.save()
+        checkpoint = next
+        return .done
+      } catch ManagedObjectError.validation(let failures) {
+        return .refused(Set(failures.lazy.filter { $0.reason == .deleteDenied }.compactMap(\.objectID)))
+      } catch ManagedObjectError.brokenReferences(let references) {
+        return .refused(Set(references.lazy.filter(\.isDeletedBySave).map(\.missingObjectID)))
+      } catch ManagedObjectError.mergeConflicts where attempt < Self.retries {
+        // Somebody else changed one of the rows between reading and saving it.
+        attempt += 1
+      }
+    }
+  }
+
+  /// Those that objects which stay can't do without. A relationship without an inverse has no delete rule that would say
+  /// so, and the store would clear it.
+  private func neededByOthers(_ ids: [ManagedObjectID]) throws -> Set<ManagedObjectID> {
+    var needed: Set<ManagedObjectID> = []
+    for reference in entity.references
+    where !reference.isToMany && !reference.isOptional && reference.inverseRelationship?.deleteRule != .cascade {
+      for part in ids.parts(of: 10_000) {
+        var predicate = FetchPredicate.isIn(reference.name, part.map { .object($0) })
+        if reference.entity.rootEntity === entity.rootEntity {
+          predicate = predicate && .not(.isIn("SELF", ids.map { .object($0) }))
+        }
+        var request = FetchRequest<ManagedObject>(entityName: reference.entity.name, predicate: predicate)
+        request.propertiesToFetch = [.property(reference.name)]
+        request.returnsDistinctResults = true
+        for row in try context.fetchDictionaries(request) {
+          if let id = row.objectID(forKey: reference.name) { needed.insert(id) }
+        }
+      }
+    }
+    return needed
+  }
+}
