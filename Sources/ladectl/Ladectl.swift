@@ -23,7 +23,8 @@ struct Ladectl: AsyncParsableCommand {
       """,
     version: LadeVersion.current,
     subcommands: [
-      Submit.self, List.self, Show.self, Wait.self, Cancel.self, Fetch.self, Count.self, StatusCommand.self,
+      Submit.self, List.self, Show.self, Rejects.self, Wait.self, Cancel.self, Fetch.self, Count.self,
+      StatusCommand.self,
       Model.self,
     ])
 

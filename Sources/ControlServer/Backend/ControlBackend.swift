@@ -12,6 +12,9 @@ package protocol ControlBackend: Sendable {
   /// One job with its transitions.
   /// - Throws: ``ControlError/noSuchJob(_:)``.
   func job(_ id: Int64) async throws -> Job
+  /// Why a job rejected records; of one that goes on, so far.
+  /// - Throws: ``ControlError/noSuchJob(_:)``.
+  func rejects(_ id: Int64) async throws -> RejectReport
   /// Makes a job, durably, before it returns. Whether the peer may read the source is for the backend to decide.
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job
   /// Cancels a job, or asks the one that runs to stop.

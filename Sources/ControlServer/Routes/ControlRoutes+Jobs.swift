@@ -12,6 +12,11 @@ extension ControlRoutes {
     try .json(await backend.job(context.jobID()))
   }
 
+  func rejects(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.query().refuseNames(otherThan: [])
+    return try .json(await backend.rejects(context.jobID()))
+  }
+
   func submit(_ request: Request, _ context: ControlContext) async throws -> Response {
     // A client that doesn't go on sending must not keep the daemon from stopping.
     let body = try await cancelWhenGracefulShutdown {

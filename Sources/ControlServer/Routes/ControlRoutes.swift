@@ -14,6 +14,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
     router.get("v1/jobs/events") { request, context in try await allEvents(request, context) }
     router.get("v1/jobs/:id") { request, context in try await show(request, context) }
     router.post("v1/jobs/:id/cancel") { request, context in try await cancel(request, context) }
+    router.get("v1/jobs/:id/rejects") { request, context in try await rejects(request, context) }
     router.get("v1/jobs/:id/events") { request, context in try await events(request, context) }
     router.get("v1/objects/:entity") { request, context in try await objects(request, context) }
     router.get("v1/count/:entity") { request, context in try await count(request, context) }

@@ -100,7 +100,7 @@ struct DaemonBackend: ControlBackend {
   private func shown(_ job: JobSnapshot) -> ControlAPI.Job { ControlAPI.Job(job, rejects: configuration.rejects) }
 
   /// The parts' refusals as the client's.
-  private func translating<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+  func translating<T: Sendable>(_ body: () async throws -> T) async throws -> T {
     do {
       return try await body()
     } catch let problem as SubmissionProblem {

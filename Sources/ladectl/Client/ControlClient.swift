@@ -13,6 +13,8 @@ struct ControlClient: Sendable {
 
   func job(_ id: Int64) async throws -> Job { try await send(.GET, .job(id)) }
 
+  func rejects(_ id: Int64) async throws -> RejectReport { try await send(.GET, .rejects(id)) }
+
   func submit(_ submission: JobSubmission) async throws -> Job {
     try await send(.POST, .jobs, body: try WireFormat.encode(submission))
   }

@@ -176,6 +176,36 @@ struct LadectlWithDaemonTests {
     }
   }
 
+  @Test("a job's rejects are shown by reason, most frequent first, with examples")
+  func rejects() async throws {
+    var job = Job.example(5, .completed)
+    job.rejectsFile = "/var/lib/lade/rejects/5.csv"
+    try await with(MemoryBackend(jobs: [job, .example(6, .completed)])) { run async throws in
+      let result = try await run(["rejects", "5"])
+      #expect(result.status == 0)
+      #expect(
+        result.output == """
+          Job 5: 1,204 rejected
+
+          1,203  not_a_number in age
+            line 7: “x” isn't a number
+              1,x
+            and 1,202 more
+
+          1  too_few_fields
+            and 1 more
+
+          Mend them in /var/lib/lade/rejects/5.csv, and submit that.
+
+          """)
+      let json = try await run(["rejects", "5", "--json"])
+      let report = try WireFormat.decode(RejectReport.self, from: Data(json.output.utf8))
+      #expect(report.count == 1204 && report.groups.map(\.code) == ["not_a_number", "too_few_fields"])
+      #expect(try await run(["rejects", "6"]).output == "Job 6 has rejected nothing.\n")
+      #expect(try await run(["rejects", "99"]).status == 1)
+    }
+  }
+
   @Test("waiting exits 0 when all have completed, and 3 when one hasn't")
   func wait() async throws {
     let backend = MemoryBackend(jobs: [

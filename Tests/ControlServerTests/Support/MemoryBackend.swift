@@ -73,6 +73,18 @@ final class MemoryBackend: ControlBackend {
     return job
   }
 
+  func rejects(_ id: Int64) async throws -> RejectReport {
+    let job = try await job(id)
+    guard let file = job.rejectsFile else { return RejectReport(job: id) }
+    let examples = [RejectReport.Example(line: 7, message: "“x” isn't a number", record: "1,x")]
+    return RejectReport(
+      job: id, file: file, count: 1204,
+      groups: [
+        .init(code: "not_a_number", column: "age", count: 1203, examples: examples),
+        .init(code: "too_few_fields", column: "", count: 1, examples: []),
+      ])
+  }
+
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     if submission.recipe == "full" { throw DiskFull() }
     if submission.entity == "Nothing" { throw ControlError.noSuchEntity("Nothing", known: ["Stop", "Route"]) }

@@ -121,6 +121,10 @@ struct BadFileTests {
     }
     #expect(try folder.names(in: "spool/active") == [])
     try checkRejects(of: job, bad)
+    let run = try await folder.ladectl("rejects", "\(job.id)", "--json")
+    let report = try WireFormat.decode(RejectReport.self, from: Data(run.text.utf8))
+    #expect(report.count == Int64(bad.rejects.count), "\(run.error)")
+    #expect(Set(report.groups.map(\.code)) == Set(bad.rejects.map(\.fault)))
 
     let next = try await folder.imported("number,name\n77,Next\n", as: "next.csv", into: "members")
     #expect((next.state, next.progress.inserted) == (.completed, 1))

@@ -1,0 +1,32 @@
+import ControlAPI
+import ControlServer
+import Dispatch
+import Foundation
+import Importing
+import Jobs
+
+extension DaemonBackend {
+  /// Reject files are read one after the other: each takes a core for as long as it is.
+  private static let rejectQueue = DispatchQueue(label: "control.rejects", qos: .utility)
+
+  func rejects(_ id: Int64) async throws -> RejectReport {
+    let job = try await translating { try await queue.job(id) }
+    guard let name = job.progress.rejectsFile else { return RejectReport(job: id) }
+    let file = URL(fileURLWithPath: configuration.rejects).appendingPathComponent(name)
+    guard FileManager.default.fileExists(atPath: file.path) else {
+      throw ControlError.conflict(
+        reason: "Job \(id) rejected \(job.progress.rejected) record(s), and \(file.path) isn't there any more.")
+    }
+    let options = try job.decodeOptions(as: ImportOptions.self).reader
+    let summary = try await withCheckedThrowingContinuation { (answer: CheckedContinuation<RejectSummary, any Error>) in
+      Self.rejectQueue.async { answer.resume(with: Result { try RejectSummary.read(file, options: options) }) }
+    }
+    return RejectReport(
+      job: id, file: file.path, count: summary.count,
+      groups: summary.groups.map { group in
+        RejectReport.Group(
+          code: group.code, column: group.column, count: group.count,
+          examples: group.examples.map { .init(line: $0.line, message: $0.message, record: $0.record) })
+      }, others: summary.others)
+  }
+}

@@ -1,0 +1,24 @@
+import ControlAPI
+
+/// Why records were rejected, as `ladectl rejects` writes it.
+struct RejectSheet: Sendable {
+  let report: RejectReport
+
+  func rendered(style: Style) -> String {
+    guard let file = report.file else { return "Job \(report.job) has rejected nothing.\n" }
+    let count = Quantity.count(report.count)
+    var text = style("Job \(report.job): \(count) rejected", .bold) + "\n"
+    for group in report.groups {
+      let place = group.column.isEmpty ? "" : " in \(group.column.printable)"
+      text += "\n" + style("\(Quantity.count(group.count))  \(group.code.printable)\(place)", .yellow) + "\n"
+      for example in group.examples {
+        text += "  line \(example.line): \(example.message.printable)\n"
+        text += style("    \(example.record.printable)", .dim) + "\n"
+      }
+      let more = group.count - Int64(group.examples.count)
+      if more > 0 { text += style("  and \(Quantity.count(more)) more", .dim) + "\n" }
+    }
+    if report.others > 0 { text += "\n\(Quantity.count(report.others))  for other reasons\n" }
+    return text + "\nMend them in \(file.printable), and submit that.\n"
+  }
+}
