@@ -21,7 +21,7 @@ enum ImportOptionKey: String, CaseIterable {
   case fieldUnit = "field_unit"
   case fieldTrim = "field_trim"
   case shortLines = "short_lines"
-  case root, record
+  case root, record, table, query
   // Of the way from records to objects.
   case properties, nulls, trim, filter
   case ignoredColumns = "ignored_columns"
