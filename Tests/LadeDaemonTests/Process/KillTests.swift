@@ -203,7 +203,7 @@ struct KillTests {
     // Not both in an expectation: it would print them.
     let areEqual = rows == expected
     #expect(areEqual, "the tables differ, seed \(Self.seed)")
-    for table in ["_lade_checkpoint", "_lade_unresolved"] {
+    for table in ["_lade_checkpoint", "_lade_unresolved", "_lade_aside"] {
       #expect(try await folder.sqlite("SELECT count(*) FROM \(table)") == "0", "\(table)")
     }
     #expect(try await folder.sqlite("PRAGMA integrity_check") == "'ok'")

@@ -90,7 +90,7 @@ struct VerbTests {
     #expect(job.progress.inserted == Int64(rows))
     #expect(try folder.names(in: "spool/corrupt") == ["\(id)-members.csv", "\(id)-members.csv.reason"])
     // Nothing of it is left to go on by.
-    for table in ["_lade_checkpoint", "_lade_unresolved"] {
+    for table in ["_lade_checkpoint", "_lade_unresolved", "_lade_aside"] {
       #expect(try await folder.sqlite("SELECT count(*) FROM \(table)") == "0", "\(table)")
     }
     try await daemon.stop()
