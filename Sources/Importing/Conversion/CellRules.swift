@@ -12,6 +12,8 @@ final class CellRules: Sendable {
   let words: BooleanWords?
   /// That of dates that don't say theirs.
   let zone: LocalTime?
+  /// What stands between the strings of a list.
+  let separator: String?
   private let values: (texts: TextTable, values: [Value], list: String)?
   let refusesOtherValues: Bool
 
@@ -28,7 +30,12 @@ final class CellRules: Sendable {
     let converter = plain.following(rules)
     let sorted = given.sorted { $0.key < $1.key }
     var values: [Value] = []
-    for (text, meaning) in sorted { values.append(try converter.given(meaning, as: "values", for: text)) }
+    for (text, meaning) in sorted {
+      // Those of a list are what its strings stand for.
+      values.append(
+        plain.base == .list
+          ? meaning.isEmpty ? .null : .string(meaning) : try converter.given(meaning, as: "values", for: text))
+    }
     let texts = sorted.map(\.key)
     let list = texts.prefix(20).joined(separator: ", ") + (texts.count > 20 ? ", …" : "")
     return try CellRules(checked: rule, plain, values: (TextTable(texts), values, list))
@@ -47,6 +54,7 @@ final class CellRules: Sendable {
       rule.trueWords == nil && rule.falseWords == nil
       ? nil : try BooleanWords(trueWords: rule.trueWords, falseWords: rule.falseWords, attribute: name)
     zone = try Self.zone(rule.timeZone, attribute: name)
+    separator = rule.separator
     self.values = values
     refusesOtherValues = rule.refusesOtherValues
   }
@@ -58,7 +66,8 @@ final class CellRules: Sendable {
 
   /// Whether a converter without rules would do the same.
   private func isTrivial(_ plain: ValueConverter) -> Bool {
-    nulls == nil && separators == nil && words == nil && zone == nil && !(trims && plain.base == .string)
+    nulls == nil && separators == nil && words == nil && zone == nil && separator == nil
+      && !(trims && plain.base == .string)
   }
 
   private static func checkUses(of rule: PropertyRule, _ plain: ValueConverter) throws(ConverterError) {
@@ -73,6 +82,11 @@ final class CellRules: Sendable {
     try check("decimalSeparator", rule.decimalSeparator != nil, isNumber)
     try check("groupingSeparator", rule.groupingSeparator != nil, isNumber)
     try check("trueWords", rule.trueWords != nil, attribute.type == .boolean)
+    try check("separator", rule.separator != nil, plain.base == .list)
+    if rule.separator == "" {
+      throw .badOption(
+        attribute: attribute.name, option: "separator", value: "", reason: "must be what stands between two strings")
+    }
     try check("falseWords", rule.falseWords != nil, attribute.type == .boolean)
     if let name = rule.timeZone, plain.base == .unixTime {
       throw .badOption(
@@ -96,7 +110,10 @@ final class CellRules: Sendable {
   }
 
   /// What an error says more of the texts that are expected.
-  var expectation: String? { separators.map { " " + $0.words } }
+  var expectation: String? {
+    separators.map { " " + $0.words }
+      ?? separator.map { " of strings with “\($0)” between them, or an array of strings" }
+  }
 
   /// The texts that would have done, for an error of that code.
   func listed(_ code: ConversionCode) -> String? {

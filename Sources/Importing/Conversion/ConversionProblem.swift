@@ -66,6 +66,8 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
   case uselessOption(attribute: String, option: String, type: String)
   /// What a recipe's option says can't be.
   case badOption(attribute: String, option: String, value: String, reason: String)
+  /// A transformable attribute isn't one of strings.
+  case noList(attribute: String, reason: String)
   /// There is no such time zone; the nearest name that there is.
   case unknownTimeZone(attribute: String, name: String, nearest: String?)
 
@@ -82,6 +84,8 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
       return "\(attribute)'s \(option) has no use, as \(attribute) is \(type): leave it out"
     case .badOption(let attribute, let option, let value, let reason):
       return "\(attribute)'s \(option) “\(value)” \(reason)"
+    case .noList(let attribute, let reason):
+      return "\(attribute) has a separator, but can't hold an array of strings: \(reason)"
     case .unknownTimeZone(let attribute, let name, let nearest):
       return "\(attribute)'s timeZone “\(name)” isn't known"
         + (nearest.map { "; did you mean \($0)?" } ?? ": name one as Europe/Berlin, or GMT+0200")

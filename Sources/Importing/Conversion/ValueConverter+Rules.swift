@@ -10,7 +10,7 @@ extension ValueConverter {
   /// - Throws: `ConverterError`.
   package init(attribute: AttributeDescription, rule: PropertyRule) throws(ConverterError) {
     let plain = try ValueConverter(
-      attribute: attribute, dateFormat: rule.dateFormat ?? attribute.userInfo["dateFormat"])
+      attribute: attribute, dateFormat: rule.dateFormat ?? attribute.userInfo["dateFormat"], separator: rule.separator)
     let rules = try CellRules.of(rule, plain)
     self = rules.map(plain.following) ?? plain
   }
@@ -20,6 +20,7 @@ extension ValueConverter {
     guard let rules else { return .null }  // Never: a converter of this kind has rules.
     let text = rules.trims || base != .string ? Self.trimmed(whole) : whole
     if text.isEmpty { return base == .string && !emptyStringIsNull ? .string("") : .null }
+    if base == .list { return rules.nulls?.contains(text) == true ? .null : try list(text) }
     if let value = try rules.value(of: text) { return value }
     return try written(text, rules)
   }

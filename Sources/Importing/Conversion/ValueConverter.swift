@@ -14,6 +14,8 @@ package import ManagedObjects
 package struct ValueConverter: Sendable {
   enum Kind: UInt8 {
     case integer, decimal, double, float, boolean, string, isoDate, unixTime, datePattern, uuid, uri, data
+    /// The strings between separators, as the data of a transformable attribute. By rules only.
+    case list
     /// By `CellRules`, and then as `base` says.
     case ruled
   }
@@ -40,7 +42,15 @@ package struct ValueConverter: Sendable {
   package init(
     attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = true
   ) throws(ConverterError) {
-    let (kind, pattern) = try Self.kind(of: attribute, dateFormat: dateFormat)
+    try self.init(
+      attribute: attribute, dateFormat: dateFormat, emptyStringIsNull: emptyStringIsNull, separator: nil)
+  }
+
+  /// A converter for `attribute`, which is one of an array of strings if something stands between them.
+  init(
+    attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = true, separator: String?
+  ) throws(ConverterError) {
+    let (kind, pattern) = try Self.kind(of: attribute, dateFormat: dateFormat, isList: separator != nil)
     self.init(
       attribute: attribute, kind: kind, base: kind, emptyStringIsNull: emptyStringIsNull, pattern: pattern,
       dateFormat: dateFormat, rules: nil)
@@ -69,7 +79,7 @@ package struct ValueConverter: Sendable {
   }
 
   private static func kind(
-    of attribute: AttributeDescription, dateFormat: String?
+    of attribute: AttributeDescription, dateFormat: String?, isList: Bool
   ) throws(ConverterError) -> (Kind, DatePattern?) {
     switch attribute.type {
     case .integer16, .integer32, .integer64: return (.integer, nil)
@@ -86,6 +96,14 @@ package struct ValueConverter: Sendable {
       case nil, "": return (.isoDate, nil)
       case "UnixTime": return (.unixTime, nil)
       case let format?: return (.datePattern, try DatePattern(format, attribute: attribute.name))
+      }
+    case .transformable where isList:
+      do {
+        // A transformer may refuse the strings of a record; that it takes any is sure then.
+        _ = try attribute.data(of: ["a", "b"])
+        return (.list, nil)
+      } catch {
+        throw ConverterError.noList(attribute: attribute.name, reason: "\(error)")
       }
     case .transformable, .objectID, .composite, .undefined:
       throw ConverterError.unsupportedType(attribute: attribute.name, type: attribute.type)
@@ -120,6 +138,7 @@ package struct ValueConverter: Sendable {
     case .uri: return .uri(try uri(text))
     case .data: return .data(try data(text))
     case .string: return .string(String(decoding: text, as: UTF8.self))
+    case .list: return try list(text)
     case .ruled: return try ruled(whole)
     }
   }
@@ -140,7 +159,7 @@ package struct ValueConverter: Sendable {
     switch kind {
     case .integer: return .int(try wholeNumber(number))
     case .isoDate: return .date(try instant(DecimalNotation(number).double(number)))
-    case .uuid, .uri, .data: throw .wrongKind
+    case .uuid, .uri, .data, .list: throw .wrongKind
     case .ruled: return try ruled(number: number)
     default: return try value(of: number, kind, whole: number)
     }

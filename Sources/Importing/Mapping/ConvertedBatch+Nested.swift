@@ -33,7 +33,7 @@ extension ConvertedBatch {
       }
       for part in group.parts {
         switch part.converter.value(whole.value(along: part.path[...]) ?? .null, of: part.attribute) {
-        case .success(.null) where !part.attribute.isOptional: break  // keeps the model's default
+        case .success(.null) where mapping.rules.hasDefault(part.attribute): break  // keeps it
         case .success(let value): values[part.attribute.slot] = value
         case .failure(let problem):
           return source.rejection(record, column: part.attribute.name, code: problem.code, message: problem.message)

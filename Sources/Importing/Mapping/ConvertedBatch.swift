@@ -153,7 +153,10 @@ final class ConvertedBatch: @unchecked Sendable {
     case .yes: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: true) }
     case .no: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: false) }
     case .empty, .null, .missing: return .success(.null)
-    case .nested: return .failure(.wrongKind)
+    case .nested:
+      return source.withBytes(of: cell) { bytes in
+        Self.attempt { () throws(ConversionCode) in try converter.convert(nested: bytes) }
+      }
     }
   }
 
@@ -172,6 +175,7 @@ final class ConvertedBatch: @unchecked Sendable {
   }
 
   private func key(_ reference: RecordMapping.Reference, _ record: Int) -> Result<Value, KeyProblem> {
+    if let constant = reference.constant { return .success(constant) }
     if mapping.isAbsent(reference, record, in: source) { return .success(.unresolved) }
     if mapping.mayNest, let column = reference.column, hasObject(source.cell(record, column)) {
       return .success(.unresolved)
@@ -188,8 +192,9 @@ final class ConvertedBatch: @unchecked Sendable {
         }
       }
     } else {
-      return .success(.null)
+      return .success(reference.defaultKey ?? .null)
     }
+    if case .success(.null) = converted { return .success(reference.defaultKey ?? .null) }
     return converted.mapError { code in
       var text = text
       let message = text.withUTF8 { reference.converter.problem(code, text: UnsafeRawBufferPointer($0)).description }

@@ -1,4 +1,14 @@
 /// What a recipe says of how records become objects. It goes before what the model's user info says.
+///
+/// A cell becomes a value in these steps: the spaces around its text are taken away, if it is trimmed; it is null, if it
+/// is one of the `nulls`; it is what it stands for, if it is one of the `values`; otherwise it is converted, as the rule
+/// says that numbers, dates and booleans are written. An empty field of CSV is null before any of them. JSON's numbers
+/// and booleans may be nulls and values too, and are otherwise what JSON means by them.
+///
+/// A default stands where the record says null, and where the record of a new object says nothing. A record that
+/// updates an object and says nothing of an attribute, as JSON's may, leaves it alone. A default goes before the model's,
+/// which stands for null where the attribute can't be null. An attribute of the key that has a constant or a default
+/// needs no column: it is part of the key by that.
 package struct MappingOptions: Codable, Sendable, Hashable {
   /// What to do with columns that nothing takes and that ``ignoredColumns`` doesn't name.
   package enum UnknownColumns: String, Codable, Sendable, CaseIterable {
@@ -16,8 +26,9 @@ package struct MappingOptions: Codable, Sendable, Hashable {
   /// Whether spaces and tabs around texts are taken away in every column; of numbers and dates they always are.
   package var trims = false
   /// A predicate, in the format language, over the entity's attributes and the keys of its to-one relationships as the
-  /// record gives them: records for which it isn't true are passed over, and counted as skipped.
+  /// record gives them: records for which it isn't true are passed over, and counted as skipped. See ``RecordFilter``.
   package var filter: String?
+  /// Columns that nothing is taken from, whatever they are called, and that are no unknown columns.
   package var ignoredColumns: [String] = []
   package var unknownColumns = UnknownColumns.warn
 
@@ -36,30 +47,34 @@ package struct PropertyRule: Codable, Sendable, Hashable {
 
   /// The column it comes from.
   package var column: String?
-  /// Every object has this value, as if each record had it in a column.
+  /// Every object has this value, as if each record had it in a column, written as the rule says; one that is updated
+  /// gets it too. `nulls` and `values` are for what the source says, not for this. Of a to-one relationship, the key.
   package var constant: String?
-  /// The value where the record has none, or null.
+  /// The value where the record has none, or null; see ``MappingOptions``. Written as a constant is.
   package var defaultValue: String?
   /// Texts that are null in this column, instead of ``MappingOptions/nulls``.
   package var nulls: [String]?
   package var trims: Bool?
   /// How dates are written: `UnixTime`, or a pattern of Unicode's TR 35.
   package var dateFormat: String?
-  /// The zone of dates that don't say theirs, such as `Europe/Berlin`; nil: UTC.
+  /// The zone of dates that don't say theirs, such as `Europe/Berlin`; nil: UTC. A time that the zone's clocks pass over
+  /// is read with the offset from before and so is later by as much; of a time that comes twice it is the first.
   package var timeZone: String?
   /// What stands before the fraction of a number, one character; nil: a dot.
   package var decimalSeparator: String?
-  /// What stands between groups of a number's digits, one character; nil: nothing.
+  /// What stands between groups of a number's digits, one character; nil: nothing. Groups may be of any size, but stand
+  /// between digits of the whole part.
   package var groupingSeparator: String?
-  /// Words for true and false instead of the usual ones; case doesn't matter.
+  /// Words for true and false instead of the usual ones; case doesn't matter. Of the one that isn't given, the usual.
   package var trueWords: [String]?
   package var falseWords: [String]?
-  /// What texts of the source stand for; a text that isn't here stays what it is.
+  /// What texts of the source stand for, written as in the source; a text that isn't here stays what it is.
   package var values: [String: String]?
   /// Whether a text that ``values`` doesn't have is rejected.
   package var refusesOtherValues = false
-  /// What stands between the elements of a text that holds several: the keys of a to-many relationship, or an array of
-  /// a transformable attribute.
+  /// What stands between the elements of a text that holds several: the keys of a to-many relationship, or the strings of
+  /// a transformable attribute whose class is `[String]`. That takes JSON's arrays of strings as well. `nulls` are then the
+  /// whole text or one element, which is left out, as empty ones are; `values` are elements.
   package var separator: String?
   /// A relationship's: the destination's attribute that the key is of.
   package var key: String?

@@ -11,6 +11,8 @@ package final class MappingRules: Sendable {
   let constants: [(slot: Int, value: Value)]
   /// The slots of attributes that have a default of the recipe's.
   let defaults: Set<Int>
+  /// The keys that every object's to-one relationship has, and those that it has where the record has none, by slot.
+  let constantKeys, defaultKeys: [Int: Value]
   /// Which records the recipe wants; nil: all.
   let filter: RecordFilter?
   /// The converters of attributes that the recipe says something of, by slot.
@@ -25,11 +27,18 @@ package final class MappingRules: Sendable {
     var constants: [(slot: Int, value: Value)] = []
     var defaults: Set<Int> = []
     var converters: [Int: ValueConverter] = [:]
+    var keys: (constant: [Int: Value], other: [Int: Value]) = ([:], [:])
     var problems: [String] = []
     for (name, rule) in options.properties.sorted(by: { $0.key < $1.key }) {
       problems += Self.contradictions(in: rule, name, options)
       do throws(RuleProblem) {
-        guard let attribute = try Self.attribute(name, rule, of: entity) else { continue }
+        guard let attribute = try Self.attribute(name, rule, of: entity) else {
+          guard let (slot, key) = try Self.key(name, rule, of: entity, options) else { continue }
+          if rule.constant != nil { keys.constant[slot] = key } else { keys.other[slot] = key }
+          continue
+        }
+        // Of nested cells as they are: a rule may name the column, and nothing else.
+        if attribute.isCodable, Self.concernsColumnOnly(rule) { continue }
         let converter = try Self.converter(for: attribute, options)
         converters[attribute.slot] = converter
         if let text = rule.constant ?? rule.defaultValue {
@@ -48,7 +57,16 @@ package final class MappingRules: Sendable {
     self.constants = constants
     self.defaults = defaults
     self.converters = converters
+    (constantKeys, defaultKeys) = keys
   }
+
+  /// Whether null is the value that new objects have: a default of the recipe's or, where null can't be, the model's.
+  func hasDefault(_ attribute: AttributeDescription) -> Bool {
+    !attribute.isOptional || defaults.contains(attribute.slot)
+  }
+
+  /// Whether the recipe makes an attribute an array of the strings between separators.
+  func isList(_ attribute: AttributeDescription) -> Bool { options.properties[attribute.name]?.separator != nil }
 
   /// The converter of an attribute's cells.
   func converter(for attribute: AttributeDescription) throws(MappingError) -> ValueConverter {
@@ -62,10 +80,7 @@ package final class MappingRules: Sendable {
 
   /// The converter of a relationship's keys, which are of an attribute of its destination.
   func converter(of key: AttributeDescription, for relationship: String) throws(ConverterError) -> ValueConverter {
-    guard let rule = Self.rule(relationship, options) else {
-      return try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
-    }
-    return try ValueConverter(attribute: key, rule: rule)
+    try Self.converter(of: key, for: relationship, options)
   }
 
   // MARK: What a recipe says of one property
@@ -73,11 +88,11 @@ package final class MappingRules: Sendable {
   private struct RuleProblem: Error {
     let reason: String
 
-    static func of<T>(_ body: () throws(ConverterError) -> T) throws(RuleProblem) -> T {
+    static func of<T>(_ place: String = "", _ body: () throws(ConverterError) -> T) throws(RuleProblem) -> T {
       do {
         return try body()
       } catch {
-        throw RuleProblem(reason: "\(error)")
+        throw RuleProblem(reason: place + "\(error)")
       }
     }
   }
@@ -90,6 +105,49 @@ package final class MappingRules: Sendable {
         return try ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"])
       }
       return try ValueConverter(attribute: attribute, rule: rule)
+    }
+  }
+
+  private static func converter(
+    of key: AttributeDescription, for relationship: String, _ options: MappingOptions
+  ) throws(ConverterError) -> ValueConverter {
+    guard var rule = rule(relationship, options) else {
+      return try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
+    }
+    // It stands between keys, not in one.
+    rule.separator = nil
+    return try ValueConverter(attribute: key, rule: rule)
+  }
+
+  private static func concernsColumnOnly(_ rule: PropertyRule) -> Bool {
+    var rule = rule
+    rule.column = nil
+    return rule == PropertyRule()
+  }
+
+  /// The key that a rule itself gives a relationship; nil when it gives none.
+  private static func key(
+    _ name: String, _ rule: PropertyRule, of entity: EntityDescription, _ options: MappingOptions
+  ) throws(RuleProblem) -> (slot: Int, key: Value)? {
+    guard let relationship = entity.propertiesByName[name] as? RelationshipDescription else { return nil }
+    var ofKeys = rule
+    (ofKeys.creates, ofKeys.unresolved, ofKeys.separator) = (false, nil, nil)
+    if concernsColumnOnly(ofKeys) { return nil }
+    let attribute: AttributeDescription
+    switch RecordMapping.key(of: relationship, options) {
+    case .success(let key): attribute = key
+    case .failure(let problem): throw RuleProblem(reason: "\(entity.name).\(name): \(problem.reason)")
+    }
+    return try RuleProblem.of("\(name): ") { () throws(ConverterError) in
+      let converter = try converter(of: attribute, for: name, options)
+      guard let text = rule.constant ?? rule.defaultValue else { return nil }
+      let option = rule.constant == nil ? "defaultValue" : "constant"
+      guard !relationship.isToMany else {
+        throw .badOption(
+          attribute: name, option: option, value: text,
+          reason: "is for attributes and to-one relationships, and \(name) is to-many: leave it out")
+      }
+      return (relationship.slot, try converter.given(text, as: option))
     }
   }
 
@@ -152,5 +210,6 @@ extension MappingOptions {
   /// and formats that don't exist, constants that don't convert. For who reads a configuration or takes a submission.
   package func check(against entity: EntityDescription) throws(MappingError) {
     _ = try MappingRules(entity, self)
+    try RecordMapping.check(self, of: entity)
   }
 }

@@ -146,7 +146,7 @@ private struct RecordSubject: PredicateSubject {
 
   private func key(of relationship: RelationshipDescription) -> Value {
     guard let place = references.firstIndex(where: { $0.relationship.slot == relationship.slot }) else { return .null }
-    return keys[place] == .unresolved ? .null : keys[place]
+    return keys[place] == .unresolved ? references[place].defaultKey ?? .null : keys[place]
   }
 
   // What a filter may ask for doesn't need these.

@@ -26,7 +26,8 @@ extension RecordMapping {
   static func nesting(_ rules: MappingRules, _ columns: [String: Int]) -> [Nesting] {
     rules.entity.relationships.compactMap { relationship in
       let rule = rules.options.properties[relationship.name]
-      guard !relationship.isUnstored, rule?.column != nil || relationship.userInfo["mappedKeyTemplate"] == nil,
+      guard !relationship.isUnstored, rule?.constant == nil,
+        rule?.column != nil || relationship.userInfo["mappedKeyTemplate"] == nil,
         let column = columns[rule?.column ?? relationship.userInfo["mappedKeyName"] ?? relationship.name]
       else { return nil }
       return Nesting(end: NestedEnd(relationship, key(of: relationship, rules.options)), column: column)
@@ -39,9 +40,9 @@ extension RecordMapping {
     var groups: [Int: Parts] = [:]
     for attribute in attributes(of: rules.entity) {
       guard let name = column(of: attribute, rules.options) else { continue }
-      let converter = NestedConverter(attribute)
+      let converter = NestedConverter(attribute, rules)
       if let column = columns[name] {
-        guard attribute.type == .transformable, case .codable = converter else { continue }
+        guard attribute.type == .transformable, case .codable = converter, !rules.isList(attribute) else { continue }
         groups[column, default: Parts(column: column)].parts.append(
           .init(attribute: attribute, path: [], converter: converter))
         continue

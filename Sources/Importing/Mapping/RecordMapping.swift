@@ -44,6 +44,8 @@ package struct RecordMapping {
     let needsObject: Bool
     /// What stands between several keys in a text; nil when a text is one key.
     var separator: String?
+    /// The key that every record has, whatever it says; and the one for a record that has none.
+    var constant, defaultKey: Value?
   }
 
   /// A uniqueness constraint, and the columns of its attributes.
@@ -104,11 +106,11 @@ package struct RecordMapping {
     var attributes: [AttributeColumn] = []
     for attribute in Self.attributes(of: entity) {
       guard let name = Self.column(of: attribute, options), let column = columnIndex[name] else { continue }
-      if mayNest, attribute.isCodable { continue }
+      if mayNest, attribute.isCodable, !rules.isList(attribute) { continue }
       attributes.append(
         AttributeColumn(
           column: column, slot: attribute.slot, converter: try rules.converter(for: attribute),
-          hasDefault: !attribute.isOptional || rules.defaults.contains(attribute.slot)))
+          hasDefault: rules.hasDefault(attribute)))
       taken.insert(column)
     }
     try Self.check(options, of: entity)
@@ -150,6 +152,11 @@ package struct RecordMapping {
     return rule?.column ?? attribute.userInfo["mappedKeyName"] ?? attribute.name
   }
 
+  /// Columns that the recipe names and the source hasn't got.
+  var absent: [String] {
+    Set(options.properties.values.compactMap(\.column)).filter { columnIndex[$0] == nil }.sorted()
+  }
+
   private var unknownColumns: MappingError {
     let taken = Set(columns).subtracting(ignored)
     let free = expectedColumns.filter { !taken.contains($0) }
@@ -164,7 +171,7 @@ package struct RecordMapping {
   }
 
   /// Refuses a recipe whose rules for relationships can't be followed, whatever the columns are.
-  private static func check(_ options: MappingOptions, of entity: EntityDescription) throws {
+  static func check(_ options: MappingOptions, of entity: EntityDescription) throws(MappingError) {
     for relationship in entity.relationships {
       guard let rule = options.properties[relationship.name] else { continue }
       func failure(_ reason: String) -> MappingError {
@@ -187,9 +194,8 @@ package struct RecordMapping {
 
   /// Refuses a source of which nothing could be taken.
   func checkNotEmpty() throws {
-    guard attributes.isEmpty && references.isEmpty && collections.isEmpty && parts.isEmpty && nesting.isEmpty else {
-      return
-    }
+    let takesKeys = references.contains { $0.column != nil || $0.template != nil }
+    guard attributes.isEmpty && !takesKeys && collections.isEmpty && parts.isEmpty && nesting.isEmpty else { return }
     throw MappingError.nothingToMap(entity: entity.name, columns: columns, expected: expectedColumns)
   }
 
@@ -201,8 +207,9 @@ package struct RecordMapping {
   /// The columns that the entity would take.
   private var expectedColumns: [String] {
     let keys = entity.relationships.filter { !$0.isToMany }.flatMap { relationship -> [String] in
-      guard case .success = Self.key(of: relationship, options) else { return [] }
-      if let column = options.properties[relationship.name]?.column { return [column] }
+      let rule = options.properties[relationship.name]
+      guard case .success = Self.key(of: relationship, options), rule?.constant == nil else { return [] }
+      if let column = rule?.column { return [column] }
       do {
         if let text = relationship.userInfo["mappedKeyTemplate"] { return try KeyTemplate(text).columns }
       } catch {
@@ -258,18 +265,20 @@ package struct RecordMapping {
     func failure(_ reason: String) -> MappingError {
       .badRelationship(entity: rules.entity.name, relationship: relationship.name, reason: reason)
     }
-    let template: KeyTemplate?
+    let constant = rules.constantKeys[relationship.slot]
+    let defaultKey = rules.defaultKeys[relationship.slot]
+    var template: KeyTemplate?
     do {
-      template = rule?.column == nil ? try info["mappedKeyTemplate"].map(KeyTemplate.init) : nil
+      template = rule?.column == nil && constant == nil ? try info["mappedKeyTemplate"].map(KeyTemplate.init) : nil
     } catch {
       throw failure("\(error)")
     }
-    let column = columns[rule?.column ?? info["mappedKeyName"] ?? relationship.name]
-    if let template {
-      guard template.columns.allSatisfy({ columns[$0] != nil }) else { return nil }
-    } else if column == nil {
-      return nil
+    var column = constant == nil ? columns[rule?.column ?? info["mappedKeyName"] ?? relationship.name] : nil
+    if let parts = template?.columns {
+      column = nil
+      if !parts.allSatisfy({ columns[$0] != nil }) { template = nil }
     }
+    if column == nil, template == nil, constant == nil, defaultKey == nil { return nil }
     let key: AttributeDescription
     switch Self.key(of: relationship, rules.options) {
     case .success(let attribute): key = attribute
@@ -281,9 +290,9 @@ package struct RecordMapping {
     do {
       let converter = try rules.converter(of: key, for: relationship.name)
       return Reference(
-        relationship: relationship, key: key, converter: converter, column: template == nil ? column : nil,
-        template: template, creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil,
-        needsObject: needsObject(relationship, rule))
+        relationship: relationship, key: key, converter: converter, column: column, template: template,
+        creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil,
+        needsObject: needsObject(relationship, rule), constant: constant, defaultKey: defaultKey)
     } catch {
       throw failure("\(error)")
     }

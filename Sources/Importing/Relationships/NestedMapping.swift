@@ -79,13 +79,16 @@ enum NestedConverter: Sendable {
   /// Nothing can be said here.
   case none(String)
 
-  init(_ attribute: AttributeDescription) {
-    if attribute.type == .transformable {
+  /// - Parameter rules: what a recipe says of the attribute, if it is one of the entity that is imported.
+  init(_ attribute: AttributeDescription, _ rules: MappingRules? = nil) {
+    if attribute.type == .transformable, rules?.isList(attribute) != true {
       self = attribute.isCodable ? .codable : .none("its transformer takes nothing but the program's own values")
       return
     }
     do {
-      self = .plain(try ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"]))
+      self = .plain(
+        try rules?.converter(for: attribute)
+          ?? ValueConverter(attribute: attribute, dateFormat: attribute.userInfo["dateFormat"]))
     } catch {
       self = .none("\(error)")
     }

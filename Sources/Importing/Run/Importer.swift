@@ -176,6 +176,9 @@ package struct Importer {
     if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
       notes.append("ignored column(s) that \(entity.name) doesn't have: \(mapping.ignored.joined(separator: ", "))")
     }
+    if tabular != nil, !mapping.absent.isEmpty {
+      notes.append("the file has no column(s) \(mapping.absent.joined(separator: ", ")), which the recipe names")
+    }
     if writer.checkpoint.counts.records == 0 { notes.append("the file has no records") }
     return .finished(progress(), notes: notes)
   }

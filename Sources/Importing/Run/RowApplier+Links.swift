@@ -5,8 +5,14 @@ extension RowApplier {
   /// Finds what the row refers to. False when it was rejected, or put off.
   func link(_ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange) -> Bool {
     for (place, reference) in references.enumerated() {
-      let key = row.keys[place]
-      if key == .unresolved { continue }
+      var key = row.keys[place]
+      if key == .unresolved {
+        // Only a new object takes the default of what its record doesn't say.
+        guard known == nil, let given = reference.defaultKey,
+          !row.nested.contains(where: { $0.link.relationship === reference.relationship })
+        else { continue }
+        key = given
+      }
       if key.isNull {
         change.link(place, .nothing, reference)
       } else if let target = targets[place][key] {

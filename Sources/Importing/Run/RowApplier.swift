@@ -107,7 +107,8 @@ final class RowApplier {
     throws
   {
     for (place, reference) in references.enumerated() {
-      let keys = Set(batch.rows.lazy.map { $0.keys[place] }.filter { $0 != .null && $0 != .unresolved })
+      var keys = Set(batch.rows.lazy.map { $0.keys[place] }.filter { $0 != .null && $0 != .unresolved })
+      if let key = reference.defaultKey, !key.isNull { keys.insert(key) }
       targets.append(try resolver.find(reference.relationship, by: reference.key, keys: keys))
     }
     for (place, collection) in batch.mapping.collections.enumerated() {

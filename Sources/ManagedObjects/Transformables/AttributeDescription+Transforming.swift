@@ -1,7 +1,7 @@
 // Secure by default: the data never says what it is decoded as. The program asks for a type, and gets it only when the
 // model declares that type for the attribute or the transformer that the attribute names is registered for it.
 
-import Foundation
+package import Foundation
 import Synchronization
 
 extension AttributeDescription {
@@ -9,6 +9,11 @@ extension AttributeDescription {
   package var isCodable: Bool {
     type == .transformable && (definition.valueTransformerName.map(ValueTransformer.defaultNames.contains) ?? true)
   }
+
+  /// Strings as the data of a transformable attribute that holds an array of them: one whose class is `[String]` or
+  /// `NSArray`, or whose transformer is of `[String]`.
+  /// - Throws: ``TransformableError``.
+  package func data(of strings: [String]) throws(TransformableError) -> Data { try transformed(strings) }
 
   /// A value as the attribute's data.
   /// - Throws: ``TransformableError``.

@@ -31,16 +31,24 @@ struct RecipeCheckTests {
         $0.key = "code"
       },
       "nick": PropertyRule { $0.dateFormat = "yyyy" },
+      "name": PropertyRule { $0.separator = ";" },
+      "staff": PropertyRule { $0.constant = "a" },
+      "boss": PropertyRule { $0.key = "mail" },
+      "country": PropertyRule { $0.timeZone = "UTC" },
     ])
     #expect(
       problems == [
         "age's constant “old” isn't a whole number; expected Integer 16 (-32768 to 32767)",
         "born's timeZone “Europe/Berln” isn't known; did you mean Europe/Berlin?",
+        "Person.boss: the recipe's key names mail, which isn't an attribute of Person",
+        "country: code's timeZone has no use, as code is String: leave it out",
         "email has both a constant and a column: leave one out",
         "email's key has no use, as email is no relationship: leave it out",
         "grade's defaultValue “40000000000” is out of range for Integer 32 (-2147483648 to 2147483647)",
+        "name's separator has no use, as name is String: leave it out",
         "nick's dateFormat has no use, as nick is String: leave it out",
         "Person has no property nmae; did you mean name?",
+        "staff: staff's constant “a” is for attributes and to-one relationships, and staff is to-many: leave it out",
       ])
   }
 

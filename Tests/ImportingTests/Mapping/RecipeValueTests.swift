@@ -174,4 +174,86 @@ struct RecipeValueTests {
     #expect(try room.run(text, rules: rules).tally == "3i 0u 0= 0r 0?")
     #expect(try room.rows("code", "country.code") == ["a|DE", "b|", "c|FR"])
   }
+
+  @Test("a relationship may have the same key for every record", arguments: StoreKind.allCases, [1, 100])
+  func constantKey(kind: StoreKind, batch: Int) throws {
+    let room = try ImportRoom(kind)
+    try room.furnish(countries: ["DE", "FR"], people: ["b"])
+    let rules = ["country": PropertyRule { $0.constant = "FR" }]
+    let end = try room.run("code,name,country_code\na,A,DE\nb,b,\n", batch: batch, rules: rules)
+    #expect(end.tally == "1i 1u 0= 0r 0?")
+    #expect(end.notes == ["ignored column(s) that Person doesn't have: country_code"])
+    #expect(try room.rows("code", "country.code") == ["a|FR", "b|FR"])
+    let error = try room.failure("x\n1\n", as: "b.csv", mode: .insert, job: "2", rules: rules)
+    guard case MappingError.nothingToMap? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test(
+    "a default of a relationship is for a null, and for what a new object's record lacks",
+    arguments: StoreKind.allCases, [ImportOptions.Mode.insert, .upsert])
+  func defaultKey(kind: StoreKind, mode: ImportOptions.Mode) throws {
+    let room = try ImportRoom(kind)
+    try room.furnish(countries: ["DE", "FR"])
+    let rules = [
+      "country": PropertyRule {
+        $0.defaultValue = "DE"
+        $0.nulls = ["-"]
+      }
+    ]
+    let csv = try room.run("code,name,country_code\na,A,FR\nb,B,\nc,C,-\n", mode: mode, rules: rules)
+    #expect(csv.tally == "3i 0u 0= 0r 0?")
+    #expect(try room.rows("code", "country.code") == ["a|FR", "b|DE", "c|DE"])
+    #expect(try room.run("code,name\nd,D\n", as: "b.csv", mode: mode, job: "2", rules: rules).counts.inserted == 1)
+    #expect(try room.rows("code", "country.code").suffix(1) == ["d|DE"])
+    guard mode == .upsert else { return }
+    let json =
+      "{\"code\":\"a\",\"name\":\"Ann\"}\n{\"code\":\"e\",\"name\":\"E\"}\n{\"code\":\"d\",\"country_code\":null,\"name\":\"D\"}"
+    #expect(try room.run(json, as: "c.ndjson", job: "3", rules: rules).tally == "1i 1u 1= 0r 0?")
+    #expect(try room.rows("code", "country.code") == ["a|FR", "b|DE", "c|DE", "d|DE", "e|DE"])
+  }
+
+  @Test("a transformable array takes the strings of a text and of JSON", arguments: StoreKind.allCases)
+  func lists(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let rules = [
+      "tags": PropertyRule {
+        $0.separator = ";"
+        $0.trims = true
+        $0.nulls = ["-", "none"]
+        $0.values = ["r": "red"]
+      }
+    ]
+    let key = "0f8fad5b-d9cb-469f-a165-70867728950"
+    let text = "key,tags\n\(key)1,a; b ;;c\n\(key)2,none\n\(key)3,\n\(key)4,r;-;é\n"
+    #expect(try room.run(text, into: "Everything", rules: rules).tally == "4i 0u 0= 0r 0?")
+    let json = """
+      {"key":"\(key)1","tags":["a","b","c"]}
+      {"key":"\(key)5","tags":[]}
+      {"key":"\(key)6","tags":[" r ","x;y"]}
+      {"key":"\(key)7","tags":[1]}
+      {"key":"\(key)8","tags":7}
+      {"key":"\(key)2","tags":"q"}
+      """
+    let end = try room.run(json, as: "b.ndjson", into: "Everything", job: "2", rules: rules)
+    #expect(end.tally == "2i 1u 1= 2r 0?")
+    #expect(
+      room.rejects("2")?.contains("Transformable of strings with “;” between them, or an array of strings") == true)
+    let context = room.context()
+    let found = try context.fetch(FetchRequest<ManagedObject>(entityName: "Everything")).map { object in
+      let tags: [String]? = try object.transformable(forKey: "tags")
+      return "\(object.value(forKey: "key")?.plainText.suffix(1) ?? "") \(tags?.joined(separator: "|") ?? "nil")"
+    }
+    #expect(found.sorted() == ["1 a|b|c", "2 q", "3 nil", "4 red|é", "5 ", "6 red|x;y"])
+  }
+
+  @Test("columns that the recipe names and the file hasn't got are told")
+  func absentColumns() throws {
+    let room = try ImportRoom(.memory)
+    let rules = ["email": PropertyRule { $0.column = "mail" }, "age": PropertyRule { $0.column = "years" }]
+    let end = try room.run("code,name,years\na,A,1\n", rules: rules)
+    #expect(end.notes == ["the file has no column(s) mail, which the recipe names"])
+  }
 }

@@ -102,9 +102,16 @@ enum StaffModel {
       AttributeDefinition("float", .float), AttributeDefinition("flag", .boolean),
       AttributeDefinition("day", .date), AttributeDefinition("unix", .date, userInfo: ["dateFormat": "UnixTime"]),
       AttributeDefinition("data", .binaryData), AttributeDefinition("link", .uri),
-      AttributeDefinition("text", .string),
+      AttributeDefinition("text", .string), tags,
     ],
     uniquenessConstraints: [["key"]])
+
+  /// An array of strings.
+  private static let tags: AttributeDefinition = {
+    var tags = AttributeDefinition("tags", .transformable)
+    tags.attributeValueClassName = "[String]"
+    return tags
+  }()
 
   private static let abstract = EntityDefinition(
     "Thing", isAbstract: true, attributes: [AttributeDefinition("name", .string)])
