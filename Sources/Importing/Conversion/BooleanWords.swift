@@ -13,7 +13,7 @@ struct BooleanWords: Sendable {
       var known: Set<String> = []
       return words.map { $0.lowercased() }.filter { known.insert($0).inserted }
     }
-    for (option, words) in [("trueWords", trueWords), ("falseWords", falseWords)] {
+    for (option, words) in [("true_words", trueWords), ("false_words", falseWords)] {
       guard let words, words.isEmpty || words.contains("") else { continue }
       throw .badOption(
         attribute: attribute, option: option, value: words.joined(separator: ", "),
@@ -22,9 +22,9 @@ struct BooleanWords: Sendable {
     let truths = lowercased(trueWords ?? ["true", "yes", "t", "y", "1"])
     let falsehoods = lowercased(falseWords ?? ["false", "no", "f", "n", "0"])
     if let both = truths.first(where: falsehoods.contains) {
-      let usual = trueWords == nil ? "; trueWords says others" : falseWords == nil ? "; falseWords says others" : ""
+      let usual = trueWords == nil ? "; true_words says others" : falseWords == nil ? "; false_words says others" : ""
       throw .badOption(
-        attribute: attribute, option: trueWords == nil ? "falseWords" : "trueWords", value: both,
+        attribute: attribute, option: trueWords == nil ? "false_words" : "true_words", value: both,
         reason: "means both true and false" + usual)
     }
     words = TextTable(truths + falsehoods)

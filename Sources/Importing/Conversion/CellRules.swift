@@ -77,25 +77,25 @@ final class CellRules: Sendable {
       throw .uselessOption(attribute: attribute.name, option: option, type: attribute.type.rawValue)
     }
     let isNumber = [.integer, .decimal, .double, .float].contains(plain.base)
-    try check("dateFormat", rule.dateFormat != nil, attribute.type == .date)
-    try check("timeZone", rule.timeZone != nil, attribute.type == .date)
-    try check("decimalSeparator", rule.decimalSeparator != nil, isNumber)
-    try check("groupingSeparator", rule.groupingSeparator != nil, isNumber)
-    try check("trueWords", rule.trueWords != nil, attribute.type == .boolean)
+    try check("date_format", rule.dateFormat != nil, attribute.type == .date)
+    try check("time_zone", rule.timeZone != nil, attribute.type == .date)
+    try check("decimal_separator", rule.decimalSeparator != nil, isNumber)
+    try check("grouping_separator", rule.groupingSeparator != nil, isNumber)
+    try check("true_words", rule.trueWords != nil, attribute.type == .boolean)
     try check("separator", rule.separator != nil, plain.base == .list)
     if rule.separator == "" {
       throw .badOption(
         attribute: attribute.name, option: "separator", value: "", reason: "must be what stands between two strings")
     }
-    try check("falseWords", rule.falseWords != nil, attribute.type == .boolean)
+    try check("false_words", rule.falseWords != nil, attribute.type == .boolean)
     if let name = rule.timeZone, plain.base == .unixTime {
       throw .badOption(
-        attribute: attribute.name, option: "timeZone", value: name,
+        attribute: attribute.name, option: "time_zone", value: name,
         reason: "has no use with UnixTime, which is the same everywhere: leave it out")
     }
     if rule.refusesOtherValues, rule.values?.isEmpty ?? true {
       throw .badOption(
-        attribute: attribute.name, option: "refusesOtherValues", value: "true",
+        attribute: attribute.name, option: "other_values", value: "reject",
         reason: "refuses everything, as there are no values: list them in values, or leave it out")
     }
   }

@@ -62,7 +62,7 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
   case unsupportedLetter(attribute: String, format: String, letter: String)
   /// A quotation in the date format isn't closed.
   case unclosedQuote(attribute: String, format: String)
-  /// A recipe says something that doesn't concern attributes of this type.
+  /// A recipe says something, by the key that it has there, that doesn't concern attributes of this type.
   case uselessOption(attribute: String, option: String, type: String)
   /// What a recipe's option says can't be.
   case badOption(attribute: String, option: String, value: String, reason: String)
@@ -76,10 +76,10 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
     case .unsupportedType(let attribute, let type):
       return "\(attribute) is of type \(type.rawValue), which can't be imported from text: leave it out of the mapping"
     case .unsupportedLetter(let attribute, let format, let letter):
-      return "\(attribute)'s dateFormat “\(format)” has “\(letter)”, which isn't supported; "
+      return "\(attribute)'s date format “\(format)” has “\(letter)”, which isn't supported; "
         + "put letters that stand for themselves between single quotes"
     case .unclosedQuote(let attribute, let format):
-      return "\(attribute)'s dateFormat “\(format)” has a single quote that nothing closes"
+      return "\(attribute)'s date format “\(format)” has a single quote that nothing closes"
     case .uselessOption(let attribute, let option, let type):
       return "\(attribute)'s \(option) has no use, as \(attribute) is \(type): leave it out"
     case .badOption(let attribute, let option, let value, let reason):
@@ -87,7 +87,7 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
     case .noList(let attribute, let reason):
       return "\(attribute) has a separator, but can't hold an array of strings: \(reason)"
     case .unknownTimeZone(let attribute, let name, let nearest):
-      return "\(attribute)'s timeZone “\(name)” isn't known"
+      return "\(attribute)'s time_zone “\(name)” isn't known"
         + (nearest.map { "; did you mean \($0)?" } ?? ": name one as Europe/Berlin, or GMT+0200")
     }
   }

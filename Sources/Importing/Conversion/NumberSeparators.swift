@@ -11,7 +11,7 @@ struct NumberSeparators: Sendable {
   /// - Throws: `ConverterError.badOption` when a separator isn't one character, or couldn't be told from other parts of
   ///   a number.
   init(fraction: String?, group: String?, attribute: String) throws(ConverterError) {
-    for (option, text) in [("decimalSeparator", fraction), ("groupingSeparator", group)] {
+    for (option, text) in [("decimal_separator", fraction), ("grouping_separator", group)] {
       guard let text else { continue }
       // Several code points would be one character too, but nobody writes numbers so.
       guard text.unicodeScalars.count == 1, let scalar = text.unicodeScalars.first else {
@@ -26,10 +26,10 @@ struct NumberSeparators: Sendable {
     let separator = fraction ?? "."
     guard separator != group else {
       throw .badOption(
-        attribute: attribute, option: "groupingSeparator", value: separator,
+        attribute: attribute, option: "grouping_separator", value: separator,
         reason: fraction == nil
-          ? "is what stands before the fraction, unless decimalSeparator says another"
-          : "must be another than decimalSeparator")
+          ? "is what stands before the fraction, unless decimal_separator says another"
+          : "must be another than decimal_separator")
     }
     self.fraction = Array(separator.utf8)
     self.group = Array((group ?? "").utf8)

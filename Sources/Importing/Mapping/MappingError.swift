@@ -72,7 +72,7 @@ extension MappingError: CustomStringConvertible {
         column.name + (column.nearest.map { " (is it \($0)?)" } ?? "")
       }
       return "\(entity) has nothing for the column(s) \(list(names)), and the recipe refuses unknown columns: "
-        + "map them, or name them in ignoredColumns"
+        + "map them, or name them in ignored_columns"
     case .sourceChanged(let was, let now):
       return "the file changed since the import began (it was \(was), it is \(now)): submit it again as a new job"
     case .tooManyRejects(let count, let limit, let first):

@@ -42,7 +42,7 @@ package final class MappingRules: Sendable {
         let converter = try Self.converter(for: attribute, options)
         converters[attribute.slot] = converter
         if let text = rule.constant ?? rule.defaultValue {
-          let option = rule.constant == nil ? "defaultValue" : "constant"
+          let option = rule.constant == nil ? "default" : "constant"
           let value = try RuleProblem.of { () throws(ConverterError) in try converter.given(text, as: option) }
           values[attribute.slot] = value
           if rule.constant != nil { constants.append((attribute.slot, value)) } else { defaults.insert(attribute.slot) }
@@ -141,7 +141,7 @@ package final class MappingRules: Sendable {
     return try RuleProblem.of("\(name): ") { () throws(ConverterError) in
       let converter = try converter(of: attribute, for: name, options)
       guard let text = rule.constant ?? rule.defaultValue else { return nil }
-      let option = rule.constant == nil ? "defaultValue" : "constant"
+      let option = rule.constant == nil ? "default" : "constant"
       guard !relationship.isToMany else {
         throw .badOption(
           attribute: name, option: option, value: text,
@@ -181,7 +181,7 @@ package final class MappingRules: Sendable {
           "\(name) is \(attribute.isTransient ? "transient" : "derived") and takes nothing from records: leave it out")
     }
     for (option, isGiven) in [
-      ("key", rule.key != nil), ("creates", rule.creates), ("unresolved", rule.unresolved != nil),
+      ("key", rule.key != nil), ("create", rule.creates), ("unresolved", rule.unresolved != nil),
     ]
     where isGiven {
       throw RuleProblem(reason: "\(name)'s \(option) has no use, as \(name) is no relationship: leave it out")
@@ -196,10 +196,10 @@ package final class MappingRules: Sendable {
       problems.append("\(name) has both a constant and a column: leave one out")
     }
     if rule.constant != nil, rule.defaultValue != nil {
-      problems.append("\(name) has both a constant and a defaultValue: leave one out")
+      problems.append("\(name) has both a constant and a default: leave one out")
     }
     if let column = rule.column, options.ignoredColumns.contains(column) {
-      problems.append("\(name) takes the column \(column), which ignoredColumns names too: leave one out")
+      problems.append("\(name) takes the column \(column), which ignored_columns names too: leave one out")
     }
     return problems
   }

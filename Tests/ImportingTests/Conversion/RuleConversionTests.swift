@@ -108,12 +108,12 @@ struct RuleConversionTests {
   @Test("a rule that values of the type have no use for is refused")
   func useless() throws {
     let rules: [(AttributeType, String, PropertyRule)] = [
-      (.string, "dateFormat", PropertyRule { $0.dateFormat = "yyyy" }),
-      (.integer16, "timeZone", PropertyRule { $0.timeZone = "UTC" }),
-      (.date, "decimalSeparator", PropertyRule { $0.decimalSeparator = "," }),
-      (.string, "groupingSeparator", PropertyRule { $0.groupingSeparator = "." }),
-      (.string, "trueWords", PropertyRule { $0.trueWords = ["ja"] }),
-      (.uuid, "falseWords", PropertyRule { $0.falseWords = ["nein"] }),
+      (.string, "date_format", PropertyRule { $0.dateFormat = "yyyy" }),
+      (.integer16, "time_zone", PropertyRule { $0.timeZone = "UTC" }),
+      (.date, "decimal_separator", PropertyRule { $0.decimalSeparator = "," }),
+      (.string, "grouping_separator", PropertyRule { $0.groupingSeparator = "." }),
+      (.string, "true_words", PropertyRule { $0.trueWords = ["ja"] }),
+      (.uuid, "false_words", PropertyRule { $0.falseWords = ["nein"] }),
     ]
     for (type, option, rule) in rules {
       #expect(

@@ -65,7 +65,7 @@ struct SeparatorConversionTests {
   @Test(
     "a separator that can't be one is refused when the converter is made",
     arguments: [
-      (",", ",", "another than decimalSeparator"), (nil, ".", "unless decimalSeparator says another"),
+      (",", ",", "another than decimal_separator"), (nil, ".", "unless decimal_separator says another"),
       ("", nil, "one character"), ("::", nil, "one character"), ("5", nil, "none that numbers have"),
       ("-", nil, "none that numbers have"), (nil, "e", "none that numbers have"), (nil, "٣", "none that numbers have"),
     ] as [(String?, String?, String)])

@@ -39,14 +39,14 @@ struct RecipeCheckTests {
     #expect(
       problems == [
         "age's constant “old” isn't a whole number; expected Integer 16 (-32768 to 32767)",
-        "born's timeZone “Europe/Berln” isn't known; did you mean Europe/Berlin?",
+        "born's time_zone “Europe/Berln” isn't known; did you mean Europe/Berlin?",
         "Person.boss: the recipe's key names mail, which isn't an attribute of Person",
-        "country: code's timeZone has no use, as code is String: leave it out",
+        "country: code's time_zone has no use, as code is String: leave it out",
         "email has both a constant and a column: leave one out",
         "email's key has no use, as email is no relationship: leave it out",
-        "grade's defaultValue “40000000000” is out of range for Integer 32 (-2147483648 to 2147483647)",
+        "grade's default “40000000000” is out of range for Integer 32 (-2147483648 to 2147483647)",
         "name's separator has no use, as name is String: leave it out",
-        "nick's dateFormat has no use, as nick is String: leave it out",
+        "nick's date_format has no use, as nick is String: leave it out",
         "Person has no property nmae; did you mean name?",
         "staff: staff's constant “a” is for attributes and to-one relationships, and staff is to-many: leave it out",
       ])
