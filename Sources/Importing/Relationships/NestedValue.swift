@@ -60,7 +60,12 @@ extension ValueConverter {
     case .no: return try convert(bool: false)
     case .number(let text): return try Self.lend(text) { (bytes) throws(ConversionCode) in try convert(number: bytes) }
     case .text(let text): return try Self.lend(text) { (bytes) throws(ConversionCode) in try convert(text: bytes) }
-    case .array, .object: throw .wrongKind
+    case .array:
+      let json = nested.data
+      return try Self.lend(String(decoding: json, as: UTF8.self)) { (bytes) throws(ConversionCode) in
+        try convert(nested: bytes)
+      }
+    case .object: throw .wrongKind
     }
   }
 

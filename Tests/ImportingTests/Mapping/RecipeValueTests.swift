@@ -249,6 +249,58 @@ struct RecipeValueTests {
     #expect(found.sorted() == ["1 a|b|c", "2 q", "3 nil", "4 red|é", "5 ", "6 red|x;y"])
   }
 
+  @Test("what stands inside an object follows the recipe too", arguments: StoreKind.allCases)
+  func nested(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let rules = [
+      "nick": PropertyRule {
+        $0.column = "a.nick"
+        $0.trims = true
+        $0.nulls = ["-"]
+        $0.defaultValue = "none"
+      },
+      "country": PropertyRule { $0.defaultValue = "DE" },
+    ]
+    try room.furnish(countries: ["DE"])
+    let text = """
+      {"code":"a","name":"A","a":{"nick":" bob "}}
+      {"code":"b","name":"B","a":{"nick":"-"}}
+      {"code":"c","name":"C","country_code":{"code":"FR"}}
+      """
+    #expect(try room.run(text, as: "a.ndjson", rules: rules).counts.rejected == 0)
+    #expect(try room.rows("code", "nick", "country.code") == ["a|bob|DE", "b|none|DE", "c|none|FR"])
+    let key = "0f8fad5b-d9cb-469f-a165-708677289501"
+    let tags = [
+      "tags": PropertyRule {
+        $0.column = "a.tags"
+        $0.separator = ";"
+      }
+    ]
+    try room.run(
+      "{\"key\":\"\(key)\",\"a\":{\"tags\":[\"x\",\"y\"]}}", as: "b.ndjson", into: "Everything", job: "2", rules: tags)
+    #expect(try room.rows("tags", of: "Everything").count == 1)
+    let context = room.context()
+    let object = try context.fetch(FetchRequest<ManagedObject>(entityName: "Everything")).first
+    #expect(try object?.transformable(forKey: "tags") == ["x", "y"])
+  }
+
+  @Test("a rule for an attribute of a Codable type may name its column, and the value is as it stands")
+  func codable() throws {
+    let room = try ImportRoom(.memory)
+    let rules = ["tags": PropertyRule { $0.column = "labels" }]
+    let text = "{\"key\":\"0f8fad5b-d9cb-469f-a165-708677289501\",\"labels\":[\"x\"]}"
+    try room.run(text, as: "a.ndjson", into: "Everything", rules: rules)
+    let context = room.context()
+    let object = try context.fetch(FetchRequest<ManagedObject>(entityName: "Everything")).first
+    #expect(try object?.transformable(forKey: "tags") == ["x"])
+    let bad = try room.failure(
+      text, as: "b.ndjson", into: "Everything", job: "2", rules: ["tags": PropertyRule { $0.constant = "x" }])
+    guard case MappingError.badRules? = bad else {
+      Issue.record("\(String(describing: bad))")
+      return
+    }
+  }
+
   @Test("columns that the recipe names and the file hasn't got are told")
   func absentColumns() throws {
     let room = try ImportRoom(.memory)
