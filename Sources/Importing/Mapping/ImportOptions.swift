@@ -15,14 +15,15 @@ package struct ImportOptions: Codable, Sendable, Hashable {
     /// object. One that doesn't differ isn't written. So the counts are of what changes: all that were there and all records
     /// when the entity has no key. What no accepted record is about is deleted, with the delete rules; where these, or
     /// a reference that mustn't be empty, forbid it, the job fails and nothing is changed. Of records with one key, all
-    /// but one are rejected. Objects of entities that inherit from the entity stay, as in ``synchronise``.
+    /// but one are rejected. Objects of entities that inherit from the entity stay, and those that have another constant
+    /// part of the key, as in ``synchronise``.
     case replace
     /// As ``upsert``; at the end, objects that no record was about are deleted.
     ///
     /// These are objects of exactly the entity, not of those that inherit from it. A record that is rejected is about its
     /// object all the same, if its key can be read; if the key of one can't, nothing is deleted, and a note says so.
-    /// Records that the filter passes over are about none. Where the
-    /// recipe gives a part of the key as a constant, only objects that have it are looked at. An object that another one needs stays, and a note tells it.
+    /// Records that the filter passes over are about none. Where the recipe gives a part of the key as a constant, only
+    /// objects that have it are looked at. An object that another one needs stays, and a note tells it.
     case synchronise
 
     /// Whether records find the objects that the store has, by their keys.

@@ -20,9 +20,11 @@ public struct FileImport: Sendable {
     case upsert
     /// A record updates the object with the same key; one whose object the store hasn't got is rejected.
     case update
-    /// All objects of the entity are taken away and the records are the new ones, in one swap.
+    /// All objects of the entity are taken away and the records are the new ones, in one swap. A record whose key an
+    /// object had takes its place, so that references of others to it stay.
     case replace
-    /// As ``upsert``; at the end, objects that no record was about are deleted.
+    /// As ``upsert``; at the end, objects that no record was about are deleted, with the model's delete rules. Those that
+    /// others need stay, and the notes tell of them.
     case synchronise
   }
 
@@ -55,6 +57,8 @@ public struct FileImport: Sendable {
   public var isAtomic = false
   /// Whether everything is done but the commit: the result says what would have been.
   public var isDryRun = false
+  /// Whether ``Mode/replace`` and ``Mode/synchronise`` may take a file without records, and delete everything.
+  public var allowsEmpty = false
   /// Names the import, so that one that was killed goes on when it is run again under the same name; nil: each run is an
   /// import of its own.
   public var name: String?
@@ -88,6 +92,7 @@ public struct FileImport: Sendable {
     var options = ImportOptions(mode: mode, rejectLimit: rejectLimit)
     options.atomicity = isAtomic ? .file : .batch
     options.isDryRun = isDryRun
+    options.allowsEmpty = allowsEmpty
     let request = ImportRequest(
       job: "file/" + (name ?? UUID().uuidString), source: source, name: source.lastPathComponent, entity: entity,
       options: options, rejects: rejects ?? source.appendingPathExtension("rejects"))

@@ -1,5 +1,5 @@
-// What `synchronise` and `replace` delete at the end of their source: objects of exactly the entity imported that no record was about.
-// Objects of entities that inherit from it are somebody else's, though a record may have updated one.
+// What `synchronise` and `replace` delete at the end of their source: objects of exactly the entity imported that no
+// record was about. Objects of entities that inherit from it are somebody else's, though a record may have updated one.
 //
 // Rule 4: each save deletes some and counts them in the checkpoint. A job that is killed in between looks at all objects
 // again; what is gone isn't there to be counted twice. Rule 9: objects are gone through by their numbers, a batch at a time.
