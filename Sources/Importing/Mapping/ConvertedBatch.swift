@@ -36,6 +36,7 @@ final class ConvertedBatch: @unchecked Sendable {
   let isChecked: Bool
   private let filter: RecordFilter?
   private var failures: [ValidationFailure] = []
+  private var newRows: NewRows?
 
   init(source: RecordBatch, mapping: RecordMapping, mode: ImportOptions.Mode, bytesRead: Int64) {
     isChecked = mode == .insert && mapping.entity.validationRules.concernsAttributesOnly
@@ -44,6 +45,18 @@ final class ConvertedBatch: @unchecked Sendable {
     self.source = source
     self.mapping = mapping
     self.bytesRead = bytesRead
+  }
+
+  /// Makes what is saved of rows that all are new objects and refer to nothing, where nobody needs the objects.
+  func makeNewRows(in coordinator: PersistentStoreCoordinator) {
+    guard isChecked, mapping.references.isEmpty, !mapping.entity.hasOwnClass else { return }
+    newRows = NewRows(mapping.entity, of: coordinator, count: rows.count) { rows[$0].values }
+  }
+
+  /// The rows, once; nil when there are to be objects.
+  func takeNewRows() -> NewRows? {
+    defer { newRows = nil }
+    return newRows
   }
 
   /// Converts every record: into a row, or into a rejection.

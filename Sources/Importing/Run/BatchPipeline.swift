@@ -27,8 +27,14 @@ final class BatchPipeline: @unchecked Sendable {
   private let emptied = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
-  init(reader: any RecordReader, mapping: RecordMapping, mode: ImportOptions.Mode, batchSize: Int) {
+  private let coordinator: PersistentStoreCoordinator
+
+  init(
+    reader: any RecordReader, mapping: RecordMapping, mode: ImportOptions.Mode, batchSize: Int,
+    coordinator: PersistentStoreCoordinator
+  ) {
     self.mode = mode
+    self.coordinator = coordinator
     self.reader = reader
     self.mapping = mapping
     self.batchSize = batchSize
@@ -80,6 +86,7 @@ final class BatchPipeline: @unchecked Sendable {
         }
         let converted = ConvertedBatch(source: batch, mapping: mapping, mode: mode, bytesRead: reader.bytesRead)
         converted.convert()
+        converted.makeNewRows(in: coordinator)
         hand(.success(converted))
       } catch {
         hand(.failure(error))

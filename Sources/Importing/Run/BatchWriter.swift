@@ -121,6 +121,14 @@ final class BatchWriter {
     let record = try ImportCheckpoint.object(job, in: context)
     var rejections = batch.rejections
     let rows = batch.rows
+    if let new = batch.takeNewRows(), try context.insert(new) {
+      do {
+        return try save(batch, rejections, Tally(inserted: Int64(rows.count)), record)
+      } catch ManagedObjectError.constraintConflicts {
+        // As objects, the records at fault can be told from the others.
+        context.takeBackRows()
+      }
+    }
     let objects = try context.insert(entity, count: rows.count) { rows[$0].values }
     if batch.isChecked {
       do {

@@ -128,7 +128,8 @@ package struct Importer {
     var done = checkpoint.position == .start ? 0 : reader.bytesRead
     let total = reader.bytesTotal
     // From here on the reader is another thread's.
-    let pipeline = BatchPipeline(reader: reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize)
+    let pipeline = BatchPipeline(
+      reader: reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize, coordinator: coordinator)
     defer { pipeline.stop() }
     func progress() -> ImportProgress {
       ImportProgress(counts: writer.checkpoint.counts, bytesDone: done, bytesTotal: total)

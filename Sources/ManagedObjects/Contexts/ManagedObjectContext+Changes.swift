@@ -46,7 +46,7 @@ extension ManagedObjectContext {
     home.check()
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
     let scope = persistentStoreCoordinator.temporaryScope(of: entity)
-    var number = Self.lastTemporary.subtract(Int64(count), ordering: .relaxed).oldValue
+    var number = Self.temporaryNumbers(count)
     var objects = ContiguousArray<ManagedObject>()
     objects.reserveCapacity(count)
     insertions.reserveCapacity(insertions.count + count)
@@ -62,6 +62,11 @@ extension ManagedObjectContext {
   func insertAlsoAbstract(_ entity: EntityDescription) -> ManagedObject {
     let row = StoreRow(id: temporaryID(of: entity), values: entity.initialValues)
     return entity.hasOwnClass ? awakened(row) : adopt(row)
+  }
+
+  /// Takes so many numbers for temporary IDs: those below the one that is returned.
+  static func temporaryNumbers(_ count: Int) -> Int64 {
+    lastTemporary.subtract(Int64(count), ordering: .relaxed).oldValue
   }
 
   func temporaryID(of entity: EntityDescription) -> ManagedObjectID {
@@ -82,7 +87,7 @@ extension ManagedObjectContext {
   /// Whether there is anything to save.
   public var hasChanges: Bool {
     home.check()
-    return !deletions.isEmpty || insertions.contains { $0.state == .inserted }
+    return !deletions.isEmpty || !newRows.isEmpty || insertions.contains { $0.state == .inserted }
       || updates.contains { $0.state == .updated }
   }
 

@@ -66,6 +66,7 @@ extension ManagedObjectContext {
 
   func forgetChanges() {
     insertions.removeAll(keepingCapacity: true)
+    newRows = []
     updates.removeAll(keepingCapacity: true)
     deletions.removeAll(keepingCapacity: true)
     newDeletions.removeAll(keepingCapacity: true)

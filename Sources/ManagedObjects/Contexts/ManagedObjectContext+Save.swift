@@ -47,6 +47,8 @@ extension ManagedObjectContext {
   ///
   /// The rows are changed in place: a copy of an import's would cost as much as making them.
   func finish(_ save: inout Gathered, _ result: StoreWriteResult) {
+    // The save's rows are theirs alone now, and can be changed without a copy.
+    newRows = []
     takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
     if save.isWhole { settle() } else { settle(save) }
     advanceGeneration()
@@ -97,8 +99,9 @@ extension ManagedObjectContext {
 
     if door != nil { try giveInsertionsPermanentIDs() }
     var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
-    changes.inserted.reserveCapacity(inserted.count)
+    if !inserted.isEmpty { changes.inserted.reserveCapacity(inserted.count + newRows.count) }
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
+    if changes.inserted.isEmpty { changes.inserted = newRows } else { changes.inserted += newRows }
     for object in updated {
       changes.updated.append(.init(id: object.id, values: object.slots, committed: object.committed))
     }
@@ -116,6 +119,10 @@ extension ManagedObjectContext {
     let hasChildren = !children.isEmpty
     var renamed = PermanentIDs()
     for (index, id) in ids.enumerated() {
+      guard index < inserted.count else {
+        changes.inserted[index].id = id
+        continue
+      }
       let object = inserted[index]
       if object.id == id { continue }
       if object.isKnownToChildren || hasChildren || undoManager != nil { permanentIDs[object.id] = id }

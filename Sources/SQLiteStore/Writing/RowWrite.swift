@@ -70,47 +70,4 @@ final class RowWrite {
     try checkReferences(changes, ids)
     try numbers.keep(db)
   }
-
-  // MARK: Rows
-
-  func insert(_ rows: [StoreRow], _ ids: [ManagedObjectID]) throws {
-    var layout: RowLayout?
-    var handle: OpaquePointer?
-    defer { if let handle { sqlite3_reset(handle) } }
-    for index in rows.indices {
-      if layout?.entity !== rows[index].id.scope.entity {
-        if let handle { sqlite3_reset(handle) }
-        let next = try store.layout(of: rows[index].id.entity)
-        layout = next
-        handle = try db.cachedStatement(sql: insertStatement(next)).sqliteStatement
-      }
-      guard let layout, let handle else { continue }
-      binder.begin()
-      sqlite3_bind_int64(handle, 1, ids[index].number)
-      rows[index].values.withUnsafeBufferPointer { values in
-        var parameter: Int32 = 2
-        for binding in layout.bindings {
-          binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: parameter)
-          parameter += 1
-        }
-      }
-      let code = sqlite3_step(handle)
-      if code != SQLITE_DONE {
-        try noteConflict(rows[index], ids[index].number, layout, isNew: true)
-      }
-      sqlite3_reset(handle)
-    }
-  }
-
-  private func insertStatement(_ layout: RowLayout) -> String {
-    var names = [layout.keyColumn.quotedName] + layout.columns.map(\.name.quotedName)
-    var values = Array(repeating: "?", count: names.count)
-    if let column = layout.entityColumn {
-      names.append(column.quotedName)
-      values.append("'\(layout.entity.name.replacingOccurrences(of: "'", with: "''"))'")
-    }
-    return
-      "INSERT INTO \(layout.table.quotedName) (\(names.joined(separator: ", "))) "
-      + "VALUES (\(values.joined(separator: ", ")))"
-  }
 }

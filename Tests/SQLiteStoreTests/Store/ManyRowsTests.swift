@@ -1,0 +1,195 @@
+import Foundation
+import GRDB
+import ManagedObjects
+import SQLiteStore
+import TestSupport
+import Testing
+
+/// Saves of many new rows, which SQLite takes fifty a statement.
+@Suite("A save of many new rows")
+struct ManyRowsTests {
+  static let model = Result {
+    try ManagedObjectModel(entities: [
+      EntityDefinition(
+        "Item",
+        attributes: [
+          AttributeDefinition("number", .integer64, isOptional: false), AttributeDefinition("code", .string),
+          AttributeDefinition("text", .string),
+        ],
+        uniquenessConstraints: [["code"]], userInfo: ["primaryKey": "number"]),
+      EntityDefinition("Sub", parent: "Item", attributes: [AttributeDefinition("extra", .string)]),
+      EntityDefinition("Note", attributes: [AttributeDefinition("text", .string)]),
+    ])
+  }
+
+  private func coordinator(_ kind: StoreKind, _ directory: ScratchDirectory) throws -> PersistentStoreCoordinator {
+    let coordinator = PersistentStoreCoordinator(model: try Self.model.get())
+    let description: PersistentStoreDescription =
+      kind == .sqlite ? .sqlite(at: directory.file("items.sqlite")) : .inMemory()
+    try coordinator.addPersistentStore(description)
+    return coordinator
+  }
+
+  /// Other tests run meanwhile, and a notification tells only the context's name.
+  private let rowsName = "rows \(UUID())"
+
+  private func context(_ coordinator: PersistentStoreCoordinator) -> ManagedObjectContext {
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: rowsName)
+    context.announcesChanges = false
+    return context
+  }
+
+  @Test("tells of every row whose unique values are taken, wherever it stands, and writes none", arguments: 0..<12)
+  func conflicts(_ seed: UInt64) throws {
+    var random = FixedNumbers(state: seed)
+    let directory = try ScratchDirectory()
+    let coordinator = try coordinator(.sqlite, directory)
+    let first = context(coordinator)
+    for number in [3, 77, 148, 149, 150, 171] {
+      let item = try first.insert("Item")
+      try item.setValue(.int(Int64(number)), forKey: "number")
+      try item.setValue(.string("taken\(number)"), forKey: "code")
+    }
+    try first.save()
+
+    let count = Int.random(in: 40...260, using: &random)
+    let context = context(coordinator)
+    var expected: Set<String> = []
+    for row in 0..<count {
+      let entity = Int.random(in: 0..<5, using: &random) == 0 ? "Sub" : "Item"
+      let object = try context.insert(entity)
+      var number = 1000 + row
+      var code = "free\(row)"
+      switch Int.random(in: 0..<25, using: &random) {
+      case 0:
+        number = 77
+        expected.insert("\(object.objectID) number")
+      case 1:
+        code = "taken3"
+        expected.insert("\(object.objectID) code")
+      default: break
+      }
+      try object.setValue(.int(Int64(number)), forKey: "number")
+      try object.setValue(.string(code), forKey: "code")
+      try object.setValue(.string(String(repeating: "é", count: row % 7)), forKey: "text")
+    }
+    do {
+      try context.save()
+      #expect(expected.isEmpty)
+    } catch ManagedObjectError.constraintConflicts(let conflicts) {
+      #expect(Set(conflicts.map { "\($0.objectID) \($0.constraint.joined())" }) == expected)
+      #expect(try self.context(coordinator).count(for: FetchRequest<ManagedObject>(entityName: "Item")) == 6)
+    }
+  }
+
+  @Test("keeps every value, whatever the number of rows", arguments: [1, 49, 50, 51, 100, 149, 1003])
+  func values(_ count: Int) throws {
+    let directory = try ScratchDirectory()
+    let coordinator = try coordinator(.sqlite, directory)
+    let context = context(coordinator)
+    for row in 0..<count {
+      let object = try context.insert(row % 97 == 3 ? "Sub" : "Item")
+      try object.setValue(.int(Int64(row * 3)), forKey: "number")
+      try object.setValue(row % 5 == 0 ? .null : .string("c\(row)"), forKey: "code")
+      try object.setValue(.string(String(repeating: "x", count: row % 100 == 7 ? 70_000 : row % 30)), forKey: "text")
+    }
+    try context.save()
+    var request = FetchRequest<ManagedObject>(entityName: "Item")
+    request.sortDescriptors = [FetchSortDescriptor("number")]
+    let found = try self.context(coordinator).fetch(request)
+    #expect(found.count == count)
+    for (row, object) in found.enumerated() {
+      #expect(object.entity.name == (row % 97 == 3 ? "Sub" : "Item"))
+      #expect(object.value(forKey: "code") == (row % 5 == 0 ? .null : .string("c\(row)")))
+      #expect(object.value(forKey: "text")?.plainText.utf8.count == (row % 100 == 7 ? 70_000 : row % 30))
+    }
+  }
+
+  @Test("leaves the triggers that others have put on the table their own way with conflicts")
+  func triggers() throws {
+    let directory = try ScratchDirectory()
+    let coordinator = try coordinator(.sqlite, directory)
+    let database = try DatabaseQueue(path: directory.file("items.sqlite").path)
+    try database.write { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE seen (text TEXT PRIMARY KEY);
+          CREATE TRIGGER note AFTER INSERT ON "Note" BEGIN INSERT OR IGNORE INTO seen VALUES (new."text"); END;
+          """)
+    }
+    let context = context(coordinator)
+    for row in 0..<120 { try context.insert("Note").setValue(.string("t\(row % 7)"), forKey: "text") }
+    try context.save()
+    #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM seen") } == 7)
+    #expect(try self.context(coordinator).count(for: FetchRequest<ManagedObject>(entityName: "Note")) == 120)
+  }
+
+  @Test("without objects is told and merged as one with objects", arguments: StoreKind.allCases)
+  func newRows(_ kind: StoreKind) throws {
+    let directory = try ScratchDirectory()
+    let coordinator = try coordinator(kind, directory)
+    let watching = ManagedObjectContext(.confinement, coordinator: coordinator, name: "watching")
+    let controller = FetchedResultsController(
+      fetchRequest: FetchRequest<ManagedObject>(
+        entityName: "Note", sortDescriptors: [FetchSortDescriptor("text")]), managedObjectContext: watching)
+    try controller.performFetch()
+    let saves = Recorder<ContextSave>()
+    let name = rowsName
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
+    ) { note in
+      if let save = ContextSave(note), save.contextName == name { saves.note(save) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+
+    let context = context(coordinator)
+    let entity = try #require(coordinator.model.entitiesByName["Note"])
+    let rows = NewRows(entity, of: coordinator, count: 60) { row in
+      var values = entity.initialValues
+      values[entity.slot(of: "text") ?? 0] = .string("n\(100 + row)")
+      return values
+    }
+    #expect(try context.insert(rows))
+    #expect(context.hasChanges)
+    let checkpoint = try context.insert("Item")
+    try checkpoint.setValue(.int(1), forKey: "number")
+    try context.saveValidated()
+    #expect(!context.hasChanges)
+
+    let save = try #require(saves.items.first { !$0.insertedObjectIDs.isEmpty })
+    #expect(save.insertedObjectIDs.count == 61 && !save.insertedObjectIDs.contains(where: \.isTemporaryID))
+    watching.mergeChanges(fromContextDidSave: save)
+    #expect(controller.fetchedObjects?.count == 60)
+    #expect(controller.fetchedObjects?.last?.value(forKey: "text") == .string("n159"))
+    let found = try self.context(coordinator).fetch(FetchRequest<ManagedObject>(entityName: "Note"))
+    let told = save.insertedObjectIDs.filter { $0.entity.name == "Note" }
+    #expect(Set(found.map { $0.objectID }) == Set(told))
+  }
+
+  @Test("without objects isn't made where somebody could miss the objects")
+  func refusedRows() throws {
+    let directory = try ScratchDirectory()
+    let coordinator = try coordinator(.sqlite, directory)
+    let entity = try #require(coordinator.model.entitiesByName["Note"])
+    func rows() -> NewRows { NewRows(entity, of: coordinator, count: 1) { _ in entity.initialValues } }
+    let announcing = ManagedObjectContext(.confinement, coordinator: coordinator)
+    #expect(try !announcing.insert(rows()))
+    let parent = context(coordinator)
+    let child = ManagedObjectContext(.confinement, parent: parent)
+    child.announcesChanges = false
+    #expect(try !child.insert(rows()))
+    #expect(try !parent.insert(rows()))
+    #expect(!parent.hasChanges && !child.hasChanges && !announcing.hasChanges)
+    withExtendedLifetime(child) {}
+    let taken = context(coordinator)
+    #expect(try taken.insert(rows()))
+    taken.takeBackRows()
+    #expect(!taken.hasChanges)
+    #expect(try taken.insert(rows()))
+    taken.reset()
+    #expect(!taken.hasChanges)
+    #expect(try taken.insert(rows()))
+    taken.rollback()
+    #expect(!taken.hasChanges)
+  }
+}
