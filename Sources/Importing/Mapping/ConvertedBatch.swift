@@ -49,7 +49,7 @@ final class ConvertedBatch: @unchecked Sendable {
 
   /// Makes what is saved of rows that all are new objects and refer to nothing, where nobody needs the objects.
   func makeNewRows(in coordinator: PersistentStoreCoordinator) {
-    guard isChecked, mapping.references.isEmpty, !mapping.entity.hasOwnClass else { return }
+    guard isChecked, mapping.isWithoutRelationships, !mapping.entity.hasOwnClass else { return }
     newRows = NewRows(mapping.entity, of: coordinator, count: rows.count) { rows[$0].values }
   }
 

@@ -192,6 +192,9 @@ package struct RecordMapping {
     }
   }
 
+  /// Whether records become attributes alone.
+  var isWithoutRelationships: Bool { references.isEmpty && collections.isEmpty && nesting.isEmpty }
+
   /// Refuses a source of which nothing could be taken.
   func checkNotEmpty() throws {
     let takesKeys = references.contains { $0.column != nil || $0.template != nil }

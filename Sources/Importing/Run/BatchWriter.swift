@@ -56,13 +56,7 @@ final class BatchWriter {
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
   func write(_ batch: ConvertedBatch) throws {
     defer { remains = context.resetKeepingRemains() }
-    if mode == .insert, batch.mapping.references.isEmpty, batch.mapping.collections.isEmpty,
-      batch.mapping.nesting.isEmpty
-    {
-      try insert(batch)
-    } else {
-      try apply(batch, .inTheFile)
-    }
+    if mode == .insert, batch.mapping.isWithoutRelationships { try insert(batch) } else { try apply(batch, .inTheFile) }
   }
 
   /// The objects of the last batch, which nobody touches any more.

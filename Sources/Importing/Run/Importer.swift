@@ -114,7 +114,7 @@ package struct Importer {
     let tabular = reader as? CSVReader
     var mapping = try RecordMapping(
       entity, columns: reader.columns, options: request.options.mapping,
-      mayNest: !(reader is CSVReader || reader is FixedWidthReader))
+      mayNest: !(reader is CSVReader || reader is FixedWidthReader || reader is SQLiteReader))
     if tabular != nil { try mapping.checkNotEmpty() }
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
     if mode.needsKey, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey(mode) }
