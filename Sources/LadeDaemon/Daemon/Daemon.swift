@@ -44,6 +44,7 @@ public struct Daemon: Sendable {
     let opened = try await blocking { try Opened(configuration) }
     let holder = QueueHolder()
     let plan = SubmissionPlan(configuration: configuration, stores: opened.stores)
+    try plan.checkRecipes()
     let bridge = SpoolBridge(
       directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
       logger: logger)

@@ -57,12 +57,32 @@ struct SubmissionPlan: Sendable {
     }
     let mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
     options.mode = mode
+    do throws(MappingError) {
+      try options.mapping.check(against: entity)
+    } catch {
+      throw SubmissionProblem(field: "options", reason: "\(error)")
+    }
     return Jobs.JobSubmission(
       kind: request.kind, lane: lane, priority: request.priority ?? recipe?.priority ?? 0,
       store: store.configuration.name, entity: entity.name, mode: mode.rawValue, recipe: recipe?.name, source: source,
       format: options.reader.format?.rawValue, options: try Self.json(options), notBefore: request.notBefore,
       awaitsFile: true, uniqueKey: request.uniqueKey, maxAttempts: request.maxAttempts ?? recipe?.maxAttempts ?? 5,
       submittedBy: who)
+  }
+
+  /// Refuses recipes that no file could be imported by.
+  /// - Throws: ``DaemonError/configuration(_:)`` with every one of them.
+  func checkRecipes() throws {
+    let problems = try configuration.recipes.compactMap { recipe -> String? in
+      do {
+        _ = try submission(SubmissionRequest(recipe: recipe.name), source: "", by: "")
+        return nil
+      } catch let problem as SubmissionProblem {
+        let field = problem.field == "options" ? "" : "\(problem.field): "
+        return "recipe \(recipe.name): \(field)\(problem.reason)" + (problem.advice.isEmpty ? "" : ". \(problem.advice)")
+      }
+    }
+    guard problems.isEmpty else { throw DaemonError.configuration(problems.joined(separator: "\n")) }
   }
 
   private func recipe(_ name: String?) throws -> RecipeConfiguration? {

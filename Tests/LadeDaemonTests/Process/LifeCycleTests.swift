@@ -101,6 +101,25 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("state")))
   }
 
+  @Test("recipes that no file could be imported by end the start, all of them told", .timeLimit(.minutes(3)))
+  func badRecipes() async throws {
+    let folder = try DaemonFolder(
+      model: Members.model,
+      recipes: """
+          good: { store: main, entity: Member }
+          typo: { store: main, entity: Membre }
+          zone: { store: main, entity: Member, properties: { joined: { time_zone: Europe/Berln }, nam: Name } }
+          filter: { store: main, entity: Member, filter: "age >" }
+        """)
+    let daemon = try folder.launch()
+    #expect(try await daemon.ended() == .exit(78))
+    let log = try daemon.log
+    for words in ["recipe typo: entity: store main has no entity Membre", "recipe zone:", "nam", "recipe filter:"] {
+      #expect(log.contains(words), "\(log)")
+    }
+    #expect(!log.contains("recipe good"))
+  }
+
   @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(3)))
   func checkConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
