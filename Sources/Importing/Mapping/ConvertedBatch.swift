@@ -64,7 +64,9 @@ final class ConvertedBatch: @unchecked Sendable {
     rows.reserveCapacity(source.count)
     for record in 0..<source.count {
       if source.hasProblems, let problem = source.problem(record) {
-        rejections.append(source.rejection(record, code: problem.code, message: problem.description))
+        rejections.append(
+          source.rejection(
+            record, column: source.column(of: problem, record), code: problem.code, message: problem.description))
         if notesRejected { noteRejected(record) }
         continue
       }

@@ -45,8 +45,8 @@ extension ReaderOptions {
   /// Refuses a name or path of elements that no element can have.
   func validateRecord() throws(ReaderError) {
     guard let record else { return }
-    let names = record.split(separator: "/", omittingEmptySubsequences: false)
-    guard !record.isEmpty, !record.contains(where: \.isWhitespace), !names.dropFirst().contains(""),
+    let names = record.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false)
+    guard !record.isEmpty, !record.contains(where: \.isWhitespace), !names.dropFirst().contains(where: \.isEmpty),
       names.count <= XMLMistake.maximumDepth
     else { throw .invalidOption(name: "record", reason: "“\(record)” isn't a name, or names with slashes between") }
   }

@@ -30,4 +30,22 @@ extension RecordBatch {
       record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record),
       isSelfContained: isSelfContained)
   }
+
+  /// The column in which a record's problem is: that of the first text that isn't one. Empty if it isn't in a column, or
+  /// the record has none.
+  func column(of problem: RecordProblem, _ record: Int) -> String {
+    switch problem {
+    case .nulByte, .invalidUTF8, .invalidText: break
+    case .splitCharacter(let column): return column
+    default: return ""
+    }
+    for (column, name) in columns.enumerated() {
+      let isText = withBytes(of: cell(record, column)) { bytes in
+        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return true }
+        return TextAudit.validate(from: start, to: start + bytes.count) == nil
+      }
+      if !isText { return name }
+    }
+    return ""
+  }
 }

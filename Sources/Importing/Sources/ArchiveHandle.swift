@@ -123,12 +123,13 @@ final class ArchiveHandle {
     var count = 0
     var place: la_int64_t = 0
     let result = archive_read_data_block(archive, &bytes, &count, &place)
-    if result == ARCHIVE_EOF { return nil }
-    guard result == ARCHIVE_OK else { throw error() }
-    guard count == 0 || place == offset else {
+    let isAtEnd = result == ARCHIVE_EOF
+    guard isAtEnd || result == ARCHIVE_OK else { throw error() }
+    // One at the end has no block after it, and is told by where the end is.
+    guard isAtEnd ? place <= offset : count == 0 || place == offset else {
       throw .source(.corrupt(what: kind.name, offset: offset, reason: "the member has holes in it"))
     }
-    return UnsafeRawBufferPointer(start: bytes, count: count)
+    return isAtEnd ? nil : UnsafeRawBufferPointer(start: bytes, count: count)
   }
 
   /// Bytes of the compressed file that were understood, when all of it was read.

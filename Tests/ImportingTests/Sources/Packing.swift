@@ -45,6 +45,19 @@ enum Packing {
     }
   }
 
+  /// A member that is this long, of which all but the beginning is a hole.
+  static func sparseTar(_ name: String, _ beginning: [UInt8], size: Int64) throws -> [UInt8] {
+    try write { archive in
+      archive_write_set_format_pax(archive)
+      archive_write_set_bytes_per_block(archive, 0)
+    } members: {
+      [(name, beginning)]
+    } describe: { entry in
+      archive_entry_set_size(entry, size)
+      archive_entry_sparse_add_entry(entry, 0, Int64(beginning.count))
+    }
+  }
+
   private static func filter(_ archive: OpaquePointer, _ kind: SourceCompression) {
     switch kind {
     case .gzip: archive_write_add_filter_gzip(archive)
@@ -56,7 +69,8 @@ enum Packing {
 
   /// A name that ends in a slash makes a folder.
   private static func write(
-    _ configure: (OpaquePointer) -> Void, members: () -> [(String, [UInt8])]
+    _ configure: (OpaquePointer) -> Void, members: () -> [(String, [UInt8])],
+    describe: (OpaquePointer) -> Void = { _ in }
   ) throws -> [UInt8] {
     guard let archive = archive_write_new() else { throw PackingError(reason: "no memory") }
     defer { archive_write_free(archive) }
@@ -79,6 +93,7 @@ enum Packing {
       archive_entry_set_filetype(entry, name.hasSuffix("/") ? 0o040000 : 0o100000)
       archive_entry_set_perm(entry, 0o644)
       archive_entry_set_size(entry, Int64(bytes.count))
+      describe(entry)
       try check(archive_write_header(archive, entry))
       if !bytes.isEmpty, archive_write_data(archive, bytes, bytes.count) < 0 { try check(ARCHIVE_FATAL) }
     }

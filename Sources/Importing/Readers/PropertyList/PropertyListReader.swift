@@ -143,8 +143,8 @@ final class PropertyListReader: RecordReader {
   }
 
   private func resume(at position: ReaderPosition) throws(ReaderError) {
-    let parts = position.state.split(separator: " ")
-    let open = parts.last.map { $0.split(separator: "/").map(String.init) } ?? []
+    let parts = position.state.parts(between: " ")
+    let open = parts.last?.parts(between: "/") ?? []
     guard parts.count == 3, let column = Int64(parts[0]), column > 0, let depth = Int(parts[1]),
       (0...open.count).contains(depth), open.count <= XMLMistake.maximumDepth
     else { throw .positionInvalid(position, fileSize: bytesTotal) }

@@ -72,8 +72,8 @@ final class XMLReader: RecordReader {
 
   private static func wanted(_ record: String) -> Wanted {
     guard !record.isEmpty else { return .nothing }
-    guard record.contains("/") else { return .named(record) }
-    return .path(record.split(separator: "/").map(String.init))
+    guard record.utf8.contains(UInt8(ascii: "/")) else { return .named(record) }
+    return .path(record.parts(between: "/"))
   }
 
   private func isWanted(_ name: String) -> Bool {
@@ -196,11 +196,11 @@ extension XMLReader {
   }
 
   private func resume(at position: ReaderPosition, isGiven: Bool) throws(ReaderError) {
-    let parts = position.state.split(separator: " ")
+    let parts = position.state.parts(between: " ")
     guard parts.count == 4, let column = Int64(parts[0]), column > 0
     else { throw .positionInvalid(position, fileSize: bytesTotal) }
-    if !isGiven { recordPath = parts[2] == "-" ? "" : String(parts[2]) }
-    let open = parts[3] == "-" ? [] : parts[3].split(separator: "/").map(String.init)
+    if !isGiven { recordPath = parts[2] == "-" ? "" : parts[2] }
+    let open = parts[3] == "-" ? [] : parts[3].parts(between: "/")
     guard open.count <= XMLMistake.maximumDepth else { throw .positionInvalid(position, fileSize: bytesTotal) }
     try cursor.document.window.resume(at: position)
     try cursor.seek(to: position.byteOffset, line: position.line, column: column, open: open, hasBegun: parts[1] == "1")
