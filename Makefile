@@ -1,7 +1,8 @@
 # Every target works without a terminal and may be run at any time. `make` alone lists them.
 
 SWIFT ?= swift
-SCRIPTS = .ci/deps .ci/demo .ci/run .ci/test-tsan
+SECONDS_EACH ?= 60
+SCRIPTS = .ci/deps .ci/demo .ci/fuzz .ci/run .ci/test-tsan
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one and the same configuration, so that nothing is compiled twice.
@@ -13,7 +14,7 @@ COMPUTING = '^(ManagedObjects|SQLiteStore|ClassGeneration|GeneratedClasses)Tests
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test test-tsan check example lint format bench-import bench-objects bench-stacks clean
+.PHONY: help deps build demo test test-tsan fuzz check example lint format bench-import bench-objects bench-stacks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +36,9 @@ test: deps ## the test suite
 
 test-tsan: deps ## the test suite under ThreadSanitizer, laded's processes included; half an hour
 	@.ci/test-tsan
+
+fuzz: deps ## each reader of files under libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
+	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)
 
 check: deps lint ## what a change has to pass: lint, a build with warnings as errors, the test suite
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)

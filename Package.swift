@@ -100,3 +100,14 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The fuzz targets are linked with libFuzzer, which brings its own `main`: they are there for `make fuzz` alone, and what
+// has a `main` of its own isn't.
+if Context.environment["LADE_FUZZ"] == "1" {
+  package.products = []
+  package.targets.removeAll { [.test, .plugin, .executable].contains($0.type) }
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: ["ManagedObjects", "Importing"], path: "Tests/Fuzz", exclude: ["Corpus"],
+      swiftSettings: settings))
+}
