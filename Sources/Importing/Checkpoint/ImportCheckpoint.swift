@@ -39,7 +39,19 @@ package struct ImportCheckpoint: Sendable, Hashable {
   }
 
   /// Removes what a job keeps in the store, once the queue knows that the job has ended. The context is reset.
+  ///
+  /// Of a feed, also what its members keep; its own goes last, so that being killed leaves something to go on by.
   package static func remove(_ job: String, in context: ManagedObjectContext) throws {
+    let request = FetchRequest<ManagedObject>(
+      entityName: ImportModel.checkpointEntity,
+      predicate: .comparison(.path("job"), .beginsWith, .constant(.string(FeedPart.prefix(of: job)))))
+    let members = try context.fetch(request).map { $0.value(forKey: "job")?.plainText ?? "" }
+    context.reset()
+    for member in members { try removeOne(member, in: context) }
+    try removeOne(job, in: context)
+  }
+
+  private static func removeOne(_ job: String, in context: ManagedObjectContext) throws {
     try PendingReferences(context: context, job: job).removeAll()
     try AsideRecords(context: context, job: job, batchSize: 1000).removeAll()
     try SeenObjects.removeAll(of: job, in: context)
@@ -119,6 +131,21 @@ package struct ImportCounts: Sendable, Hashable {
   package var created: [String: Int64] = [:]
 
   package init() {}
+
+  /// What two imports have done together.
+  static func + (a: ImportCounts, b: ImportCounts) -> ImportCounts {
+    var sum = a
+    sum.records += b.records
+    sum.inserted += b.inserted
+    sum.updated += b.updated
+    sum.unchanged += b.unchanged
+    sum.rejected += b.rejected
+    sum.unresolved += b.unresolved
+    sum.deleted += b.deleted
+    sum.skipped += b.skipped
+    sum.created.merge(b.created, uniquingKeysWith: +)
+    return sum
+  }
 }
 
 /// Counts by name as a text: `boss 3 country 12`. Names of a model's properties have no spaces.

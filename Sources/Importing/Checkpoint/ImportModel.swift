@@ -10,8 +10,12 @@ package enum ImportModel {
   package static let asideEntity = "lade_aside"
   /// Which objects the records of a job were about.
   package static let seenEntity = "lade_seen"
+  /// Files that were imported, where the recipe says that the same one isn't imported again.
+  package static let importedEntity = "lade_imported"
   /// All of these: nobody's data.
-  package static let entities: Set<String> = [checkpointEntity, referenceEntity, asideEntity, seenEntity]
+  package static let entities: Set<String> = [
+    checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity,
+  ]
 
   /// The model, to be merged with that of the data.
   package static func make() throws -> ManagedObjectModel {
@@ -40,6 +44,12 @@ package enum ImportModel {
           AttributeDefinition("sets", .string),
         ],
         indexes: [FetchIndexDefinition("byRow", elements: [.init(property: "job"), .init(property: "row")])]),
+      EntityDefinition(
+        importedEntity,
+        attributes: ["digest", "target", "options", "name"].map {
+          AttributeDefinition($0, .string, isOptional: false)
+        } + [AttributeDefinition("time", .date, isOptional: false)],
+        indexes: [FetchIndexDefinition("byDigest", elements: [.init(property: "digest")])]),
       EntityDefinition(
         asideEntity,
         attributes: [

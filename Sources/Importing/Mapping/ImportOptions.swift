@@ -58,6 +58,10 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package var isDryRun = false
   /// Whether `replace` and `synchronise` may take a file without records, and delete everything.
   package var allowsEmpty = false
+  /// Whether a file that was imported before into the same entity, with options that say the same, is left alone: all its
+  /// bytes are read and hashed first to know that. What has become of its objects since, and what a changed model would make
+  /// of it, doesn't matter.
+  package var skipsKnownFiles = false
   /// How to read the source.
   package var reader: ReaderOptions
   /// How records become objects, beyond what the model says.
@@ -88,7 +92,7 @@ extension ImportOptions {
 
 extension ImportOptions {
   private enum CodingKeys: String, CodingKey {
-    case mode, atomicity, isDryRun, allowsEmpty, reader, mapping, batchSize, rejectLimit, rejectShare
+    case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, reader, mapping, batchSize, rejectLimit, rejectShare
   }
 
   /// Reads options of a job that an older version may have submitted: what isn't there has its default.
@@ -99,6 +103,7 @@ extension ImportOptions {
     atomicity = try values.decodeIfPresent(Atomicity.self, forKey: .atomicity) ?? atomicity
     isDryRun = try values.decodeIfPresent(Bool.self, forKey: .isDryRun) ?? isDryRun
     allowsEmpty = try values.decodeIfPresent(Bool.self, forKey: .allowsEmpty) ?? allowsEmpty
+    skipsKnownFiles = try values.decodeIfPresent(Bool.self, forKey: .skipsKnownFiles) ?? skipsKnownFiles
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
     mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
     batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize

@@ -26,6 +26,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case unknownColumns(entity: String, columns: [UnknownColumn])
   /// The source isn't the file that the import began with.
   case sourceChanged(was: String, is: String)
+  /// The file can't be imported as a feed.
+  case badFeed(reason: String)
   /// Rejects went past the limit.
   case tooManyRejects(count: Int64, limit: Int, first: String)
   /// More than the allowed share of the records was rejected, from 0 to 1.
@@ -75,6 +77,7 @@ extension MappingError: CustomStringConvertible {
         + "map them, or name them in ignored_columns"
     case .sourceChanged(let was, let now):
       return "the file changed since the import began (it was \(was), it is \(now)): submit it again as a new job"
+    case .badFeed(let reason): return reason
     case .tooManyRejects(let count, let limit, let first):
       return
         "\(count) records were rejected, more than the limit of \(limit). The first: \(first)"

@@ -16,7 +16,8 @@
 package func openSource(
   fileDescriptor: Int32, name: String, options: ReaderOptions, from position: ReaderPosition?
 ) throws -> OpenedSource {
-  try openSource(fileDescriptor: fileDescriptor, name: name, options: options, from: position, blockSize: 256 << 10)
+  try openSource(
+    fileDescriptor: fileDescriptor, name: name, options: options, member: nil, from: position, blockSize: 256 << 10)
 }
 
 /// The reader alone.
@@ -36,8 +37,11 @@ func openReader(
 }
 
 /// The same, reading blocks of this size at every stage.
+///
+/// - Parameter member: the member to read of an archive that was listed before; nil: the one that the options mean.
 func openSource(
-  fileDescriptor: Int32, name: String, options: ReaderOptions, from position: ReaderPosition?, blockSize: Int
+  fileDescriptor: Int32, name: String, options: ReaderOptions, member: ArchiveMember? = nil,
+  from position: ReaderPosition?, blockSize: Int = 256 << 10
 ) throws -> OpenedSource {
   try options.validate()
   if options.format == nil || options.format == .sqlite,
@@ -46,7 +50,7 @@ func openSource(
     return source
   }
   var stages = try SourceStages(descriptor: fileDescriptor, name: name, options: options, blockSize: blockSize)
-  try stages.openText()
+  try stages.openText(member)
   let window = try SourceWindow(source: stages.source, encoding: stages.guess.encoding, blockSize: blockSize)
   _ = try window.fill(until: SourceSample.size)
   let sample = SourceSample(bytes: window.bytes, isWhole: window.atEnd)

@@ -37,13 +37,36 @@ package struct RejectSummary: Codable, Sendable, Hashable {
   /// Bytes of a record that an example shows.
   private static let shownBytes = 200
 
-  /// Reads a reject file, of a job that goes on or has ended. Memory is that of a batch, whatever the file's length.
+  /// Reads a reject file, of a job that goes on or has ended, or the folder of a feed's. Memory is that of a batch, whatever
+  /// the file's length. Of a folder, an example's message begins with the file it is from.
   ///
   /// - Parameters:
   ///   - options: those that the source was read with.
   ///   - examples: how many of each reason are shown.
   /// - Throws: `ReaderError`, or `MappingError.fileFailed`.
   package static func read(_ file: URL, options: ReaderOptions, examples: Int = 3) throws -> RejectSummary {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder), isFolder.boolValue else {
+      return try readFile(file, options, examples)
+    }
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: file.path).sorted()
+    } catch {
+      throw MappingError.fileFailed(path: file.path, operation: "list", reason: error.localizedDescription)
+    }
+    var whole = RejectSummary()
+    for name in names {
+      let inner = file.appendingPathComponent(name)
+      // One of which a run that was taken back has left nothing but the name.
+      if ImportSource.length(of: inner) == 0 { continue }
+      whole.add(try readFile(inner, options, examples), of: name, examples)
+    }
+    whole.order()
+    return whole
+  }
+
+  private static func readFile(_ file: URL, _ options: ReaderOptions, _ examples: Int) throws -> RejectSummary {
     let source = try ImportSource(file)
     var summary = RejectSummary()
     let window = try SourceWindow(descriptor: source.descriptor, blockSize: 64 << 10)
@@ -55,9 +78,40 @@ package struct RejectSummary: Codable, Sendable, Hashable {
         fileDescriptor: source.descriptor, name: file.lastPathComponent, options: options, from: nil)
       try summary.addRecords(of: opened.reader, examples)
     }
-    summary.groups.sort { ($1.count, $0.code, $0.column) < ($0.count, $1.code, $1.column) }
-    summary.places = [:]
+    summary.order()
     return summary
+  }
+
+  private mutating func order() {
+    groups.sort { ($1.count, $0.code, $0.column) < ($0.count, $1.code, $1.column) }
+    places = [:]
+  }
+
+  /// Adds what one file of several holds.
+  private mutating func add(_ part: RejectSummary, of name: String, _ examples: Int) {
+    count += part.count
+    others += part.others
+    for group in part.groups {
+      guard let place = place(of: group.code, group.column) else {
+        others += group.count
+        continue
+      }
+      groups[place].count += group.count
+      for var example in group.examples.prefix(examples - groups[place].examples.count) {
+        example.message = "\(name): \(example.message)"
+        groups[place].examples.append(example)
+      }
+    }
+  }
+
+  /// The place of a reason's group, a new one the first time; nil when there are too many.
+  private mutating func place(of code: String, _ column: String) -> Int? {
+    let key = "\(code) \(column)"
+    if let known = places[key] { return known }
+    guard groups.count < Self.maximumGroups else { return nil }
+    places[key] = groups.count
+    groups.append(Group(code: code, column: column, count: 0, examples: []))
+    return groups.count - 1
   }
 
   /// Why a record was rejected.
@@ -98,15 +152,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
 
   private mutating func add(_ reason: Reason, _ record: UnsafeRawBufferPointer, _ examples: Int) {
     count += 1
-    let key = "\(reason.code) \(reason.column)"
-    let place: Int
-    if let known = places[key] {
-      place = known
-    } else if groups.count < Self.maximumGroups {
-      place = groups.count
-      places[key] = place
-      groups.append(Group(code: reason.code, column: reason.column, count: 0, examples: []))
-    } else {
+    guard let place = place(of: reason.code, reason.column) else {
       others += 1
       return
     }

@@ -22,6 +22,8 @@ final class BatchWriter {
   private var hasKept: Bool?
   /// Whether batches before have set records aside; nil until somebody has to know.
   var hasAside: Bool?
+  /// The file, where the end of its import is to be remembered.
+  var known: KnownFile?
   private(set) var checkpoint: ImportCheckpoint
   /// The objects of the last batch, to be let go of elsewhere.
   private var remains: ContextRemains?
@@ -83,6 +85,7 @@ final class BatchWriter {
     var next = checkpoint
     next.isFinished = true
     try next.write(to: ImportCheckpoint.object(job, in: context))
+    try known?.keep(in: context)
     try context.saveValidated()
     checkpoint = next
     var notes = lost.sorted { $0.key < $1.key }.map { name, what in

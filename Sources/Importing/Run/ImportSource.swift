@@ -38,6 +38,21 @@ final class ImportSource {
     return "\(status.st_size) bytes of \(time), \(String(hash, radix: 16))"
   }
 
+  /// The SHA-256 of all of it. Reads it from its beginning to its end.
+  func digest() throws -> String {
+    var hash = SHA256()
+    var block = [UInt8](repeating: 0, count: 1 << 20)
+    var offset: off_t = 0
+    while true {
+      let count = pread(descriptor, &block, block.count, offset)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("read") }
+      if count == 0 { return hash.finish() }
+      block.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      offset += off_t(count)
+    }
+  }
+
   /// The length of a file in bytes; nil when it isn't there any more.
   static func length(of url: URL) -> Int64? {
     var status = stat()

@@ -13,7 +13,7 @@ final class LastReport {
 }
 
 extension Importer {
-  /// Runs the load in one transaction, if it is to be one: it is committed when the load has come to its end.
+  /// Runs the load in one transaction, if it is to be one and isn't part of one: it is committed when the load has come to its end.
   ///
   /// - Parameters:
   ///   - begin: where the load begins, and what the store knows of it if it is taken back.
@@ -22,7 +22,7 @@ extension Importer {
     of store: PersistentStore, _ begin: ImportCheckpoint, _ last: LastReport, _ report: (ImportProgress) -> Void,
     _ load: () throws -> ImportEnd
   ) throws -> ImportEnd {
-    guard request.options.isWhole else { return try load() }
+    guard request.options.isWhole, part == nil else { return try load() }
     do {
       return try coordinator.inOneTransaction(of: store) {
         let end = try load()

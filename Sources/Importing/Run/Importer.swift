@@ -18,10 +18,14 @@ package struct ImportRequest: Sendable {
   package var source: URL
   /// The file's name as it was submitted, whose ending may tell the format.
   package var name: String
+  /// The entity that the records become, or ``feed``.
   package var entity: String
   package var options: ImportOptions
-  /// Where rejected records go.
+  /// Where rejected records go: a file, and of a ``feed`` a folder with a file for each member that has some.
   package var rejects: URL
+  /// In the place of an entity: each file of an archive goes into the entity that it belongs to, in the order of their
+  /// references. A file that is no archive goes into the entity of its name.
+  package static let feed = "*"
 
   package init(
     job: String, source: URL, name: String, entity: String, options: ImportOptions, rejects: URL
@@ -55,9 +59,11 @@ package enum ImportEnd: Sendable, Hashable {
 /// Runs imports. Blocks its thread; to be called from an operation's `main()`.
 package struct Importer {
   let coordinator: PersistentStoreCoordinator
-  let request: ImportRequest
+  var request: ImportRequest
   /// A load of so many records or more may go on without the indexes that it doesn't need itself.
-  private let largeLoad: Int64
+  let largeLoad: Int64
+  /// What it is a part of, if it is one.
+  var part: FeedPart?
 
   package init(coordinator: PersistentStoreCoordinator, request: ImportRequest, largeLoad: Int64 = 100_000) {
     self.coordinator = coordinator
@@ -77,7 +83,11 @@ package struct Importer {
     in context: ManagedObjectContext, shouldStop: () -> Bool, report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
     context.announcesChanges = false
-    var checkpoint = try ImportCheckpoint.read(request.job, in: context) ?? ImportCheckpoint()
+    if request.entity == ImportRequest.feed {
+      return try FeedImport(self, in: context).run(shouldStop: shouldStop, report: report)
+    }
+    let begun = try ImportCheckpoint.read(request.job, in: context)
+    var checkpoint = begun ?? ImportCheckpoint()
     context.reset()
     let entity = try targetEntity()
     if checkpoint.isFinished { return try alreadyFinished(entity, checkpoint) }
@@ -87,28 +97,30 @@ package struct Importer {
     guard checkpoint.identity == identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
+    let known = try knownFile(source, into: entity.name)
+    if begun == nil, let note = try known?.earlier(in: context) { return ended(note) }
     let opened = try openSource(
-      fileDescriptor: source.descriptor, name: request.name, options: request.options.reader,
+      fileDescriptor: source.descriptor, name: request.name, options: request.options.reader, member: part?.member,
       from: checkpoint.position == .start ? nil : checkpoint.position)
     let store = try coordinator.store(of: entity)
     let indexes = PostponedIndexes(of: entity, in: store, largeLoad: largeLoad, request.options)
     let last = LastReport()
     let end = try inOneTransaction(of: store, checkpoint, last, report) {
       try indexes.made {
-        try load(source, opened, entity, checkpoint, context, indexes, shouldStop) { progress in
+        try load(source, known, opened, entity, checkpoint, context, indexes, shouldStop) { progress in
           last.progress = progress
           report(progress)
         }
       }
     }
-    if case .finished = end, !request.options.isDryRun { try store.synchronize() }
+    if case .finished = end, !request.options.isDryRun, part == nil { try store.synchronize() }
     return end
   }
 
   private func load(
-    _ source: ImportSource, _ opened: OpenedSource, _ entity: EntityDescription, _ checkpoint: ImportCheckpoint,
-    _ context: ManagedObjectContext, _ indexes: PostponedIndexes, _ shouldStop: () -> Bool,
-    _ report: (ImportProgress) -> Void
+    _ source: ImportSource, _ known: KnownFile?, _ opened: OpenedSource, _ entity: EntityDescription,
+    _ checkpoint: ImportCheckpoint, _ context: ManagedObjectContext, _ indexes: PostponedIndexes,
+    _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
     let reader = opened.reader
     let tabular = reader as? CSVReader
@@ -125,6 +137,7 @@ package struct Importer {
       context: context, entity: entity, mode: mode, job: request.job, rejects: rejects, checkpoint: checkpoint,
       batchSize: request.options.batchSize, rules: mapping.rules,
       allowsEmpty: request.options.allowsEmpty)
+    writer.known = known
     var done = checkpoint.position == .start ? 0 : reader.bytesRead
     let total = reader.bytesTotal
     // From here on the reader is another thread's.
@@ -168,12 +181,15 @@ package struct Importer {
     guard identity == checkpoint.identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
+    if part?.holdsEnd == true { return .finished(progress(), notes: []) }
     try indexes.make()
     guard var notes = try writer.finish(shouldStop: shouldStop, told: { try checkRejects(writer, atEnd: true) }) else {
       return try stopped()
     }
     done = total
-    notes.insert(contentsOf: opened.detection.notes, at: 0)
+    let isMember = part != nil && opened.detection.member != nil
+    // Of a part, which member it is is told by the whole.
+    notes.insert(contentsOf: opened.detection.notes.dropFirst(isMember ? 1 : 0), at: 0)
     if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
       notes.append("ignored column(s) that \(entity.name) doesn't have: \(mapping.ignored.joined(separator: ", "))")
     }
@@ -214,15 +230,21 @@ package struct Importer {
   private static let fewRecords = 1_000
 
   private func checkRejects(_ writer: BatchWriter, atEnd: Bool = false) throws {
-    let counts = writer.checkpoint.counts
+    // The share of a feed is that of all its records, so not of those of its first members alone.
+    try checkRejects(
+      (part?.others ?? ImportCounts()) + writer.checkpoint.counts, first: writer.firstRejection,
+      atEnd: atEnd && part == nil)
+  }
+
+  func checkRejects(_ counts: ImportCounts, first: String, atEnd: Bool) throws {
     if let limit = request.options.rejectLimit, counts.rejected > limit {
-      throw MappingError.tooManyRejects(count: counts.rejected, limit: limit, first: writer.firstRejection)
+      throw MappingError.tooManyRejects(count: counts.rejected, limit: limit, first: first)
     }
     if let share = request.options.rejectShare, atEnd || counts.records >= Self.fewRecords,
       Double(counts.rejected) > share * Double(counts.records)
     {
       throw MappingError.tooLargeShareRejected(
-        count: counts.rejected, records: counts.records, share: share, first: writer.firstRejection)
+        count: counts.rejected, records: counts.records, share: share, first: first)
     }
   }
 }

@@ -59,9 +59,10 @@ struct SourceStages {
   }
 
   /// Goes on to the text: to the member of an archive, and from its encoding to UTF-8.
-  mutating func openText() throws(ReaderError) {
+  /// - Parameter chosen: the member, if it is known already; nil: the one that the options mean.
+  mutating func openText(_ chosen: ArchiveMember? = nil) throws(ReaderError) {
     if let kind = archive {
-      try openMember(of: kind)
+      try openMember(of: kind, chosen)
     } else if let member = options.member, !RejectReason.isRejectFile(sample) {
       if sample.isEmpty { throw .emptyFile }
       throw .source(.notAnArchive(member: member))
@@ -77,10 +78,9 @@ struct SourceStages {
     }
   }
 
-  private mutating func openMember(of kind: SourceArchiveKind) throws(ReaderError) {
+  private mutating func openMember(of kind: SourceArchiveKind, _ known: ArchiveMember?) throws(ReaderError) {
     let limit = options.expansionLimit
-    let listed = try SourceArchive(kind, over: source, limit: limit, blockSize: blockSize)
-    let chosen = try listed.choose(options.member)
+    let chosen = if let known { known } else { try choose(from: kind) }
     try take(
       ArchiveSource(
         .archive(kind), over: source, member: (chosen.index, chosen.name, chosen.size), limit: limit,
@@ -90,6 +90,10 @@ struct SourceStages {
     if SourceArchiveKind(beginning: sample) != nil {
       throw .source(.nested(inner: "an archive", outer: "a \(kind.rawValue) archive"))
     }
+  }
+
+  private func choose(from kind: SourceArchiveKind) throws(ReaderError) -> ArchiveMember {
+    try SourceArchive(kind, over: source, limit: options.expansionLimit, blockSize: blockSize).choose(options.member)
   }
 
   private mutating func take(_ next: any ByteSource) throws(ReaderError) {

@@ -55,16 +55,21 @@ struct SubmissionPlan: Sendable {
       }
       options.mode = known
     }
-    let mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
-    options.mode = mode
+    // Of a feed it is each entity's own.
+    if let entity { options.mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert) }
     do throws(MappingError) {
-      try options.mapping.check(against: entity)
+      if let entity {
+        try options.mapping.check(against: entity)
+      } else {
+        try options.mapping.check(ofFeed: store.entities.compactMap { store.coordinator.model.entitiesByName[$0] })
+      }
     } catch {
       throw SubmissionProblem(field: "options", reason: "\(error)")
     }
     return Jobs.JobSubmission(
       kind: request.kind, lane: lane, priority: request.priority ?? recipe?.priority ?? 0,
-      store: store.configuration.name, entity: entity.name, mode: mode.rawValue, recipe: recipe?.name, source: source,
+      store: store.configuration.name, entity: entity?.name ?? ImportRequest.feed, mode: options.mode?.rawValue,
+      recipe: recipe?.name, source: source,
       format: options.reader.format?.rawValue, options: try Self.json(options), notBefore: request.notBefore,
       awaitsFile: true, uniqueKey: request.uniqueKey, maxAttempts: request.maxAttempts ?? recipe?.maxAttempts ?? 5,
       submittedBy: who)
@@ -79,7 +84,8 @@ struct SubmissionPlan: Sendable {
         return nil
       } catch let problem as SubmissionProblem {
         let field = problem.field == "options" ? "" : "\(problem.field): "
-        return "recipe \(recipe.name): \(field)\(problem.reason)" + (problem.advice.isEmpty ? "" : ". \(problem.advice)")
+        return "recipe \(recipe.name): \(field)\(problem.reason)"
+          + (problem.advice.isEmpty ? "" : ". \(problem.advice)")
       }
     }
     guard problems.isEmpty else { throw DaemonError.configuration(problems.joined(separator: "\n")) }
@@ -108,7 +114,9 @@ struct SubmissionPlan: Sendable {
     return store
   }
 
-  private func entity(_ name: String?, in store: DataStores.Store) throws -> EntityDescription {
+  /// The entity; nil for a feed, where each file has its own.
+  private func entity(_ name: String?, in store: DataStores.Store) throws -> EntityDescription? {
+    if name == ImportRequest.feed { return nil }
     let known = store.entities.sorted().joined(separator: ", ")
     guard let name else {
       throw SubmissionProblem(

@@ -5,6 +5,7 @@ enum ImportOptionKey: String, CaseIterable {
   case atomic
   case dryRun = "dry_run"
   case allowEmpty = "allow_empty"
+  case skipKnownFiles = "skip_known_files"
   case rejectLimit = "reject_limit"
   case rejectShare = "reject_share"
   case batchSize = "batch_size"

@@ -6,6 +6,7 @@ extension ImportOptions {
     if let atomic = section[.atomic]?.word(of: Atomicity.self) { atomicity = atomic }
     if let flag = section[.dryRun]?.flag() { isDryRun = flag }
     if let flag = section[.allowEmpty]?.flag() { allowsEmpty = flag }
+    if let flag = section[.skipKnownFiles]?.flag() { skipsKnownFiles = flag }
     section[.rejectLimit]?.readLimit(0...1_000_000_000, into: &rejectLimit)
     section[.rejectShare]?.readShare(into: &rejectShare)
     if let size = section[.batchSize]?.integer(1...1_000_000) { batchSize = size }

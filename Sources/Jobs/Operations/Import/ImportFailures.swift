@@ -27,6 +27,7 @@ extension MappingError: JobFailing {
     case .badRules, .badFilter: return "mapping"
     case .unknownColumns: return "unknown_columns"
     case .sourceChanged: return "source_changed"
+    case .badFeed: return "feed"
     case .tooManyRejects, .tooLargeShareRejected: return "too_many_rejects"
     case .fileFailed: return "file"
     }
@@ -44,6 +45,14 @@ extension ReaderError: JobFailing {
   }
 }
 
+extension MemberFailure: JobFailing {
+  package var jobFailure: JobFailure {
+    var failure = JobFailure(reason)
+    failure.message = "\(member): \(failure.message)"
+    return failure
+  }
+}
+
 extension StoreTransactionError: JobFailing {
   package var jobFailure: JobFailure {
     // What ended a transaction may pass, as a full disk does; the others are the store's nature, or a mistake.
@@ -57,7 +66,7 @@ extension JobFailure {
   init(ofWholeImport error: any Error) {
     self.init(error)
     // What is told of the records before the failure isn't so here.
-    if error is MappingError || error is ReaderError { message = String(describing: error) }
+    if error is MappingError || error is ReaderError || error is MemberFailure { message = String(describing: error) }
     message += ". Nothing of the file was committed"
   }
 }

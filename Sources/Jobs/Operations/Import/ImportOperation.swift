@@ -69,9 +69,11 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
   }
 
-  /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again.
+  /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again; of a feed in
+  /// a folder of such files.
   private func rejectsName(_ options: ReaderOptions) -> String {
-    "\(job.id).rejects" + RejectFileEnding.of(job.source ?? "", options)
+    if job.entity == ImportRequest.feed { return "\(job.id).rejects" }
+    return "\(job.id).rejects" + RejectFileEnding.of(job.source ?? "", options)
   }
 
   private func dataStore() throws -> PersistentStoreCoordinator {

@@ -7,7 +7,7 @@ enum StaffModel {
     try ImportModel.adding(
       to: ManagedObjectModel(
         entities: [country, person, seat, badge, visit, node, shoe, everything, abstract] + ShopModel.entities
-          + StoreroomModel.entities))
+          + StoreroomModel.entities + ClubModel.entities))
   }
 
   private static let country = EntityDefinition(

@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+
+/// The folder of a feed's reject files. Each is called as the file that its records came from, so that it goes into the
+/// same entity when it is mended and dropped again.
+struct RejectFolder {
+  let url: URL
+  private static let longestName = 200
+
+  /// A file in it.
+  func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+  /// Makes it, unless an earlier run has, and waits until the disk has its name.
+  func make() throws {
+    guard mkdir(url.path, 0o750) == 0 else {
+      guard errno == EEXIST else { throw failure("make") }
+      var status = stat()
+      guard lstat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        throw MappingError.fileFailed(path: url.path, operation: "make", reason: "there is something else of that name")
+      }
+      return
+    }
+    let parent = open(url.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard parent >= 0 else { throw failure("open the directory of") }
+    defer { close(parent) }
+    guard fsync(parent) == 0 else { throw failure("sync the directory of") }
+  }
+
+  /// Takes away the files, which no commit counts.
+  func clear(_ names: [String]) throws {
+    for name in names where unlink(file(name).path) != 0 && errno != ENOENT { throw failure("clear") }
+    try removeIfEmpty()
+  }
+
+  /// Takes it away if nothing was rejected.
+  func removeIfEmpty() throws {
+    guard rmdir(url.path) != 0, ![ENOENT, ENOTEMPTY, EEXIST].contains(errno) else { return }
+    throw failure("remove")
+  }
+
+  /// The name for the rejects of a file or member: its own, without folders and without what says how it is packed.
+  static func name(for source: String, _ options: ReaderOptions) -> String {
+    var options = options
+    options.member = nil
+    let packed = FileNames.last(of: source)
+    var name = SourceCompression.ofName(packed)?.inner ?? packed
+    let ending = RejectFileEnding.of(packed, options)
+    if !name.lowercased().hasSuffix(ending) { name = FileNames.base(of: name) + ending }
+    var scalars = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars {
+      scalars.append(scalar.value < 0x20 || scalar.value == 0x7F || scalar == "/" ? "_" : scalar)
+    }
+    name = String(scalars)
+    while name.utf8.count > longestName { name.removeFirst() }
+    return name.isEmpty || name.hasPrefix(".") ? "_" + name : name
+  }
+
+  private func failure(_ operation: String) -> MappingError {
+    .fileFailed(path: url.path, operation: operation, reason: String(cString: strerror(errno)))
+  }
+}

@@ -1,0 +1,78 @@
+// Which files have been imported is kept in the data store, one object of `lade_imported` a file, saved by the save that
+// notes the import as finished: an import that was killed before is none, and one that was killed after is known.
+
+import Foundation
+import ManagedObjects
+
+/// A file by all of its bytes, with what was or is to be made of it.
+struct KnownFile {
+  private let digest: String
+  /// The entity, or ``ImportRequest/feed``.
+  private let target: String
+  /// A hash of what the recipe says of how the file is read and what becomes of its records.
+  private let options: String
+  /// The file's name as it was submitted. The same file may come under another.
+  private let name: String
+
+  /// Reads the whole file.
+  init(_ source: ImportSource, into target: String, _ request: ImportRequest) throws {
+    digest = try source.digest()
+    self.target = target
+    name = request.name
+    options = try Self.fingerprint(request.options)
+  }
+
+  /// What is to be said of the import of the same file that came before, with the same target and options; nil when there
+  /// was none.
+  func earlier(in context: ManagedObjectContext) throws -> String? {
+    defer { context.reset() }
+    guard let found = try find(in: context) else { return nil }
+    var date = ""
+    if case .date(let time)? = found.value(forKey: "time") { date = " on \(time.ISO8601Format())" }
+    let name = found.value(forKey: "name")?.plainText ?? ""
+    return "the same file was imported\(date) as \(SourceError.shown(name)): nothing was done"
+  }
+
+  /// Notes, for the context's next save, that the file is imported.
+  func keep(in context: ManagedObjectContext) throws {
+    let object = try find(in: context) ?? context.insert(ImportModel.importedEntity)
+    try object.setValue(.string(digest), forKey: "digest")
+    try object.setValue(.string(target), forKey: "target")
+    try object.setValue(.string(options), forKey: "options")
+    try object.setValue(.string(name), forKey: "name")
+    try object.setValue(.date(Date()), forKey: "time")
+  }
+
+  private func find(in context: ManagedObjectContext) throws -> ManagedObject? {
+    let same: FetchPredicate =
+      .equal("digest", .string(digest)) && .equal("target", .string(target)) && .equal("options", .string(options))
+    return try context.fetch(
+      FetchRequest<ManagedObject>(entityName: ImportModel.importedEntity, predicate: same, fetchLimit: 1)
+    ).first
+  }
+
+  /// Without what changes nothing of the objects.
+  private static func fingerprint(_ options: ImportOptions) throws -> String {
+    let usual = ImportOptions()
+    var options = options
+    (options.atomicity, options.isDryRun, options.batchSize) = (usual.atomicity, usual.isDryRun, usual.batchSize)
+    (options.rejectLimit, options.rejectShare, options.allowsEmpty) = (nil, nil, usual.allowsEmpty)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return SHA256.of(String(decoding: try encoder.encode(options), as: UTF8.self))
+  }
+}
+
+extension Importer {
+  /// The file, when it is to be recognised; nil when the options don't say so, which costs nothing.
+  func knownFile(_ source: ImportSource, into target: String) throws -> KnownFile? {
+    guard request.options.skipsKnownFiles, part == nil else { return nil }
+    return try KnownFile(source, into: target, request)
+  }
+
+  /// The end of an import of a file that is there already.
+  func ended(_ note: String) -> ImportEnd {
+    let total = ImportSource.length(of: request.source) ?? 0
+    return .finished(ImportProgress(counts: ImportCounts(), bytesDone: total, bytesTotal: total), notes: [note])
+  }
+}
