@@ -134,7 +134,7 @@ final class FeedImport {
         self.notes[index] = notes
         return true
       }
-    } catch ReaderError.emptyFile where step.member != nil && !deletes {
+    } catch ReaderError.emptyFile where step.member != nil && !request.options.deletes {
       isEmpty[index] = true
       notes[index] = ["the file is empty"]
       return true
@@ -155,9 +155,6 @@ final class FeedImport {
     member.options.atomicity = request.options.isWhole ? .file : .batch
     return member
   }
-
-  /// Whether a file without records would mean to delete everything.
-  private var deletes: Bool { request.options.mode == .replace || request.options.mode == .synchronise }
 
   private func take(_ progress: ImportProgress, _ index: Int) {
     counts[index] = progress.counts

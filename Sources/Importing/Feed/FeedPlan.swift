@@ -63,7 +63,7 @@ struct FeedPlan {
     for cycle in order.cycles {
       notes.append("\(cycle.joined(separator: ", ")) refer to each other: what refers to a later one is set at the end")
     }
-    holdsEnds = !order.cycles.isEmpty || request.options.mode == .synchronise
+    holdsEnds = !order.cycles.isEmpty || request.options.deletes
   }
 
   private mutating func takeFile(_ request: ImportRequest, _ entities: [EntityDescription]) throws {
@@ -99,7 +99,7 @@ struct FeedPlan {
 
   /// In modes where the objects give way to the file there can be but one file.
   private func checkModes(_ options: ImportOptions) throws {
-    guard let mode = options.mode, mode == .replace || mode == .synchronise else { return }
+    guard let mode = options.mode, options.deletes else { return }
     for (name, steps) in Dictionary(grouping: steps, by: \.entity.name) where steps.count > 1 {
       throw MappingError.badFeed(
         reason:

@@ -88,6 +88,9 @@ package struct ImportOptions: Codable, Sendable, Hashable {
 extension ImportOptions {
   /// Whether the import is one transaction.
   package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace }
+
+  /// Whether objects are deleted at the end that the source doesn't have.
+  var deletes: Bool { mode == .replace || mode == .synchronise }
 }
 
 extension ImportOptions {

@@ -63,7 +63,8 @@ public struct FileImport: Sendable {
   /// import of its own.
   public var name: String?
 
-  /// An import into the objects of an entity. The coordinator's model was made by ``model(adding:)``.
+  /// An import into the objects of an entity; or, by `*`, of each file of a zip or tar into those of the entity that it
+  /// belongs to, whose rejects go into a folder of files called as theirs. The coordinator's model was made by ``model(adding:)``.
   public init(into entity: String, of coordinator: PersistentStoreCoordinator) {
     self.entity = entity
     self.coordinator = coordinator

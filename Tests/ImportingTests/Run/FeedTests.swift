@@ -94,6 +94,28 @@ struct FeedTests {
     try Killing.everyWrite(kind, run: { try Feed.run(Feed.clubs, in: $0) }, traces: { try Feed.Traces($0, $1) })
   }
 
+  @Test(
+    "loses what the file doesn't have any more, what refers to it first",
+    arguments: StoreKind.allCases, [ImportOptions.Mode.synchronise, .replace])
+  func deleting(_ kind: StoreKind, _ mode: ImportOptions.Mode) throws {
+    let before = [
+      ("countries.csv", "code,name\nDE,Germany\nFR,France\n"), ("badges.csv", "id,text,owner\n1,One,p1\n2,Two,p2\n"),
+      ("people.csv", "code,name,country_code,boss\np1,Ann,DE,\np2,Bob,FR,p1\n"),
+    ]
+    let after = [
+      ("countries.csv", "code,name\nDE,Germany\n"), ("badges.csv", "id,text,owner\n1,One,p1\n"),
+      ("people.csv", "code,name,country_code,boss\np1,Ann,DE,\n"),
+    ]
+    try Killing.everyWrite(
+      kind, furnish: { try Feed.run(before, in: $0, as: "before.zip", job: "0") },
+      run: { try Feed.run(after, in: $0, mode: mode) },
+      traces: { room, end in
+        #expect(end.counts.deleted == 3 && end.counts.unchanged == 3)
+        #expect(try room.count(of: "Badge") == 1 && room.count(of: "Person") == 1 && room.count(of: "Country") == 1)
+        return try Feed.Traces(room, end)
+      })
+  }
+
   // MARK: All or nothing
 
   @Test("by file is committed whole or not at all", arguments: StoreKind.allCases)

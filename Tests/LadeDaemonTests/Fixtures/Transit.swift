@@ -81,6 +81,7 @@ enum Transit {
         .attribute("shapeID", column: "shape_id"), .attribute("sequence", "Integer 32", column: "shape_pt_sequence"),
         .attribute("latitude", "Double", column: "shape_pt_lat"),
         .attribute("longitude", "Double", column: "shape_pt_lon"),
+        .raw("<userInfo><entry key=\"mappedFileName\" value=\"shapes.txt\"/></userInfo>"),
       ]))
 
   /// The files, which are the names of the recipes too, and what their rows become: whatever is pointed at comes first.
@@ -92,6 +93,9 @@ enum Transit {
 
   static let recipes = files.map { "  \($0.0): { store: main, entity: \($0.1), batch_size: 500 }" }
     .joined(separator: "\n")
+
+  /// One recipe for all of them in an archive.
+  static let wholeRecipe = "  feed: { store: main, entity: \"*\", batch_size: 500 }"
 
   /// A feed of one line between two stations, with what others leave out: an agency for its route, a time after midnight,
   /// a quoted name with a comma in it.

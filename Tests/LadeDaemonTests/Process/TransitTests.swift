@@ -26,6 +26,64 @@ struct TransitTests {
     .timeLimit(.minutes(5)))
   func whole() async throws {
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.recipes)
+    let feed = try await unpacked(in: folder)
+    try await check(feed, in: folder) { () async throws in
+      #expect(try await folder.count("StopTime") == 3103)
+      #expect(try await folder.count("Stop", where: "parent != nil") == 64)
+    }
+  }
+
+  @Test(
+    "of a few lines goes in by one drop of its zip, whole and related, and a second drop changes nothing",
+    .timeLimit(.minutes(3)))
+  func smallZip() async throws {
+    let feed = Transit.small.mapValues { Data($0.utf8) }
+    var files = feed.map { ($0.key + ".txt", $0.value) }.sorted { $0.0 < $1.0 }
+    files.append(("LICENSE.md", Data("Do as you like.\n".utf8)))
+    let folder = try DaemonFolder(model: Transit.model, recipes: Transit.wholeRecipe)
+    try await checkZip(StoredZip.bytes(files), of: feed, in: folder)
+    // One reject, in the file of its member.
+    let at = try #require(files.firstIndex { $0.0 == "stops.txt" })
+    files[at].1 += Data("X,Nowhere,far,out,0,\n".utf8)
+    let daemon = try await folder.start()
+    let job = try await folder.imported(StoredZip.bytes(files), as: "third.zip", into: "feed")
+    #expect(job.state == .completed && job.progress.rejected == 1, "\(job.reason ?? "")")
+    let rejects = try #require(job.rejectsFile)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: rejects) == ["stops.txt"])
+    try await daemon.stop()
+  }
+
+  @Test(
+    "of Caltrain goes in by one drop of the zip as it is, and a second drop changes nothing",
+    .enabled(if: canUnpack, "the shared data aren't beside the package, or unzip isn't installed"),
+    .timeLimit(.minutes(5)))
+  func wholeZip() async throws {
+    let folder = try DaemonFolder(model: Transit.model, recipes: Transit.wholeRecipe)
+    try await checkZip(
+      Data(contentsOf: Self.caltrain), of: try await unpacked(in: folder), in: folder)
+  }
+
+  /// Imports an archive twice, and compares what is in the store with what its files say.
+  private func checkZip(_ zip: Data, of feed: [String: Data], in folder: DaemonFolder) async throws {
+    let records = feed.mapValues { PlainCSV.records($0) }
+    let rows = Int64(records.values.reduce(0) { $0 + $1.count })
+    let daemon = try await folder.start()
+    let first = try await folder.imported(zip, as: "first.zip", into: "feed")
+    #expect(first.state == .completed, "\(first.reason ?? "")")
+    #expect((first.progress.records, first.progress.inserted, first.progress.rejected) == (rows, rows, 0))
+    #expect(first.entity == "*" && first.rejectsFile == nil)
+    try await compareCounts(records, in: folder)
+    try await compareRelationships(records, in: folder)
+    let second = try await folder.imported(zip, as: "second.zip", into: "feed")
+    #expect(second.state == .completed, "\(second.reason ?? "")")
+    #expect((second.progress.inserted, second.progress.updated, second.progress.unchanged) == (0, 0, rows))
+    try await compareCounts(records, in: folder)
+    #expect(try await folder.sqlite("SELECT count(*) FROM _lade_checkpoint") == "0")
+    try await daemon.stop()
+  }
+
+  /// The files of Caltrain's feed.
+  private func unpacked(in folder: DaemonFolder) async throws -> [String: Data] {
     let unzip = try #require(Products.system("unzip"))
     let unpacked = try await ProgramOutput.of(
       unzip, ["-q", Self.caltrain.path, "-d", folder.file("feed")], environment: Products.environment([:]),
@@ -33,10 +91,7 @@ struct TransitTests {
     try #require(unpacked.status == 0, "\(unpacked.error)")
     var feed: [String: Data] = [:]
     for (name, _) in Transit.files { feed[name] = try folder.data("feed/\(name).txt") }
-    try await check(feed, in: folder) { () async throws in
-      #expect(try await folder.count("StopTime") == 3103)
-      #expect(try await folder.count("Stop", where: "parent != nil") == 64)
-    }
+    return feed
   }
 
   /// Imports a feed twice, and compares what is in the store with what the files say.
