@@ -5,6 +5,8 @@
 //
 // Where a member's end has to wait (see FeedPlan), members are all read first, and their ends come then, the last one's
 // first: the same imports are run again from where they stopped, which is the end of their members.
+//
+// Members of a zip are gone to; a tar is read from its beginning for each, since it has no directory.
 
 import ManagedObjects
 
@@ -14,6 +16,8 @@ final class FeedImport {
   private let context: ManagedObjectContext
   private let request: ImportRequest
   private let folder: RejectFolder
+  /// A job's note is for a person.
+  private static let shownNotes = 200
   /// Of each step of the plan.
   private var counts: [ImportCounts] = []
   private var bytes: [(done: Int64, total: Int64)] = []
@@ -36,6 +40,7 @@ final class FeedImport {
     let begun = try ImportCheckpoint.read(request.job, in: context)
     context.reset()
     if let begun, begun.isFinished {
+      try folder.removeIfEmpty()
       try store.synchronize()
       let total = ImportSource.length(of: request.source) ?? 0
       return .finished(ImportProgress(counts: begun.counts, bytesDone: total, bytesTotal: total), notes: [])
@@ -101,7 +106,9 @@ final class FeedImport {
     let told = zip(plan.steps, zip(counts, notes)).flatMap { step, done in
       [Self.summary(step, done.0)] + done.1.map { step.member == nil ? $0 : "\(step.name): \($0)" }
     }
-    return .finished(progress, notes: told + plan.notes)
+    var shown = Array(told.prefix(Self.shownNotes))
+    if told.count > shown.count { shown.append("and \(told.count - shown.count) more such notes") }
+    return .finished(progress, notes: shown + plan.notes)
   }
 
   /// Imports one member, unless that is done.

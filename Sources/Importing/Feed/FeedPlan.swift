@@ -25,6 +25,8 @@ struct FeedPlan {
   private(set) var target = ImportRequest.feed
 
   private static let shown = 20
+  /// Each file has a checkpoint, and stands in the job's note.
+  private static let limit = 1_000
 
   /// - Throws: ``MappingError/badFeed(reason:)`` when none of the files is an entity's, or two are of one that gives way to
   ///   each of them; `ReaderError` when the archive can't be listed.
@@ -56,6 +58,10 @@ struct FeedPlan {
           job: FeedPart.prefix(of: request.job) + String(member.index)))
     }
     let ignored = (order.unmatched + unknown.map(\.name)).map(SourceError.shown)
+    guard steps.count <= Self.limit else {
+      throw MappingError.badFeed(
+        reason: "the archive has \(steps.count) files of entities, more than \(Self.limit): split it")
+    }
     guard !steps.isEmpty else { throw Self.noSteps(members.map(\.name), entities) }
     try checkModes(request.options)
     noteIgnored(ignored)

@@ -227,6 +227,10 @@ struct FeedTests {
       #expect(throws: MappingError.self) { try Feed.run(files, in: room, mode: mode, job: mode.rawValue) }
     }
     #expect(try room.count(of: "Person") == 3)
+    let many = (0...1_000).map { ("\($0)/people.csv", "") }
+    #expect(throws: MappingError.self) { try Feed.run(many, in: room, job: "many") }
+    let some = try Feed.run(Array(many.prefix(150)), in: room, job: "some").notes
+    #expect(some.count == 201 && some.last == "and 100 more such notes")
     room.adjust = { $0.reader.member = "a/*" }
     #expect(try Feed.run(files, in: room, job: "4").tally == "0i 0u 1= 0r 0?")
   }
