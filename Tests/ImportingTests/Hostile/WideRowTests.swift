@@ -5,13 +5,15 @@ import Testing
 @Suite("Rows that are far too wide")
 struct WideRowTests {
   @Test(
-    "a million column names are refused", arguments: LineFormat.allCases.filter { $0 != .fixed })
+    "a million column names are refused, and not looked at further than they may go",
+    arguments: LineFormat.allCases.filter { $0 != .fixed && $0 != .tsv })
   func names(format: LineFormat) async {
     await #expect(processExitsWith: .success) { [format = format as LineFormat] in
       try HostileImport.run(
         format.name, .fails(["there are more than 16384 different column names"]), reader: format.reader
       ) { url in
-        let names = (0..<1_000_000).lazy.map { "c\($0)" }
+        // Those that are too many stand first: making a million different ones takes longer than refusing them.
+        let names = (0..<20_000).map { "c\($0)" } + [String](repeating: "x", count: 980_000)
         let text =
           switch format {
           case .csv: names.joined(separator: ",")
@@ -19,7 +21,7 @@ struct WideRowTests {
           case .fixed: ""
           case .ndjson: "{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
           case .json: "[{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}]"
-          case .xml: "<r><i>" + names.prefix(500_000).map { "<\($0)/>" }.joined() + "</i></r>"
+          case .xml: "<r><i>" + names.map { "<\($0)/>" }.joined() + "</i></r>"
           case .plist:
             "<plist><array><dict>" + names.prefix(300_000).map { "<key>\($0)</key><true/>" }.joined()
               + "</dict></array></plist>"
