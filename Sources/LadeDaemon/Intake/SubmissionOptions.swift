@@ -27,7 +27,32 @@ struct SubmissionOptions {
     let reader = YAMLReader(file: "options", takesTextsForNumbers: true)
     let value = YAMLValue(key: "options", node: OptionValue.map(options).node, reader: reader)
     if let section = YAMLSection<ImportOptionKey>(value) { target.read(section) }
-    guard let first = reader.problems.first else { return }
-    throw SubmissionProblem(field: first.key ?? "options", reason: first.reason)
+    if let first = reader.problems.first {
+      throw SubmissionProblem(field: first.key ?? "options", reason: first.reason)
+    }
+    if options["filter"] != nil, let filter = target.mapping.filter, Self.hasRegularExpression(filter) {
+      throw SubmissionProblem(
+        field: "options.filter", reason: "only a recipe of the configuration may use MATCHES",
+        advice: "Use LIKE, BEGINSWITH or CONTAINS.")
+    }
+  }
+
+  /// Whether a predicate uses MATCHES. A regular expression can take without end on the right text, and here the same hand
+  /// writes both.
+  private static func hasRegularExpression(_ predicate: String) -> Bool {
+    // With an escape in it, where a literal ends isn't asked: the word alone counts.
+    guard !predicate.contains("\\") else { return predicate.lowercased().contains("matches") }
+    var quote: Character?
+    var plain = ""
+    for character in predicate {
+      if let open = quote {
+        if character == open { quote = nil }
+      } else if character == "'" || character == "\"" {
+        quote = character
+      } else {
+        plain.append(character)
+      }
+    }
+    return plain.lowercased().contains("matches")
   }
 }

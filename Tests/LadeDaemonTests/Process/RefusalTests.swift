@@ -127,6 +127,7 @@ struct RefusalTests {
     (["--entity", "Member", "--option", "batch_size=0"], "it must be from 1 to 1000000"),
     (["--entity", "Member", "--option", "maximum_expansion=9"], "only a recipe of the configuration may say it"),
     (["--entity", "Member", "--option", "properties.name.trm=true"], "there is no key `options.properties.name.trm`"),
+    (["--entity", "Member", "--option", "filter=name matches '(a+)+b'"], "only a recipe of the configuration may use"),
     (["--entity", "Member", "--option", "escape=;", "--option", "delimiter=;"], "same as the delimiter"),
   ]
 
