@@ -59,7 +59,7 @@ struct KnownFile {
     (options.rejectLimit, options.rejectShare, options.allowsEmpty) = (nil, nil, usual.allowsEmpty)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    return SHA256.of(String(decoding: try encoder.encode(options), as: UTF8.self))
+    return SHA256.digest(try encoder.encode(options)).hexadecimal
   }
 }
 
@@ -74,5 +74,12 @@ extension Importer {
   func ended(_ note: String) -> ImportEnd {
     let total = ImportSource.length(of: request.source) ?? 0
     return .finished(ImportProgress(counts: ImportCounts(), bytesDone: total, bytesTotal: total), notes: [note])
+  }
+}
+
+extension Data {
+  /// Two digits of base 16 a byte.
+  var hexadecimal: String {
+    map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ManagedObjects
 
 /// The file that an import reads, open for as long as this lives.
 final class ImportSource {
@@ -47,7 +48,7 @@ final class ImportSource {
       let count = pread(descriptor, &block, block.count, offset)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw failure("read") }
-      if count == 0 { return hash.finish() }
+      if count == 0 { return hash.finish().hexadecimal }
       block.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       offset += off_t(count)
     }
