@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 SECONDS_EACH ?= 60
-SCRIPTS = .ci/deps .ci/demo .ci/fuzz .ci/run .ci/test-tsan
+SCRIPTS = .ci/deps .ci/demo .ci/fuzz .ci/run .ci/test-tsan Benchmarks/install-peers
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one and the same configuration, so that nothing is compiled twice.
@@ -14,7 +14,7 @@ COMPUTING = '^(ManagedObjects|SQLiteStore|ClassGeneration|GeneratedClasses)Tests
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test test-tsan fuzz check example lint format bench-import bench-objects bench-stacks clean
+.PHONY: help deps build demo test test-tsan fuzz check example lint format bench-import bench-peers bench-objects bench-stacks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,9 +57,12 @@ lint: ## the format of the sources, the syntax of the scripts
 format: ## bring the sources into that format
 	@$(SWIFT) format --in-place --parallel --recursive $(FORMATTED)
 
-bench-import: deps ## the standard load, against sqlite3's own .import (ARGS=--help: its options)
+bench-import: deps ## imports, against sqlite3, DuckDB, sqlite-utils and the limit (ARGS=--help: its options)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench import $(ARGS)
+
+bench-peers: ## install sqlite-utils and DuckDB for bench-import, into Benchmarks/.peers
+	@Benchmarks/install-peers
 
 bench-objects: deps ## objects against GRDB's records, and what the object layer costs (ARGS=--help: its options)
 	@$(SWIFT) build -c release --package-path Benchmarks
@@ -70,4 +73,4 @@ bench-stacks: deps ## the three stacks of contexts: totals, and how busy the mai
 	@Benchmarks/.build/release/bench stacks $(ARGS)
 
 clean: ## remove what was built and measured
-	@rm -rf .build Benchmarks/.build Benchmarks/results
+	@rm -rf .build Benchmarks/.build Benchmarks/results Benchmarks/.peers

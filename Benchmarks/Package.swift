@@ -23,6 +23,8 @@ let package = Package(
       name: "bench",
       dependencies: ["BenchSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       swiftSettings: settings),
+    // What an import into SQLite is held against: a loop that does nothing but read, convert and bind.
+    .executableTarget(name: "limit", linkerSettings: [.linkedLibrary("sqlite3")]),
     // What is measured runs as a process of its own.
     .executableTarget(
       name: "lade-import",

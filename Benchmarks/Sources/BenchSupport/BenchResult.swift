@@ -61,27 +61,35 @@ package struct BenchResult: Sendable, Codable {
   }
 }
 
-extension [BenchResult] {
-  /// Writes the results file of one benchmark, a JSON list; makes its folder if need be.
-  package func write(to file: URL) throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try (encoder.encode(self) + Data("\n".utf8)).write(to: file, options: .atomic)
+/// Writes the results file of one benchmark, a JSON list; makes its folder if need be.
+package func writeResults(_ results: [some Encodable], to file: URL) throws {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+  try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+  try (encoder.encode(results) + Data("\n".utf8)).write(to: file, options: .atomic)
+}
+
+extension BenchResult {
+  /// Name, ours, the peer's, ratio, goal and whether it is met, as a table shows them.
+  package var cells: [String] {
+    [
+      "\(name) (\(unit.prefix { $0 != "," }))",
+      figure(ours), peer.map(figure) ?? "–",
+      ratio.map { String(format: "%.2f", $0) } ?? "–",
+      unit.split(separator: ", ").dropFirst().joined() + " " + String(format: "%g", goal),
+      met ? "yes" : "no",
+    ]
   }
+}
+
+extension [BenchResult] {
+  /// Writes the results file of one benchmark.
+  package func write(to file: URL) throws { try writeResults(self, to: file) }
 
   /// The same for people. `peer` is the heading of the peer's column.
   package func table(peer: String) -> TextTable {
     var table = TextTable(headings: ["", "ours", peer, "ratio", "goal", "met"])
-    for result in self {
-      table.append([
-        "\(result.name) (\(result.unit.prefix { $0 != "," }))",
-        figure(result.ours), result.peer.map(figure) ?? "–",
-        result.ratio.map { String(format: "%.2f", $0) } ?? "–",
-        result.unit.split(separator: ", ").dropFirst().joined() + " " + String(format: "%g", result.goal),
-        result.met ? "yes" : "no",
-      ])
-    }
+    for result in self { table.append(result.cells) }
     return table
   }
 }

@@ -1,31 +1,30 @@
-// lade-import --database PATH --csv PATH
+// lade-import --database PATH --source PATH [--model MODEL] [--entity ENTITY] [--mode MODE]
 //
-// Makes a store at PATH, imports the standard load into it and prints {"rows": R, "seconds": S}. A process of
-// its own, so that its peak memory is the import's and nothing else's.
+// Imports a file of people, or of their clubs, into the store at PATH and prints
+// {"inserted": I, "updated": U, "unchanged": N, "rejected": R, "seconds": S}. A process of its own, so that its peak memory
+// is the import's and nothing else's.
 
 import Glibc
-
-func option(_ name: String) -> String? {
-  let arguments = CommandLine.arguments
-  guard let place = arguments.firstIndex(of: name), arguments.indices.contains(place + 1) else { return nil }
-  return arguments[place + 1]
-}
 
 func complain(_ message: String) {
   _ = message.withCString { write(STDERR_FILENO, $0, strlen($0)) }
 }
 
-guard let database = option("--database"), let csv = option("--csv") else {
-  complain("usage: lade-import --database PATH --csv PATH\n")
+guard let job = Job(arguments: Array(CommandLine.arguments.dropFirst())) else {
+  complain(Job.usage)
   exit(64)
 }
 
 do {
   let clock = ContinuousClock()
   let start = clock.now
-  let rows = try await importPeople(database: database, csv: csv)
+  let result = try await job.run()
   let seconds = (clock.now - start) / .seconds(1)
-  print("{\"rows\": \(rows), \"seconds\": \(seconds)}")
+  print(
+    """
+    {"inserted": \(result.inserted), "updated": \(result.updated), "unchanged": \(result.unchanged), \
+    "rejected": \(result.rejected), "seconds": \(seconds)}
+    """)
 } catch {
   complain("lade-import: \(error)\n")
   exit(1)

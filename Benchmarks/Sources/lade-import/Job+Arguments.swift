@@ -1,0 +1,44 @@
+import Importing
+
+extension Job {
+  static let usage = """
+    usage: lade-import --database PATH --source PATH [--model plain|without-index|clubs] [--entity Person|Club]
+                       [--mode insert|upsert|update|replace|synchronise]
+
+    """
+
+  /// Reads the command's arguments, of which each has a value; nil if they make no sense.
+  init?(arguments: [String]) {
+    guard arguments.count.isMultiple(of: 2) else { return nil }
+    self.init(database: "", source: "")
+    for place in stride(from: 0, to: arguments.count, by: 2) {
+      let value = arguments[place + 1]
+      switch arguments[place] {
+      case "--database": database = value
+      case "--source": source = value
+      case "--entity": entity = value
+      case "--model":
+        guard let named = PeopleModel(rawValue: value) else { return nil }
+        model = named
+      case "--mode":
+        guard let named = FileImport.Mode(name: value) else { return nil }
+        mode = named
+      default: return nil
+      }
+    }
+    guard !database.isEmpty, !source.isEmpty else { return nil }
+  }
+}
+
+extension FileImport.Mode {
+  fileprivate init?(name: String) {
+    switch name {
+    case "insert": self = .insert
+    case "upsert": self = .upsert
+    case "update": self = .update
+    case "replace": self = .replace
+    case "synchronise": self = .synchronise
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Importing
+import ManagedObjects
+import SQLiteStore
+
+/// What is to be imported, and where to.
+struct Job {
+  var database: String
+  var source: String
+  var model = PeopleModel.plain
+  var entity = "Person"
+  var mode = FileImport.Mode.insert
+
+  /// Imports the source into an SQLite store in WAL, which is made if it isn't there. The objects are whole: validated,
+  /// unique, with IDs, and their saves announced to a main context that merges them.
+  func run() async throws -> FileImport.Result {
+    let coordinator = PersistentStoreCoordinator(model: try model.make())
+    try coordinator.addPersistentStore(.sqlite(at: URL(fileURLWithPath: database)))
+    let main = ManagedObjectContext(.mainQueue, coordinator: coordinator, name: "main")
+    let follower = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
+    ) { notification in
+      guard let save = ContextSave(notification) else { return }
+      main.perform { main.mergeChanges(fromContextDidSave: save) }
+    }
+    defer { NotificationCenter.default.removeObserver(follower) }
+    var load = FileImport(into: entity, of: coordinator)
+    load.mode = mode
+    load.rejects = URL(fileURLWithPath: database + ".rejects")
+    return try await offTheMainQueue { [load, source] in try load.run(URL(fileURLWithPath: source)) }
+  }
+}
+
+/// The import blocks its thread, and the main queue has merging to do meanwhile.
+private func offTheMainQueue<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
+  }
+}
