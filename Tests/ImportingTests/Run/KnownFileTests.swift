@@ -1,4 +1,5 @@
 import Foundation
+import ManagedObjects
 import Testing
 
 @testable import Importing
