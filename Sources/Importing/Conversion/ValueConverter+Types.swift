@@ -89,12 +89,21 @@ extension ValueConverter {
     case .unixTime: return try unixTime(text)
     case .datePattern:
       guard let microseconds = pattern?.microsecondsSince1970(text, in: rules?.zone) else { throw .notADate }
-      return ISODate.date(microseconds: microseconds)
+      return try storable(microseconds)
     default:
       if let zone = rules?.zone { return try isoDate(text, in: zone) }
-      guard let date = ISODate.date(parsing: text.assumingMemoryBound(to: UInt8.self)) else { throw .notADate }
-      return date
+      guard let microseconds = ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self)) else {
+        throw .notADate
+      }
+      return try storable(microseconds)
     }
+  }
+
+  /// A date of the years 0 to 9999, which its zone may have led out of.
+  @inline(__always)
+  private func storable(_ microseconds: Int64) throws(ConversionCode) -> Date {
+    guard microseconds >= -62_167_219_200_000_000, microseconds < 253_402_300_800_000_000 else { throw .outOfRange }
+    return ISODate.date(microseconds: microseconds)
   }
 
   /// A date that is one of that zone if it doesn't say another.
@@ -106,10 +115,10 @@ extension ValueConverter {
     let saysZone = text.dropFirst(16).contains {
       $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 | 0x20 == UInt8(ascii: "z")
     }
-    if saysZone { return ISODate.date(microseconds: microseconds) }
+    if saysZone { return try storable(microseconds) }
     let fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
     let offset = zone.offset(at: (microseconds - fraction) / 1_000_000)
-    return ISODate.date(microseconds: microseconds - offset * 1_000_000)
+    return try storable(microseconds - offset * 1_000_000)
   }
 
   /// Seconds since 1970, or milliseconds when they are 100,000,000,000 or more, which as seconds would be in the year

@@ -7,7 +7,8 @@ package import ManagedObjects
 /// and nothing is allocated that the value itself doesn't need. Where a cell can't be converted, the error thrown is one
 /// byte too; `problem(_:text:)` says it in words.
 ///
-/// - Spaces and tabs around the text are ignored, except for strings, unless a recipe says so.
+/// - Spaces, tabs and line ends around the text (XML that is printed nicely has such) are ignored, except for strings,
+///   unless a recipe says so.
 /// - Text of no bytes is null, except for strings where the caller said otherwise.
 /// - What a recipe says of the texts stands in `CellRules`, and costs nothing where it says nothing.
 /// - Whether the attribute takes null, and its bounds, are checked by validation, not here.
@@ -200,13 +201,16 @@ package struct ValueConverter: Sendable {
       text: short.count < all.count || text.count > 1024 ? "\(short)…" : String(short))
   }
 
-  /// Without spaces and tabs at its ends.
+  /// Without spaces, tabs and line ends at its ends.
   @inline(__always)
   static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     var start = 0
     var end = text.count
-    while start < end, text[start] == 0x20 || text[start] == 0x09 { start &+= 1 }
-    while end > start, text[end &- 1] == 0x20 || text[end &- 1] == 0x09 { end &-= 1 }
+    while start < end, isSpace(text[start]) { start &+= 1 }
+    while end > start, isSpace(text[end &- 1]) { end &-= 1 }
     return UnsafeRawBufferPointer(rebasing: text[start..<end])
   }
+
+  @inline(__always)
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
 }

@@ -51,7 +51,12 @@ struct RejectFolder {
       scalars.append(scalar.value < 0x20 || scalar.value == 0x7F || scalar == "/" ? "_" : scalar)
     }
     name = String(scalars)
-    while name.utf8.count > longestName { name.removeFirst() }
+    // Its end, which the format is known by. By scalars: a character may be of any length.
+    if name.utf8.count > longestName {
+      var kept = name.unicodeScalars.suffix(longestName)
+      while kept.reduce(0, { $0 + UTF8.width($1) }) > longestName { kept.removeFirst() }
+      name = String(kept)
+    }
     return name.isEmpty || name.hasPrefix(".") ? "_" + name : name
   }
 

@@ -50,7 +50,7 @@ extension ColumnProfile {
   fileprivate mutating func note(_ bytes: UnsafeRawBufferPointer, _ isJSONNumber: Bool, _ limit: Int) {
     leastLength = min(leastLength, bytes.count)
     greatestLength = max(greatestLength, bytes.count)
-    let trimmed = KeyHash.trimmed(bytes)
+    let trimmed = ValueConverter.trimmed(bytes)
     if trimmed.isEmpty {
       blank += 1
     } else {
@@ -64,16 +64,5 @@ extension ColumnProfile {
   fileprivate mutating func noteExample(_ text: String) {
     let short = text.count > 32 ? text.prefix(31) + "…" : text
     if examples.count < 3, !examples.contains(short) { examples.append(short) }
-  }
-}
-
-extension KeyHash {
-  /// Without spaces and tabs at its ends, as the converters of all types but text take them.
-  static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    var start = 0
-    var end = text.count
-    while start < end, text[start] == 0x20 || text[start] == 0x09 { start += 1 }
-    while end > start, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
-    return UnsafeRawBufferPointer(rebasing: text[start..<end])
   }
 }

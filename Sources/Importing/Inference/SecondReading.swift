@@ -102,7 +102,7 @@ struct SecondReading {
     case .text, .number:
       return batch.withBytes(of: cell) { bytes -> UInt64? in
         if type.type == .string { return bytes.isEmpty ? nil : KeyHash.of(bytes) }
-        let text = KeyHash.trimmed(bytes)
+        let text = ValueConverter.trimmed(bytes)
         if text.isEmpty { return nil }
         guard type.type == .date else { return KeyHash.of(text) }
         // Two spellings of one day are one value.

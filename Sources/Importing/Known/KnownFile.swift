@@ -1,5 +1,6 @@
 // Which files have been imported is kept in the data store, one object of `lade_imported` a file, saved by the save that
-// notes the import as finished: an import that was killed before is none, and one that was killed after is known.
+// notes the import as finished: an import that was killed before is none, and one that was killed after is known. The last
+// hundred thousand are kept: each is a short row, and they don't grow for ever.
 
 import Foundation
 import ManagedObjects
@@ -13,6 +14,9 @@ struct KnownFile {
   private let options: String
   /// The file's name as it was submitted. The same file may come under another.
   private let name: String
+
+  /// How many files a store remembers.
+  static let remembered: Int64 = 100_000
 
   /// Reads the whole file.
   init(_ source: ImportSource, into target: String, _ request: ImportRequest) throws {
@@ -33,14 +37,28 @@ struct KnownFile {
     return "the same file was imported\(date) as \(SourceError.shown(name)): nothing was done"
   }
 
-  /// Notes, for the context's next save, that the file is imported.
-  func keep(in context: ManagedObjectContext) throws {
-    let object = try find(in: context) ?? context.insert(ImportModel.importedEntity)
+  /// Notes, for the context's next save, that the file is imported, and forgets those that came too long before it.
+  func keep(in context: ManagedObjectContext, remembered: Int64 = KnownFile.remembered) throws {
+    let known = try find(in: context)
+    let object = try known ?? context.insert(ImportModel.importedEntity)
+    if known == nil { try forgetOldest(before: object, remembered, in: context) }
     try object.setValue(.string(digest), forKey: "digest")
     try object.setValue(.string(target), forKey: "target")
     try object.setValue(.string(options), forKey: "options")
     try object.setValue(.string(name), forKey: "name")
     try object.setValue(.date(Date()), forKey: "time")
+  }
+
+  /// Numbers are given in the order in which files are noted, so that nobody has to count.
+  private func forgetOldest(before new: ManagedObject, _ remembered: Int64, in context: ManagedObjectContext) throws {
+    try context.obtainPermanentIDs(for: [new])
+    let last = try context.persistentStoreCoordinator.managedObjectID(
+      entity: ImportModel.importedEntity, number: new.objectID.number - remembered)
+    let old = FetchRequest<ManagedObject>(
+      entityName: ImportModel.importedEntity,
+      predicate: .comparison(.path("SELF"), .lessOrEqual, .constant(.object(last))),
+      fetchLimit: 1_000, includesPendingChanges: false)
+    for object in try context.fetch(old) { context.delete(object) }
   }
 
   private func find(in context: ManagedObjectContext) throws -> ManagedObject? {

@@ -23,24 +23,35 @@ extension ConvertedBatch {
   }
 
   /// Sets the attributes that are parts of nested cells. Returns why the record is rejected, if it is.
-  func setParts(_ record: Int, _ values: inout ContiguousArray<Value>) -> Rejection? {
+  /// - Parameter isLost: set when a filter can't be asked any more, as it asks for what couldn't be set.
+  func setParts(_ record: Int, _ values: inout ContiguousArray<Value>, _ isLost: inout Bool) -> Rejection? {
+    var failure: Rejection?
     for group in mapping.parts {
       guard let whole = nested(source.cell(record, group.column)) else { continue }
       if whole != .null, !whole.isNested, group.isOfObject {
-        return source.rejection(
-          record, column: mapping.columns[group.column], code: ConversionCode.wrongKind.rawValue,
-          message: "\(mapping.columns[group.column]): “\(whole.shown)” is no object")
+        failure =
+          failure
+          ?? source.rejection(
+            record, column: mapping.columns[group.column], code: ConversionCode.wrongKind.rawValue,
+            message: "\(mapping.columns[group.column]): “\(whole.shown)” is no object")
+        isLost = isLost || group.parts.contains { filter?.reads($0.attribute.slot) ?? true }
+        if isLost { return failure }
+        continue
       }
       for part in group.parts {
         switch part.converter.value(whole.value(along: part.path[...]) ?? .null, of: part.attribute) {
         case .success(.null) where mapping.rules.hasDefault(part.attribute): break  // keeps it
         case .success(let value): values[part.attribute.slot] = value
         case .failure(let problem):
-          return source.rejection(record, column: part.attribute.name, code: problem.code, message: problem.message)
+          failure =
+            failure
+            ?? source.rejection(record, column: part.attribute.name, code: problem.code, message: problem.message)
+          isLost = filter?.reads(part.attribute.slot) ?? true
+          if isLost { return failure }
         }
       }
     }
-    return nil
+    return failure
   }
 
   /// What a record gives for relationships as objects. What it gives as keys has been taken already.
@@ -60,8 +71,23 @@ extension ConvertedBatch {
     return nil
   }
 
-  /// Whether a cell may hold an object: such a cell isn't one of keys.
-  func hasObject(_ cell: Cell) -> Bool {
-    cell.kind == .nested && source.withBytes(of: cell) { $0.contains(UInt8(ascii: "{")) }
+  /// Whether a cell holds an object: such a cell isn't one of keys.
+  func hasObject(_ cell: Cell) -> Bool { cell.kind == .nested && source.withBytes(of: cell, Self.hasObject) }
+
+  /// Whether there is a brace in a piece of JSON, outside of its strings.
+  private static func hasObject(_ json: UnsafeRawBufferPointer) -> Bool {
+    guard json.contains(UInt8(ascii: "{")) else { return false }
+    var isInString = false
+    var index = 0
+    while index < json.count {
+      switch json[index] {
+      case JSONToken.quote: isInString.toggle()
+      case JSONToken.backslash: index += 1
+      case UInt8(ascii: "{") where !isInString: return true
+      default: break
+      }
+      index += 1
+    }
+    return false
   }
 }

@@ -34,7 +34,7 @@ final class ConvertedBatch: @unchecked Sendable {
   let bytesRead: Int64
   /// Whether every row becomes a new object, and can be checked against the model before it is one.
   let isChecked: Bool
-  private let filter: RecordFilter?
+  let filter: RecordFilter?
   private var failures: [ValidationFailure] = []
   private var newRows: NewRows?
 
@@ -103,7 +103,9 @@ final class ConvertedBatch: @unchecked Sendable {
       }
       if isLost { break }
     }
-    if failure == nil, !mapping.parts.isEmpty { failure = setParts(record, &values) }
+    if !isLost, !mapping.parts.isEmpty, let problem = setParts(record, &values, &isLost) {
+      failure = failure ?? problem
+    }
     var keys: [Value] = []
     if !isLost, !mapping.references.isEmpty {
       keys.reserveCapacity(mapping.references.count)

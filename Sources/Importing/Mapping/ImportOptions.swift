@@ -60,7 +60,7 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package var allowsEmpty = false
   /// Whether a file that was imported before into the same entity, with options that say the same, is left alone: all its
   /// bytes are read and hashed first to know that. What has become of its objects since, and what a changed model would make
-  /// of it, doesn't matter.
+  /// of it, doesn't matter. The store remembers the last 100,000 files.
   package var skipsKnownFiles = false
   /// How to read the source.
   package var reader: ReaderOptions

@@ -89,7 +89,10 @@ extension MappingError: CustomStringConvertible {
     }
   }
 
-  private func list(_ names: [String]) -> String {
-    names.count > 12 ? names.prefix(12).joined(separator: ", ") + ", …" : names.joined(separator: ", ")
+  private func list(_ names: [String]) -> String { Self.list(names) }
+
+  /// Names of columns, of which a file may have many, and long ones.
+  static func list(_ names: [String]) -> String {
+    names.prefix(12).map(SourceError.shown).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
   }
 }

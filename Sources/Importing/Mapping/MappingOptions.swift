@@ -19,11 +19,12 @@ package struct MappingOptions: Codable, Sendable, Hashable {
     case refuse
   }
 
-  /// By the name of an attribute or relationship of the entity.
+  /// By the name of an attribute or relationship of the entity. Of objects inside its records the model says how they are
+  /// read: see ``NestedMapping``.
   package var properties: [String: PropertyRule] = [:]
   /// Texts that are null in every column, such as `NA`; an empty field is null anyway.
   package var nulls: [String] = []
-  /// Whether spaces and tabs around texts are taken away in every column; of numbers and dates they always are.
+  /// Whether spaces, tabs and line ends around texts are taken away in every column; of numbers and dates they always are.
   package var trims = false
   /// A predicate, in the format language, over the entity's attributes and the keys of its to-one relationships as the
   /// record gives them: records for which it isn't true are passed over, and counted as skipped. See ``RecordFilter``.
@@ -86,4 +87,47 @@ package struct PropertyRule: Codable, Sendable, Hashable {
   package var unresolved: Unresolved?
 
   package init() {}
+}
+
+// What isn't there has its default, so that options of a job that an older version submitted can be read.
+
+extension MappingOptions {
+  private enum CodingKeys: String, CodingKey {
+    case properties, nulls, trims, filter, ignoredColumns, unknownColumns
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    properties = try values.decodeIfPresent([String: PropertyRule].self, forKey: .properties) ?? properties
+    nulls = try values.decodeIfPresent([String].self, forKey: .nulls) ?? nulls
+    trims = try values.decodeIfPresent(Bool.self, forKey: .trims) ?? trims
+    filter = try values.decodeIfPresent(String.self, forKey: .filter)
+    ignoredColumns = try values.decodeIfPresent([String].self, forKey: .ignoredColumns) ?? ignoredColumns
+    unknownColumns = try values.decodeIfPresent(UnknownColumns.self, forKey: .unknownColumns) ?? unknownColumns
+  }
+}
+
+extension PropertyRule {
+  private enum CodingKeys: String, CodingKey {
+    case column, constant, defaultValue, nulls, trims, dateFormat, timeZone, decimalSeparator, groupingSeparator
+    case trueWords, falseWords, values, refusesOtherValues, separator, key, creates, unresolved
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let rule = try decoder.container(keyedBy: CodingKeys.self)
+    func text(_ key: CodingKeys) throws -> String? { try rule.decodeIfPresent(String.self, forKey: key) }
+    func texts(_ key: CodingKeys) throws -> [String]? { try rule.decodeIfPresent([String].self, forKey: key) }
+    self.init()
+    (column, constant, defaultValue) = try (text(.column), text(.constant), text(.defaultValue))
+    (dateFormat, timeZone) = try (text(.dateFormat), text(.timeZone))
+    (decimalSeparator, groupingSeparator) = try (text(.decimalSeparator), text(.groupingSeparator))
+    (nulls, trueWords, falseWords) = try (texts(.nulls), texts(.trueWords), texts(.falseWords))
+    trims = try rule.decodeIfPresent(Bool.self, forKey: .trims)
+    values = try rule.decodeIfPresent([String: String].self, forKey: .values)
+    refusesOtherValues = try rule.decodeIfPresent(Bool.self, forKey: .refusesOtherValues) ?? refusesOtherValues
+    (separator, key) = try (text(.separator), text(.key))
+    creates = try rule.decodeIfPresent(Bool.self, forKey: .creates) ?? creates
+    unresolved = try rule.decodeIfPresent(Unresolved.self, forKey: .unresolved)
+  }
 }

@@ -130,6 +130,15 @@ package final class MappingRules: Sendable {
     _ name: String, _ rule: PropertyRule, of entity: EntityDescription, _ options: MappingOptions
   ) throws(RuleProblem) -> (slot: Int, key: Value)? {
     guard let relationship = entity.propertiesByName[name] as? RelationshipDescription else { return nil }
+    if rule.separator != nil, !relationship.isToMany {
+      throw RuleProblem(
+        reason:
+          "\(name)'s separator has no use, as \(name) leads to one \(relationship.destinationEntity.name): leave it "
+          + "out")
+    }
+    if rule.separator == "" {
+      throw RuleProblem(reason: "\(name)'s separator is empty: name the text between two keys")
+    }
     var ofKeys = rule
     (ofKeys.creates, ofKeys.unresolved, ofKeys.separator) = (false, nil, nil)
     if concernsColumnOnly(ofKeys) { return nil }
@@ -168,6 +177,14 @@ package final class MappingRules: Sendable {
       if entity.compositeAttributesByName[name] != nil {
         let elements = entity.attributes.map(\.name).filter { $0.hasPrefix(name + ".") }
         throw RuleProblem(reason: "\(name) is made of others: say it of \(elements.joined(separator: ", "))")
+      }
+      let names = name.split(separator: ".").map(String.init)
+      if names.count > 1, let relationship = entity.propertiesByName[names[0]] as? RelationshipDescription {
+        let destination = relationship.destinationEntity.name
+        throw RuleProblem(
+          reason: "\(name): a recipe speaks of \(entity.name)'s own properties, and not of those of objects inside its "
+            + "records: say in the model how they are read, in the user info of \(destination)'s properties "
+            + "(mappedKeyName, dateFormat)")
       }
       let known = entity.properties.map(\.name)
       let nearest = NearestName.of(name, among: known).map { "; did you mean \($0)?" }

@@ -195,6 +195,17 @@ package struct RecordMapping {
   /// Whether records become attributes alone.
   var isWithoutRelationships: Bool { references.isEmpty && collections.isEmpty && nesting.isEmpty }
 
+  /// Whether records find rows of their own table by what only an index that isn't unique finds quickly.
+  var looksAmongItsOwn: Bool {
+    let ends = (references + collections).map { ($0.relationship, Optional($0.key)) }
+    return (ends + nesting.map { ($0.end.relationship, $0.end.key) }).contains { relationship, key in
+      guard relationship.destinationEntity.rootEntity === entity.rootEntity else { return false }
+      if relationship.isToMany, !relationship.isManyToMany { return true }
+      guard let key else { return false }
+      return !relationship.destinationEntity.uniquenessConstraints.contains { $0.first === key }
+    }
+  }
+
   /// Refuses a source of which nothing could be taken.
   func checkNotEmpty() throws {
     let takesKeys = references.contains { $0.column != nil || $0.template != nil }

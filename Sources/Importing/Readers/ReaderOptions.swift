@@ -121,7 +121,7 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
     var seen = Set<String>()
     for (index, name) in names.enumerated() {
       if name.isEmpty { throw .emptyColumnName(index: index + 1) }
-      if !seen.insert(name).inserted { throw .duplicateColumn(name: name) }
+      if !seen.insert(name).inserted { throw .duplicateColumn(name: SourceError.shown(name)) }
     }
   }
 
@@ -138,6 +138,8 @@ package struct ReaderOptions: Codable, Sendable, Hashable {
 
   /// A wider table is taken for a mistake: a record costs memory by the column.
   static let maximumColumns = 16_384
+  /// Bytes of all their names.
+  static let maximumColumnText = 1 << 20
 }
 
 extension ReaderOptions {

@@ -153,7 +153,7 @@ final class NestedApplier {
         guard let id = keyed[place]?[key] else {
           throw Problem(
             path: path, code: "no_such_object",
-            message: "there is no \(place.entity.name) with \(place.attribute) “\(key.plainText)”")
+            message: "there is no \(place.entity.name) with \(place.attribute) “\(key.plainText.shown)”")
         }
         return .id(id)
       case .object(let row):

@@ -7,6 +7,9 @@ extension BatchWriter {
   /// - Returns: false when `shouldStop` said so before the end.
   func settleAside(shouldStop: () -> Bool, told: () throws -> Void) throws -> Bool {
     guard try hasAside ?? !aside.isEmpty() else { return true }
+    var options = options
+    // They were looked at when the records came; one alone may be of use only beside others.
+    options.unknownColumns = .ignore
     for phase in [RowApplier.Phase.atTheEnd, .atLast] {
       var isNew = true
       while isNew {

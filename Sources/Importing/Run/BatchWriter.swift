@@ -232,6 +232,9 @@ final class BatchWriter {
       } catch ManagedObjectError.mergeConflicts where retries < Self.retries {
         // Somebody else changed one of the rows between reading and saving it.
         retries += 1
+      } catch ManagedObjectError.brokenReferences where retries < Self.retries {
+        // Somebody else deleted an object that was found in the store before.
+        retries += 1
       }
       context.reset()
       resolver.forget()
@@ -290,7 +293,7 @@ extension ConvertedBatch {
     _ row: Row, _ constraint: [String], _ values: ContiguousArray<Value>, _ entity: EntityDescription
   ) -> Rejection {
     let columns = constraint.joined(separator: ", ")
-    let key = constraint.map { name in entity.slot(of: name).map { values[$0].plainText } ?? "" }.joined(
+    let key = constraint.map { name in entity.slot(of: name).map { values[$0].plainText.shown } ?? "" }.joined(
       separator: ", ")
     return rejection(
       row, column: columns, code: "duplicate_key",

@@ -76,8 +76,9 @@ public struct FileImport: Sendable {
     try ImportModel.adding(to: model)
   }
 
-  /// Imports a file: CSV, TSV, JSON or NDJSON, by its name's ending or its content. Blocks the thread; what it saves is
-  /// announced by did-save notifications as any context's saves are.
+  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list or SQLite, by its name's ending or its content, and but for
+  /// SQLite also compressed or the only file of a zip or tar. Blocks the thread; what it saves is announced by did-save
+  /// notifications as any context's saves are.
   ///
   /// - Throws: what can't be read, mapped or written, with the place and what to do. What was committed stays.
   public func run(_ source: URL) throws -> Result {

@@ -123,13 +123,14 @@ package struct Importer {
     _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
     let reader = opened.reader
-    let tabular = reader as? CSVReader
     var mapping = try RecordMapping(
       entity, columns: reader.columns, options: request.options.mapping,
       mayNest: !(reader is CSVReader || reader is FixedWidthReader || reader is SQLiteReader))
-    if tabular != nil { try mapping.checkNotEmpty() }
+    // Such a source's columns are known from the beginning.
+    let isTabular = !mapping.mayNest
+    if isTabular { try mapping.checkNotEmpty() }
     let mode = request.options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
-    if mode.needsKey, tabular != nil || entity.uniquenessConstraints.isEmpty { try mapping.checkKey(mode) }
+    if mode.needsKey, isTabular || entity.uniquenessConstraints.isEmpty { try mapping.checkKey(mode) }
     let rejects = try RejectFile(
       path: request.rejects.path, form: rejectForm(of: opened, request.options.reader),
       isMarked: request.options.reader.mayReadUTF8AsAnother, length: checkpoint.rejectsLength)
@@ -170,6 +171,7 @@ package struct Importer {
       done = batch.bytesRead
       pipeline.recycle(batch, writer.takeRemains())
       report(progress())
+      if mapping.looksAmongItsOwn { indexes.keep() }
       try indexes.look(
         records: writer.checkpoint.counts.records - begin.counts.records, in: done - begin.bytesDone,
         of: total - begin.bytesDone)
@@ -191,9 +193,9 @@ package struct Importer {
     // Of a part, which member it is is told by the whole.
     notes.insert(contentsOf: opened.detection.notes.dropFirst(isMember ? 1 : 0), at: 0)
     if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
-      notes.append("ignored column(s) that \(entity.name) doesn't have: \(mapping.ignored.joined(separator: ", "))")
+      notes.append("ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.ignored))")
     }
-    if tabular != nil, !mapping.absent.isEmpty {
+    if isTabular, !mapping.absent.isEmpty {
       notes.append("the file has no column(s) \(mapping.absent.joined(separator: ", ")), which the recipe names")
     }
     if writer.checkpoint.counts.records == 0 { notes.append("the file has no records") }

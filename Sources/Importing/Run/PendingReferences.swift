@@ -121,6 +121,9 @@ struct PendingReferences {
       } catch ManagedObjectError.mergeConflicts where attempt < Self.attempts {
         // Somebody else changed one of the rows between reading and saving it.
         attempt += 1
+      } catch ManagedObjectError.brokenReferences where attempt < Self.attempts {
+        // Somebody else deleted an object that was found just before.
+        attempt += 1
       } catch ManagedObjectError.constraintConflicts where attempt < Self.attempts {
         // Somebody else has made an object that was to be made here.
         attempt += 1
@@ -212,7 +215,7 @@ struct PendingReferences {
 extension PendingReferences.Lost {
   fileprivate mutating func note(_ name: String, _ text: String) {
     self[name, default: (0, [])].count += 1
-    if self[name, default: (0, [])].examples.count < 3 { self[name]?.examples.append("“\(text)”") }
+    if self[name, default: (0, [])].examples.count < 3 { self[name]?.examples.append("“\(text.shown)”") }
   }
 }
 

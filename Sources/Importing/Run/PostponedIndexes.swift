@@ -20,13 +20,17 @@ final class PostponedIndexes {
     isDryRun = options.isDryRun
   }
 
+  /// Has them stay, since the load itself needs them; unless it goes on without them already.
+  func keep() { hasLooked = true }
+
   /// Decides, once the first records are in, by how many there will be in all.
   func look(records: Int64, in bytes: Int64, of total: Int64) throws {
     guard !hasLooked, bytes > 0 else { return }
     hasLooked = true
     let rest = Double(records) / Double(bytes) * Double(total - bytes)
     guard rest >= Double(largeLoad) else { return }
-    isPostponed = try store.content.postponeIndexes(of: entity, expecting: Int64(rest))
+    // A sparse file may say that it has more bytes than there could be records.
+    isPostponed = try store.content.postponeIndexes(of: entity, expecting: Int64(min(rest, 1e15)))
   }
 
   /// Runs the load, and makes them also when it fails or is stopped.

@@ -114,7 +114,7 @@ extension RowApplier {
   /// Of an update: there is nothing to update.
   func rejectUnknown(_ row: ConvertedBatch.Row, _ place: Int, _ key: UniqueKey) {
     let columns = batch.mapping.constraints[place].attributes.map(\.name).joined(separator: ", ")
-    let text = key.values.map(\.plainText).joined(separator: ", ")
+    let text = key.values.map(\.plainText.shown).joined(separator: ", ")
     rejections.append(
       batch.rejection(
         row, column: columns, code: key.isPartial ? "no_key" : "no_such_object",
@@ -143,7 +143,7 @@ extension RowApplier {
       batch.rejection(
         batch.rows[index], column: relationship.name, code: "no_such_object",
         message: "there is no \(relationship.destinationEntity.name) with \(ends[place].key.name) "
-          + "“\(key.plainText)”, which \(relationship.name) needs"))
+          + "“\(key.plainText.shown)”, which \(relationship.name) needs"))
   }
 
   func rejectOvertaken(_ index: Int) {

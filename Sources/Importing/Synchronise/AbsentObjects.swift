@@ -121,7 +121,7 @@ struct AbsentObjects {
   private func describe(_ object: ManagedObject) -> String {
     for constraint in entity.uniquenessConstraints {
       let values = constraint.map { object.value(at: $0.slot) }
-      if !values.contains(.null) { return "“\(values.map(\.plainText).joined(separator: ", "))”" }
+      if !values.contains(.null) { return "“\(values.map(\.plainText.shown).joined(separator: ", "))”" }
     }
     return "number \(object.objectID.number)"
   }

@@ -16,10 +16,6 @@ package struct ResolvedList: Sendable {
   package func contains(_ value: Value) -> Bool {
     let key = value.comparisonKey
     if key.isNull { return containsNull }
-    guard let index = keys.firstIndex(of: key) else { return false }
-    guard case .string(let wanted) = key, case .string(let found) = keys[index] else { return true }
-    // Swift's strings are equal when they are canonically equivalent; here, only the same bytes are equal.
-    if UTF8Order.areEqual(wanted, found) { return true }
-    return values.contains { $0.isEqualForPredicates(to: value) }
+    return keys.contains(key)
   }
 }

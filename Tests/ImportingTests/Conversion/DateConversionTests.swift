@@ -21,6 +21,19 @@ struct DateConversionTests {
     #expect(try ConverterFixture.number("1e300", .date) == .refused(.outOfRange))
   }
 
+  @Test("a date that its zone leads out of the years 0 to 9999 is out of range")
+  func outOfRange() throws {
+    for text in ["0000-01-01T00:00:00+05:00", "9999-12-31T23:59:59-05:00"] {
+      #expect(try ConverterFixture.text(text, .date) == .refused(.outOfRange))
+      #expect(try ConverterFixture.text(text, .date, format: "yyyy-MM-dd'T'HH:mm:ssXXX") == .refused(.outOfRange))
+    }
+    var rule = PropertyRule()
+    rule.timeZone = "America/New_York"
+    #expect(try ConverterFixture.text("9999-12-31T23:59:59", .date, rule) == .refused(.outOfRange))
+    #expect(try ConverterFixture.text("0000-01-01T00:00:00+05:00", .date, rule) == .refused(.outOfRange))
+    #expect(try seconds(ConverterFixture.text("9999-12-31T23:59:59Z", .date)) == 253_402_300_799)
+  }
+
   @Test("UnixTime is seconds, or milliseconds where seconds would be thousands of years away")
   func unixTime() throws {
     #expect(try seconds(ConverterFixture.text("1388349428", .date, format: "UnixTime")) == 1_388_349_428)

@@ -27,6 +27,24 @@ struct FilterTests {
     #expect(json.tally == "1i 0u 0= 0r 0?" && json.counts.skipped == 1)
   }
 
+  @Test(
+    "a record isn't passed over for a part of a nested object that can't be read, or stands behind what can't",
+    arguments: StoreKind.allCases)
+  func parts(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    try room.run("name\nAcme\n", into: "Maker", job: "f")
+    let text =
+      "{\"sku\":\"a\",\"maker\":\"Acme\",\"size\":{\"width\":\"x\",\"height\":5}}\n"
+      + "{\"sku\":\"b\",\"maker\":\"Acme\",\"size\":7}\n"
+      + "{\"sku\":[1],\"maker\":\"Acme\",\"size\":{\"width\":5}}\n"
+      + "{\"sku\":[1],\"maker\":\"Acme\",\"size\":{\"width\":1}}\n"
+      + "{\"sku\":\"e\",\"maker\":\"Acme\",\"size\":{\"width\":1,\"height\":\"x\"}}\n"
+      + "{\"sku\":\"f\",\"maker\":\"Acme\",\"size\":{\"width\":5}}\n"
+    let end = try room.run(text, as: "a.ndjson", into: "Product", mapping: mapping("size.width > 2"))
+    #expect(end.tally == "1i 0u 0= 3r 0?" && end.counts.skipped == 2)
+    #expect(try room.rows("sku", of: "Product") == ["f"])
+  }
+
   @Test("insert without references passes over as well", arguments: StoreKind.allCases)
   func insert(kind: StoreKind) throws {
     let room = try ImportRoom(kind)

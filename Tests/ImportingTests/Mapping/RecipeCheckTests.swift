@@ -18,6 +18,20 @@ struct RecipeCheckTests {
     }
   }
 
+  @Test("what can't be followed of a relationship is told: separators of one key, and rules for what is in its objects")
+  func relationships() throws {
+    #expect(
+      try problems([
+        "boss": PropertyRule { $0.separator = ";" }, "staff": PropertyRule { $0.separator = "" },
+        "country.name": PropertyRule { $0.trims = true },
+      ]) == [
+        "boss's separator has no use, as boss leads to one Person: leave it out",
+        "country.name: a recipe speaks of Person's own properties, and not of those of objects inside its records: say in "
+          + "the model how they are read, in the user info of Country's properties (mappedKeyName, dateFormat)",
+        "staff's separator is empty: name the text between two keys",
+      ])
+  }
+
   @Test("everything that is wrong is told at once, with the properties")
   func all() throws {
     let problems = try problems([

@@ -14,6 +14,17 @@ struct NDJSONReaderTests {
     #expect(result.raw == [#"{"a":1}"#, #"{"a":2,"b":"x\ty"}"#, #"{"b":null}"#])
   }
 
+  @Test("of equal keys the last counts, whether it or one before it has escapes")
+  func equalKeys() throws {
+    let result = try read(
+      [
+        #"{"a":"x\ty","a":"plain"}"#, #"{"a":"plain","a":"x\ty"}"#, #"{"a":"1\n","a":2,"a":"3\n","b":"4\n"}"#,
+        #"{"b":"\n","a":"\n","b":"b"}"#,
+      ].joined(separator: "\n"), as: "a.ndjson")
+    #expect(
+      result.named == [["a": "plain"], ["a": "x\ty"], ["a": "3\n", "b": "4\n"], ["a": "\n", "b": "b"]])
+  }
+
   @Test("a malformed line is a problem, and reading goes on")
   func malformed() throws {
     let result = try read("{\"a\":1}\n{\"a\":}\n{\"a\":2\n{\"a\":3} x\n[1]\n7\n{\"a\":4}\n", as: "a.ndjson")

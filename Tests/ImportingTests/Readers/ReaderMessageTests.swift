@@ -103,7 +103,7 @@ struct ReaderMessageTests {
     #expect(texts.count == 16)
     #expect(Set(texts).count == texts.count)
     let xml = (0...UInt8.max).compactMap(XMLMistake.init(rawValue:)).map(\.description)
-    #expect(xml.count == 19)
+    #expect(xml.count == 20)
     #expect(Set(xml).count == xml.count)
   }
 }

@@ -25,6 +25,17 @@ struct XMLReaderTests {
     #expect(result.raw[1] == "<person id='8'><address><zip>1</zip>near</address><name/></person>")
   }
 
+  @Test("a record of more parts than may be held together is refused")
+  func parts() throws {
+    let parts = String(repeating: "<a/>", count: XMLMistake.maximumParts + 1)
+    let result = try xml("<r><p><b>1</b></p><p>\(parts)</p></r>", record: "p")
+    #expect(result.named == [["b": "1"]])
+    guard case .malformed(1, _, XMLMistake.tooManyParts.description)? = result.error else {
+      Issue.record("\(String(describing: result.error))")
+      return
+    }
+  }
+
   @Test("an element that comes more than once in its parent is a JSON array")
   func repeated() throws {
     let result = try xml(

@@ -31,6 +31,18 @@ struct AsideTests {
     }
   }
 
+  @Test(
+    "may have columns that alone nothing takes, where the recipe refuses unknown ones", arguments: StoreKind.allCases)
+  func unknownColumns(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let text = #"{"id":1,"root":2,"a":"x"}"# + "\n" + #"{"id":2,"root":2}"# + "\n"
+    let reader = ReaderOptions(columns: ["id", "root", "a", "b"])
+    let mapping = MappingOptions { $0.unknownColumns = .refuse }
+    let end = try room.run(text, as: "a.ndjson", into: "Node", reader: reader, batch: 1, mapping: mapping)
+    #expect(end.tally == "2i 0u 0= 0r 0?")
+    #expect(try room.rows("id", "root.id", of: "Node") == ["1|2", "2|2"])
+  }
+
   @Test("are rejected by the recipe where the model would leave them empty", arguments: StoreKind.allCases, batches)
   func byRecipe(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)

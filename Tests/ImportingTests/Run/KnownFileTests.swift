@@ -94,6 +94,31 @@ struct KnownFileTests {
       })
   }
 
+  @Test("is remembered until so many others have come", arguments: StoreKind.allCases)
+  func forgotten(_ kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    try Data(Self.text.utf8).write(to: room.file("a.csv"))
+    let source = try ImportSource(room.file("a.csv"))
+    func file(_ name: String) throws -> KnownFile {
+      try KnownFile(
+        source, into: name,
+        ImportRequest(
+          job: name, source: room.file("a.csv"), name: name, entity: name, options: ImportOptions(),
+          rejects: room.rejectsFile()))
+    }
+    for number in 1...5 {
+      let context = room.context()
+      try file("\(number)").keep(in: context, remembered: 3)
+      try context.save()
+      // Once more is no other.
+      try file("\(number)").keep(in: context, remembered: 3)
+      try context.save()
+    }
+    #expect(try room.count(of: ImportModel.importedEntity) == 3)
+    #expect(try file("2").earlier(in: room.context()) == nil)
+    #expect(try file("3").earlier(in: room.context()) != nil)
+  }
+
   // MARK: The hash
 
   /// From NIST's examples and the long messages of its test vectors.

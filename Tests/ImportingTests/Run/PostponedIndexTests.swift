@@ -55,6 +55,29 @@ struct PostponedIndexTests {
     #expect(try indexes(room) == all)
   }
 
+  @Test("they stay when records refer to others of their own table by what isn't unique")
+  func needed() throws {
+    let room = try ImportRoom(.sqlite)
+    func count() throws -> Int {
+      let queue = try DatabaseQueue(path: room.database.path)
+      defer { withExtendedLifetime(queue) {} }
+      return try queue.read { db in
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = 'Node'") ?? 0
+      }
+    }
+    let all = try count()
+    for (column, isLess) in [("buddy", false), ("root", true)] {
+      let text = "id,alias,root,\(column == "root" ? "x" : column)\n"
+      let first = column == "root" ? 1_000 : 0
+      let rows = (first..<first + 100 + first).map { "\($0),A\($0),\($0),A\($0)\n" }.joined()
+      var seen: Set<Int> = []
+      try room.run(
+        text + rows, as: "\(column).csv", into: "Node", batch: 10, job: column, largeLoad: 40,
+        told: { _ in seen.insert((try? count()) ?? -1) })
+      #expect(seen.contains { $0 < all } == isLess && !seen.contains(-1))
+    }
+  }
+
   @Test("a load that fails or is stopped makes them as well, and goes on")
   func ended() throws {
     let room = try ImportRoom(.sqlite)

@@ -38,6 +38,19 @@ struct ToManyTests {
     #expect(try room.sets("sku", "tags.word", "chapters.code") == ["a|blue,green|c1,c2", "b||c3", "c|blue,red|"])
   }
 
+  @Test("take keys with braces in them for keys", arguments: StoreKind.allCases, batches)
+  func braces(kind: StoreKind, batch: Int) throws {
+    let room = try ImportRoom(kind)
+    try furnish(room)
+    var rule = PropertyRule()
+    rule.creates = true
+    let text = #"{"sku":"a","maker":"Acme","tags":["x{y","q\\\"{","red"]}"# + "\n"
+    #expect(
+      try room.run(text, as: "a.ndjson", into: "Product", batch: batch, rules: ["tags": rule]).tally == "1i 0u 0= 0r 0?"
+    )
+    #expect(try room.sets("sku", "tags.word") == [#"a|q\"{,red,x{y"#])
+  }
+
   @Test("are columns like any other that nothing takes, unless somebody says how", arguments: StoreKind.allCases)
   func untold(kind: StoreKind) throws {
     let room = try ImportRoom(kind)

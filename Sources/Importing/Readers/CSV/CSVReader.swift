@@ -105,6 +105,9 @@ final class CSVReader: RecordReader {
     guard batch.cellCount(0) <= ReaderOptions.maximumColumns else {
       throw .tooManyColumns(limit: ReaderOptions.maximumColumns)
     }
+    guard batch.byteLength(0) <= ReaderOptions.maximumColumnText else {
+      throw .tooManyColumns(limit: ReaderOptions.maximumColumns)
+    }
     return (0..<batch.cellCount(0)).map { batch.string(batch.cell(0, $0)) }
   }
 }

@@ -4,8 +4,11 @@
 /// own bytes, and a text that is decoded behind them once those are in the batch.
 struct JSONObjectParser {
   private(set) var keys: KeyTable
-  /// Cells whose text has escapes.
-  private var escapedCells: [Int] = []
+  /// Columns whose text has escapes, some of which another value has taken the place of since; and whether each has.
+  private var escapedColumns: [Int] = []
+  private var isEscaped: [Bool] = []
+  /// Of the record that was parsed last.
+  private var firstCell = 0
   private var scratch: [UInt8] = []
 
   init(columns: [String]) { keys = KeyTable(names: columns) }
@@ -16,9 +19,10 @@ struct JSONObjectParser {
     from start: BytePointer, to end: BytePointer, final: Bool, depth: Int,
     into storage: UnsafeMutablePointer<BatchStorage>
   ) -> JSONScan {
-    let firstCell = storage.pointee.cellCount
+    firstCell = storage.pointee.cellCount
     storage.pointee.appendMissing(keys.names.count)
-    escapedCells.removeAll(keepingCapacity: true)
+    for column in escapedColumns { isEscaped[column] = false }
+    escapedColumns.removeAll(keepingCapacity: true)
     let arenaStart = storage.pointee.arenaCount
     var expected = 0
     var place = JSONToken.skipSpace(start + 1, end)
@@ -61,13 +65,16 @@ struct JSONObjectParser {
       }
       guard case .end(let next) = scan else { return scan }
       place = next
-      // The last of two equal keys wins.
-      if storage.pointee.cells[cell].kind != .missing { escapedCells.removeAll { $0 == cell } }
       let quotes = kind == .text ? 1 : 0
       storage.pointee.cells[cell] = Cell(
         kind: kind, offset: UInt32(truncatingIfNeeded: arenaStart + (value - start) + quotes),
         length: UInt32(truncatingIfNeeded: place - value - 2 * quotes))
-      if escaped, kind == .text { escapedCells.append(cell) }
+      if escaped, kind == .text {
+        noteEscapes(in: column)
+      } else if !escapedColumns.isEmpty, column < isEscaped.count {
+        // The last of two equal keys wins.
+        isEscaped[column] = false
+      }
 
       place = JSONToken.skipSpace(place, end)
       guard place < end else { return .more(place) }
@@ -79,8 +86,19 @@ struct JSONObjectParser {
   }
 
   /// Decodes the texts with escapes, once the record's bytes are in the batch.
-  func decodeTexts(in storage: UnsafeMutablePointer<BatchStorage>) {
-    for cell in escapedCells { storage.pointee.decode(cell: cell, JSONToken.unescape) }
+  mutating func decodeTexts(in storage: UnsafeMutablePointer<BatchStorage>) {
+    for column in escapedColumns where isEscaped[column] {
+      isEscaped[column] = false
+      storage.pointee.decode(cell: firstCell + column, JSONToken.unescape)
+    }
+    escapedColumns.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func noteEscapes(in column: Int) {
+    while isEscaped.count <= column { isEscaped.append(false) }
+    if isEscaped[column] { return }
+    isEscaped[column] = true
+    escapedColumns.append(column)
   }
 
   private mutating func column(of key: BytePointer, length: Int, escaped: Bool, expected: Int) -> Int? {

@@ -9,8 +9,6 @@ struct KeyTable {
   /// Open addressing: column + 1, or 0. Twice as many as columns at least.
   private var slots = [Int32](repeating: 0, count: 64)
 
-  private static let maximumText = 1 << 20
-
   init(names: [String]) {
     for name in names {
       var name = name
@@ -32,7 +30,9 @@ struct KeyTable {
       if matches(column, key) { return column }
       slot = (slot + 1) & (slots.count - 1)
     }
-    guard names.count < ReaderOptions.maximumColumns, text.count + key.count <= Self.maximumText else { return nil }
+    guard names.count < ReaderOptions.maximumColumns, text.count + key.count <= ReaderOptions.maximumColumnText else {
+      return nil
+    }
     names.append(String(decoding: key, as: UTF8.self))
     text.append(contentsOf: key)
     starts.append(text.count)

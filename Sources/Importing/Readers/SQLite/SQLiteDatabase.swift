@@ -58,7 +58,7 @@ final class SQLiteDatabase {
     for pragma in ["cell_size_check = ON", "mmap_size = 0", "cache_size = -\(Self.cacheKiB)", "query_only = ON"] {
       try run("PRAGMA \(pragma)")
     }
-    try findTables(withViews: isQueried)
+    try findTables()
     authorize()
     let (steps, overflows) = Int(clamping: fileSize).multipliedReportingOverflow(by: Self.stepsAByte)
     guardian.limit = overflows ? Int.max : max(Self.fewSteps, steps)
@@ -127,7 +127,7 @@ final class SQLiteDatabase {
   }
 
   /// Finds what has rows of its own: of virtual tables the root page is zero.
-  private func findTables(withViews: Bool) throws(ReaderError) {
+  private func findTables() throws(ReaderError) {
     let sql =
       "SELECT name, type = 'view' FROM sqlite_schema WHERE (type = 'table' AND rootpage > 0 "
       + "AND name NOT LIKE 'sqlite!_%' ESCAPE '!') OR type = 'view' ORDER BY name"

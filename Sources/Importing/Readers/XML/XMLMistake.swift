@@ -2,10 +2,12 @@
 enum XMLMistake: UInt8, Error, Hashable {
   case unexpectedEnd, badName, nameTooLong, badTag, attributeWithoutValue, duplicateAttribute, lessThanInValue
   case unknownReference, badCharacterReference, wrongEndTag, textOutside, secondRoot, badDeclaration
-  case misplacedDoctype, ownDeclarations, tooDeep, tooLong, tooManyColumns, notPropertyList
+  case misplacedDoctype, ownDeclarations, tooDeep, tooLong, tooManyParts, tooManyColumns, notPropertyList
 
   /// Elements inside one another.
   static let maximumDepth = 200
+  /// Elements, attributes and texts in one record: they are held together, and take more memory than they are long.
+  static let maximumParts = 1 << 20
   /// Bytes of an element's or attribute's name.
   static let maximumName = 1_000
 }
@@ -32,6 +34,7 @@ extension XMLMistake: CustomStringConvertible {
     case .ownDeclarations: "the document type declares entities or elements of its own, which aren't read"
     case .tooDeep: "elements are nested more than \(Self.maximumDepth) deep"
     case .tooLong: "a tag is longer than a record may be"
+    case .tooManyParts: "more than \(Self.maximumParts) elements, attributes and texts stand in one record"
     case .notPropertyList: "a property list doesn't have this element here"
     case .tooManyColumns: "there are too many different names"
     }

@@ -124,6 +124,7 @@ struct XMLScanner {
       guard let stop = Bytes.find(quote, from: value, to: end) else { return .more }
       if let wrong = Bytes.find(Self.open, from: value, to: stop) { return .mistake(.lessThanInValue, at: wrong) }
       if let (mistake, place) = XMLText.mistake(from: value, to: stop) { return .mistake(mistake, at: place) }
+      guard attributes.count < ReaderOptions.maximumColumns else { return .mistake(.tooManyColumns, at: attribute) }
       attributes.append(Attribute(name: attributeName, value: Self.bytes(value, stop)))
       place = stop + 1
     }

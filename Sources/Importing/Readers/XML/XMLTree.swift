@@ -56,6 +56,7 @@ struct XMLTree {
       case .passedOver: break
       case .doctype: return .mistake(.misplacedDoctype, at: place)
       }
+      if nodes.count > XMLMistake.maximumParts { return .mistake(.tooManyParts, at: place) }
       place = next
       if open.isEmpty { return .token(token, end: place) }
     }

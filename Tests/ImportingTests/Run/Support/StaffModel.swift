@@ -79,6 +79,8 @@ enum StaffModel {
     relationships: [
       RelationshipDefinition("root", to: "Node", isOptional: false, userInfo: ["relatedByAttribute": "id"]),
       RelationshipDefinition("buddy", to: "Node", userInfo: ["relatedByAttribute": "alias"]),
+      RelationshipDefinition(
+        "twin", to: "Node", userInfo: ["relatedByAttribute": "alias", "mappedKeyTemplate": "{a}-{b}"]),
     ],
     uniquenessConstraints: [["id"]])
 

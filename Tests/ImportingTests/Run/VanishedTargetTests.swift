@@ -1,0 +1,41 @@
+import ManagedObjects
+import Testing
+
+@testable import Importing
+
+@Suite("Objects that somebody else deletes while they are referred to")
+struct VanishedTargetTests {
+  @Sendable private static func deleteGermany(_ context: ManagedObjectContext) throws {
+    let request = FetchRequest<ManagedObject>(entityName: "Country", predicate: .equal("code", .string("DE")))
+    for country in try context.fetch(request) { context.delete(country) }
+  }
+
+  @Test(
+    "are looked for again, and lead nowhere then", arguments: StoreKind.allCases, [ImportOptions.Mode.insert, .upsert])
+  func remembered(kind: StoreKind, mode: ImportOptions.Mode) throws {
+    let room = try ImportRoom(kind)
+    try room.furnish(countries: ["DE", "FR"])
+    let text = "code,name,country_code\na,Ann,DE\nb,Bob,FR\nc,Cy,DE\nd,Di,FR\n"
+    // In the second batch the country is found among those that are remembered from the first.
+    let end = try room.run(text, mode: mode, batch: 2) { progress in
+      if progress.counts.records == 2 { room.intrude(Self.deleteGermany) }
+    }
+    #expect(end.tally == "4i 0u 0= 0r 1?")
+    #expect(try room.rows("code", "country.code") == ["a|", "b|FR", "c|", "d|FR"])
+  }
+
+  @Test("of references that waited for the end of the file, too", arguments: StoreKind.allCases)
+  func waiting(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let text = "code,name,boss\na,Ann,c\nb,Bob,\nc,Cy,\nd,Di,\n"
+    let end = try room.run(text, batch: 2) { progress in
+      guard progress.counts.records == 4 else { return }
+      room.intrude { context in
+        let request = FetchRequest<ManagedObject>(entityName: "Person", predicate: .equal("code", .string("c")))
+        for person in try context.fetch(request) { context.delete(person) }
+      }
+    }
+    #expect(end.tally == "4i 0u 0= 0r 1?")
+    #expect(try room.rows("code", "boss.code") == ["a|", "b|", "d|"])
+  }
+}
