@@ -54,7 +54,7 @@ final class FeedImport {
     }
     let plan = try FeedPlan(source, request, entities(of: store))
     try request.options.mapping.check(ofFeed: plan.steps.map(\.entity))
-    let known = try importer.knownFile(source, into: plan.target)
+    let known = try importer.knownFile(source, into: plan.target, shouldStop)
     if begun == nil, let note = try known?.earlier(in: context) { return importer.ended(note) }
     try folder.make()
     let last = LastReport()

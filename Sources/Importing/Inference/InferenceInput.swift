@@ -77,7 +77,7 @@ struct InferenceInput: Sendable, Hashable {
         let file = path.hasSuffix("/") ? path + name : path + "/" + name
         var isInner: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: file, isDirectory: &isInner)
-        guard isThere, !isInner.boolValue, isKnown(name) || name.lowercased().hasSuffix(".zip") else {
+        guard isThere, !isInner.boolValue, isKnown(name) || isArchive(name) else {
           notes.append("\(file) was passed over: its ending isn't one of a known format")
           continue
         }
@@ -100,8 +100,10 @@ struct InferenceInput: Sendable, Hashable {
         return
       }
       for member in archive.members {
-        guard archive.members.count == 1 || isKnown(member.name) else {
-          notes.append("\(SourceError.shown(member.name)) was passed over: its ending isn't one of a known format")
+        let isReadable = isKnown(member.name) && SourceCompression.ofName(member.name) == nil
+        guard archive.members.count == 1 || isReadable else {
+          let name = SourceError.shown(member.name)
+          notes.append("\(name) was passed over: its ending isn't one of a known format, or it is packed itself")
           continue
         }
         var chosen = options
@@ -115,7 +117,11 @@ struct InferenceInput: Sendable, Hashable {
 
   private static func isKnown(_ name: String) -> Bool {
     SourceFormat(fileName: SourceCompression.ofName(name)?.inner ?? name) != nil
-      || SourceCompression.ofName(name)?.inner.lowercased().hasSuffix(".tar") == true
+  }
+
+  private static func isArchive(_ name: String) -> Bool {
+    name.lowercased().hasSuffix(".zip")
+      || (SourceCompression.ofName(name)?.inner ?? name).lowercased().hasSuffix(".tar")
   }
 }
 

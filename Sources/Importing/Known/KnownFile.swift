@@ -18,9 +18,16 @@ struct KnownFile {
   /// How many files a store remembers.
   static let remembered: Int64 = 100_000
 
+  /// It was to be stopped before the file was read.
+  struct Stopped: Error {}
+
   /// Reads the whole file.
-  init(_ source: ImportSource, into target: String, _ request: ImportRequest) throws {
-    digest = try source.digest()
+  /// - Throws: ``Stopped``, when `shouldStop` said so.
+  init(
+    _ source: ImportSource, into target: String, _ request: ImportRequest, shouldStop: () -> Bool = { false }
+  ) throws {
+    guard let digest = try source.digest(shouldStop: shouldStop) else { throw Stopped() }
+    self.digest = digest
     self.target = target
     name = request.name
     options = try Self.fingerprint(request.options)
@@ -83,9 +90,11 @@ struct KnownFile {
 
 extension Importer {
   /// The file, when it is to be recognised; nil when the options don't say so, which costs nothing.
-  func knownFile(_ source: ImportSource, into target: String) throws -> KnownFile? {
+  ///
+  /// - Throws: ``KnownFile/Stopped``, when `shouldStop` said so: it takes a while.
+  func knownFile(_ source: ImportSource, into target: String, _ shouldStop: () -> Bool) throws -> KnownFile? {
     guard request.options.skipsKnownFiles, part == nil else { return nil }
-    return try KnownFile(source, into: target, request)
+    return try KnownFile(source, into: target, request, shouldStop: shouldStop)
   }
 
   /// The end of an import of a file that is there already.

@@ -157,6 +157,18 @@ package struct RecordMapping {
     Set(options.properties.values.compactMap(\.column)).filter { columnIndex[$0] == nil }.sorted()
   }
 
+  /// Properties that the filter asks for, and neither the source nor the recipe says: of every record they are as in a new
+  /// object.
+  var unansweredFilter: [String] {
+    guard let filter = rules.filter else { return [] }
+    var answered = rules.defaults.union(rules.constants.map(\.slot)).union(attributes.map(\.slot))
+    answered.formUnion(references.map(\.relationship.slot))
+    for group in parts { answered.formUnion(group.parts.map(\.attribute.slot)) }
+    return (entity.attributes.map { ($0.name, $0.slot) } + entity.relationships.map { ($0.name, $0.slot) }).filter {
+      filter.reads($1) && !answered.contains($1)
+    }.map(\.0)
+  }
+
   private var unknownColumns: MappingError {
     let taken = Set(columns).subtracting(ignored)
     let free = expectedColumns.filter { !taken.contains($0) }
@@ -269,73 +281,5 @@ package struct RecordMapping {
       case .missing, .null, .empty, .nested: return nil
       }
     }
-  }
-
-  private static func reference(
-    _ relationship: RelationshipDescription, _ rules: MappingRules, _ columns: [String: Int], mayNest: Bool
-  ) throws -> Reference? {
-    let info = relationship.userInfo
-    let rule = rules.options.properties[relationship.name]
-    func failure(_ reason: String) -> MappingError {
-      .badRelationship(entity: rules.entity.name, relationship: relationship.name, reason: reason)
-    }
-    let constant = rules.constantKeys[relationship.slot]
-    let defaultKey = rules.defaultKeys[relationship.slot]
-    var template: KeyTemplate?
-    do {
-      template = rule?.column == nil && constant == nil ? try info["mappedKeyTemplate"].map(KeyTemplate.init) : nil
-    } catch {
-      throw failure("\(error)")
-    }
-    var column = constant == nil ? columns[rule?.column ?? info["mappedKeyName"] ?? relationship.name] : nil
-    if let parts = template?.columns {
-      column = nil
-      if !parts.allSatisfy({ columns[$0] != nil }) { template = nil }
-    }
-    if column == nil, template == nil, constant == nil, defaultKey == nil { return nil }
-    let key: AttributeDescription
-    switch Self.key(of: relationship, rules.options) {
-    case .success(let attribute): key = attribute
-    case .failure(let problem):
-      // Objects need no key; a key alone is rejected with its record.
-      if mayNest, template == nil, rule?.key == nil, relationship.userInfo["relatedByAttribute"] == nil { return nil }
-      throw failure(problem.reason)
-    }
-    do {
-      let converter = try rules.converter(of: key, for: relationship.name)
-      return Reference(
-        relationship: relationship, key: key, converter: converter, column: column, template: template,
-        creates: rule?.creates == true ? KeyedObject(relationship, by: key) : nil,
-        needsObject: needsObject(relationship, rule), constant: constant, defaultKey: defaultKey)
-    } catch {
-      throw failure("\(error)")
-    }
-  }
-
-  /// Why there is no attribute by which a relationship's objects could be found.
-  struct KeyProblem: Error {
-    let reason: String
-  }
-
-  /// The attribute of the destination by which a relationship's objects are found.
-  static func key(
-    of relationship: RelationshipDescription, _ options: MappingOptions
-  ) -> Result<AttributeDescription, KeyProblem> {
-    let destination = relationship.destinationEntity
-    let single = destination.uniquenessConstraints.first { $0.count == 1 }?.first
-    let given = options.properties[relationship.name]?.key
-    guard let name = given ?? relationship.userInfo["relatedByAttribute"] ?? single?.name else {
-      return .failure(
-        KeyProblem(
-          reason: "the source has its key, but neither recipe nor model say by which attribute of "
-            + "\(destination.name): name it as the relationship's key in the recipe, or set relatedByAttribute"))
-    }
-    guard let key = destination.propertiesByName[name] as? AttributeDescription else {
-      return .failure(
-        KeyProblem(
-          reason: "\(given == nil ? "relatedByAttribute" : "the recipe's key") names \(name), "
-            + "which isn't an attribute of \(destination.name)"))
-    }
-    return .success(key)
   }
 }

@@ -39,8 +39,9 @@ final class ImportSource {
     return "\(status.st_size) bytes of \(time), \(String(hash, radix: 16))"
   }
 
-  /// The SHA-256 of all of it. Reads it from its beginning to its end.
-  func digest() throws -> String {
+  /// The SHA-256 of all of it. Reads it from its beginning to its end; nil when `shouldStop`, asked each MiB after the first,
+  /// said so before.
+  func digest(shouldStop: () -> Bool) throws -> String? {
     var hash = SHA256()
     var block = [UInt8](repeating: 0, count: 1 << 20)
     var offset: off_t = 0
@@ -51,6 +52,7 @@ final class ImportSource {
       if count == 0 { return hash.finish().hexadecimal }
       block.withUnsafeBytes { hash.update(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       offset += off_t(count)
+      if count == block.count, shouldStop() { return nil }
     }
   }
 

@@ -83,6 +83,19 @@ package struct Importer {
     in context: ManagedObjectContext, shouldStop: () -> Bool, report: (ImportProgress) -> Void
   ) throws -> ImportEnd {
     context.announcesChanges = false
+    do {
+      return try runToTheEnd(in: context, shouldStop, report)
+    } catch is KnownFile.Stopped {
+      let begun = try ImportCheckpoint.read(request.job, in: context)
+      context.reset()
+      let total = ImportSource.length(of: request.source) ?? 0
+      return .stopped(ImportProgress(counts: begun?.counts ?? ImportCounts(), bytesDone: 0, bytesTotal: total))
+    }
+  }
+
+  private func runToTheEnd(
+    in context: ManagedObjectContext, _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
+  ) throws -> ImportEnd {
     if request.entity == ImportRequest.feed {
       return try FeedImport(self, in: context).run(shouldStop: shouldStop, report: report)
     }
@@ -97,7 +110,7 @@ package struct Importer {
     guard checkpoint.identity == identity else {
       throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
     }
-    let known = try knownFile(source, into: entity.name)
+    let known = try knownFile(source, into: entity.name, shouldStop)
     if begun == nil, let note = try known?.earlier(in: context) { return ended(note) }
     let opened = try openSource(
       fileDescriptor: source.descriptor, name: request.name, options: request.options.reader, member: part?.member,
@@ -197,6 +210,10 @@ package struct Importer {
     }
     if isTabular, !mapping.absent.isEmpty {
       notes.append("the file has no column(s) \(mapping.absent.joined(separator: ", ")), which the recipe names")
+    }
+    if isTabular, !mapping.unansweredFilter.isEmpty {
+      notes.append(
+        "the filter asks for \(MappingError.list(mapping.unansweredFilter)), which the file has no column for")
     }
     if writer.checkpoint.counts.records == 0 { notes.append("the file has no records") }
     return .finished(progress(), notes: notes)

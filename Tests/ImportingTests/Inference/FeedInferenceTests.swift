@@ -112,4 +112,18 @@ struct FeedInferenceTests {
     }
     return coordinator
   }
+
+  @Test("archives in a folder are read, and what is packed inside of one is passed over")
+  func archives() throws {
+    let room = try InferenceRoom()
+    let people = ("people.csv", Array("id,name\n1,Ann\n2,Bob\n".utf8))
+    try room.write(Data(Packing.tar([people])), as: "feed/a.tar")
+    try room.write(
+      Data(
+        Packing.zip([("towns.csv", Array("id,name\n1,Graz\n".utf8)), ("old.csv.gz", [1, 2]), ("more.tar.gz", [3])])),
+      as: "feed/b.zip")
+    let model = try ModelInference().run([room.file("feed").path])
+    #expect(model.entities.map(\.name).sorted() == ["Person", "Town"])
+    #expect(model.notes.count { $0.contains("was passed over") } == 2)
+  }
 }

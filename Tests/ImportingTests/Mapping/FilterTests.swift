@@ -45,6 +45,17 @@ struct FilterTests {
     #expect(try room.rows("sku", of: "Product") == ["f"])
   }
 
+  @Test("a file without the column that the filter asks for is told of", arguments: StoreKind.allCases)
+  func noColumn(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let end = try room.run("code,name\na,Ann\n", mapping: mapping("age > 20 AND country.code == 'DE' AND grade == 7"))
+    #expect(end.counts.skipped == 1)
+    #expect(end.notes == ["the filter asks for age, grade, country, which the file has no column for"])
+    let given = try room.run(
+      "code,name\na,Ann\n", job: "2", mapping: mapping("age > 20", ["age": PropertyRule { $0.defaultValue = "30" }]))
+    #expect(given.notes.isEmpty && given.counts.inserted == 1)
+  }
+
   @Test("insert without references passes over as well", arguments: StoreKind.allCases)
   func insert(kind: StoreKind) throws {
     let room = try ImportRoom(kind)

@@ -94,6 +94,16 @@ struct KnownFileTests {
       })
   }
 
+  @Test("may be stopped while it is hashed, and is begun anew then", arguments: StoreKind.allCases)
+  func stopped(_ kind: StoreKind) throws {
+    let room = try room(kind)
+    let text = "code,name\na," + String(repeating: "x", count: 3 << 20) + "\n"
+    let end = try room.run(text, stopAtAsking: 2)
+    #expect(!end.isFinished && end.counts == ImportCounts() && room.reports.isEmpty)
+    #expect(try room.run(text).counts.inserted == 1)
+    #expect(try room.count(of: ImportModel.importedEntity) == 1)
+  }
+
   @Test("is remembered until so many others have come", arguments: StoreKind.allCases)
   func forgotten(_ kind: StoreKind) throws {
     let room = try ImportRoom(kind)

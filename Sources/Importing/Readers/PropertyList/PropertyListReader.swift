@@ -73,7 +73,9 @@ final class PropertyListReader: RecordReader {
   private func readRecord(_ name: String, into batch: RecordBatch) throws(ReaderError) {
     let storage = batch.storage
     let document = cursor.document
-    guard let length = try wholeElement(limit: maximumRecordBytes) else { return try skip(name, into: batch) }
+    guard let length = try cursor.read(into: &tree, limit: maximumRecordBytes) else {
+      return try cursor.skip(name, into: batch, limit: maximumRecordBytes)
+    }
     let (start, end) = document.waiting
     let firstCell = storage.pointee.cellCount
     guard let kind = PropertyListColumns.kind(of: name) else { throw cursor.fault(.notPropertyList) }
@@ -98,36 +100,6 @@ final class PropertyListReader: RecordReader {
     }
     document.advance(length)
     cursor.passed()
-  }
-
-  /// Reads the element that the cursor came to into the tree; returns its length, or nil if it is longer than the limit.
-  private func wholeElement(limit: Int) throws(ReaderError) -> Int? {
-    let document = cursor.document
-    while true {
-      let (start, end) = document.waiting
-      switch tree.parse(start, min(end, start + limit + 1), depth: cursor.open.count) {
-      case .mistake(let mistake, let place): throw cursor.fault(mistake, after: place - start)
-      case .token(_, let place) where place - start <= limit: return place - start
-      case .more where end - start <= limit:
-        let final = document.window.atEnd
-        if try !document.window.fill(), final {
-          throw document.fault(XMLMistake.unexpectedEnd.description, after: document.window.unread)
-        }
-      case .token, .more: return nil
-      }
-    }
-  }
-
-  /// Keeps the beginning of a record that is too long, and passes over it.
-  private func skip(_ name: String, into batch: RecordBatch) throws(ReaderError) {
-    let document = cursor.document
-    _ = try document.window.fill(until: RecordBatch.keptBytes)
-    let beginning = Array(document.window.bytes.prefix(RecordBatch.keptBytes))
-    let (line, offset) = (document.line, document.window.offset)
-    try cursor.skip(name)
-    batch.finishTooLong(
-      beginning: beginning, line: line, byteOffset: offset, byteLength: Int(document.window.offset - offset),
-      limit: maximumRecordBytes)
   }
 
   private func setMark() {
@@ -201,7 +173,7 @@ extension PropertyListReader {
     switch try cursor.next() {
     case .end: return nil
     case .element("key"):
-      guard let length = try wholeElement(limit: maximumRecordBytes) else { throw cursor.fault(.tooLong) }
+      guard let length = try cursor.read(into: &tree, limit: maximumRecordBytes) else { throw cursor.fault(.tooLong) }
       var text: [UInt8] = []
       tree.appendText(of: 0, at: cursor.document.waiting.start, keepsBlanks: true, to: &text)
       cursor.document.advance(length)

@@ -101,49 +101,24 @@ final class XMLReader: RecordReader {
   private func readRecord(_ name: String, into batch: RecordBatch) throws(ReaderError) {
     let storage = batch.storage
     let document = cursor.document
-    while true {
-      let (start, end) = document.waiting
-      // No further than a record may go, so that it makes no difference how much is in memory.
-      let horizon = min(end, start + maximumRecordBytes + 1)
-      switch mapping.tree.parse(start, horizon, depth: cursor.open.count) {
-      case .mistake(let mistake, let place): throw cursor.fault(mistake, after: place - start)
-      case .token(_, let place) where place - start <= maximumRecordBytes:
-        let firstCell = storage.pointee.cellCount
-        guard mapping.appendCells(at: start, into: storage) else {
-          storage.pointee.cellCount = firstCell
-          throw cursor.fault(.tooManyColumns)
-        }
-        storage.pointee.finish(
-          bytes: start, kept: place - start, line: document.line, byteOffset: document.window.offset,
-          byteLength: place - start, firstCell: firstCell)
-        mapping.composeTexts(at: start, in: storage)
-        if let problem = audit.check(from: start, to: place, horizon: end, offset: document.window.offset) {
-          batch.setProblem(problem)
-        }
-        document.advance(place - start)
-        cursor.passed()
-        return
-      case .more where end - start <= maximumRecordBytes:
-        let final = document.window.atEnd
-        if try !document.window.fill(), final {
-          throw document.fault(XMLMistake.unexpectedEnd.description, after: document.window.unread)
-        }
-      case .token, .more:
-        return try skip(name, into: batch)
-      }
+    guard let length = try cursor.read(into: &mapping.tree, limit: maximumRecordBytes) else {
+      return try cursor.skip(name, into: batch, limit: maximumRecordBytes)
     }
-  }
-
-  /// Keeps the beginning of a record that is too long, and passes over it.
-  private func skip(_ name: String, into batch: RecordBatch) throws(ReaderError) {
-    let document = cursor.document
-    _ = try document.window.fill(until: RecordBatch.keptBytes)
-    let beginning = Array(document.window.bytes.prefix(RecordBatch.keptBytes))
-    let (line, offset) = (document.line, document.window.offset)
-    try cursor.skip(name)
-    batch.finishTooLong(
-      beginning: beginning, line: line, byteOffset: offset, byteLength: Int(document.window.offset - offset),
-      limit: maximumRecordBytes)
+    let (start, end) = document.waiting
+    let firstCell = storage.pointee.cellCount
+    guard mapping.appendCells(at: start, into: storage) else {
+      storage.pointee.cellCount = firstCell
+      throw cursor.fault(.tooManyColumns)
+    }
+    storage.pointee.finish(
+      bytes: start, kept: length, line: document.line, byteOffset: document.window.offset, byteLength: length,
+      firstCell: firstCell)
+    mapping.composeTexts(at: start, in: storage)
+    if let problem = audit.check(from: start, to: start + length, horizon: end, offset: document.window.offset) {
+      batch.setProblem(problem)
+    }
+    document.advance(length)
+    cursor.passed()
   }
 }
 
