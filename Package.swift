@@ -96,7 +96,8 @@ let package = Package(
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", logging]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
-    tests(of: "LadeDaemon", ["ControlAPI", "Importing", "ManagedObjects", "SQLiteStore", "laded", "ladectl"]),
+    tests(
+      of: "LadeDaemon", ["CArchive", "ControlAPI", "Importing", "ManagedObjects", "SQLiteStore", "laded", "ladectl"]),
   ],
   swiftLanguageModes: [.v6]
 )

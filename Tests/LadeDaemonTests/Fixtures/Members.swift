@@ -37,28 +37,33 @@ struct Members: Sendable {
   var good: Int { rows - rejects.count }
 
   /// - Parameters:
+  ///   - first: the number of the first of them.
   ///   - faults: how many rows are bad; of every kind about as many.
+  ///   - kinds: what is wrong with those.
   ///   - managers: who is a manager has a number below this: anybody, unless it is said.
   ///   - version: other versions have the same numbers, and other scores in a third of the rows.
-  init(rows: Int, faults: Int = 0, managers: Int? = nil, version: Int = 1) {
+  init(
+    rows: Int, from first: Int = 0, faults: Int = 0, kinds: [Fault] = Fault.allCases, managers: Int? = nil,
+    version: Int = 1
+  ) {
     self.rows = rows
     var random = SeededGenerator(seed: 2026)
     var bad: [Int: Fault] = [:]
     while bad.count < faults {
-      bad[Int.random(in: 10..<rows, using: &random)] = Fault.allCases[bad.count % Fault.allCases.count]
+      bad[first + Int.random(in: 10..<rows, using: &random)] = kinds[bad.count % kinds.count]
     }
     var text: [UInt8] = Array("number,name,joined,age,score,note,manager\n".utf8)
     text.reserveCapacity(rows * 64)
     var rejects: [Reject] = []
     var line = 2
-    for row in 0..<rows {
+    for row in first..<first + rows {
       let fault = bad[row]
       if let fault { rejects.append(Reject(line: line, fault: fault.rawValue)) }
       var number = row
       if fault == .duplicateKey {
         // Half of them right before it, the others anywhere before it.
-        let first = row.isMultiple(of: 2) ? max(0, row - 20) : 0
-        repeat { number = Int.random(in: first..<row, using: &random) } while bad[number] != nil
+        let lowest = row.isMultiple(of: 2) ? max(first, row - 20) : first
+        repeat { number = Int.random(in: lowest..<row, using: &random) } while bad[number] != nil
       }
       let name = fault == .missingName ? "" : fault == .strayQuote ? "\"A\"B" : "Member \(row)"
       let joined = fault == .badDate ? "2026-13-45" : "20\(10 + row % 15)-0\(1 + row % 9)-1\(row % 10)"
@@ -66,7 +71,7 @@ struct Members: Sendable {
       let score = Double(row % 977) / 8 + (version > 1 && row.isMultiple(of: 3) ? Double(version) : 0)
       let hasNewline = row % 50 == 7
       let note = hasNewline ? "\"said \"\"hm\"\", and\nleft\"" : row % 50 == 9 ? "\"one, two\"" : "note \(row)"
-      let manager = row % 50 == 3 ? "\(row * 7919 % (managers ?? rows))" : ""
+      let manager = row % 50 == 3 ? "\(first + row * 7919 % (managers ?? rows))" : ""
       switch fault {
       case .tooShort: text += Array("\(number),\(name)\n".utf8)
       case .tooLong: text += Array("\(number),\(name),\(joined),\(age),\(score),plain,,more\n".utf8)

@@ -41,12 +41,12 @@ struct TransitTests {
     var files = feed.map { ($0.key + ".txt", $0.value) }.sorted { $0.0 < $1.0 }
     files.append(("LICENSE.md", Data("Do as you like.\n".utf8)))
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.wholeRecipe)
-    try await checkZip(StoredZip.bytes(files), of: feed, in: folder)
+    try await checkZip(Packed.zip(files), of: feed, in: folder)
     // One reject, in the file of its member.
     let at = try #require(files.firstIndex { $0.0 == "stops.txt" })
     files[at].1 += Data("X,Nowhere,far,out,0,\n".utf8)
     let daemon = try await folder.start()
-    let job = try await folder.imported(StoredZip.bytes(files), as: "third.zip", into: "feed")
+    let job = try await folder.imported(Packed.zip(files), as: "third.zip", into: "feed")
     #expect(job.state == .completed && job.progress.rejected == 1, "\(job.reason ?? "")")
     let rejects = try #require(job.rejectsFile)
     #expect(try FileManager.default.contentsOfDirectory(atPath: rejects) == ["stops.txt"])

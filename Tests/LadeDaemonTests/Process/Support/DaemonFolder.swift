@@ -11,9 +11,7 @@ final class DaemonFolder: Sendable {
   ///   - recipes: lines under `recipes:`, with their indentation; store and entity included.
   ///   - more: further lines of the configuration.
   init(model: ModelText, recipes: String = "", more: String = "") throws {
-    var template = Array((NSTemporaryDirectory() + "/laded-XXXXXX").utf8CString)
-    guard let made = mkdtemp(&template) else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    path = URL(fileURLWithPath: String(cString: made)).resolvingSymlinksInPath().path
+    path = try Self.make()
     try model.write(to: path + "/Model.xcdatamodeld")
     try write(
       """
@@ -24,6 +22,21 @@ final class DaemonFolder: Sendable {
       \(recipes.isEmpty ? "" : "recipes:\n\(recipes)")
       \(more)
       """, to: "lade.yaml")
+  }
+
+  /// A folder with all that another has, whose daemon has stopped.
+  init(copying other: DaemonFolder) throws {
+    path = try Self.make()
+    for name in ["lade.yaml", "Model.xcdatamodeld", "main.sqlite", "spool", "state"]
+    where FileManager.default.fileExists(atPath: other.file(name)) {
+      try FileManager.default.copyItem(atPath: other.file(name), toPath: file(name))
+    }
+  }
+
+  private static func make() throws -> String {
+    var template = Array((NSTemporaryDirectory() + "/laded-XXXXXX").utf8CString)
+    guard let made = mkdtemp(&template) else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    return URL(fileURLWithPath: String(cString: made)).resolvingSymlinksInPath().path
   }
 
   deinit {
@@ -37,8 +50,8 @@ final class DaemonFolder: Sendable {
   // MARK: The daemon
 
   /// Starts a daemon, and doesn't wait until it is up.
-  func launch() throws -> DaemonProcess {
-    try DaemonProcess(configuration: file("lade.yaml"), files: nextRun())
+  func launch(_ environment: [String: String] = [:]) throws -> DaemonProcess {
+    try DaemonProcess(configuration: file("lade.yaml"), files: nextRun(), environment: environment)
   }
 
   /// Starts a daemon, and waits until it is up.

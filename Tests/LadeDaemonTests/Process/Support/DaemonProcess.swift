@@ -14,13 +14,14 @@ final class DaemonProcess: Sendable {
   let started: Once<Start>
 
   /// Starts it, and doesn't wait.
-  init(configuration: String, files: String) throws {
+  init(configuration: String, files: String, environment: [String: String] = [:]) throws {
     let started = Once<Start>()
     self.started = started
     notify = try NotifySocket(path: files + ".n") { if $0 == "READY=1" { started.set(.ready) } }
     child = try ChildProcess(
-      Products.laded, ["--config", configuration], environment: Products.environment(["NOTIFY_SOCKET": notify.path]),
-      files: files, whenEnded: { started.set(.ended($0)) })
+      Products.laded, ["--config", configuration],
+      environment: Products.environment(environment.merging(["NOTIFY_SOCKET": notify.path]) { $1 }), files: files,
+      whenEnded: { started.set(.ended($0)) })
   }
 
   var pid: Int32 { child.pid }
@@ -50,9 +51,12 @@ final class DaemonProcess: Sendable {
 
   /// SIGTERM; returns when it has ended, and expects exit status 0.
   func stop() async throws {
-    child.send(SIGTERM)
+    terminate()
     let ending = try await child.ending.value()
     let log = try log
     #expect(ending == .exit(0), "\(log)")
   }
+
+  /// SIGTERM; doesn't wait.
+  func terminate() { child.send(SIGTERM) }
 }

@@ -1,0 +1,101 @@
+// Kills the process that it is preloaded into by SIGKILL, at a change of the files on the disk that a test has chosen:
+// before it, after it, or in the middle of what is written.
+//
+// The file $LADE_KILL_POINT, shared with the test, has two numbers of 8 bytes: how many changes there were so far, and the
+// one at which to die, 0 for none. Changes count whose path has one of the texts of $LADE_KILL_WATCH in it, which stand with
+// a colon between. So the same changes are met on every machine, however busy it is.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static _Atomic int64_t *numbers;
+static char watched[256];
+
+__attribute__((constructor)) static void begin(void) {
+  const char *path = getenv("LADE_KILL_POINT"), *watch = getenv("LADE_KILL_WATCH");
+  if (!path || !watch) return;
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) abort();
+  void *memory = mmap(NULL, 16, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (memory == MAP_FAILED || strlen(watch) >= sizeof watched) abort();
+  strcpy(watched, watch);
+  numbers = memory;
+}
+
+static bool is_watched(const char *path) {
+  char texts[sizeof watched], *rest = texts, *text;
+  strcpy(texts, watched);
+  while ((text = strsep(&rest, ":"))) {
+    if (*text && strstr(path, text)) return true;
+  }
+  return false;
+}
+
+typedef enum { NOT, BEFORE, WITHIN, AFTER } Moment;
+
+static Moment moment_of(const char *path) {
+  if (!numbers || !is_watched(path)) return NOT;
+  int64_t number = atomic_fetch_add(&numbers[0], 1) + 1;
+  return number == atomic_load(&numbers[1]) ? BEFORE + number % 3 : NOT;
+}
+
+static Moment moment(int file) {
+  if (!numbers) return NOT;
+  char link[64], path[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length <= 0) return NOT;
+  path[length] = 0;
+  return moment_of(path);
+}
+
+static void die(void) {
+  syscall(SYS_kill, getpid(), SIGKILL);
+  for (;;) pause();
+}
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+// What can't be half done is done.
+#define CHANGE(name, when, call)      \
+  static __typeof__(&name) next;      \
+  if (!next) next = NEXT(name);       \
+  Moment now = when;                  \
+  if (now == BEFORE) die();           \
+  __typeof__(next call) result = next call; \
+  if (now != NOT) die();              \
+  return result;
+
+#define WRITE(name, offset_type)                                                          \
+  ssize_t name(int file, const void *bytes, size_t count, offset_type offset) {           \
+    static __typeof__(&name) next;                                                        \
+    if (!next) next = NEXT(name);                                                         \
+    Moment now = moment(file);                                                            \
+    if (now == BEFORE) die();                                                             \
+    ssize_t result = next(file, bytes, now == WITHIN ? count / 2 : count, offset);        \
+    if (now != NOT) die();                                                                \
+    return result;                                                                        \
+  }
+
+WRITE(pwrite, off_t)
+WRITE(pwrite64, off64_t)
+
+int ftruncate(int file, off_t length) { CHANGE(ftruncate, moment(file), (file, length)) }
+int ftruncate64(int file, off64_t length) { CHANGE(ftruncate64, moment(file), (file, length)) }
+int fdatasync(int file) { CHANGE(fdatasync, moment(file), (file)) }
+int fsync(int file) { CHANGE(fsync, moment(file), (file)) }
+int unlink(const char *path) { CHANGE(unlink, moment_of(path), (path)) }
+int rmdir(const char *path) { CHANGE(rmdir, moment_of(path), (path)) }
+int rename(const char *from, const char *to) { CHANGE(rename, moment_of(from), (from, to)) }

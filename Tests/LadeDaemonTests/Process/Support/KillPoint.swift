@@ -1,0 +1,56 @@
+import Foundation
+import Glibc
+
+/// Where a daemon is to be killed: at a change of its store or its reject files, by a library that is preloaded into it
+/// (`Tests/KillPoint/killpoint.c`). Unlike a kill after some time, this one hits what it is meant to on any machine.
+final class KillPoint {
+  private static let library = Result { try compiled() }
+
+  /// For ``DaemonFolder/launch(_:)``.
+  let environment: [String: String]
+  private let file: FileHandle
+
+  init(in folder: DaemonFolder) throws {
+    let path = try folder.write(Data(count: 16), to: "kill-point")
+    let preloaded = [ProcessInfo.processInfo.environment["LD_PRELOAD"], try Self.library.get()].compactMap { $0 }
+    environment = [
+      "LD_PRELOAD": preloaded.joined(separator: ":"), "LADE_KILL_POINT": path,
+      "LADE_KILL_WATCH": "/main.sqlite:/rejects/",
+    ]
+    file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+  }
+
+  /// Begins to count anew.
+  /// - Parameter number: the change at which the next daemon is to be killed, from 1; nil for none.
+  func arm(_ number: Int?) throws {
+    try file.seek(toOffset: 0)
+    try file.write(contentsOf: [0, Int64(number ?? 0)].withUnsafeBytes { Data($0) })
+  }
+
+  /// How many changes there were since.
+  func changes() throws -> Int {
+    try file.seek(toOffset: 0)
+    guard let bytes = try file.read(upToCount: 8), bytes.count == 8 else { throw POSIXError(.EIO) }
+    return Int(bytes.withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
+  }
+
+  private static func compiled() throws -> String {
+    guard let compiler = ["cc", "gcc", "clang"].lazy.compactMap(Products.system).first else {
+      throw ProgramFailure(program: "cc", arguments: [], what: "it isn't installed: run make deps", error: "")
+    }
+    let source = Products.package.appendingPathComponent("Tests/KillPoint/killpoint.c").path
+    // Beside the programs that it is for, under a name of its own until it is whole: other test runs may want it, too.
+    let library = Products.folder.appendingPathComponent("killpoint.so").path
+    let made = library + ".\(getpid())"
+    let process = Process()
+    process.executableURL = compiler
+    process.arguments = ["-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"]
+    process.environment = Products.environment([:])
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0, rename(made, library) == 0 else {
+      throw ProgramFailure(program: "cc", arguments: [source], what: "status \(process.terminationStatus)", error: "")
+    }
+    return library
+  }
+}
