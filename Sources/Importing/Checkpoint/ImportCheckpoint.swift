@@ -2,6 +2,7 @@
 // store, saved by the same save as the rows. A job that is killed at any instruction finds the last commit's
 // checkpoint, and goes on from there as if it had never been further.
 
+import Foundation
 package import ManagedObjects
 
 /// How far an import has come, as its last commit says.
@@ -20,12 +21,14 @@ package struct ImportCheckpoint: Sendable, Hashable {
   package var unidentifiedLine: Int64 = 0
   /// Whether the import was finished.
   package var isFinished = false
+  /// The bytes of the source, as the import told them at its end: of what is packed they aren't the file's.
+  package var bytesTotal: Int64 = 0
 
   static let texts = ["readerState", "identity"]
   /// To add one, put it at the end: stores of older versions get the column when they are opened, with 0 in it.
   static let numbers = [
     "byteOffset", "line", "record", "inserted", "updated", "unchanged", "rejected", "unresolved", "rejectsLength",
-    "finished", "deleted", "skipped", "unidentified", "unidentifiedLine",
+    "finished", "deleted", "skipped", "unidentified", "unidentifiedLine", "bytesTotal",
   ]
   /// Texts that came later, for the same reason.
   static let laterTexts = ["created"]
@@ -78,7 +81,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
       ("inserted", counts.inserted), ("updated", counts.updated), ("unchanged", counts.unchanged),
       ("rejected", counts.rejected), ("unresolved", counts.unresolved), ("rejectsLength", rejectsLength),
       ("finished", isFinished ? 1 : 0), ("deleted", counts.deleted), ("skipped", counts.skipped),
-      ("unidentified", unidentified), ("unidentifiedLine", unidentifiedLine),
+      ("unidentified", unidentified), ("unidentifiedLine", unidentifiedLine), ("bytesTotal", bytesTotal),
     ]
     for (name, number) in numbers { try object.setValue(.int(number), forKey: name) }
   }
@@ -99,6 +102,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
     counts.created = CountText.counts(text("created"))
     unidentified = number("unidentified")
     unidentifiedLine = number("unidentifiedLine")
+    bytesTotal = number("bytesTotal")
     rejectsLength = number("rejectsLength")
     identity = text("identity")
     isFinished = number("finished") != 0
@@ -160,5 +164,14 @@ enum CountText {
     var counts: [String: Int64] = [:]
     for index in stride(from: 0, to: words.count - 1, by: 2) { counts[String(words[index])] = Int64(words[index + 1]) }
     return counts
+  }
+}
+
+extension ImportProgress {
+  /// How an import stands that had finished when it was killed, before the queue heard of it.
+  init(ended checkpoint: ImportCheckpoint, of source: URL) {
+    // An earlier version didn't note the bytes.
+    let bytes = checkpoint.bytesTotal > 0 ? checkpoint.bytesTotal : ImportSource.length(of: source) ?? 0
+    self.init(counts: checkpoint.counts, bytesDone: bytes, bytesTotal: bytes)
   }
 }

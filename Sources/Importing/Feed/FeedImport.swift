@@ -42,8 +42,7 @@ final class FeedImport {
     if let begun, begun.isFinished {
       try folder.removeIfEmpty()
       try store.synchronize()
-      let total = ImportSource.length(of: request.source) ?? 0
-      return .finished(ImportProgress(counts: begun.counts, bytesDone: total, bytesTotal: total), notes: [])
+      return .finished(ImportProgress(ended: begun, of: request.source), notes: [])
     }
     let source = try ImportSource(request.source)
     var checkpoint = begun ?? ImportCheckpoint()
@@ -99,6 +98,7 @@ final class FeedImport {
     checkpoint.isFinished = true
     checkpoint.counts = all
     checkpoint.position.record = all.records
+    checkpoint.bytesTotal = progress.bytesTotal
     try checkpoint.write(to: ImportCheckpoint.object(request.job, in: context))
     try known?.keep(in: context)
     try context.saveValidated()
@@ -120,6 +120,8 @@ final class FeedImport {
     context.reset()
     if let done, done.isFinished {
       counts[index] = done.counts
+      // Its archive need not have said how long it is.
+      if done.bytesTotal > 0 { bytes[index].total = done.bytesTotal }
       bytes[index].done = bytes[index].total
       return true
     }

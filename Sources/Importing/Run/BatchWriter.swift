@@ -69,9 +69,11 @@ final class BatchWriter {
 
   /// Ends the import: records that were set aside are applied or rejected, references to records that came later in the
   /// file are set, objects that it doesn't have are deleted where the mode says so, and the checkpoint says so.
-  /// - Parameter told: is called after each save.
+  /// - Parameters:
+  ///   - bytes: the length of the source, as the import tells it.
+  ///   - told: is called after each save.
   /// - Returns: notes for a person; nil when `shouldStop` said so before the end.
-  func finish(shouldStop: () -> Bool, told: () throws -> Void) throws -> [String]? {
+  func finish(of bytes: Int64, shouldStop: () -> Bool, told: () throws -> Void) throws -> [String]? {
     defer { context.reset() }
     guard try settleAside(shouldStop: shouldStop, told: told) else { return nil }
     try absent?.check(checkpoint)
@@ -84,6 +86,7 @@ final class BatchWriter {
     }
     var next = checkpoint
     next.isFinished = true
+    next.bytesTotal = bytes
     try next.write(to: ImportCheckpoint.object(job, in: context))
     try known?.keep(in: context)
     try context.saveValidated()

@@ -198,7 +198,9 @@ package struct Importer {
     }
     if part?.holdsEnd == true { return .finished(progress(), notes: []) }
     try indexes.make()
-    guard var notes = try writer.finish(shouldStop: shouldStop, told: { try checkRejects(writer, atEnd: true) }) else {
+    guard
+      var notes = try writer.finish(of: total, shouldStop: shouldStop, told: { try checkRejects(writer, atEnd: true) })
+    else {
       return try stopped()
     }
     done = total
@@ -222,8 +224,7 @@ package struct Importer {
   /// The end of a job that had finished when it was killed before the queue heard of it.
   private func alreadyFinished(_ entity: EntityDescription, _ checkpoint: ImportCheckpoint) throws -> ImportEnd {
     try coordinator.store(of: entity).synchronize()
-    let total = ImportSource.length(of: request.source) ?? checkpoint.position.byteOffset
-    return .finished(ImportProgress(counts: checkpoint.counts, bytesDone: total, bytesTotal: total), notes: [])
+    return .finished(ImportProgress(ended: checkpoint, of: request.source), notes: [])
   }
 
   private func targetEntity() throws -> EntityDescription {
