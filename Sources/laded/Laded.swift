@@ -10,20 +10,21 @@ struct Laded: AsyncParsableCommand {
     abstract: "Imports the files of a spool into typed objects in a store.",
     discussion: """
       Stays in the foreground. SIGTERM ends it: the spool is left alone, running jobs end at their next batch and go \
-      on after the next start. Exit status: 0 after SIGTERM, 70 after an error while it worked, 78 for a configuration with mistakes, 75 when another \
-      laded works on the same directories, 74 when a directory or store can't be used.
+      on after the next start. Exit status: 0 after SIGTERM, 70 after an error while it worked, 78 for a configuration \
+      with mistakes, 75 when another laded works on the same directories, 74 when a directory or store can't be used.
       """)
 
   @Option(help: ArgumentHelp("The configuration.", valueName: "path"))
   var config = "/etc/lade/lade.yaml"
 
-  @Flag(help: "Only read the configuration, and say what is wrong with it.")
+  @Flag(help: "Only read the configuration and the models that it names, and say what is wrong with them.")
   var checkConfig = false
 
   func run() async throws {
     do {
       let daemon = try Daemon(configurationPath: config)
       if checkConfig {
+        try await daemon.check()
         print("\(config): good")
         return
       }

@@ -148,7 +148,7 @@ struct TicketTests {
 
   @Test("suggests the mode that was meant")
   func nearestMode() {
-    #expect(error("mode: upsrt")?.description.contains("did you mean `upsert`?") == true)
+    #expect(error("mode: upsrt")?.description.hasSuffix("did you mean `upsert`?") == true)
   }
 
   @Test(

@@ -13,7 +13,8 @@ package struct Job: Codable, Sendable, Hashable, Identifiable {
   /// The data store's name.
   package var store: String
   package var entity: String
-  package var mode: ImportMode
+  /// Nil where each of a feed's entities has the mode that it has by default.
+  package var mode: ImportMode?
   /// The recipe of the configuration it came by.
   package var recipe: String?
   /// The file's name as it was submitted.
@@ -31,6 +32,8 @@ package struct Job: Codable, Sendable, Hashable, Identifiable {
   package var progress: JobProgress
   /// Why it is in this state: the last error's words, or who cancelled it.
   package var reason: String?
+  /// What is to be known of a completed job beside its counts: that it was a dry run, what was taken for granted of the file.
+  package var note: String?
   /// The path of the file of records that weren't imported.
   package var rejectsFile: String?
   /// Its steps from the first on; only when one job is asked for.
@@ -39,10 +42,10 @@ package struct Job: Codable, Sendable, Hashable, Identifiable {
   /// A job with everything that is known of it.
   package init(
     id: Int64, kind: String = "import", lane: String, state: JobState, priority: Int = 0, store: String,
-    entity: String, mode: ImportMode, recipe: String? = nil, source: String, submittedAt: Date,
+    entity: String, mode: ImportMode?, recipe: String? = nil, source: String, submittedAt: Date,
     availableAt: Date, startedAt: Date? = nil, endedAt: Date? = nil, attempt: Int = 0, maxAttempts: Int,
     submittedBy: String? = nil, progress: JobProgress = JobProgress(), reason: String? = nil,
-    rejectsFile: String? = nil, transitions: [JobTransition]? = nil
+    note: String? = nil, rejectsFile: String? = nil, transitions: [JobTransition]? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -63,6 +66,7 @@ package struct Job: Codable, Sendable, Hashable, Identifiable {
     self.submittedBy = submittedBy
     self.progress = progress
     self.reason = reason
+    self.note = note
     self.rejectsFile = rejectsFile
     self.transitions = transitions
   }
@@ -76,7 +80,7 @@ package struct Job: Codable, Sendable, Hashable, Identifiable {
     case attempt
     case maxAttempts = "max_attempts"
     case submittedBy = "submitted_by"
-    case progress, reason
+    case progress, reason, note
     case rejectsFile = "rejects_file"
     case transitions
   }

@@ -9,16 +9,25 @@ package indirect enum OptionValue: Codable, Sendable, Hashable {
   /// Reads whichever of them it is.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int.self) {
-      self = .int(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([OptionValue].self) {
-      self = .list(value)
-    } else if let value = try? container.decode([String: OptionValue].self) {
-      self = .map(value)
+    // What is there only trying tells: the decoder says by an error that it is of another type. What is wrong further in
+    // is thrown on, with its place.
+    func value<T: Decodable>(_ type: T.Type) throws -> T? {
+      do {
+        return try container.decode(type)
+      } catch let error as DecodingError where error.depth <= decoder.codingPath.count {
+        return nil
+      }
+    }
+    if let flag = try value(Bool.self) {
+      self = .bool(flag)
+    } else if let number = try value(Int.self) {
+      self = .int(number)
+    } else if let text = try value(String.self) {
+      self = .string(text)
+    } else if let list = try value([OptionValue].self) {
+      self = .list(list)
+    } else if let map = try value([String: OptionValue].self) {
+      self = .map(map)
     } else {
       throw DecodingError.dataCorruptedError(
         in: container,
@@ -36,6 +45,18 @@ package indirect enum OptionValue: Codable, Sendable, Hashable {
     case .bool(let value): try container.encode(value)
     case .list(let value): try container.encode(value)
     case .map(let value): try container.encode(value)
+    }
+  }
+}
+
+extension DecodingError {
+  /// How many keys lead to what is wrong.
+  fileprivate var depth: Int {
+    switch self {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+      .dataCorrupted(let context):
+      context.codingPath.count
+    @unknown default: 0
     }
   }
 }

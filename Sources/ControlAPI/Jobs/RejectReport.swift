@@ -38,17 +38,28 @@ package struct RejectReport: Codable, Sendable, Hashable {
   package var job: Int64
   /// The path of the reject file, which can be mended and imported; nil when the job has rejected nothing.
   package var file: String?
+  /// Whether it is a folder with a file for each of a feed's.
+  package var isFolder: Bool
   package var count: Int64
   /// The most frequent first.
   package var groups: [Group]
   /// Records for reasons that weren't kept apart, there being too many of them.
   package var others: Int64
 
-  package init(job: Int64, file: String? = nil, count: Int64 = 0, groups: [Group] = [], others: Int64 = 0) {
+  package init(
+    job: Int64, file: String? = nil, isFolder: Bool = false, count: Int64 = 0, groups: [Group] = [], others: Int64 = 0
+  ) {
     self.job = job
     self.file = file
+    self.isFolder = isFolder
     self.count = count
     self.groups = groups
     self.others = others
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case job, file
+    case isFolder = "is_folder"
+    case count, groups, others
   }
 }

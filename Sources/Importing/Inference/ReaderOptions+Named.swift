@@ -1,3 +1,5 @@
+import ManagedObjects
+
 extension ReaderOptions {
   /// Options from texts by the names that recipes give them: `delimiter`, `skip_lines`, `columns`.
   ///
@@ -5,45 +7,59 @@ extension ReaderOptions {
   /// - Throws: ``ReaderError/invalidOption(name:reason:)``.
   package init(named values: [String: [String]]) throws {
     self.init()
-    for (name, texts) in values.sorted(by: { $0.key < $1.key }) { try set(name, texts) }
+    for (name, texts) in values.sorted(by: { $0.key < $1.key }) {
+      guard let key = ImportOptionKey(rawValue: name) else {
+        let names = Self.names
+        let nearest = NearestName.of(name, among: names).map { "did you mean \($0)?" }
+        throw ReaderError.invalidOption(
+          name: name,
+          reason: "there is none of this name; " + (nearest ?? "there are \(names.joined(separator: ", "))"))
+      }
+      try set(key, texts)
+    }
     try validate()
   }
 
-  private mutating func set(_ name: String, _ texts: [String]) throws(ReaderError) {
-    let value = NamedValue(name: name, texts: texts)
-    switch name {
-    case "format": format = try value.word(SourceFormat.allCases)
-    case "member": member = try value.text()
-    case "encoding": encoding = try value.encoding()
-    case "fallback_encoding": fallbackEncoding = try value.encoding()
-    case "delimiter": delimiter = try value.text() == "tab" ? "\t" : try value.text()
-    case "quote": quote = try value.text() == "none" ? nil : try value.text()
-    case "escape": escape = try value.text() == "none" ? nil : try value.text()
-    case "tsv_escapes": tsvEscapes = try value.flag()
-    case "comment": comment = try value.text()
-    case "skip_lines": skipLines = try value.number()
-    case "header": header = try value.flag()
-    case "columns": columns = value.list
-    case "fields":
+  private mutating func set(_ key: ImportOptionKey, _ texts: [String]) throws(ReaderError) {
+    let value = NamedValue(name: key.rawValue, texts: texts)
+    switch key {
+    case .format: format = try value.word(SourceFormat.allCases)
+    case .member: member = try value.text()
+    case .encoding: encoding = try value.encoding()
+    case .fallbackEncoding: fallbackEncoding = try value.encoding()
+    case .delimiter: delimiter = try value.text() == "tab" ? "\t" : try value.text()
+    case .quote: quote = try value.text() == "none" ? nil : try value.text()
+    case .escape: escape = try value.text() == "none" ? nil : try value.text()
+    case .tsvEscapes: tsvEscapes = try value.flag()
+    case .comment: comment = try value.text()
+    case .skipLines: skipLines = try value.number()
+    case .header: header = try value.flag()
+    case .columns: columns = value.list
+    case .fields:
       let columns = try value.fields()
       if fixedWidth == nil { fixedWidth = FixedWidthLayout(columns: columns) } else { fixedWidth?.columns = columns }
-    case "field_unit":
+    case .fieldUnit:
       try layout { (layout) throws(ReaderError) in
         layout.unit = try value.word(FixedWidthLayout.Unit.allCases)
       }
-    case "field_trim": try layout { (layout) throws(ReaderError) in layout.trims = try value.flag() }
-    case "short_lines": try layout { (layout) throws(ReaderError) in layout.allowsShortLines = try value.flag() }
-    case "maximum_expansion": maximumExpansion = try value.number()
-    case "maximum_unpacked_bytes": maximumUnpackedBytes = Int64(try value.number())
-    case "root": root = try value.text()
-    case "record": record = try value.text()
-    default: throw .invalidOption(name: name, reason: "there is none of this name; there are \(Self.names)")
+    case .fieldTrim: try layout { (layout) throws(ReaderError) in layout.trims = try value.flag() }
+    case .shortLines: try layout { (layout) throws(ReaderError) in layout.allowsShortLines = try value.flag() }
+    case .maximumExpansion: maximumExpansion = try value.number()
+    case .maximumUnpackedBytes: maximumUnpackedBytes = Int64(try value.number())
+    case .root: root = try value.text()
+    case .record: record = try value.text()
+    case .table: table = try value.text()
+    case .query: query = try value.text()
+    case .atomic, .dryRun, .allowEmpty, .skipKnownFiles, .rejectLimit, .rejectShare, .batchSize,
+      .properties, .nulls, .trim, .filter, .ignoredColumns, .unknownColumns:
+      throw .invalidOption(
+        name: key.rawValue,
+        reason: "it says nothing of how a file is read; what does: \(Self.names.joined(separator: ", "))")
     }
   }
 
-  private static let names =
-    "format, member, encoding, fallback_encoding, delimiter, quote, escape, tsv_escapes, comment, skip_lines, header, "
-    + "columns, fields, field_unit, field_trim, short_lines, maximum_expansion, maximum_unpacked_bytes, root, record"
+  /// Those that say how a file is read.
+  private static let names = ImportOptionKey.allCases.filter { $0.isOfReading }.map(\.rawValue)
 
   /// Changes what is said of fixed columns, before or after they are named.
   private mutating func layout(_ change: (inout FixedWidthLayout) throws(ReaderError) -> Void) throws(ReaderError) {
@@ -97,16 +113,10 @@ private struct NamedValue {
   func fields() throws(ReaderError) -> [FixedWidthLayout.Column] {
     var columns: [FixedWidthLayout.Column] = []
     for text in list {
-      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-      let places =
-        parts.count == 2 ? parts[1].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) } : []
-      if places.count == 1, let width = places[0] {
-        columns.append(.init(String(parts[0]), width: width))
-      } else if places.count == 2, let start = places[0], let end = places[1] {
-        columns.append(.init(String(parts[0]), start: start, end: end))
-      } else {
-        throw wrong("a column is its name and width, such as id:5, or its first and last place, such as id:1-5")
+      guard let column = FixedWidthLayout.Column(short: text) else {
+        throw wrong("“\(text)” is no column: " + FixedWidthLayout.Column.shortForm)
       }
+      columns.append(column)
     }
     return columns
   }

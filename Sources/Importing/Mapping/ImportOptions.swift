@@ -35,10 +35,10 @@ package struct ImportOptions: Codable, Sendable, Hashable {
     }
 
     /// Whether a record without a key is of no use.
-    var needsKey: Bool { findsObjects && self != .replace }
+    package var needsKey: Bool { findsObjects && self != .replace }
 
     /// Whether objects that no record is about are deleted.
-    var deletesOthers: Bool { self == .replace || self == .synchronise }
+    package var deletesOthers: Bool { self == .replace || self == .synchronise }
   }
 
   /// What is committed together.

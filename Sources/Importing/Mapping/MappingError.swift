@@ -44,7 +44,7 @@ extension MappingError: CustomStringConvertible {
     case .nothingToMap(let entity, let columns, let expected):
       return
         "none of the columns \(list(columns)) is one of \(entity)'s; expected some of \(list(expected)). "
-        + "Name the source's columns by mappedKeyName in the model"
+        + "Name the source's columns under properties in the recipe or options, or by mappedKeyName in the model"
     case .noKey(let entity, let constraints, let columns, let mode):
       if constraints.isEmpty {
         return
@@ -52,7 +52,8 @@ extension MappingError: CustomStringConvertible {
       }
       return
         "\(mode.rawValue) needs a column for each attribute of a uniqueness constraint of \(entity) "
-        + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns))"
+        + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns)). "
+        + "If one of them is it, name it under properties in the recipe or options"
     case .cannotReplace(let entity, let count, let examples):
       return
         "\(count) \(entity) that the file doesn't have can't be deleted, since others need them, such as "
@@ -83,13 +84,19 @@ extension MappingError: CustomStringConvertible {
         "\(count) records were rejected, more than the limit of \(limit). The first: \(first)"
     case .tooLargeShareRejected(let count, let records, let share, let first):
       return
-        "\(count) of \(records) records were rejected, more than the allowed share of \(share). "
+        "\(count) of \(records) records were rejected, more than the allowed share of \(Self.percent(share)). "
         + "The first: \(first)"
     case .fileFailed(let path, let operation, let reason): return "can't \(operation) \(path): \(reason)"
     }
   }
 
   private func list(_ names: [String]) -> String { Self.list(names) }
+
+  /// As a recipe writes it: `2.5%`.
+  private static func percent(_ share: Double) -> String {
+    let percent = (share * 1_000_000).rounded() / 10_000
+    return (Int64(exactly: percent).map { String($0) } ?? String(percent)) + "%"
+  }
 
   /// Names of columns, of which a file may have many, and long ones.
   static func list(_ names: [String]) -> String {

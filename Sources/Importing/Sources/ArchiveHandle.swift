@@ -182,6 +182,7 @@ final class ArchiveHandle {
     return body()
   }
 
-  // Sendable: made once, never changed, never freed.
+  // What makes it safe: a static `let` is made once, by whichever thread comes first; nothing writes to the locale or frees
+  // it, and uselocale, which is all that is done with it, sets the calling thread's own.
   nonisolated(unsafe) private static let utf8Locale = newlocale(Int32(1) << LC_CTYPE, "C.UTF-8", nil)
 }

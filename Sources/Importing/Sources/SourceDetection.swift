@@ -36,6 +36,24 @@ extension SourceDetection {
     if looksLikeHeader == false {
       notes.append("the first line was taken for the column names, but looks like a record")
     }
+    if options.format == nil { noteUseless(options) }
+  }
+
+  /// Tells of options that a file of this format has no use for. Where the options name the format, they were refused.
+  private mutating func noteUseless(_ options: ReaderOptions) {
+    let isTable = format == .csv || format == .tsv
+    let given: [(name: String, isUseless: Bool)] = [
+      ("delimiter", options.delimiter != nil && !isTable), ("header", !options.header && !isTable),
+      ("fields", options.fixedWidth != nil && format != .fixedWidth),
+      ("root", options.root != nil && format != .json && format != .plist),
+      ("record", options.record != nil && format != .xml),
+      // The rejects of a SQLite file are NDJSON.
+      ("table", options.table != nil && format != .ndjson), ("query", options.query != nil && format != .ndjson),
+    ]
+    let names = given.filter(\.isUseless).map(\.name)
+    guard !names.isEmpty else { return }
+    notes.append(
+      "the file is read as \(format.rawValue), of which the option(s) \(names.joined(separator: ", ")) say nothing")
   }
 
   private mutating func noteContainer(_ stages: SourceStages) {

@@ -13,20 +13,27 @@ extension DaemonBackend {
     let job = try await translating { try await queue.job(id) }
     guard let name = job.progress.rejectsFile else { return RejectReport(job: id) }
     let file = URL(fileURLWithPath: configuration.rejects).appendingPathComponent(name)
-    guard FileManager.default.fileExists(atPath: file.path) else {
-      throw ControlError.conflict(
-        reason: "Job \(id) rejected \(job.progress.rejected) record(s), and \(file.path) isn't there any more.")
-    }
     let options = try job.decodeOptions(as: ImportOptions.self).reader
     let summary = try await withCheckedThrowingContinuation { (answer: CheckedContinuation<RejectSummary, any Error>) in
-      Self.rejectQueue.async { answer.resume(with: Result { try RejectSummary.read(file, options: options) }) }
+      Self.rejectQueue.async { answer.resume(with: Result { try Self.summary(of: file, options) }) }
     }
     return RejectReport(
-      job: id, file: file.path, count: summary.count,
+      job: id, file: file.path, isFolder: job.entity == ImportRequest.feed, count: summary.count,
       groups: summary.groups.map { group in
         RejectReport.Group(
           code: group.code, column: group.column, count: group.count,
           examples: group.examples.map { .init(line: $0.line, message: $0.message, record: $0.record) })
       }, others: summary.others)
+  }
+
+  private static func summary(of file: URL, _ options: ReaderOptions) throws -> RejectSummary {
+    guard FileManager.default.fileExists(atPath: file.path) else {
+      throw ControlError.conflict(reason: "The job rejected records, and \(file.path) isn't there any more.")
+    }
+    do {
+      return try RejectSummary.read(file, options: options)
+    } catch {
+      throw ControlError.conflict(reason: "\(file.path) can't be read as the job wrote it: \(error)")
+    }
   }
 }

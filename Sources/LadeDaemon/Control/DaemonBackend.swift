@@ -130,11 +130,11 @@ extension ControlAPI.Job {
       deleted: job.progress.deleted, rejected: job.progress.rejected, skipped: job.progress.skipped)
     self.init(
       id: job.id, kind: job.kind, lane: job.lane, state: .init(job.state), priority: job.priority,
-      store: job.store ?? "", entity: job.entity ?? "", mode: job.mode.flatMap(ImportMode.init) ?? .upsert,
+      store: job.store ?? "", entity: job.entity ?? "", mode: job.mode.flatMap(ImportMode.init),
       recipe: job.recipe, source: job.source ?? "", submittedAt: job.submittedAt,
       availableAt: job.availableAt ?? job.notBefore ?? job.submittedAt, startedAt: job.startedAt, endedAt: job.endedAt,
       attempt: job.attempt, maxAttempts: job.maxAttempts, submittedBy: job.submittedBy, progress: progress,
-      reason: job.state == .completed ? job.note ?? job.reason : job.reason,
+      reason: job.reason, note: job.state == .completed ? job.note : nil,
       rejectsFile: job.progress.rejectsFile.map { rejects + "/" + $0 },
       transitions: job.transitions?.map {
         ControlAPI.JobTransition(

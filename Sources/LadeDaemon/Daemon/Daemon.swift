@@ -35,16 +35,26 @@ public struct Daemon: Sendable {
     self.logger = logger
   }
 
+  /// Reads the models, and looks whether files could be imported by the recipes. Makes nothing.
+  /// - Throws: ``DaemonError``.
+  public func check() async throws {
+    try await blocking { [configuration] in
+      try SubmissionPlan(configuration: configuration, stores: DataStores(modelsOf: configuration.stores))
+        .checkRecipes()
+    }
+  }
+
   /// Works until SIGTERM or SIGINT, then ends what is running and returns.
   /// - Throws: ``DaemonError`` when it can't start, or what made it stop.
   public func run() async throws {
     let startedAt = Date()
     // Files are made for the daemon and its group.
     umask(0o007)
+    // Before anything is made, and before a store is migrated.
+    try await check()
     let opened = try await blocking { try Opened(configuration) }
     let holder = QueueHolder()
     let plan = SubmissionPlan(configuration: configuration, stores: opened.stores)
-    try plan.checkRecipes()
     let bridge = SpoolBridge(
       directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
       logger: logger)

@@ -1,5 +1,6 @@
 import ControlAPI
 import Importing
+import ManagedObjects
 
 /// The options of a ticket or a submission, which go before the recipe's: the same keys as a recipe has, read as a recipe's are,
 /// but for what only the operator may say.
@@ -20,9 +21,9 @@ struct SubmissionOptions {
     // Of two options that are wrong, the one that isn't known is likely to be the cause of the other.
     if let unknown = options.keys.sorted().first(where: { ImportOptionKey(rawValue: $0) == nil }) {
       throw SubmissionProblem(
-        field: "options", reason: "there is no option \(unknown)",
-        advice: "There are \(Self.keys.joined(separator: ", ")).")
+        field: "options", reason: "there is no option \(unknown.prefix(80))", advice: Self.advice(for: unknown))
     }
+    let usual = target.batchSize
     // A command line can't tell 1 from "1".
     let reader = YAMLReader(file: "options", takesTextsForNumbers: true)
     let value = YAMLValue(key: "options", node: OptionValue.map(options).node, reader: reader)
@@ -30,29 +31,38 @@ struct SubmissionOptions {
     if let first = reader.problems.first {
       throw SubmissionProblem(field: first.key ?? "options", reason: first.reason)
     }
-    if options["filter"] != nil, let filter = target.mapping.filter, Self.hasRegularExpression(filter) {
+    if options["filter"] != nil, let filter = target.mapping.filter { try Self.check(filter) }
+    if target.batchSize > max(usual, ImportOptions().batchSize) {
       throw SubmissionProblem(
-        field: "options.filter", reason: "only a recipe of the configuration may use MATCHES",
-        advice: "Use LIKE, BEGINSWITH or CONTAINS.")
+        field: "options.batch_size",
+        reason: "it can't be “\(target.batchSize)”: a job's memory grows with it, and only a recipe may say more than "
+          + "\(max(usual, ImportOptions().batchSize))")
     }
   }
 
-  /// Whether a predicate uses MATCHES. A regular expression can take without end on the right text, and here the same hand
-  /// writes both.
-  private static func hasRegularExpression(_ predicate: String) -> Bool {
-    // With an escape in it, where a literal ends isn't asked: the word alone counts.
-    guard !predicate.contains("\\") else { return predicate.lowercased().contains("matches") }
-    var quote: Character?
-    var plain = ""
-    for character in predicate {
-      if let open = quote {
-        if character == open { quote = nil }
-      } else if character == "'" || character == "\"" {
-        quote = character
-      } else {
-        plain.append(character)
-      }
+  /// What to write instead of an option that there isn't.
+  private static func advice(for name: String) -> String {
+    let flag = name.replacing("_", with: "-")
+    if RecipeConfiguration.Key(rawValue: name) != nil {
+      return "It isn't one of the options: say it beside them, with ladectl by --\(flag)."
     }
-    return plain.lowercased().contains("matches")
+    if let nearest = NearestName.of(name, among: keys) { return "Did you mean \(nearest)?" }
+    return "There are \(keys.joined(separator: ", "))."
+  }
+
+  /// Refuses a filter with a regular expression: that can take without end on the right text, and here the same hand writes
+  /// both. What the parser made of the text is asked, for nothing else knows its words, quotes and escapes as well.
+  private static func check(_ filter: String) throws {
+    let predicate: FetchPredicate
+    do {
+      predicate = try FetchPredicate(format: filter)
+    } catch {
+      throw SubmissionProblem(
+        field: "options.filter", reason: "“\(filter)” is no predicate: column \(error.column): \(error.reason)")
+    }
+    guard predicate.uses(.matches) else { return }
+    throw SubmissionProblem(
+      field: "options.filter", reason: "only a recipe of the configuration may use MATCHES",
+      advice: "Use LIKE, BEGINSWITH or CONTAINS.")
   }
 }

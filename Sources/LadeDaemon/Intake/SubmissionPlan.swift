@@ -30,6 +30,8 @@ struct SubmissionProblem: Error, Equatable {
 struct SubmissionPlan: Sendable {
   let configuration: DaemonConfiguration
   let stores: DataStores
+  /// A job's options are kept with it, and in memory for each job that is listed.
+  private static let longestOptions = 128 << 10
 
   /// - Throws: ``SubmissionProblem``.
   func submission(_ request: SubmissionRequest, source: String, by who: String) throws -> Jobs.JobSubmission {
@@ -46,7 +48,6 @@ struct SubmissionPlan: Sendable {
         advice: "The configuration has \(configuration.lanes.map(\.name).joined(separator: ", ")).")
     }
     var options = recipe?.options ?? ImportOptions()
-    try SubmissionOptions(request.options).apply(to: &options)
     if let mode = request.mode {
       guard let known = ImportOptions.Mode(rawValue: mode) else {
         throw SubmissionProblem(
@@ -57,20 +58,31 @@ struct SubmissionPlan: Sendable {
     }
     // Of a feed it is each entity's own.
     if let entity { options.mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert) }
+    try SubmissionOptions(request.options).apply(to: &options)
     do throws(MappingError) {
       if let entity {
+        if let mode = options.mode, mode.needsKey, entity.uniquenessConstraints.isEmpty {
+          throw .noKey(entity: entity.name, constraints: [], columns: [], mode: mode)
+        }
         try options.mapping.check(against: entity)
       } else {
         try options.mapping.check(ofFeed: store.entities.compactMap { store.coordinator.model.entitiesByName[$0] })
       }
     } catch {
+      if case .noKey = error { throw SubmissionProblem(field: "mode", reason: "\(error)") }
       throw SubmissionProblem(field: "options", reason: "\(error)")
+    }
+    let json = try Self.json(options)
+    guard request.options.isEmpty || json.utf8.count <= Self.longestOptions else {
+      throw SubmissionProblem(
+        field: "options", reason: "they have \(json.utf8.count) bytes, and may have \(Self.longestOptions)",
+        advice: "Put them into a recipe.")
     }
     return Jobs.JobSubmission(
       kind: request.kind, lane: lane, priority: request.priority ?? recipe?.priority ?? 0,
       store: store.configuration.name, entity: entity?.name ?? ImportRequest.feed, mode: options.mode?.rawValue,
       recipe: recipe?.name, source: source,
-      format: options.reader.format?.rawValue, options: try Self.json(options), notBefore: request.notBefore,
+      format: options.reader.format?.rawValue, options: json, notBefore: request.notBefore,
       awaitsFile: true, uniqueKey: request.uniqueKey, maxAttempts: request.maxAttempts ?? recipe?.maxAttempts ?? 5,
       submittedBy: who)
   }

@@ -1,15 +1,26 @@
 import Importing
+import Yams
 
 extension YAMLValue {
   private enum FieldKey: String, CaseIterable { case name, width, start, end }
 
   /// Columns of fixed width: `{name: id, width: 5}` or `{name: id, start: 1, end: 5}`, in short `id:5` or `id:1-5`.
   func readFields(into layout: inout FixedWidthLayout?) {
-    guard let elements = elements(of: "columns such as id:5") else { return }
+    guard let elements = fieldElements() else { return }
     if elements.isEmpty { wrongType("a list of at least one column") }
     let columns = elements.compactMap { $0.field() }
     guard columns.count == elements.count else { return }
     if layout == nil { layout = FixedWidthLayout(columns: columns) } else { layout?.columns = columns }
+  }
+
+  /// The list; where texts stand for other types, also one with commas between its elements.
+  private func fieldElements() -> [YAMLValue]? {
+    guard reader.takesTextsForNumbers, let text = node.scalar?.string else {
+      return elements(of: "columns such as id:5")
+    }
+    return text.split(separator: ",", omittingEmptySubsequences: false).enumerated().map {
+      YAMLValue(key: "\(key)[\($0 + 1)]", node: Node(String($1), Tag(.str), .doubleQuoted), reader: reader)
+    }
   }
 
   private func field() -> FixedWidthLayout.Column? {
@@ -25,15 +36,8 @@ extension YAMLValue {
 
   private func shortField() -> FixedWidthLayout.Column? {
     guard let text = anyText() else { return nil }
-    if let colon = text.lastIndex(of: ":"), colon > text.startIndex {
-      let name = String(text[..<colon])
-      let places = text[text.index(after: colon)...].split(separator: "-", omittingEmptySubsequences: false).map {
-        Int($0)
-      }
-      if places.count == 1, let width = places[0] { return .init(name, width: width) }
-      if places.count == 2, let start = places[0], let end = places[1] { return .init(name, start: start, end: end) }
-    }
-    wrong("write the name and its width, such as id:5, or its first and last place, such as id:1-5")
+    if let column = FixedWidthLayout.Column(short: text) { return column }
+    wrong(FixedWidthLayout.Column.shortForm)
     return nil
   }
 }

@@ -5,7 +5,12 @@ extension ImportOptions {
   mutating func read(_ section: YAMLSection<ImportOptionKey>) {
     if let atomic = section[.atomic]?.word(of: Atomicity.self) { atomicity = atomic }
     if let flag = section[.dryRun]?.flag() { isDryRun = flag }
-    if let flag = section[.allowEmpty]?.flag() { allowsEmpty = flag }
+    if let flag = section[.allowEmpty]?.flag() {
+      allowsEmpty = flag
+      if flag, let mode, !mode.deletesOthers {
+        section[.allowEmpty]?.conflict("only replace and synchronise have it, and the mode is \(mode.rawValue)")
+      }
+    }
     if let flag = section[.skipKnownFiles]?.flag() { skipsKnownFiles = flag }
     section[.rejectLimit]?.readLimit(0...1_000_000_000, into: &rejectLimit)
     section[.rejectShare]?.readShare(into: &rejectShare)

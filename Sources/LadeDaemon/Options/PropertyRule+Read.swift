@@ -1,21 +1,5 @@
 import Importing
 
-/// What can be said of one attribute or relationship.
-private enum PropertyKey: String, CaseIterable {
-  case column, constant
-  case defaultValue = "default"
-  case nulls, trim
-  case dateFormat = "date_format"
-  case timeZone = "time_zone"
-  case decimalSeparator = "decimal_separator"
-  case groupingSeparator = "grouping_separator"
-  case trueWords = "true_words"
-  case falseWords = "false_words"
-  case values
-  case otherValues = "other_values"
-  case separator, key, create, unresolved
-}
-
 private enum OtherValues: String, CaseIterable { case keep, reject }
 
 extension YAMLValue {
@@ -26,8 +10,8 @@ extension YAMLValue {
     for entry in entries {
       var rule = properties[entry.name] ?? PropertyRule()
       if entry.value.node.scalar != nil {
-        if let column = entry.value.anyText() { rule.column = column }
-      } else if let section = YAMLSection<PropertyKey>(entry.value) {
+        if let column = entry.value.anyText() { (rule.column, rule.constant) = (column, nil) }
+      } else if let section = YAMLSection<PropertyRuleKey>(entry.value) {
         rule.read(section)
       }
       properties[entry.name] = rule
@@ -36,7 +20,10 @@ extension YAMLValue {
 }
 
 extension PropertyRule {
-  fileprivate mutating func read(_ section: YAMLSection<PropertyKey>) {
+  fileprivate mutating func read(_ section: YAMLSection<PropertyRuleKey>) {
+    // A constant goes in place of a column or default that was said before, and the other way round.
+    if section[.constant] != nil { (column, defaultValue) = (nil, nil) }
+    if section[.column] != nil || section[.defaultValue] != nil { constant = nil }
     if let name = section[.column]?.anyText() { column = name }
     if let text = section[.constant]?.anyText(orEmpty: true) { constant = text }
     if let text = section[.defaultValue]?.anyText(orEmpty: true) { defaultValue = text }

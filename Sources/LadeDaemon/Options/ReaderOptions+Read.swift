@@ -29,8 +29,11 @@ extension ReaderOptions {
     if let flag = section[.shortLines]?.flag() { fixedWidth?.allowsShortLines = flag }
     if let path = section[.root]?.keyPath() { root = path }
     if let path = section[.record]?.anyText() { record = path }
-    if let name = section[.table]?.anyText() { table = name }
-    if let statement = section[.query]?.anyText(orEmpty: true) { query = statement }
+    // One goes in place of the other that was said before.
+    if let name = section[.table]?.anyText() { (table, query) = (name, section[.query] == nil ? nil : query) }
+    if let statement = section[.query]?.anyText(orEmpty: true) {
+      (table, query) = (section[.table] == nil ? nil : table, statement)
+    }
   }
 
   /// Reports options that contradict each other, or that the format has no use for.
@@ -58,6 +61,9 @@ extension ReaderOptions {
     }
     if format != .json, format != .plist { refuse([.root], "JSON documents and property lists have it") }
     if format != .sqlite { refuse([.table, .query], "SQLite has it") }
+    if format == .sqlite {
+      refuse([.encoding, .fallbackEncoding, .columns, .member], "texts have it")
+    }
     if format != .xml { refuse([.record], "XML has it") }
     if !header, columns == nil, format == nil || format == .csv || format == .tsv {
       section[.header]?.conflict("without a header line the file can't name its columns; add `columns: [a, b]`")

@@ -18,27 +18,41 @@ struct DataStores: Sendable {
   /// Opens every store, and creates the files that are missing. Blocks.
   /// - Throws: ``DaemonError/store(name:reason:)``.
   init(_ configurations: [StoreConfiguration]) throws {
+    try self.init(modelsOf: configurations)
+    for store in stores { try Self.open(store) }
+  }
+
+  /// Reads the models, and touches no store: what names in recipes can be looked up in. Blocks.
+  /// - Throws: ``DaemonError/store(name:reason:)``.
+  init(modelsOf configurations: [StoreConfiguration]) throws {
     stores = try configurations.map { configuration in
       do {
         let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: configuration.model))
         let coordinator = PersistentStoreCoordinator(model: try ImportModel.adding(to: data))
-        let file = URL(fileURLWithPath: configuration.path)
-        try FileManager.default.createDirectory(
-          at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        var description = PersistentStoreDescription.sqlite(at: file)
-        // What somebody left out of the model isn't dropped from the store, unless the configuration says that it may be.
-        switch configuration.migration.allowedLoss {
-        case .nothing: description.refusesLossyMigration = true
-        case .anything: description.refusesLossyMigration = false
-        case .these(let names):
-          description.refusesLossyMigration = true
-          description.permittedMigrationLosses = names
-        }
-        try coordinator.addPersistentStore(description)
         return Store(configuration: configuration, coordinator: coordinator, entities: data.entities.map(\.name))
       } catch {
         throw DaemonError.store(name: configuration.name, reason: "\(error)")
       }
+    }
+  }
+
+  private static func open(_ store: Store) throws {
+    let configuration = store.configuration
+    do {
+      let file = URL(fileURLWithPath: configuration.path)
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      var description = PersistentStoreDescription.sqlite(at: file)
+      // What somebody left out of the model isn't dropped from the store, unless the configuration says that it may be.
+      switch configuration.migration.allowedLoss {
+      case .nothing: description.refusesLossyMigration = true
+      case .anything: description.refusesLossyMigration = false
+      case .these(let names):
+        description.refusesLossyMigration = true
+        description.permittedMigrationLosses = names
+      }
+      try store.coordinator.addPersistentStore(description)
+    } catch {
+      throw DaemonError.store(name: configuration.name, reason: "\(error)")
     }
   }
 

@@ -44,7 +44,7 @@ package enum TicketError: Error, Equatable, CustomStringConvertible {
     case .wrongType(let key, let expected, let found, let line, let column):
       "\(TicketError.position(line, column))`\(key)` must be \(expected), and is \(found)."
     case .wrongValue(let key, let value, let problem, let line, let column):
-      "\(TicketError.position(line, column))`\(key)` can't be “\(value)”: \(problem)."
+      "\(TicketError.position(line, column))`\(key)` can't be “\(value)”: \(problem)\(problem.hasSuffix("?") ? "" : ".")"
     }
   }
 

@@ -8,8 +8,8 @@ extension Ladectl.Model {
     static let configuration = CommandConfiguration(
       abstract: "Find the model of files: types, keys, and references between them.",
       discussion: """
-        Takes CSV, TSV, JSON, NDJSON, XML and property lists, compressed or not, archives with all their files, and \
-        folders. Each file becomes an entity. The files are read twice, and every type and key is true of all records; \
+        Takes CSV, TSV, fixed width, JSON, NDJSON, XML and property lists, compressed or not, archives with all their \
+        files, a table of a SQLite file, and folders. Each file becomes an entity. The files are read twice, and every type and key is true of all records; \
         but they are a sample of what is to come, so look over the model before it is used.
 
         With --output, the model is written as Xcode writes one; otherwise it is only shown.
@@ -32,8 +32,8 @@ extension Ladectl.Model {
 
     @Option(
       help: ArgumentHelp(
-        "How all the files are read, with the names that recipes have: delimiter=;, skip_lines=2. Given again, the values "
-          + "are a list.", valueName: "name=value"),
+        "How all the files are read, with the names that recipes have: 'delimiter=;', skip_lines=2. Given again, the "
+          + "values are a list.", valueName: "name=value"),
       transform: { try NamedOption(parsing: $0) })
     var option: [NamedOption] = []
 
@@ -45,6 +45,9 @@ extension Ladectl.Model {
     func validate() throws {
       guard modelPath == nil || name == nil else {
         throw ValidationError("Say where to write the model by --output or by --name, not by both.")
+      }
+      guard !force || modelPath != nil || name != nil else {
+        throw ValidationError("--force goes with --output or --name: nothing is written without one of them.")
       }
       if let name, name.isEmpty || name.contains("/") {
         throw ValidationError("'\(name)' isn't the name of a model; a path goes with --output.")

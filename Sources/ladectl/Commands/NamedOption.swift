@@ -1,5 +1,7 @@
 import ArgumentParser
 import ControlAPI
+import Importing
+import ManagedObjects
 
 /// `name=value` on the command line, for one of a job's options.
 struct NamedOption: Sendable, Hashable {
@@ -19,17 +21,46 @@ struct NamedOption: Sendable, Hashable {
   /// All of them by name. `true` and `false` are Booleans, whole numbers as they are usually written are numbers, and
   /// the rest is text; a name that is there several times is a list of texts. Dots lead into it:
   /// `properties.born.date_format=dd.MM.yyyy`.
-  static func values(_ options: [NamedOption]) -> [String: OptionValue] {
-    let named = options.map { (path: $0.name.split(separator: ".", omittingEmptySubsequences: false)[...], $0.value) }
-    return values(named)
+  /// - Throws: `ValidationError` for a name that is given a value and leads to others as well.
+  static func values(_ options: [NamedOption]) throws -> [String: OptionValue] {
+    try values(options.map { (path: $0.path[...], $0.value) }, under: "")
   }
 
-  private static func values(_ options: [(path: ArraySlice<Substring>, value: String)]) -> [String: OptionValue] {
-    Dictionary(grouping: options) { String($0.path.first ?? "") }.mapValues { options in
-      let inner = options.filter { $0.path.count > 1 }.map { ($0.path.dropFirst(), $0.value) }
-      if !inner.isEmpty { return .map(values(inner)) }
-      return options.count > 1 ? .list(options.map { .string($0.value) }) : single(options[0].value)
+  /// The names with dots between them. The name of a property may have some itself, as an element of a composite has
+  /// (`properties.address.street.column`) and what is said of one entity of a feed, and so may a text that stands for a
+  /// value (`properties.sex.values.N.N.=none`).
+  private var path: [String] {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count > 2, parts[0] == ImportOptionKey.properties.rawValue else { return parts }
+    func joined(_ range: Range<Int>) -> String { parts[range].joined(separator: ".") }
+    let values = PropertyRuleKey.values.rawValue
+    if let place = parts[2..<(parts.count - 1)].firstIndex(of: values) {
+      return [parts[0], joined(1..<place), values, joined((place + 1)..<parts.count)]
     }
+    let known = PropertyRuleKey.allCases.map(\.rawValue)
+    // A key that is misspelt is for the daemon to say so.
+    guard let last = parts.last, known.contains(last) || NearestName.of(last, among: known) != nil else {
+      return [parts[0], joined(1..<parts.count)]
+    }
+    return [parts[0], joined(1..<(parts.count - 1)), last]
+  }
+
+  private static func values(
+    _ options: [(path: ArraySlice<String>, value: String)], under parent: String
+  ) throws -> [String: OptionValue] {
+    var values: [String: OptionValue] = [:]
+    for (name, options) in Dictionary(grouping: options, by: { $0.path.first ?? "" }) {
+      let inner = options.filter { $0.path.count > 1 }.map { ($0.path.dropFirst(), $0.value) }
+      if inner.isEmpty {
+        values[name] = options.count > 1 ? .list(options.map { .string($0.value) }) : single(options[0].value)
+      } else if inner.count == options.count {
+        values[name] = .map(try Self.values(inner, under: parent + name + "."))
+      } else {
+        let whole = parent + name
+        throw ValidationError("'\(whole)' is given both a value and, by '\(whole).…', values in it.")
+      }
+    }
+    return values
   }
 
   private static func single(_ text: String) -> OptionValue {

@@ -7,8 +7,8 @@ extension Ladectl {
     static let configuration = CommandConfiguration(
       abstract: "Show why a job rejected records: grouped by reason, with the first of each.",
       discussion: """
-        The records themselves are in the job's reject file, in the form of its source with the reasons added: mend \
-        them there, and submit it.
+        The records themselves are in the job's reject file, in the form of its source with the reasons added: copy it, \
+        mend them there, and submit the copy.
         """)
 
     @Argument(help: "The job's number.")

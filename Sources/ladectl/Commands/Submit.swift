@@ -21,7 +21,10 @@ extension Ladectl {
     @Option(help: ArgumentHelp("The store (default: the one that has the entity).", valueName: "name"))
     var store: String?
 
-    @Option(help: ArgumentHelp("The entity that the records become.", valueName: "name"))
+    @Option(
+      help: ArgumentHelp(
+        "The entity that the records become; '*' for each file of a zip or tar into the entity of its name.",
+        valueName: "name"))
     var entity: String?
 
     @Option(
@@ -52,8 +55,8 @@ extension Ladectl {
 
     @Option(
       help: ArgumentHelp(
-        "An option of the import, with the names that recipes have: delimiter=;, dry_run=true, properties.born.column=Birth. "
-          + "Given again, the values are a list.", valueName: "name=value"),
+        "An option of the import, with the names that recipes have: 'delimiter=;', dry_run=true, "
+          + "properties.born.column=Birth. Given again, the values are a list.", valueName: "name=value"),
       transform: { try NamedOption(parsing: $0) })
     var option: [NamedOption] = []
 
@@ -70,6 +73,7 @@ extension Ladectl {
       guard recipe == nil || store == nil else {
         throw ValidationError("The recipe says which store; --store goes with --entity.")
       }
+      _ = try NamedOption.values(option)
     }
 
     func run(_ session: Session) async throws {
@@ -77,7 +81,7 @@ extension Ladectl {
         JobSubmission(
           source: AbsolutePath.of(file), store: store, entity: entity, recipe: recipe, mode: mode, lane: lane,
           priority: priority, notBefore: notBefore?.date, uniqueKey: uniqueKey, maxAttempts: maxAttempts,
-          options: NamedOption.values(option)))
+          options: try NamedOption.values(option)))
       guard wait else { return try session.report(job) { "job \(job.id) \(job.state.rawValue)\n" } }
       try await Waiter(session, for: .jobs([job.id])).run(timeout: nil)
     }

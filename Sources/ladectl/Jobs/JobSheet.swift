@@ -27,7 +27,7 @@ struct JobSheet: Sendable {
     var lines: [(String, String, Style.Ink?)] = [("state", job.state.rawValue, Style.ink(of: job.state))]
     if let reason = job.reason { lines.append(("reason", reason, nil)) }
     lines += [
-      ("work", "\(job.kind) into \(target) of store \(job.store), mode \(job.mode.rawValue)", nil),
+      ("work", "\(job.kind) into \(target) of store \(job.store)\(mode)", nil),
       ("lane", "\(job.lane), priority \(job.priority)", nil),
     ]
     if let recipe = job.recipe { lines.append(("recipe", recipe, nil)) }
@@ -51,6 +51,8 @@ struct JobSheet: Sendable {
 
   /// A feed goes into as many entities as it has files.
   private var target: String { job.entity == "*" ? "the entities of its files" : job.entity }
+
+  private var mode: String { job.mode.map { ", mode \($0.rawValue)" } ?? "" }
 
   private var input: String {
     let done = Quantity.bytes(Double(job.progress.bytesDone))

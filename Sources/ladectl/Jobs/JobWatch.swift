@@ -35,7 +35,9 @@ struct JobWatch: Sendable {
     case .all: guard known[job.id] != nil || isPending(job) else { return .none }
     }
     // An event from before the daemon was asked may come after its answer.
-    guard known[job.id]?.state.isEnded != true || job.state.isEnded else { return .none }
+    guard known[job.id]?.state.isEnded != true || job.state.isEnded, known[job.id]?.attempt ?? 0 <= job.attempt else {
+      return .none
+    }
     let before = known.updateValue(job, forKey: job.id)
     if job.state == .running {
       meters[job.id, default: RateMeter()].note(job.progress, at: time)

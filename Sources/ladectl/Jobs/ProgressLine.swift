@@ -13,6 +13,9 @@ struct ProgressLine: Sendable {
     remaining = meter?.remaining(job.progress)
   }
 
+  /// Columns that a note may take; `show` has it whole.
+  private static let shownNote = 200
+
   /// The share of the input that is done, from 0 to 1; nil while its size isn't known.
   static func fraction(_ progress: JobProgress) -> Double? {
     guard progress.bytesTotal > 0 else { return nil }
@@ -69,6 +72,7 @@ struct ProgressLine: Sendable {
       if let start = job.startedAt, let end = job.endedAt {
         text += ", in \(Quantity.duration(end.timeIntervalSince(start)))"
       }
+      if let note = job.note?.printable { text += "; " + note.truncated(to: Self.shownNote) }
     case .retryable, .cancelled, .discarded:
       if let reason = job.reason { text += ": \(reason.printable)" }
     case .scheduled, .available:

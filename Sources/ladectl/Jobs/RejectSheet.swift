@@ -19,6 +19,10 @@ struct RejectSheet: Sendable {
       if more > 0 { text += style("  and \(Quantity.count(more)) more", .dim) + "\n" }
     }
     if report.others > 0 { text += "\n\(Quantity.count(report.others))  for other reasons\n" }
-    return text + "\nMend them in \(file.printable), and submit that.\n"
+    // The file is the daemon's own, which nobody else may write, and of a job that goes on it isn't complete.
+    let copy =
+      report.isFolder
+      ? "copy its files, mend them there, and submit each copy" : "copy it, mend them there, and submit the copy"
+    return text + "\nThe records are in \(file.printable): \(copy).\n"
   }
 }

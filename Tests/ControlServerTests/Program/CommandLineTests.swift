@@ -9,7 +9,7 @@ import Testing
 struct CommandLineTests {
   @Test("options take their kind from how they are written, and repeated ones are lists")
   func options() throws {
-    let values = NamedOption.values(
+    let values = try NamedOption.values(
       try ["a=true", "b=12", "c=007", "d=x=y", "e=1", "e=2", "f="].map(NamedOption.init(parsing:)))
     #expect(
       values == [
@@ -17,12 +17,28 @@ struct CommandLineTests {
         "e": .list([.string("1"), .string("2")]),
         "f": .string(""),
       ])
-    let nested = NamedOption.values(
+    let nested = try NamedOption.values(
       try ["p.born.column=Birth", "p.born.nulls=-", "p.born.nulls=?", "p.n=N"].map(NamedOption.init(parsing:)))
     let born: OptionValue = .map(["column": .string("Birth"), "nulls": .list([.string("-"), .string("?")])])
     #expect(nested == ["p": .map(["born": born, "n": .string("N")])])
+    let both = try ["p.born=Birth", "p.born.trim=true"].map(NamedOption.init(parsing:))
+    #expect(throws: ValidationError.self) { try NamedOption.values(both) }
     #expect(throws: ValidationError.self) { try NamedOption(parsing: "=x") }
     #expect(throws: ValidationError.self) { try NamedOption(parsing: "x") }
+  }
+
+  @Test(
+    "names of properties, and texts that stand for values, may have dots",
+    arguments: [
+      ("properties.address.street.column=S", "address.street", OptionValue.map(["column": .string("S")])),
+      ("properties.Stop.name=S", "Stop.name", .string("S")), ("properties.name=S", "name", .string("S")),
+      ("properties.sex.values.n.a.=x", "sex", .map(["values": .map(["n.a.": .string("x")])])),
+      ("properties.price.colum=k", "price", .map(["colum": .string("k")])),
+      ("properties.key.key=k", "key", .map(["key": .string("k")])),
+    ])
+  func properties(_ text: String, _ name: String, _ value: OptionValue) throws {
+    let values = try NamedOption.values([NamedOption(parsing: text)])
+    #expect(values == ["properties": .map([name: value])])
   }
 
   @Test(

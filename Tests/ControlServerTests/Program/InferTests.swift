@@ -77,7 +77,7 @@ struct InferTests {
     #expect(option.status == 1)
     #expect(option.error.contains("delimeter"), "\(option.error)")
     let wrong: [[String]] = [
-      [], files + ["--output", "x.txt"], files + ["--output", "a.xcdatamodel", "--name", "a"],
+      [], files + ["--output", "x.txt"], files + ["--output", "a.xcdatamodel", "--name", "a"], files + ["--force"],
     ]
     for arguments in wrong {
       #expect(try await LadectlProcess.run(["model", "infer"] + arguments).status == 64)

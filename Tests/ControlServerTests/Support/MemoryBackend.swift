@@ -139,13 +139,13 @@ extension Job {
   /// A job with a state, and the rest made up.
   static func example(
     _ id: Int64, _ state: JobState, source: String = "stops.csv", progress: JobProgress = JobProgress(),
-    reason: String? = nil
+    reason: String? = nil, note: String? = nil
   ) -> Job {
     Job(
       id: id, lane: "import", state: state, store: "main", entity: "Stop", mode: .upsert, source: source,
       submittedAt: Date(timeIntervalSince1970: 1_772_000_000), availableAt: Date(timeIntervalSince1970: 1_772_000_000),
       startedAt: state == .available ? nil : Date(timeIntervalSince1970: 1_772_000_001),
       endedAt: state.isEnded ? Date(timeIntervalSince1970: 1_772_000_004) : nil, attempt: 1, maxAttempts: 5,
-      progress: progress, reason: reason)
+      progress: progress, reason: reason, note: note)
   }
 }

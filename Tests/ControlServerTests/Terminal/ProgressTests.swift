@@ -60,6 +60,31 @@ struct ProgressTests {
     #expect(ProgressLine(.example(5, .available)).sentence(style: .plain) == "5 stops.csv available")
   }
 
+  @Test("of a job that has completed it is said that it was a dry run, and no more than fits of a long note")
+  func notes() {
+    let progress = JobProgress(records: 2, inserted: 2)
+    let dry = Job.example(3, .completed, progress: progress, reason: "done", note: "dry run: nothing was committed")
+    #expect(
+      ProgressLine(dry).sentence(style: .plain)
+        == "3 stops.csv completed: 2 records, 2 inserted, 0 updated, in 0:03; dry run: nothing was committed")
+    let long = Job.example(3, .completed, progress: progress, note: String(repeating: "column ", count: 5000))
+    let sentence = ProgressLine(long).sentence(style: .plain)
+    #expect(sentence.contains("; column column") && sentence.hasSuffix("…") && sentence.displayWidth < 300)
+    let plain = Job.example(3, .completed, progress: progress, reason: "done")
+    #expect(!ProgressLine(plain).sentence(style: .plain).contains("done"))
+  }
+
+  @Test("a feed's rejects are a folder of files, and its mode is each entity's own")
+  func feed() {
+    let report = RejectReport(job: 7, file: "/r/7.rejects", isFolder: true, count: 1)
+    #expect(
+      RejectSheet(report: report).rendered(style: .plain).contains("copy its files, mend them there, and submit each"))
+    var job = Job.example(7, .completed)
+    (job.entity, job.mode) = ("*", nil)
+    let sheet = JobSheet(job: job).rendered(width: nil, style: .plain)
+    #expect(sheet.contains("import into the entities of its files of store main\n"), "\(sheet)")
+  }
+
   @Test("the rate follows what was reported, newer reports weighing more")
   func rate() {
     var meter = RateMeter(memory: 2)
@@ -105,6 +130,17 @@ struct JobWatchTests {
     #expect(watch.note(.example(1, .running), at: 1) == .none)
     #expect(watch.isDone)
     #expect(watch.exitStatus == .success)
+  }
+
+  @Test("an event from before the attempt that is known of changes nothing")
+  func early() {
+    var watch = JobWatch(.jobs([1]))
+    var before = Job.example(1, .available)
+    before.attempt = 0
+    #expect(watch.note(before, at: 0) == .state)
+    #expect(watch.note(.example(1, .running), at: 0) == .state)
+    #expect(watch.note(before, at: 1) == .none)
+    #expect(watch.pending.map(\.state) == [.running])
   }
 
   @Test("waiting for all takes in what comes, and not what is put off or had ended before")

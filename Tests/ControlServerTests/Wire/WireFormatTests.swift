@@ -46,6 +46,24 @@ struct WireFormatTests {
     #expect(try WireFormat.decode(JobSubmission.self, from: WireFormat.encode(long)) == long)
   }
 
+  @Test(
+    "what can't be an option is told with its place",
+    arguments: [
+      (#"{"nulls": ["a", null]}"#, ["options", "nulls", "Index 1"]),
+      (#"{"fields": {"a": 1.5}}"#, ["options", "fields", "a"]),
+      (#"{"trim": null}"#, ["options", "trim"]),
+    ])
+  func badOption(_ options: String, _ path: [String]) throws {
+    let body = Data(#"{"source": "/a.csv", "options": \#(options)}"#.utf8)
+    let error = #expect(throws: DecodingError.self) { try WireFormat.decode(JobSubmission.self, from: body) }
+    guard case .dataCorrupted(let context) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(context.codingPath.map(\.stringValue) == path)
+    #expect(context.debugDescription.contains("an option is a string"))
+  }
+
   @Test("a submission with a key that isn't known is refused by its name")
   func misspelt() throws {
     let error = #expect(throws: DecodingError.self) {

@@ -36,4 +36,34 @@ struct NamedOptionTests {
       "\($0)".contains(name == "field_unit" ? "fields" : name)
     }
   }
+
+  @Test("are told by the nearest name, or by all that there are")
+  func told() {
+    func message(_ name: String) -> String {
+      do {
+        _ = try ReaderOptions(named: [name: ["x"]])
+        return ""
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(message("delimeter").contains("did you mean delimiter?"))
+    #expect(message("zzzzzzzzzz").contains("format, member, encoding"))
+    // What recipes have, and what a model can't be inferred by.
+    #expect(message("batch_size").contains("it says nothing of how a file is read"))
+  }
+
+  @Test("are those that a recipe has of how a file is read", arguments: ImportOptionKey.allCases)
+  func complete(_ key: ImportOptionKey) {
+    // Whatever is wrong with the value, the name is known, or said to be of something else.
+    var reason = ""
+    do {
+      _ = try ReaderOptions(named: [key.rawValue: ["¤"]])
+    } catch ReaderError.invalidOption(let name, let words) {
+      reason = "\(name): \(words)"
+    } catch {
+      reason = "\(error)"
+    }
+    #expect(reason.contains("says nothing of how a file is read") == !key.isOfReading, "\(reason)")
+  }
 }

@@ -59,6 +59,16 @@ struct ColumnMappingTests {
     #expect(try mapping("Country", ["code", "land"]).ignored == ["land"])
   }
 
+  @Test("of thousands of columns that nothing takes some are told")
+  func manyUnknownColumns() throws {
+    let room = try ImportRoom(.memory)
+    let names = (1...3_000).map { "a column with a long name, number \($0)" }
+    let header = names.map { "\"\($0)\"" }.joined(separator: ",")
+    let end = try room.run("code,name,\(header)\na,Ann\(String(repeating: ",", count: 3_000))\n")
+    let note = try #require(end.notes.first { $0.hasPrefix("ignored column(s)") })
+    #expect(note.hasSuffix("number 12, …") && note.utf8.count < 2_000, "\(note.prefix(3_000))")
+  }
+
   @Test("columns that nothing takes are ignored, and told of", arguments: StoreKind.allCases)
   func unknownColumns(kind: StoreKind) throws {
     let room = try ImportRoom(kind)

@@ -146,6 +146,36 @@ struct SQLiteReaderTests {
     #expect(try read(sql, query: "SELECT count(*) FROM v").error == .database(.tooMuchWork))
   }
 
+  @Test("a query of which each row is cheap enough, and all rows together aren't, is cut off")
+  func laborious() throws {
+    func query(_ rows: Int) -> String {
+      func count(to last: Int) -> String { "(SELECT 1 AS x UNION ALL SELECT x + 1 FROM c WHERE x < \(last))" }
+      return
+        "WITH RECURSIVE c AS \(count(to: rows)) SELECT x, (WITH RECURSIVE c AS \(count(to: 500)) SELECT max(x) FROM c) "
+        + "FROM c"
+    }
+    let bytes = try SQLiteFixture.bytes("CREATE TABLE t(a)")
+    func rows(_ wanted: Int) throws -> (Int, (any Error)?) {
+      let file = try SourceFile(bytes, name: "a.db")
+      defer { withExtendedLifetime(file) {} }
+      let database = try SQLiteDatabase(
+        descriptor: file.descriptor, fileSize: Int64(bytes.count), isQueried: true,
+        maximumRecordBytes: 1_000, fewSteps: max(50_000, bytes.count * 64))
+      let rows = try database.prepare(query(wanted)).get()
+      var count = 0
+      do {
+        while try rows.next() { count += 1 }
+      } catch {
+        return (count, error)
+      }
+      return (count, nil)
+    }
+    #expect(try rows(100).1 == nil)
+    let (count, error) = try rows(1_000_000)
+    #expect(error as? ReaderError == .database(.tooMuchWork))
+    #expect((1_000..<1_000_000).contains(count), "\(count)")
+  }
+
   @Test("a database that is packed, isn't one, or is cut off, is refused in so many words")
   func damaged() throws {
     let bytes = try SQLiteFixture.bytes(

@@ -253,6 +253,29 @@ struct FeedTests {
     #expect(throws: MappingError.self) { try Feed.run(files, in: room, job: "2") }
   }
 
+  @Test("has a recipe that is checked against the entities before there is a file")
+  func checkedRecipe() throws {
+    let model = try ImportRoom(.memory).coordinator.model
+    let entities = model.entities.filter { !$0.isAbstract && !ImportModel.entities.contains($0.name) }
+    func check(_ change: (inout MappingOptions) -> Void) throws {
+      var options = MappingOptions()
+      change(&options)
+      try options.check(ofFeed: entities)
+    }
+    func constant(_ text: String) -> PropertyRule {
+      var rule = PropertyRule()
+      rule.constant = text
+      return rule
+    }
+    // Not every entity has an age: that is no mistake.
+    try check { $0.filter = "age > 5" }
+    try check { $0.properties = ["age": constant("7"), "Person.name": constant("x")] }
+    #expect(throws: MappingError.self) { try check { $0.filter = "age >" } }
+    #expect(throws: MappingError.self) { try check { $0.filter = "colour == 1" } }
+    #expect(throws: MappingError.self) { try check { $0.properties = ["Person.age": constant("old")] } }
+    #expect(throws: MappingError.self) { try check { $0.properties = ["Person.colour": constant("red")] } }
+  }
+
   @Test("that isn't the file any more it was begun with is refused")
   func changed() throws {
     let room = try ImportRoom(.memory)

@@ -69,6 +69,8 @@ struct RejectShareTests {
       Issue.record("not refused at the thousandth record")
       return
     }
+    let error = MappingError.tooLargeShareRejected(count: 3, records: 9, share: 0.07, first: "x")
+    #expect("\(error)".contains("the allowed share of 7%. The first"))
     #expect(try run(4, bad: 1, share: 0.25) == .success("3i 0u 0= 1r 0?"))
     #expect(try run(3, bad: 0, share: 0) == .success("3i 0u 0= 0r 0?"))
   }

@@ -66,6 +66,27 @@ struct PackedReadingTests {
     #expect(before > 0)
   }
 
+  @Test("have no use for some options, which is told when the format wasn't said")
+  func uselessOptions() throws {
+    func notes(_ text: String, _ name: String, _ change: (inout ReaderOptions) -> Void) throws -> [String] {
+      let file = try SourceFile(Array(text.utf8), name: name)
+      var options = ReaderOptions()
+      change(&options)
+      return try openSource(fileDescriptor: file.descriptor, name: name, options: options, from: nil).detection.notes
+    }
+    #expect(
+      try notes("id\n1\n", "a.csv") { ($0.table, $0.root, $0.record) = ("t", "a", "r") } == [
+        "the file is read as csv, of which the option(s) root, record, table say nothing"
+      ])
+    #expect(
+      try notes("{}\n", "a.ndjson") {
+        ($0.delimiter, $0.fixedWidth) = (";", FixedWidthLayout(columns: [.init("a", width: 1)]))
+      }
+        == ["the file is read as ndjson, of which the option(s) delimiter, fields say nothing"])
+    #expect(try notes("id\n1\n", "a.csv") { ($0.delimiter, $0.quote) = (",", nil) } == [])
+    #expect(try notes("[{\"a\":1}]", "a.json") { $0.format = .json } == [])
+  }
+
   @Test("are told of in notes; a plain file isn't")
   func detection() throws {
     func detect(_ packing: PackedCase?, _ text: String, _ name: String = "a.csv") throws -> SourceDetection {

@@ -110,14 +110,25 @@ struct LifeCycleTests {
           typo: { store: main, entity: Membre }
           zone: { store: main, entity: Member, properties: { joined: { time_zone: Europe/Berln }, nam: Name } }
           filter: { store: main, entity: Member, filter: "age >" }
+          feed: { store: main, entity: "*", filter: "colour = 1" }
+          part: { store: main, entity: "*", properties: { Member.age: { constant: old } } }
         """)
+    let problems = [
+      "recipe typo: entity: store main has no entity Membre", "recipe zone:", "nam", "recipe filter:", "recipe feed:",
+      "recipe part:",
+    ]
     let daemon = try folder.launch()
     #expect(try await daemon.ended() == .exit(78))
     let log = try daemon.log
-    for words in ["recipe typo: entity: store main has no entity Membre", "recipe zone:", "nam", "recipe filter:"] {
-      #expect(log.contains(words), "\(log)")
-    }
+    for words in problems { #expect(log.contains(words), "\(log)") }
     #expect(!log.contains("recipe good"))
+    let check = try await laded(folder, "--check-config")
+    #expect(check.status == 78)
+    for words in problems { #expect(check.error.contains(words), "\(check.error)") }
+    // No store is made, and none migrated, by a configuration that isn't worked by.
+    for name in ["state", "spool", "main.sqlite"] {
+      #expect(!FileManager.default.fileExists(atPath: folder.file(name)))
+    }
   }
 
   @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(3)))

@@ -21,6 +21,24 @@ package struct FixedWidthLayout: Codable, Sendable, Hashable {
       self.start = start
       self.end = end
     }
+
+    /// How a column is written in short, for messages.
+    package static let shortForm =
+      "write the name and its width, such as id:5, or its first and last place, such as id:1-5"
+
+    /// A column from `id:5` or `id:1-5`; nil for any other text.
+    package init?(short text: String) {
+      guard let colon = text.lastIndex(of: ":"), colon > text.startIndex else { return nil }
+      let places = text[text.index(after: colon)...].split(separator: "-", omittingEmptySubsequences: false)
+      let numbers = places.compactMap { Int($0) }
+      guard numbers.count == places.count, (1...2).contains(numbers.count) else { return nil }
+      let name = String(text[..<colon])
+      if numbers.count == 1 {
+        self.init(name, width: numbers[0])
+      } else {
+        self.init(name, start: numbers[0], end: numbers[1])
+      }
+    }
   }
 
   /// What a place in a line is.

@@ -4,7 +4,7 @@
 // 2. Run anything: only SELECT is allowed, with functions that compute something from their arguments; no trigger, no
 //    extension, no virtual table; views only for a query that names them.
 // 3. Take memory that grows with it: lengths, depths and the page cache are bounded, nothing is mapped.
-// 4. Go on for ever: the work between two rows is counted.
+// 4. Go on for ever: the work between two rows is counted, and that of all rows.
 
 import CSQLite
 
@@ -18,9 +18,20 @@ final class SQLiteDatabase {
   /// What the callbacks of a connection look at.
   private final class Guardian {
     var readable: Set<String> = []
+    /// Steps since the last row, and since the file was opened.
     var work = 0
+    var total = 0
     var limit = 0
     var isExceeded = false
+    /// Whoever hands in a file may write its query as well, of which each row is cheap enough and the whole isn't.
+    private static let rows = 100
+
+    func add(_ steps: Int) {
+      work += steps
+      total += steps
+      let (allowed, overflows) = limit.multipliedReportingOverflow(by: Self.rows)
+      isExceeded = work > limit || (!overflows && total > allowed)
+    }
   }
 
   /// Steps of SQLite's machine between two looks at how many there were.
@@ -32,8 +43,13 @@ final class SQLiteDatabase {
   private static let schemaSteps = 500_000
   private static let cacheKiB = 4_096
 
-  /// - Parameter isQueried: whether a query of the operator's will be run, which may name views.
-  init(descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int) throws(ReaderError) {
+  /// - Parameters:
+  ///   - isQueried: whether a query will be run, which may name views.
+  ///   - fewSteps: how many steps any query may take for a row, and a hundred times that for all.
+  init(
+    descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int,
+    fewSteps: Int = SQLiteDatabase.fewSteps
+  ) throws(ReaderError) {
     var opened: OpaquePointer?
     let result = lade_sqlite_open(descriptor, isQueried ? 1 : 0, &opened)
     guard let opened, result == SQLITE_OK else {
@@ -51,8 +67,7 @@ final class SQLiteDatabase {
       { context in
         guard let context else { return 1 }
         let guardian = Unmanaged<Guardian>.fromOpaque(context).takeUnretainedValue()
-        guardian.work += Int(SQLiteDatabase.stepsALook)
-        guardian.isExceeded = guardian.work > guardian.limit
+        guardian.add(Int(SQLiteDatabase.stepsALook))
         return guardian.isExceeded ? 1 : 0
       }, Unmanaged.passUnretained(guardian).toOpaque())
     for pragma in ["cell_size_check = ON", "mmap_size = 0", "cache_size = -\(Self.cacheKiB)", "query_only = ON"] {
@@ -61,7 +76,7 @@ final class SQLiteDatabase {
     try findTables()
     authorize()
     let (steps, overflows) = Int(clamping: fileSize).multipliedReportingOverflow(by: Self.stepsAByte)
-    guardian.limit = overflows ? Int.max : max(Self.fewSteps, steps)
+    guardian.limit = overflows ? Int.max : max(fewSteps, steps)
   }
 
   deinit { sqlite3_close(connection) }
