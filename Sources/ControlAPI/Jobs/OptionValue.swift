@@ -9,12 +9,14 @@ package indirect enum OptionValue: Codable, Sendable, Hashable {
   /// Reads whichever of them it is.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // What is there only trying tells: the decoder says by an error that it is of another type. What is wrong further in
-    // is thrown on, with its place.
+    // What is there only trying tells: the decoder says by an error, not always one of its own, that it is of another type.
+    // What is wrong further in is thrown on, with its place.
     func value<T: Decodable>(_ type: T.Type) throws -> T? {
       do {
         return try container.decode(type)
-      } catch let error as DecodingError where error.depth <= decoder.codingPath.count {
+      } catch let error as DecodingError where error.depth > decoder.codingPath.count {
+        throw error
+      } catch {
         return nil
       }
     }

@@ -150,9 +150,9 @@ struct SQLiteReaderTests {
   func laborious() throws {
     func query(_ rows: Int) -> String {
       func count(to last: Int) -> String { "(SELECT 1 AS x UNION ALL SELECT x + 1 FROM c WHERE x < \(last))" }
-      return
-        "WITH RECURSIVE c AS \(count(to: rows)) SELECT x, (WITH RECURSIVE c AS \(count(to: 500)) SELECT max(x) FROM c) "
-        + "FROM c"
+      return "WITH RECURSIVE c AS \(count(to: rows)) SELECT o.x, "
+        + "(WITH RECURSIVE c AS \(count(to: 500)) SELECT max(c.x) FROM c WHERE c.x < o.x + 500) "
+        + "FROM c AS o"
     }
     let bytes = try SQLiteFixture.bytes("CREATE TABLE t(a)")
     func rows(_ wanted: Int) throws -> (Int, (any Error)?) {
