@@ -24,6 +24,10 @@ final class ConvertedBatch: @unchecked Sendable {
   let source: RecordBatch
   let mapping: RecordMapping
   var rows: ContiguousArray<Row> = []
+  /// The rows, where all are new objects that refer to nothing and nobody needs the objects; ``rows`` is empty then.
+  var newRows: NewRows?
+  /// The records of these.
+  var newRecords: [Int] = []
   var rejections: [Rejection] = []
   /// Records that are passed over.
   var skipped: Int64 = 0
@@ -35,8 +39,7 @@ final class ConvertedBatch: @unchecked Sendable {
   /// Whether every row becomes a new object, and can be checked against the model before it is one.
   let isChecked: Bool
   let filter: RecordFilter?
-  private var failures: [ValidationFailure] = []
-  private var newRows: NewRows?
+  var failures: [ValidationFailure] = []
 
   init(source: RecordBatch, mapping: RecordMapping, mode: ImportOptions.Mode, bytesRead: Int64) {
     isChecked = mode == .insert && mapping.entity.validationRules.concernsAttributesOnly
@@ -47,21 +50,15 @@ final class ConvertedBatch: @unchecked Sendable {
     self.bytesRead = bytesRead
   }
 
-  /// Makes what is saved of rows that all are new objects and refer to nothing, where nobody needs the objects.
-  func makeNewRows(in coordinator: PersistentStoreCoordinator) {
-    guard isChecked, mapping.isWithoutRelationships, !mapping.entity.hasOwnClass else { return }
-    newRows = NewRows(mapping.entity, of: coordinator, count: rows.count) { rows[$0].values }
-  }
+  /// Whether any record has become a row.
+  var hasRows: Bool { newRows.map { $0.count > 0 } ?? !rows.isEmpty }
 
-  /// The rows, once; nil when there are to be objects.
-  func takeNewRows() -> NewRows? {
-    defer { newRows = nil }
-    return newRows
-  }
-
-  /// Converts every record: into a row, or into a rejection.
-  func convert() {
-    rows.reserveCapacity(source.count)
+  /// Converts every record of objects to be of that coordinator: into a row, or into a rejection.
+  func convert(for coordinator: PersistentStoreCoordinator) {
+    let new = makeNewRows(for: coordinator)
+    // A filter and composites ask for values.
+    let isDirect = filter == nil && mapping.parts.isEmpty
+    if new == nil { rows.reserveCapacity(source.count) }
     for record in 0..<source.count {
       if source.hasProblems, let problem = source.problem(record) {
         rejections.append(
@@ -76,7 +73,7 @@ final class ConvertedBatch: @unchecked Sendable {
             record, code: RejectReason.notMended, message: "the record says why it was rejected, and nothing else"))
         continue
       }
-      convert(record)
+      if let new, isDirect { convert(record, into: new) } else { convert(record) }
     }
   }
 
@@ -152,6 +149,9 @@ final class ConvertedBatch: @unchecked Sendable {
     if let failure {
       rejections.append(failure)
       if notesRejected { noteRejected(record) }
+    } else if let newRows {
+      newRows.append(values)
+      newRecords.append(record)
     } else {
       rows.append(Row(record: record, values: values, keys: keys, lists: lists, nested: nested))
     }
@@ -219,8 +219,7 @@ final class ConvertedBatch: @unchecked Sendable {
     }
   }
 
-  private func rejection(_ record: Int, _ cell: Cell, _ converter: ValueConverter, _ code: ConversionCode) -> Rejection
-  {
+  func rejection(_ record: Int, _ cell: Cell, _ converter: ValueConverter, _ code: ConversionCode) -> Rejection {
     let problem = source.withBytes(of: cell) { converter.problem(code, text: $0) }
     return source.rejection(
       record, column: problem.attribute, code: problem.code.rawValue, message: problem.description)

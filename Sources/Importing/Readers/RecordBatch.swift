@@ -67,6 +67,15 @@ package final class RecordBatch: @unchecked Sendable {
       UnsafeRawBufferPointer(start: storage.pointee.arena + Int(cell.offset), count: Int(cell.length)))
   }
 
+  /// The bytes of a cell, as above; until the batch is filled again.
+  @inlinable
+  package func bytes(of cell: Cell) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: storage.pointee.arena + Int(cell.offset), count: Int(cell.length))
+  }
+
+  /// How many bytes the records have in all.
+  var byteCount: Int { storage.pointee.arenaCount }
+
   /// The text of a cell; bytes that aren't UTF-8 are replaced.
   package func string(_ cell: Cell) -> String {
     withBytes(of: cell) { String(decoding: $0, as: UTF8.self) }

@@ -85,8 +85,7 @@ final class BatchPipeline: @unchecked Sendable {
             mapping.rules, columns: batch.columns, mayNest: mapping.mayNest, nestedMappings: mapping.nestedMappings)
         }
         let converted = ConvertedBatch(source: batch, mapping: mapping, mode: mode, bytesRead: reader.bytesRead)
-        converted.convert()
-        converted.makeNewRows(in: coordinator)
+        converted.convert(for: coordinator)
         hand(.success(converted))
       } catch {
         hand(.failure(error))

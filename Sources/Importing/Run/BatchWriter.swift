@@ -120,15 +120,16 @@ final class BatchWriter {
     // Asked for before there are new objects, so that the look-up needn't take them into account.
     let record = try ImportCheckpoint.object(job, in: context)
     var rejections = batch.rejections
-    let rows = batch.rows
-    if let new = batch.takeNewRows(), try context.insert(new) {
+    if let new = batch.newRows, try context.insert(new) {
       do {
-        return try save(batch, rejections, Tally(inserted: Int64(rows.count)), record)
+        return try save(batch, rejections, Tally(inserted: Int64(new.count)), record)
       } catch ManagedObjectError.constraintConflicts {
         // As objects, the records at fault can be told from the others.
         context.takeBackRows()
       }
     }
+    batch.makeRows()
+    let rows = batch.rows
     let objects = try context.insert(entity, count: rows.count) { rows[$0].values }
     if batch.isChecked {
       do {

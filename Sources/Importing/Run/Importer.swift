@@ -175,7 +175,7 @@ package struct Importer {
       if shouldStop() { return try stopped() }
       guard let batch = try pipeline.next() else { break }
       mapping = batch.mapping
-      if isFirst, !batch.rows.isEmpty {
+      if isFirst, batch.hasRows {
         try mapping.checkNotEmpty()
         if mode.needsKey { try mapping.checkKey(mode) }
       }

@@ -23,7 +23,9 @@ public struct ContextSave: Sendable {
   var isToStore: Bool { parentID == nil }
   /// Whether the rows were read afterwards, so that nothing is known of what they were before.
   let isRemote: Bool
-  package private(set) var inserted: [StoreRow]
+  /// Those of the new rows that were objects; the others are in ``savedRows``.
+  private var insertedObjects: [StoreRow]
+  private var savedRows: [SavedRows] = []
   package private(set) var updated: [StoreChanges.Update]
   package private(set) var deleted: [StoreRow]
   /// What the store changed of rows that the save didn't: derived attributes of theirs.
@@ -38,7 +40,10 @@ public struct ContextSave: Sendable {
   let joinsSets: Bool
   private var idLists = IDLists()
 
-  init(context: ManagedObjectContext, _ changes: StoreChanges, _ refreshed: [StoreWriteResult.Refresh] = []) {
+  init(
+    context: ManagedObjectContext, _ changes: StoreChanges, _ refreshed: [StoreWriteResult.Refresh] = [],
+    _ savedRows: [SavedRows] = []
+  ) {
     contextName = context.name
     transactionAuthor = context.transactionAuthor
     contextID = context.identity
@@ -46,7 +51,8 @@ public struct ContextSave: Sendable {
     parentID = context.parent?.identity
     isRemote = false
     changedRoots = nil
-    inserted = changes.inserted
+    insertedObjects = changes.inserted
+    self.savedRows = savedRows
     updated = changes.updated
     deleted = changes.deleted
     self.refreshed = refreshed
@@ -65,7 +71,7 @@ public struct ContextSave: Sendable {
     parentID = nil
     isRemote = true
     changedRoots = nil
-    self.inserted = inserted
+    insertedObjects = inserted
     self.updated = updated.map { .init(id: $0.id, values: $0.values, committed: []) }
     self.deleted = deleted.map { StoreRow(id: $0, values: []) }
     refreshed = []
@@ -83,7 +89,7 @@ public struct ContextSave: Sendable {
     parentID = nil
     isRemote = true
     changedRoots = roots
-    inserted = []
+    insertedObjects = []
     updated = []
     deleted = []
     refreshed = []
@@ -103,7 +109,22 @@ public struct ContextSave: Sendable {
   }
 
   /// How many rows it tells.
-  var rowCount: Int { inserted.count + updated.count + deleted.count + refreshed.count }
+  var rowCount: Int {
+    savedRows.reduce(insertedObjects.count) { $0 + $1.numbers.count } + updated.count + deleted.count + refreshed.count
+  }
+
+  /// Calls `body` with each new row of those entities, with permanent IDs, in the order of their insertion.
+  func forEachInserted(of isConcerned: (ManagedObjectID) -> Bool, _ body: (StoreRow) -> Void) {
+    for row in insertedObjects where isConcerned(row.id) { body(row) }
+    for saved in savedRows {
+      for row in saved.numbers.indices where isConcerned(saved.id(row)) { body(saved.row(row)) }
+    }
+  }
+
+  /// Calls `body` with each new row that may belong to a set of another object: rows without objects refer to nothing.
+  func forEachInsertedMember(_ body: (StoreRow) -> Void) {
+    if joinsSets { insertedObjects.forEach(body) }
+  }
 
   /// Adds the hierarchies that it may have written to.
   func noteRoots(in roots: inout Set<Int>, _ model: ManagedObjectModel) {
@@ -116,7 +137,8 @@ public struct ContextSave: Sendable {
       last = entity
       roots.insert(entity.rootEntity.index)
     }
-    for row in inserted { note(row.id) }
+    for row in insertedObjects { note(row.id) }
+    for saved in savedRows where !saved.numbers.isEmpty { note(saved.id(0)) }
     for update in updated { note(update.id) }
     for refresh in refreshed { note(refresh.id) }
   }
@@ -176,19 +198,27 @@ public struct ContextSave: Sendable {
   /// count of objects that it inserted.
   public var refreshedObjectIDs: [ManagedObjectID] { refreshed.map(\.id) }
 
+  private var insertedIDs: [ManagedObjectID] {
+    var ids = insertedObjects.map { $0.id }
+    for saved in savedRows { ids.append(contentsOf: saved.numbers.indices.map { saved.id($0) }) }
+    return ids
+  }
+
   /// Whether a later save can be told as part of this one: what both inserted, in that order.
   func canTake(_ later: ContextSave) -> Bool {
     func onlyInserts(_ save: ContextSave) -> Bool {
       save.updated.isEmpty && save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets && !save.isRemote
     }
     return onlyInserts(self) && onlyInserts(later) && contextID == later.contextID && parentID == later.parentID
-      && contextName == later.contextName && transactionAuthor == later.transactionAuthor
+      && (savedRows.isEmpty || later.insertedObjects.isEmpty) && contextName == later.contextName
+      && transactionAuthor == later.transactionAuthor
   }
 
   /// Takes in a later save that ``canTake(_:)`` said yes to.
   mutating func take(_ later: ContextSave) {
     number = later.number
-    inserted += later.inserted
+    insertedObjects += later.insertedObjects
+    savedRows += later.savedRows
     // The lists of a save that others have, too, stay theirs.
     if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
     idLists.append(later.insertedObjectIDs)
@@ -250,7 +280,7 @@ public struct ContextSave: Sendable {
     private func made(of save: ContextSave) -> Lists {
       if let lists { return lists }
       let made = Lists(
-        inserted: save.inserted.map { $0.id }, updated: save.updated.map { $0.id }, deleted: save.deleted.map { $0.id })
+        inserted: save.insertedIDs, updated: save.updated.map { $0.id }, deleted: save.deleted.map { $0.id })
       lists = made
       return made
     }

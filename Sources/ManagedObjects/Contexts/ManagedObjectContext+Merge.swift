@@ -29,7 +29,7 @@ extension ManagedObjectContext {
       refreshObjects(ofRoots: roots)
     } else if registry.count > 0 {
       if save.isRemote { forgetSets(of: save) }
-      if save.joinsSets { for row in save.inserted { mergeSets(of: row.id, from: nil, to: row.values) } }
+      save.forEachInsertedMember { mergeSets(of: $0.id, from: nil, to: $0.values) }
       for update in save.updated { merge(update) }
       drop(save.deleted)
       for refresh in save.refreshed { take(refresh) }

@@ -49,6 +49,7 @@ extension ManagedObjectContext {
   func finish(_ save: inout Gathered, _ result: StoreWriteResult) {
     // The save's rows are theirs alone now, and can be changed without a copy.
     newRows = []
+    save.changes.newRows = []
     takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
     if save.isWhole { settle() } else { settle(save) }
     advanceGeneration()
@@ -56,7 +57,7 @@ extension ManagedObjectContext {
     for object in save.deleted { object.state = .detached }
     if parent == nil { forgetVanished(Set(save.changes.deleted.map(\.id))) }
     let refreshed = take(result.refreshed, into: &save.changes)
-    var told = ContextSave(context: self, save.changes, refreshed)
+    var told = ContextSave(context: self, save.changes, refreshed, result.savedRows)
     told.number = result.number
     forgetRows(of: told)
     if result.isInTransaction {
@@ -99,9 +100,9 @@ extension ManagedObjectContext {
 
     if door != nil { try giveInsertionsPermanentIDs() }
     var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
-    if !inserted.isEmpty { changes.inserted.reserveCapacity(inserted.count + newRows.count) }
+    changes.inserted.reserveCapacity(inserted.count)
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
-    if changes.inserted.isEmpty { changes.inserted = newRows } else { changes.inserted += newRows }
+    changes.newRows = newRows
     for object in updated {
       changes.updated.append(.init(id: object.id, values: object.slots, committed: object.committed))
     }
@@ -119,10 +120,6 @@ extension ManagedObjectContext {
     let hasChildren = !children.isEmpty
     var renamed = PermanentIDs()
     for (index, id) in ids.enumerated() {
-      guard index < inserted.count else {
-        changes.inserted[index].id = id
-        continue
-      }
       let object = inserted[index]
       if object.id == id { continue }
       if object.isKnownToChildren || hasChildren || undoManager != nil { permanentIDs[object.id] = id }

@@ -61,7 +61,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// New objects in the order of their insertion, those deleted since included.
   @exclusivity(unchecked) var insertions: ContiguousArray<ManagedObject> = []
   /// Rows that the next save inserts without an object for them.
-  var newRows: [StoreRow] = []
+  var newRows: [NewRows] = []
   /// Whether one of them has been deleted again.
   var hasVoidInsertions = false
   /// Whether one of them has relationships, in which temporary IDs may stand.

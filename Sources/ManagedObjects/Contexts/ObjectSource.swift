@@ -83,6 +83,8 @@ package struct StoreChanges: Sendable {
 
   /// New rows in the order of their insertion, under temporary IDs (or permanent ones obtained before).
   package var inserted: [StoreRow] = []
+  /// New rows that no objects are of.
+  package var newRows: [NewRows] = []
   package var updated: [Update] = []
   /// Rows to delete, with the values that they are expected to have.
   package var deleted: [StoreRow] = []
@@ -99,7 +101,7 @@ package struct StoreChanges: Sendable {
   }
 
   /// Whether there is nothing to write.
-  package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+  package var isEmpty: Bool { inserted.isEmpty && newRows.isEmpty && updated.isEmpty && deleted.isEmpty }
 }
 
 /// What a write made of the changes.
@@ -119,6 +121,8 @@ package struct StoreWriteResult: Sendable {
 
   /// The IDs of the inserted rows, in their order.
   package var ids: [ManagedObjectID]
+  /// The rows without objects, with their IDs.
+  package var savedRows: [SavedRows]
   /// What the store changed beyond that, also of rows that weren't in the changes; empty for a model without derived
   /// attributes.
   package var refreshed: [Refresh]
@@ -127,8 +131,9 @@ package struct StoreWriteResult: Sendable {
   /// Whether it is part of a transaction of many writes, and nobody is to hear of it before the commit.
   var isInTransaction = false
 
-  package init(ids: [ManagedObjectID], refreshed: [Refresh] = []) {
+  package init(ids: [ManagedObjectID], savedRows: [SavedRows] = [], refreshed: [Refresh] = []) {
     self.ids = ids
+    self.savedRows = savedRows
     self.refreshed = refreshed
   }
 }

@@ -10,6 +10,8 @@ package protocol IncrementalStore: StoreReader {
   var url: URL? { get }
   /// The store as it is now, to be read however it changes afterwards.
   func snapshot() throws -> any StoreReader
+  /// Whether it writes rows in flat memory as they are; else it is given them among the others.
+  var takesNewRows: Bool { get }
   /// Writes changes in one transaction.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
   /// Runs `body`, and keeps what it writes if it doesn't throw; nobody else writes meanwhile. What batch requests run in.
@@ -35,6 +37,8 @@ package protocol IncrementalStore: StoreReader {
 }
 
 extension IncrementalStore {
+  /// A store needn't know of them.
+  package var takesNewRows: Bool { false }
   /// A store may have none.
   package func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
     throw StoreTransactionError.unsupported(path: StoreTransactionError.name(of: self))

@@ -29,7 +29,7 @@ extension PersistentStoreCoordinator {
     if let bracket, only != bracket.store, !changes.isEmpty {
       throw StoreTransactionError.otherStore(path: StoreTransactionError.name(of: bracket.store.content))
     }
-    if let only { return try only.content.write(changes) }
+    if let only { return try write(changes, to: only.content) }
     try checkStores(changes, map)
     var parts: [Int: Part] = [:]
     var finder = StoreFinder(map, changes.assignments)
@@ -41,6 +41,9 @@ extension PersistentStoreCoordinator {
         $0.changes.inserted.append(row)
         $0.positions.append(position)
       }
+    }
+    for rows in changes.newRows where rows.count > 0 {
+      try withPart(of: rows.temporaryID(0)) { $0.changes.newRows.append(rows) }
     }
     for update in changes.updated { try withPart(of: update.id) { $0.changes.updated.append(update) } }
     for row in changes.deleted { try withPart(of: row.id) { $0.changes.deleted.append(row) } }
@@ -54,8 +57,9 @@ extension PersistentStoreCoordinator {
     var written: [(changes: StoreChanges, result: StoreWriteResult)] = []
     for (store, part) in parts {
       do {
-        let one = try store.content.write(part.changes)
+        let one = try write(part.changes, to: store.content)
         for (position, id) in zip(part.positions, one.ids) { result.ids[position] = id }
+        result.savedRows += one.savedRows
         result.refreshed += one.refreshed
         written.append((part.changes, one))
       } catch {
@@ -65,19 +69,39 @@ extension PersistentStoreCoordinator {
     return result
   }
 
+  /// Writes to one store, which needn't know of rows in flat memory.
+  private func write(_ changes: StoreChanges, to store: any IncrementalStore) throws -> StoreWriteResult {
+    guard !changes.newRows.isEmpty, !store.takesNewRows else { return try store.write(changes) }
+    var plain = changes
+    plain.newRows = []
+    for rows in changes.newRows { plain.inserted += (0..<rows.count).map { rows.row($0) } }
+    var result = try store.write(plain)
+    var ids = result.ids[changes.inserted.count...]
+    for rows in changes.newRows {
+      guard let first = ids.first else { continue }
+      result.savedRows.append(SavedRows(rows, scope: first.scope, numbers: ids.prefix(rows.count).map(\.number)))
+      ids = ids.dropFirst(rows.count)
+    }
+    result.ids.removeSubrange(changes.inserted.count...)
+    return result
+  }
+
   /// The only store that changes concern; nil when there are several.
   private func onlyStore(of changes: StoreChanges, _ map: StoreMap) throws -> PersistentStore? {
     var finder = StoreFinder(map, changes.assignments)
     var only: Int?
     // With one store every new object is its own; only what was read may be of one that was removed.
     let isPlain = map.stores.count == 1 && changes.assignments.isEmpty
-    if isPlain, !changes.inserted.isEmpty { only = 0 }
+    if isPlain, !changes.inserted.isEmpty || !changes.newRows.isEmpty { only = 0 }
     func isOther(_ id: ManagedObjectID) throws -> Bool {
       let place = try finder.place(of: id)
       if only == nil { only = place }
       return only != place
     }
-    if !isPlain { for row in changes.inserted where try isOther(row.id) { return nil } }
+    if !isPlain {
+      for row in changes.inserted where try isOther(row.id) { return nil }
+      for rows in changes.newRows where try rows.count > 0 && isOther(rows.temporaryID(0)) { return nil }
+    }
     for update in changes.updated where try isOther(update.id) { return nil }
     for row in changes.deleted where try isOther(row.id) { return nil }
     guard let only else { return nil }
@@ -139,9 +163,11 @@ struct PartialWriteError: Error {
     self.underlying = underlying
     for part in parts {
       changes.inserted += part.changes.inserted
+      changes.newRows += part.changes.newRows
       changes.updated += part.changes.updated
       changes.deleted += part.changes.deleted
       result.ids += part.result.ids
+      result.savedRows += part.result.savedRows
       result.refreshed += part.result.refreshed
     }
   }

@@ -41,8 +41,8 @@ struct CollectionChanges {
   mutating func note(_ save: ContextSave) {
     for (index, step) in steps.enumerated() {
       let slot = step.ownerSlot
-      for row in save.inserted where row.id.entity.isKindOf(step.destination) {
-        if let slot { noteOwner(row.values, slot, of: step) }
+      if let slot {
+        save.forEachInserted(of: { $0.entity.isKindOf(step.destination) }) { noteOwner($0.values, slot, of: step) }
       }
       for update in save.updated where update.id.entity.isKindOf(step.destination) {
         if update.committed.isEmpty {

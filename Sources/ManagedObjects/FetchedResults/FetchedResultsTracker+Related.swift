@@ -7,7 +7,7 @@ extension FetchedResultsTracker {
     let paths = selection.paths
     // Rows of a merge fill the faults among them, so that nothing has to be read.
     for save in saves {
-      for row in save.inserted where paths.contains(row.id.entity) { relatedRows[row.id] = row }
+      save.forEachInserted(of: { paths.contains($0.entity) }) { relatedRows[$0.id] = $0 }
       for update in save.updated where paths.contains(update.id.entity) {
         relatedRows[update.id] = StoreRow(id: update.id, values: update.values)
       }

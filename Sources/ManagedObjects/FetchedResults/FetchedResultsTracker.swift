@@ -125,7 +125,7 @@ final class FetchedResultsTracker: ContextObserver {
     }
     for save in saves {
       if let roots = save.changedRoots, selection.concerns(roots: roots) { needsFetch = true }
-      for row in save.inserted where selection.concerns(row.id, in: context) { candidates.noteMerged(row) }
+      save.forEachInserted(of: { selection.concerns($0, in: context) }) { candidates.noteMerged($0) }
       for update in save.updated where selection.concerns(update.id, in: context) {
         candidates.noteMerged(StoreRow(id: update.id, values: update.values))
       }

@@ -63,6 +63,14 @@ package final class ValidationRules: @unchecked Sendable {
   /// The rules of an entity.
   static func of(_ entity: EntityDescription) -> ValidationRules { entity.validationRules }
 
+  /// Appends each failure of the row that was begun, of an entity whose attributes are all that can fail. Its values are of
+  /// their attributes' types.
+  package func check(rowBegunIn rows: NewRows, into failures: inout [ValidationFailure]) {
+    let row = rows.count
+    checkPresence(of: nil, into: &failures) { rows.cell(row, $0).kind == .null }
+    checkBounds(of: nil, into: &failures) { rows.value(row, $0) }
+  }
+
   /// Appends each failure of a row.
   package func check(
     _ values: ContiguousArray<Value>, of id: @autoclosure () -> ManagedObjectID?,
@@ -74,22 +82,8 @@ package final class ValidationRules: @unchecked Sendable {
           entity: entity, objectID: id(), property: attribute.name, reason: .wrongType(values[attribute.slot].typeName))
       )
     }
-    for property in required where values[property.slot].isNull {
-      failures.append(.init(entity: entity, objectID: id(), property: property.name, reason: .missing))
-    }
-    for composite in composites {
-      let isEmpty = composite.slots.allSatisfy { values[$0].isNull }
-      if isEmpty, !composite.isOptional {
-        failures.append(.init(entity: entity, objectID: id(), property: composite.name, reason: .missing))
-      }
-      for attribute in composite.required where !isEmpty && values[attribute.slot].isNull {
-        failures.append(.init(entity: entity, objectID: id(), property: attribute.name, reason: .missing))
-      }
-    }
-    for rule in bounded {
-      guard let reason = failure(of: values[rule.attribute.slot], rule) else { continue }
-      failures.append(.init(entity: entity, objectID: id(), property: rule.attribute.name, reason: reason))
-    }
+    checkPresence(of: id(), into: &failures) { values[$0].isNull }
+    checkBounds(of: id(), into: &failures) { values[$0] }
     for relationship in sets {
       guard let count = values[relationship.slot].objectCount else { continue }
       let least = max(relationship.definition.minimumCount, relationship.isOptional ? 0 : 1)
@@ -102,6 +96,36 @@ package final class ValidationRules: @unchecked Sendable {
         failures.append(
           .init(entity: entity, objectID: id(), property: relationship.name, reason: .tooManyObjects(most)))
       }
+    }
+  }
+
+  /// Appends what must have a value and has none.
+  @inline(__always)
+  private func checkPresence(
+    of id: @autoclosure () -> ManagedObjectID?, into failures: inout [ValidationFailure], isNull: (Int) -> Bool
+  ) {
+    for property in required where isNull(property.slot) {
+      failures.append(.init(entity: entity, objectID: id(), property: property.name, reason: .missing))
+    }
+    for composite in composites {
+      let isEmpty = composite.slots.allSatisfy(isNull)
+      if isEmpty, !composite.isOptional {
+        failures.append(.init(entity: entity, objectID: id(), property: composite.name, reason: .missing))
+      }
+      for attribute in composite.required where !isEmpty && isNull(attribute.slot) {
+        failures.append(.init(entity: entity, objectID: id(), property: attribute.name, reason: .missing))
+      }
+    }
+  }
+
+  /// Appends what is out of its bounds.
+  @inline(__always)
+  private func checkBounds(
+    of id: @autoclosure () -> ManagedObjectID?, into failures: inout [ValidationFailure], value: (Int) -> Value
+  ) {
+    for rule in bounded {
+      guard let reason = failure(of: value(rule.attribute.slot), rule) else { continue }
+      failures.append(.init(entity: entity, objectID: id(), property: rule.attribute.name, reason: reason))
     }
   }
 

@@ -53,6 +53,27 @@ final class RowBinder {
     }
   }
 
+  /// Binds a value of rows in flat memory, whose text needn't be copied: they outlive the statement's run.
+  @inline(__always)
+  func bind(
+    _ cell: NewRows.Cell, of rows: NewRows, isISODate: Bool, to statement: OpaquePointer, at index: Int32
+  ) {
+    switch cell.kind {
+    case .null: sqlite3_bind_null(statement, index)
+    case .int, .bool: sqlite3_bind_int64(statement, index, cell.bits)
+    case .double: sqlite3_bind_double(statement, index, Double(bitPattern: UInt64(bitPattern: cell.bits)))
+    case .text:
+      let bytes = rows.bytes(of: cell)
+      sqlite3_bind_text64(
+        statement, index, bytes.assumingMemoryBound(to: CChar.self).baseAddress, UInt64(bytes.count), SQLITE_STATIC,
+        UInt8(SQLITE_UTF8))
+    case .date where isISODate && used + ISODate.longest <= Self.capacity:
+      bindISODate(cell.bits, to: statement, at: index)
+    case .date: bindDate(ISODate.date(microseconds: cell.bits), isISODate, to: statement, at: index)
+    case .other: bind(rows.other(cell), isISODate: isISODate, to: statement, at: index)
+    }
+  }
+
   @inline(__always)
   private func bindText(_ bytes: UnsafeBufferPointer<UInt8>, to statement: OpaquePointer, at index: Int32) {
     let count = bytes.count
@@ -95,17 +116,22 @@ final class RowBinder {
       return
     }
     if used + ISODate.longest <= Self.capacity {
-      guard let count = ISODate.write(microseconds: microseconds, to: buffer + used) else {
-        unstorable = date
-        return
-      }
-      bindKept(buffer + used, count, to: statement, at: index)
-      used += count
+      bindISODate(microseconds, to: statement, at: index)
     } else if var text = ISODate.text(of: date) {
       text.withUTF8 { bindText($0, to: statement, at: index) }
     } else {
       unstorable = date
     }
+  }
+
+  /// There is room in the buffer for the text of any date.
+  private func bindISODate(_ microseconds: Int64, to statement: OpaquePointer, at index: Int32) {
+    guard let count = ISODate.write(microseconds: microseconds, to: buffer + used) else {
+      unstorable = ISODate.date(microseconds: microseconds)
+      return
+    }
+    bindKept(buffer + used, count, to: statement, at: index)
+    used += count
   }
 
   private func bindBlob(_ data: Data, to statement: OpaquePointer, at index: Int32) {

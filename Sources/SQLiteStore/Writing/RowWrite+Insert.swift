@@ -24,6 +24,42 @@ extension RowWrite {
 
   /// Inserts rows of one entity.
   private func insert(_ rows: [StoreRow], _ ids: [ManagedObjectID], _ range: Range<Int>, _ layout: RowLayout) throws {
+    try insert(range, layout) { index, handle, parameter in
+      bind(rows[index], ids[index], layout, to: handle, at: &parameter)
+    } conflict: { index in
+      try noteConflict(rows[index], ids[index].number, layout, isNew: true)
+    }
+  }
+
+  /// Inserts rows that no objects are of, and numbers them.
+  func insert(_ rows: NewRows) throws -> SavedRows {
+    let layout = try store.layout(of: rows.entity)
+    var given: [Int64] = []
+    given.reserveCapacity(rows.count)
+    for row in 0..<rows.count {
+      if let slot = layout.keySlot, case let cell = rows.cell(row, slot), cell.kind == .int {
+        given.append(cell.bits)
+      } else {
+        given.append(try numbers.next(layout, db))
+      }
+    }
+    try insert(0..<rows.count, layout) { index, handle, parameter in
+      bind(rows, index, given[index], layout, to: handle, at: &parameter)
+    } conflict: { index in
+      try noteConflict(rows.row(index), given[index], layout, isNew: true)
+    }
+    return SavedRows(rows, scope: layout.scope, numbers: given)
+  }
+
+  /// Inserts so many rows of one entity.
+  /// - Parameters:
+  ///   - bind: binds a row's number and values to parameters from one on, and moves it past them.
+  ///   - conflict: notes that a row broke a uniqueness constraint; throws any other error.
+  @inline(__always)
+  private func insert(
+    _ range: Range<Int>, _ layout: RowLayout, bind: (Int, OpaquePointer, inout Int32) -> Void,
+    conflict: (Int) throws -> Void
+  ) throws {
     var next = range.lowerBound
     let count = min(Self.rowsOfStatement, Self.parametersOfStatement / (layout.bindings.count + 1))
     if count > 1, range.count >= count, try !hasTriggers(layout) {
@@ -32,14 +68,14 @@ extension RowWrite {
       while next + count <= range.upperBound {
         binder.begin()
         var parameter: Int32 = 1
-        for index in next..<next + count { bind(rows[index], ids[index], layout, to: handle, at: &parameter) }
+        for index in next..<next + count { bind(index, handle, &parameter) }
         if sqlite3_step(handle) == SQLITE_DONE {
           next += count
         } else {
           try throwUnlessUniqueness()
           // The rows before the one that failed.
           next += min(Int(sqlite3_changes(db.sqliteConnection)), count - 1)
-          try noteConflict(rows[next], ids[next].number, layout, isNew: true)
+          try conflict(next)
           next += 1
         }
         sqlite3_reset(handle)
@@ -51,8 +87,8 @@ extension RowWrite {
     for index in next..<range.upperBound {
       binder.begin()
       var parameter: Int32 = 1
-      bind(rows[index], ids[index], layout, to: handle, at: &parameter)
-      if sqlite3_step(handle) != SQLITE_DONE { try noteConflict(rows[index], ids[index].number, layout, isNew: true) }
+      bind(index, handle, &parameter)
+      if sqlite3_step(handle) != SQLITE_DONE { try conflict(index) }
       sqlite3_reset(handle)
     }
   }
@@ -68,6 +104,20 @@ extension RowWrite {
         binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: parameter)
         parameter += 1
       }
+    }
+  }
+
+  @inline(__always)
+  private func bind(
+    _ rows: NewRows, _ row: Int, _ number: Int64, _ layout: RowLayout, to handle: OpaquePointer,
+    at parameter: inout Int32
+  ) {
+    sqlite3_bind_int64(handle, parameter, number)
+    parameter += 1
+    let cells = rows.cells(row)
+    for binding in layout.bindings {
+      binder.bind(cells[binding.slot], of: rows, isISODate: binding.isISODate, to: handle, at: parameter)
+      parameter += 1
     }
   }
 

@@ -10,7 +10,7 @@ final class RowWrite {
   let db: Database
   let store: SQLiteStore
   let binder = RowBinder()
-  private var numbers: RowNumbers
+  var numbers: RowNumbers
   /// Whether new rows may refer to each other, and whether some have pairs in tables of their own.
   private var hasReferences = false
   private(set) var hasPairs = false

@@ -3,6 +3,9 @@ import GRDBSQLite
 package import ManagedObjects
 
 extension SQLiteStore {
+  /// What notes or derives from rows takes them as they are among objects.
+  package var takesNewRows: Bool { !hasDerivations && !options.persistentHistoryTracking }
+
   /// Writes a save in one transaction: after a look at the rows to be changed, which must be as they were read,
   /// deletions, then changes, then new rows, then pairs of many-to-many relationships. Foreign keys are checked at the
   /// commit, so that the order among rows doesn't matter.
@@ -32,6 +35,7 @@ extension SQLiteStore {
     let ids = try write.assignIDs(to: changes.inserted, changes.updated)
     try write.update(changes.updated)
     try write.insert(changes.inserted, ids)
+    let savedRows = try changes.newRows.map { try write.insert($0) }
     try write.writePairs(changes, ids)
     try write.writeOrders(changes, ids)
     let refreshed = try derivations?.finish(changes, ids, number: write.number, to: &derived) ?? []
@@ -41,7 +45,7 @@ extension SQLiteStore {
       history = writer
       try writer.note(changes, ids: ids)
     }
-    return StoreWriteResult(ids: ids, refreshed: refreshed)
+    return StoreWriteResult(ids: ids, savedRows: savedRows, refreshed: refreshed)
   }
 
   package func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {

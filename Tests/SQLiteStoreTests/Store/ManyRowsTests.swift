@@ -144,10 +144,12 @@ struct ManyRowsTests {
 
     let context = context(coordinator)
     let entity = try #require(coordinator.model.entitiesByName["Note"])
-    let rows = NewRows(entity, of: coordinator, count: 60) { row in
-      var values = entity.initialValues
-      values[entity.slot(of: "text") ?? 0] = .string("n\(100 + row)")
-      return values
+    let rows = NewRows(
+      entity, of: coordinator, capacity: 60, textCapacity: 10, initial: entity.initialValues)
+    for row in 0..<60 {
+      rows.beginRow()
+      rows.set(try #require(entity.slot(of: "text")), .string("n\(100 + row)"))
+      rows.endRow()
     }
     #expect(try context.insert(rows))
     #expect(context.hasChanges)
@@ -171,7 +173,11 @@ struct ManyRowsTests {
     let directory = try ScratchDirectory()
     let coordinator = try coordinator(.sqlite, directory)
     let entity = try #require(coordinator.model.entitiesByName["Note"])
-    func rows() -> NewRows { NewRows(entity, of: coordinator, count: 1) { _ in entity.initialValues } }
+    func rows() -> NewRows {
+      let rows = NewRows(entity, of: coordinator, capacity: 1, textCapacity: 0, initial: entity.initialValues)
+      rows.append(entity.initialValues)
+      return rows
+    }
     let announcing = ManagedObjectContext(.confinement, coordinator: coordinator)
     #expect(try !announcing.insert(rows()))
     let parent = context(coordinator)

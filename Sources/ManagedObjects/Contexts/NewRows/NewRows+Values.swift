@@ -1,0 +1,65 @@
+import Foundation
+
+extension NewRows.Cell {
+  /// The cell of a value that needs no place elsewhere; nil for one that does.
+  init?(_ value: Value) {
+    switch value {
+    case .null: self.init(.null, 0)
+    case .int(let number): self.init(.int, number)
+    case .bool(let flag): self.init(.bool, flag ? 1 : 0)
+    case .double(let number): self.init(.double, Int64(bitPattern: number.bitPattern))
+    case .date(let date):
+      // One between two microseconds, or beyond 285,000 years, stays what it is.
+      guard let microseconds = ISODate.microseconds(of: date), ISODate.date(microseconds: microseconds) == date else {
+        return nil
+      }
+      self.init(.date, microseconds)
+    default: return nil
+    }
+  }
+}
+
+extension NewRows {
+  /// Sets any value in the row that was begun.
+  package func set(_ slot: Int, _ value: Value) {
+    if let cell = Cell(value) { return set(slot, cell) }
+    if case .string(var string) = value { return string.withUTF8 { set(slot, text: UnsafeRawBufferPointer($0)) } }
+    set(slot, Cell(.other, Int64(others.count)))
+    others.append(value)
+  }
+
+  /// Adds a row of these values.
+  package func append(_ values: ContiguousArray<Value>) {
+    beginRow()
+    for (slot, value) in values.enumerated() { set(slot, value) }
+    endRow()
+  }
+
+  /// The value of a cell; also of the row that was begun.
+  package func value(_ row: Int, _ slot: Int) -> Value {
+    let cell = cell(row, slot)
+    switch cell.kind {
+    case .null: return .null
+    case .int: return .int(cell.bits)
+    case .bool: return .bool(cell.bits != 0)
+    case .double: return .double(Double(bitPattern: UInt64(bitPattern: cell.bits)))
+    case .date: return .date(ISODate.date(microseconds: cell.bits))
+    case .text: return .string(String(decoding: bytes(of: cell), as: UTF8.self))
+    case .other: return other(cell)
+    }
+  }
+
+  /// The values of a row, by their slots.
+  package func values(_ row: Int) -> ContiguousArray<Value> {
+    ContiguousArray((0..<width).map { value(row, $0) })
+  }
+
+  /// The text of a cell that holds text; valid as long as the rows are.
+  @inlinable
+  package func bytes(of cell: Cell) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: text + Int(cell.bits), count: Int(cell.length))
+  }
+
+  /// The value of a cell that holds another than numbers and text.
+  package func other(_ cell: Cell) -> Value { others[Int(cell.bits)] }
+}

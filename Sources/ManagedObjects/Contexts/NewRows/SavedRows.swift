@@ -1,0 +1,22 @@
+/// Rows that were inserted without an object for each, as a store has them: with permanent IDs.
+package struct SavedRows: Sendable {
+  /// The values.
+  package let rows: NewRows
+  /// What their IDs have in common.
+  package let scope: IDScope
+  /// The numbers of their IDs, in their order.
+  package let numbers: [Int64]
+
+  /// The rows of one entity, with a number for each.
+  package init(_ rows: NewRows, scope: IDScope, numbers: [Int64]) {
+    self.rows = rows
+    self.scope = scope
+    self.numbers = numbers
+  }
+
+  /// The ID of a row.
+  func id(_ row: Int) -> ManagedObjectID { ManagedObjectID(scope: scope, number: numbers[row]) }
+
+  /// A row with its values.
+  func row(_ row: Int) -> StoreRow { StoreRow(id: id(row), values: rows.values(row)) }
+}
