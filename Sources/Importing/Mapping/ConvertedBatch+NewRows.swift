@@ -1,28 +1,60 @@
 import ManagedObjects
 
-// Where every record becomes a new object that refers to nothing, and nobody needs the objects, records are converted straight
-// into flat memory: no value, no string and no array is made for them.
+// Where records refer to nothing, they are converted straight into flat memory: no value, no string and no array is made for
+// them. Of a mode that only inserts nobody needs objects then. In modes that find objects by one key the rows are compared with
+// the store's as they are, and objects are made of those that change something.
 
 extension ConvertedBatch {
   /// Begins rows without objects, where there may be such; nil elsewhere.
-  func makeNewRows(for coordinator: PersistentStoreCoordinator) -> NewRows? {
-    guard isChecked, mapping.isWithoutRelationships, !mapping.entity.hasOwnClass else { return nil }
+  func makeNewRows(for coordinator: PersistentStoreCoordinator, isDirect: Bool) -> NewRows? {
+    let entity = mapping.entity
+    guard mapping.isWithoutRelationships, !entity.hasOwnClass, entity.validationRules.concernsAttributesOnly else {
+      return nil
+    }
+    if mode.findsObjects, !isDirect || keySlot == nil { return nil }
     let rows = NewRows(
-      mapping.entity, of: coordinator, capacity: source.count, textCapacity: source.byteCount,
+      entity, of: coordinator, capacity: source.count, textCapacity: source.byteCount,
       initial: mapping.rules.initialValues)
     newRecords.reserveCapacity(source.count)
     newRows = rows
     return rows
   }
 
-  /// Turns the rows into such as objects are made of: these can be told apart when the store refuses some.
+  /// The one attribute that tells the entity's objects apart; nil when there are others, too, or it isn't a column's.
+  var keySlot: Int? {
+    let entity = mapping.entity
+    guard mode != .replace, entity.superentity == nil, entity.subentities.isEmpty,
+      entity.uniquenessConstraints.count == 1, mapping.constraints.count == 1,
+      let constraint = mapping.constraints.first, constraint.attributes.count == 1, constraint.columns.count == 1
+    else { return nil }
+    return constraint.attributes.first?.slot
+  }
+
+  /// The slots in which a row may change its object.
+  var comparedSlots: [Int] {
+    Set(mapping.attributes.map(\.slot) + mapping.rules.constants.map(\.slot)).sorted()
+  }
+
+  /// Makes ready what the rows are compared by, or turns them into such as objects are made of.
+  func orderByKey() {
+    guard let newRows else { return }
+    guard !needsObjects, let slot = keySlot, let order = newRows.order(by: slot) else { return makeRows() }
+    keyOrder = order
+  }
+
+  /// Turns the rows into such as objects are made of.
   func makeRows() {
     guard let newRows else { return }
-    rows.reserveCapacity(newRows.count)
-    for (index, record) in newRecords.enumerated() {
-      rows.append(Row(record: record, values: newRows.values(index), keys: []))
-    }
+    makeRows(of: Array(0..<newRows.count))
     self.newRows = nil
+  }
+
+  /// Turns some of the rows into such as objects are made of.
+  func makeRows(of indices: [Int]) {
+    rows.removeAll(keepingCapacity: true)
+    guard let newRows, !indices.isEmpty else { return }
+    rows.reserveCapacity(indices.count)
+    for index in indices { rows.append(Row(record: newRecords[index], values: newRows.values(index), keys: [])) }
   }
 
   /// Converts a record into the next of the rows, or into a rejection.
@@ -30,18 +62,29 @@ extension ConvertedBatch {
     rows.beginRow()
     for target in mapping.attributes {
       let cell = source.cell(record, target.column)
+      if cell.kind == .missing {
+        // What an object has stays as it is where the record says nothing.
+        needsObjects = true
+        continue
+      }
       do throws(ConversionCode) {
         try target.converter.convert(
           cell, source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
       } catch {
-        return rejections.append(rejection(record, cell, target.converter, error))
+        rejections.append(rejection(record, cell, target.converter, error))
+        if mode == .synchronise { noteRejected(record) }
+        return
       }
     }
     mapping.entity.validationRules.check(rowBegunIn: rows, into: &failures)
     if let first = failures.first {
-      rejections.append(
-        source.rejection(record, column: first.property, code: first.code, message: first.description))
-      return failures.removeAll(keepingCapacity: true)
+      failures.removeAll(keepingCapacity: true)
+      guard mode.findsObjects else {
+        return rejections.append(
+          source.rejection(record, column: first.property, code: first.code, message: first.description))
+      }
+      // The object that it is about may have what the record lacks.
+      needsObjects = true
     }
     rows.endRow()
     newRecords.append(record)

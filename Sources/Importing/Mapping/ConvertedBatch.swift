@@ -24,16 +24,21 @@ final class ConvertedBatch: @unchecked Sendable {
   let source: RecordBatch
   let mapping: RecordMapping
   var rows: ContiguousArray<Row> = []
-  /// The rows, where all are new objects that refer to nothing and nobody needs the objects; ``rows`` is empty then.
+  /// The rows, where they refer to nothing and objects may not be needed for them.
   var newRows: NewRows?
   /// The records of these.
   var newRecords: [Int] = []
+  /// Of a mode that finds objects, these rows in the order of their keys.
+  var keyOrder: [Int32] = []
+  /// Whether a row of these is one that only objects can settle.
+  var needsObjects = false
   var rejections: [Rejection] = []
   /// Records that are passed over.
   var skipped: Int64 = 0
   /// What the rejected records are about; looked at only when somebody has to know.
   var rejectedKeys = RejectedKeys()
   private let notesRejected: Bool
+  let mode: ImportOptions.Mode
   /// Bytes of the source read so far.
   let bytesRead: Int64
   /// Whether every row becomes a new object, and can be checked against the model before it is one.
@@ -45,6 +50,7 @@ final class ConvertedBatch: @unchecked Sendable {
     isChecked = mode == .insert && mapping.entity.validationRules.concernsAttributesOnly
     filter = mapping.rules.filter
     notesRejected = mode == .synchronise
+    self.mode = mode
     self.source = source
     self.mapping = mapping
     self.bytesRead = bytesRead
@@ -55,9 +61,9 @@ final class ConvertedBatch: @unchecked Sendable {
 
   /// Converts every record of objects to be of that coordinator: into a row, or into a rejection.
   func convert(for coordinator: PersistentStoreCoordinator) {
-    let new = makeNewRows(for: coordinator)
     // A filter and composites ask for values.
     let isDirect = filter == nil && mapping.parts.isEmpty
+    let new = makeNewRows(for: coordinator, isDirect: isDirect)
     if new == nil { rows.reserveCapacity(source.count) }
     for record in 0..<source.count {
       if source.hasProblems, let problem = source.problem(record) {
@@ -75,6 +81,7 @@ final class ConvertedBatch: @unchecked Sendable {
       }
       if let new, isDirect { convert(record, into: new) } else { convert(record) }
     }
+    if mode.findsObjects { orderByKey() }
   }
 
   /// Whether a record of a reject file has nothing but the reason: it couldn't be kept as an object, and isn't one now.

@@ -10,14 +10,14 @@ final class BatchWriter {
   let context: ManagedObjectContext
   let entity: EntityDescription
   let mode: ImportOptions.Mode
-  private let job: String
+  let job: String
   private let rejects: RejectFile
   let resolver: ReferenceResolver
-  private let pending: PendingReferences
+  let pending: PendingReferences
   let aside: AsideRecords
   let options: MappingOptions
   /// What is deleted at the end, in a mode that does so.
-  private let absent: AbsentObjects?
+  let absent: AbsentObjects?
   /// Whether batches before have kept references; nil until somebody has to know.
   private var hasKept: Bool?
   /// Whether batches before have set records aside; nil until somebody has to know.
@@ -58,7 +58,9 @@ final class BatchWriter {
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
   func write(_ batch: ConvertedBatch) throws {
     defer { remains = context.resetKeepingRemains() }
-    if mode == .insert, batch.mapping.isWithoutRelationships { try insert(batch) } else { try apply(batch, .inTheFile) }
+    if mode == .insert, batch.mapping.isWithoutRelationships { return try insert(batch) }
+    if batch.newRows != nil, try writeCompared(batch) { return }
+    try apply(batch, .inTheFile)
   }
 
   /// The objects of the last batch, which nobody touches any more.
@@ -248,7 +250,7 @@ final class BatchWriter {
   // MARK: Saving
 
   /// Saves what the context holds, with the checkpoint that counts it. Rejects are on the disk before.
-  private func save(
+  func save(
     _ batch: ConvertedBatch, _ rejections: [Rejection], _ tally: Tally, _ record: ManagedObject
   ) throws {
     let rejections = rejections.sorted { $0.record < $1.record }

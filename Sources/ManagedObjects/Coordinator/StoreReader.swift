@@ -16,12 +16,16 @@ package protocol StoreReader: AnyObject, Sendable {
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value
   /// The rows at the other end of a to-many relationship of several objects, each one's in their order if they have one.
   func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow]
+  /// How new rows, in the order of their different keys, compare with those of the same keys; nil when the store leaves that
+  /// to whoever reads them.
+  func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches?
 }
 
 extension StoreReader {
   package func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
     for row in try rows(fetch) { take(row) }
   }
+  package func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? { nil }
 }
 
 /// A row, and the object whose relationship leads to it.

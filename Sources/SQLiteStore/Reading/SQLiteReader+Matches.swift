@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+package import ManagedObjects
+
+extension SQLiteReader {
+  /// One look-up a row by the key's index; where the keys are numbers of rows that lie close together, one scan over all.
+  package func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? {
+    let layout = try store.layout(of: rows.entity)
+    guard let comparison = RowComparison(layout, slots, by: key) else { return nil }
+    return try store.translating { try read { db in try comparison.matches(of: rows, order, in: db) } }
+  }
+}
+
+/// Compares rows in flat memory with a table's, without a value for either.
+private struct RowComparison {
+  /// A column of the statement; the row's number stands before them.
+  private struct Column {
+    let slot: Int
+    let kind: ColumnKind
+  }
+
+  /// How far the keys of a scan may lie apart: to pass over a row costs a fraction of looking one up.
+  private static let sparseness = 4
+  private let layout: RowLayout
+  private let columns: [Column]
+  private let key: Int
+  /// Whether the key is the row's number.
+  private let isNumber: Bool
+  private let selection: String
+  private let keyColumn: String
+
+  init?(_ layout: RowLayout, _ slots: [Int], by key: Int) {
+    self.layout = layout
+    self.key = key
+    isNumber = layout.keySlot == key
+    var columns: [Column] = []
+    var names = [layout.keyColumn.quotedName]
+    for slot in slots where slot != layout.keySlot {
+      guard let column = layout.columns.first(where: { $0.slot == slot }) else { return nil }
+      columns.append(Column(slot: slot, kind: column.kind))
+      names.append(column.name.quotedName)
+    }
+    guard layout.entityColumn == nil,
+      let keyColumn = isNumber ? layout.keyColumn : layout.columns.first(where: { $0.slot == key })?.name
+    else { return nil }
+    self.columns = columns
+    self.keyColumn = keyColumn.quotedName
+    selection = "SELECT \(names.joined(separator: ", ")) FROM \(layout.table.quotedName) WHERE \(self.keyColumn)"
+  }
+
+  func matches(of rows: NewRows, _ order: [Int32], in db: Database) throws -> RowMatches {
+    var matches = RowMatches(count: rows.count)
+    guard let first = order.first, let last = order.last else { return matches }
+    if isNumber {
+      let (low, high) = (rows.cell(Int(first), key).bits, rows.cell(Int(last), key).bits)
+      let (distance, overflows) = high.subtractingReportingOverflow(low)
+      if !overflows, distance / Int64(Self.sparseness) <= Int64(order.count) {
+        try scan(rows, order, low...high, db, &matches)
+        return matches
+      }
+    }
+    try look(rows, order, db, &matches)
+    return matches
+  }
+
+  /// Reads all rows between the least key and the greatest.
+  private func scan(
+    _ rows: NewRows, _ order: [Int32], _ range: ClosedRange<Int64>, _ db: Database, _ matches: inout RowMatches
+  ) throws {
+    let sql = "\(selection) BETWEEN ? AND ? ORDER BY \(keyColumn)"
+    let statement = try db.cachedStatement(sql: sql).sqliteStatement
+    defer { sqlite3_reset(statement) }
+    sqlite3_bind_int64(statement, 1, range.lowerBound)
+    sqlite3_bind_int64(statement, 2, range.upperBound)
+    var place = 0
+    var code = sqlite3_step(statement)
+    while code == SQLITE_ROW {
+      let number = sqlite3_column_int64(statement, 0)
+      while place < order.count, rows.cell(Int(order[place]), key).bits < number { place += 1 }
+      if place < order.count, case let row = Int(order[place]), rows.cell(row, key).bits == number {
+        matches.numbers[row] = number
+        matches.isSame[row] = isSame(rows, row, statement)
+      }
+      code = sqlite3_step(statement)
+    }
+    guard code == SQLITE_DONE else { throw db.lastError(sql: sql) }
+  }
+
+  /// Looks each row up.
+  private func look(_ rows: NewRows, _ order: [Int32], _ db: Database, _ matches: inout RowMatches) throws {
+    let sql = "\(selection) = ?"
+    let statement = try db.cachedStatement(sql: sql).sqliteStatement
+    let binder = RowBinder()
+    defer { sqlite3_reset(statement) }
+    for row in order.lazy.map(Int.init) {
+      binder.begin()
+      binder.bind(rows.cell(row, key), of: rows, isISODate: false, to: statement, at: 1)
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW:
+        matches.numbers[row] = sqlite3_column_int64(statement, 0)
+        matches.isSame[row] = isSame(rows, row, statement)
+      case SQLITE_DONE: break
+      default: throw db.lastError(sql: sql)
+      }
+      sqlite3_reset(statement)
+    }
+  }
+
+  private func isSame(_ rows: NewRows, _ row: Int, _ statement: OpaquePointer) -> Bool {
+    let cells = rows.cells(row)
+    for place in columns.indices {
+      let column = columns[place]
+      if !isSame(rows, cells[column.slot], statement, Int32(place + 1), column.kind) { return false }
+    }
+    return true
+  }
+
+  @inline(__always)
+  private func isSame(
+    _ rows: NewRows, _ cell: NewRows.Cell, _ statement: OpaquePointer, _ index: Int32, _ kind: ColumnKind
+  ) -> Bool {
+    let type = sqlite3_column_type(statement, index)
+    switch (cell.kind, kind) {
+    case (.null, _): return type == SQLITE_NULL
+    case (.int, .integer), (.bool, .boolean):
+      return type == SQLITE_INTEGER && sqlite3_column_int64(statement, index) == cell.bits
+    case (.double, .real):
+      return (type == SQLITE_FLOAT || type == SQLITE_INTEGER)
+        && sqlite3_column_double(statement, index) == Double(bitPattern: UInt64(bitPattern: cell.bits))
+    case (.text, .text):
+      return type == SQLITE_TEXT && isText(statement, index, rows.bytes(of: cell))
+    case (.date, .isoDate):
+      guard type == SQLITE_TEXT else { return false }
+      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: ISODate.longest) { buffer in
+        guard let start = buffer.baseAddress, let count = ISODate.write(microseconds: cell.bits, to: start) else {
+          return false
+        }
+        return isText(statement, index, UnsafeRawBufferPointer(start: start, count: count))
+      }
+    case (.other, _): return RowReader.value(statement, index, kind) == rows.other(cell)
+    case (.date, .unixDate):
+      return RowReader.value(statement, index, kind) == .date(ISODate.date(microseconds: cell.bits))
+    default: return false
+    }
+  }
+
+  @inline(__always)
+  private func isText(_ statement: OpaquePointer, _ index: Int32, _ text: UnsafeRawBufferPointer) -> Bool {
+    let start = sqlite3_column_text(statement, index)
+    guard Int(sqlite3_column_bytes(statement, index)) == text.count else { return false }
+    guard let start, let other = text.baseAddress else { return text.isEmpty }
+    return memcmp(start, other, text.count) == 0
+  }
+}
