@@ -28,6 +28,8 @@ final class ConvertedBatch: @unchecked Sendable {
   var newRows: NewRows?
   /// The records of these.
   var newRecords: [Int] = []
+  /// The keys of these, for each reference of the mapping.
+  var newKeys: [[Value]] = []
   /// Of a mode that finds objects, these rows in the order of their keys.
   var keyOrder: [Int32] = []
   /// Whether a row of these is one that only objects can settle.
@@ -81,7 +83,7 @@ final class ConvertedBatch: @unchecked Sendable {
       }
       if let new, isDirect { convert(record, into: new) } else { convert(record) }
     }
-    if mode.findsObjects { orderByKey() }
+    orderByKey()
   }
 
   /// Whether a record of a reject file has nothing but the reason: it couldn't be kept as an object, and isn't one now.
@@ -198,7 +200,7 @@ final class ConvertedBatch: @unchecked Sendable {
     let message: String
   }
 
-  private func key(_ reference: RecordMapping.Reference, _ record: Int) -> Result<Value, KeyProblem> {
+  func key(_ reference: RecordMapping.Reference, _ record: Int) -> Result<Value, KeyProblem> {
     if let constant = reference.constant { return .success(constant) }
     if mapping.isAbsent(reference, record, in: source) { return .success(.unresolved) }
     if mapping.mayNest, let column = reference.column, hasObject(source.cell(record, column)) {

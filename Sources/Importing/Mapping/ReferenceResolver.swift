@@ -10,7 +10,7 @@ final class ReferenceResolver {
   private var known: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
 
   /// - Parameter remembered: keys that are kept of each relationship.
-  init(context: ManagedObjectContext, remembered: Int = 50_000) {
+  init(context: ManagedObjectContext, remembered: Int = 150_000) {
     self.context = context
     self.remembered = remembered
   }
@@ -21,8 +21,10 @@ final class ReferenceResolver {
   ) throws -> [Value: ManagedObjectID] {
     var found: [Value: ManagedObjectID] = [:]
     var missing: [Value] = []
+    let known = self.known[relationship] ?? [:]
+    found.reserveCapacity(keys.count)
     for key in keys {
-      if let id = known[relationship]?[key] { found[key] = id } else { missing.append(key) }
+      if let id = known[key] { found[key] = id } else { missing.append(key) }
     }
     if missing.isEmpty { return found }
     var new: [Value: ManagedObjectID] = [:]

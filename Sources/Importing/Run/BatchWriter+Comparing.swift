@@ -1,5 +1,5 @@
-// Most records of a file that comes again change nothing. Where they refer to nothing and one key tells their objects apart,
-// they are compared with the store's rows as these are read:
+// Most records of a file that comes again change nothing. Where one key tells their objects apart, and they refer to nothing or
+// to objects of another kind that are all there, they are compared with the store's rows as these are read:
 //   1. what is the same is counted, and no object is made of it;
 //   2. what the store hasn't got is inserted without objects;
 //   3. the rest is applied as any batch is, and all three are one save.
@@ -13,7 +13,7 @@ extension BatchWriter {
   /// - Returns: false when the batch is to be applied as any other; its rows are such as objects are made of then.
   func writeCompared(_ batch: ConvertedBatch) throws -> Bool {
     // Which object a rejected record is about is found with the objects of the others.
-    guard absent == nil || batch.rejections.isEmpty else {
+    guard absent == nil || batch.rejections.isEmpty, try !mayHaveLeft(batch.mapping) else {
       batch.makeRows()
       return false
     }
@@ -23,13 +23,21 @@ extension BatchWriter {
         try save(batch, batch.rejections + outcome.rejections, outcome.tally, record)
         return true
       }
-    } catch ManagedObjectError.constraintConflicts, ManagedObjectError.mergeConflicts {
+    } catch ManagedObjectError.constraintConflicts, ManagedObjectError.mergeConflicts,
+      ManagedObjectError.brokenReferences
+    {
       // Somebody else wrote one of the rows between reading and saving it.
       resolver.forget()
     }
     context.reset()
     batch.makeRows()
     return false
+  }
+
+  /// Whether references or records of batches before wait for objects: a row may be about the same object.
+  private func mayHaveLeft(_ mapping: RecordMapping) throws -> Bool {
+    if mapping.references.isEmpty { return false }
+    return try (hasKept ?? !pending.isEmpty()) || (hasAside ?? !aside.isEmpty())
   }
 
   /// What became of the rows of a batch that was compared.
@@ -40,9 +48,9 @@ extension BatchWriter {
 
   /// Makes of a batch's rows what the next save is to write; nil when it can't be told by comparing.
   private func compare(_ batch: ConvertedBatch) throws -> Outcome? {
-    guard let new = batch.newRows, let key = batch.keySlot,
-      let matches = try context.matches(of: new, by: key, order: batch.keyOrder, slots: batch.comparedSlots)
-    else { return nil }
+    guard let new = batch.newRows, try point(new, of: batch), let matches = try matches(of: new, in: batch) else {
+      return nil
+    }
     var absent: [Int] = []
     var different: [Int] = []
     var numbers: [Int64] = []
@@ -82,6 +90,30 @@ extension BatchWriter {
       outcome.tally.inserted += Int64(absent.count)
     }
     return outcome
+  }
+}
+
+extension BatchWriter {
+  /// Has the references of a batch's rows lead to the store's objects; false when there isn't one for each.
+  private func point(_ rows: NewRows, of batch: ConvertedBatch) throws -> Bool {
+    for (place, reference) in batch.mapping.references.enumerated() {
+      let keys = batch.newKeys[place]
+      let slot = reference.relationship.slot
+      let found = try resolver.find(
+        reference.relationship, by: reference.key, keys: Set(keys.lazy.filter { !$0.isNull }))
+      for (row, key) in keys.enumerated().prefix(rows.count) where !key.isNull {
+        guard let target = found[key] else { return false }
+        rows.point(row, slot, to: target)
+      }
+    }
+    return true
+  }
+
+  /// What the store has of a batch's rows; nil when that can't be told by comparing.
+  private func matches(of rows: NewRows, in batch: ConvertedBatch) throws -> RowMatches? {
+    guard mode.findsObjects else { return RowMatches(count: rows.count) }
+    guard let key = batch.keySlot else { return nil }
+    return try context.matches(of: rows, by: key, order: batch.keyOrder, slots: batch.comparedSlots)
   }
 }
 

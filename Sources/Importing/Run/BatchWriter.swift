@@ -19,7 +19,7 @@ final class BatchWriter {
   /// What is deleted at the end, in a mode that does so.
   let absent: AbsentObjects?
   /// Whether batches before have kept references; nil until somebody has to know.
-  private var hasKept: Bool?
+  var hasKept: Bool?
   /// Whether batches before have set records aside; nil until somebody has to know.
   var hasAside: Bool?
   /// The file, where the end of its import is to be remembered.

@@ -56,7 +56,8 @@ public struct ContextSave: Sendable {
     updated = changes.updated
     deleted = changes.deleted
     self.refreshed = refreshed
-    joinsSets = changes.inserted.contains { $0.id.scope.entity.joinsSets }
+    joinsSets =
+      changes.inserted.contains { $0.id.scope.entity.joinsSets } || savedRows.contains { $0.joinsSets }
   }
 
   /// What was changed by somebody else, with the rows as they are now.
@@ -121,9 +122,11 @@ public struct ContextSave: Sendable {
     }
   }
 
-  /// Calls `body` with each new row that may belong to a set of another object: rows without objects refer to nothing.
+  /// Calls `body` with each new row that may belong to a set of another object.
   func forEachInsertedMember(_ body: (StoreRow) -> Void) {
-    if joinsSets { insertedObjects.forEach(body) }
+    guard joinsSets else { return }
+    insertedObjects.forEach(body)
+    for saved in savedRows where saved.joinsSets { saved.numbers.indices.forEach { body(saved.row($0)) } }
   }
 
   /// Adds the hierarchies that it may have written to.

@@ -38,6 +38,8 @@ package final class ValidationRules: @unchecked Sendable {
       if isOptional, required.isEmpty { return nil }
     }
   }
+  /// Whether there is nothing to say of to-many relationships.
+  package var hasNoSets: Bool { sets.isEmpty }
   /// Whether attributes are all that can fail, so that a row can be checked before its relationships are set.
   package let concernsAttributesOnly: Bool
 
@@ -63,7 +65,7 @@ package final class ValidationRules: @unchecked Sendable {
   /// The rules of an entity.
   static func of(_ entity: EntityDescription) -> ValidationRules { entity.validationRules }
 
-  /// Appends each failure of the row that was begun, of an entity whose attributes are all that can fail. Its values are of
+  /// Appends each failure of the row that was begun, of an entity of whose to-many relationships there is nothing to say. Its values are of
   /// their attributes' types.
   package func check(rowBegunIn rows: NewRows, into failures: inout [ValidationFailure]) {
     let row = rows.count

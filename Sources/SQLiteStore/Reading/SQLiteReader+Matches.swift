@@ -123,7 +123,7 @@ private struct RowComparison {
     let type = sqlite3_column_type(statement, index)
     switch (cell.kind, kind) {
     case (.null, _): return type == SQLITE_NULL
-    case (.int, .integer), (.bool, .boolean):
+    case (.int, .integer), (.bool, .boolean), (.reference, .reference):
       return type == SQLITE_INTEGER && sqlite3_column_int64(statement, index) == cell.bits
     case (.double, .real):
       return (type == SQLITE_FLOAT || type == SQLITE_INTEGER)

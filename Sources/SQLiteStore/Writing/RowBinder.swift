@@ -60,7 +60,7 @@ final class RowBinder {
   ) {
     switch cell.kind {
     case .null: sqlite3_bind_null(statement, index)
-    case .int, .bool: sqlite3_bind_int64(statement, index, cell.bits)
+    case .int, .bool, .reference: sqlite3_bind_int64(statement, index, cell.bits)
     case .double: sqlite3_bind_double(statement, index, Double(bitPattern: UInt64(bitPattern: cell.bits)))
     case .text:
       let bytes = rows.bytes(of: cell)

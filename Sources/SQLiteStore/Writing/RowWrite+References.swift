@@ -7,13 +7,19 @@ import ManagedObjects
 
 extension RowWrite {
   /// - Throws: ``ManagedObjectError/brokenReferences(_:)`` with every relationship of this write that leads nowhere.
-  func checkReferences(_ changes: StoreChanges, _ ids: [ManagedObjectID]) throws {
+  func checkReferences(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
     var (broken, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0)
     guard broken != 0 else { return }
     var found: [BrokenReference] = []
     for (row, id) in zip(changes.inserted, ids) {
       try find(row.values, former: nil, of: id, as: row.id, &found)
+    }
+    for saved in savedRows {
+      for row in saved.numbers.indices {
+        let new = saved.rows.row(row)
+        try find(new.values, former: nil, of: saved.id(row), as: new.id, &found)
+      }
     }
     for update in changes.updated {
       try find(update.values, former: update.committed, of: update.id, as: update.id, &found)

@@ -60,14 +60,14 @@ final class RowWrite {
   func number(_ id: ManagedObjectID) -> Int64? { id.isTemporaryID ? numbered[id] : id.number }
 
   /// Keeps the numbers given, and throws the uniqueness conflicts and broken references found.
-  func finish(_ changes: StoreChanges, _ ids: [ManagedObjectID]) throws {
+  func finish(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
     guard clashes.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts(changes, ids)) }
     if let date = binder.unstorable {
       throw ManagedObjectError.store(
         path: store.url?.path ?? "", code: SQLITE_RANGE,
         message: "a date \(date.timeIntervalSince1970) seconds from 1970 isn't in the years 0 to 9999")
     }
-    try checkReferences(changes, ids)
+    try checkReferences(changes, ids, savedRows)
     try numbers.keep(db)
   }
 }

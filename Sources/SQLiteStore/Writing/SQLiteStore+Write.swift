@@ -39,7 +39,7 @@ extension SQLiteStore {
     try write.writePairs(changes, ids)
     try write.writeOrders(changes, ids)
     let refreshed = try derivations?.finish(changes, ids, number: write.number, to: &derived) ?? []
-    try write.finish(changes, ids)
+    try write.finish(changes, ids, savedRows)
     if options.persistentHistoryTracking {
       let writer = history ?? HistoryWriter(db, author: changes.transactionAuthor, contextName: changes.contextName)
       history = writer

@@ -45,6 +45,7 @@ extension NewRows {
     case .double: return .double(Double(bitPattern: UInt64(bitPattern: cell.bits)))
     case .date: return .date(ISODate.date(microseconds: cell.bits))
     case .text: return .string(String(decoding: bytes(of: cell), as: UTF8.self))
+    case .reference: return scopes.isEmpty ? .null : .object(target(cell))
     case .other: return other(cell)
     }
   }
@@ -59,6 +60,30 @@ extension NewRows {
   package func bytes(of cell: Cell) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: text + Int(cell.bits), count: Int(cell.length))
   }
+
+  /// Where a reference leads.
+  private func target(_ cell: Cell) -> ManagedObjectID {
+    ManagedObjectID(scope: scopes[Int(cell.length)], number: cell.bits)
+  }
+
+  /// Sets a reference of the row that was begun, of which isn't known yet where it leads: ``point(_:_:to:)`` says that
+  /// before the rows are inserted.
+  package func setReference(_ slot: Int) { set(slot, Cell(.reference, 0)) }
+
+  /// Says where a row's reference leads, by a permanent ID.
+  package func point(_ row: Int, _ slot: Int, to id: ManagedObjectID) {
+    precondition(row >= 0 && row < count && slot >= 0 && slot < width && !id.isTemporaryID)
+    var place = scopes.count - 1
+    while place >= 0, scopes[place] !== id.scope { place -= 1 }
+    if place < 0 {
+      scopes.append(id.scope)
+      place = scopes.count - 1
+    }
+    cells[row * width + slot] = Cell(.reference, id.number, length: UInt32(place))
+  }
+
+  /// Whether any row refers to another object.
+  var hasReferences: Bool { !scopes.isEmpty }
 
   /// The value of a cell that holds another than numbers and text.
   package func other(_ cell: Cell) -> Value { others[Int(cell.bits)] }

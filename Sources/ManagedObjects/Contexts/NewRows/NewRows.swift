@@ -1,13 +1,13 @@
 // Rows on their way from a reader to a store, in flat memory: an array of values for each, with a string on the heap for each
 // text, cost more to count, to make and to let go of on two threads than SQLite takes to write them.
-//   1. Filled by one thread, which gives them away; constant from then on.
+//   1. Filled by one thread at a time, which gives them away; constant from the save on.
 //   2. A row is `beginRow()`, what is set in it, and `endRow()`. Without that it never was.
 //   3. Cells are only read at places that the class has checked, or in a store's loop over `count` rows and known slots.
 
 /// Rows of one entity that a save inserts without an object for each: for an import, in whose context nobody looks at its
 /// objects. Made on any thread.
 ///
-/// The values were checked against the model, and refer to nothing that is new.
+/// The values were checked against the model, and refer to no new object.
 package final class NewRows: @unchecked Sendable {
   // Sendable: rule 1.
 
@@ -26,12 +26,14 @@ package final class NewRows: @unchecked Sendable {
       case date
       /// Where UTF-8 begins in the text.
       case text
+      /// The number of the row that a to-one relationship points to.
+      case reference
       /// The place of any other value in the list of these.
       case other
     }
 
     @usableFromInline package var kind: Kind
-    /// How many bytes of text.
+    /// How many bytes of text; of a reference, the place of its ID's scope.
     @usableFromInline package var length: UInt32
     @usableFromInline package var bits: Int64
 
@@ -58,6 +60,8 @@ package final class NewRows: @unchecked Sendable {
   @usableFromInline var textCapacity: Int
   /// Values that are neither numbers nor text.
   var others: [Value] = []
+  /// What the IDs have in common that references lead to.
+  var scopes: [IDScope] = []
   /// A row as it begins; its text and its other values lie before those of any row.
   private let initial: UnsafeMutablePointer<Cell>
   /// The IDs of the rows until they are saved: of this scope, down from below this number.

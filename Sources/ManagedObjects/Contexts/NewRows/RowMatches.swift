@@ -46,12 +46,13 @@ extension NewRows {
     let selected = NewRows(
       entity, of: coordinator, capacity: rows.count, textCapacity: textCount / max(count, 1) * rows.count,
       initial: ContiguousArray(repeating: .null, count: width))
+    selected.scopes = scopes
     for row in rows {
       selected.beginRow()
       for slot in 0..<width {
         let cell = cell(row, slot)
         switch cell.kind {
-        case .null, .int, .bool, .double, .date: selected.set(slot, cell)
+        case .null, .int, .bool, .double, .date, .reference: selected.set(slot, cell)
         case .text: selected.set(slot, text: bytes(of: cell))
         case .other: selected.set(slot, other(cell))
         }

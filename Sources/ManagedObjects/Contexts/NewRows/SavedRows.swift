@@ -15,7 +15,10 @@ package struct SavedRows: Sendable {
   }
 
   /// The ID of a row.
-  func id(_ row: Int) -> ManagedObjectID { ManagedObjectID(scope: scope, number: numbers[row]) }
+  package func id(_ row: Int) -> ManagedObjectID { ManagedObjectID(scope: scope, number: numbers[row]) }
+
+  /// Whether one of them may belong to a set of another object.
+  var joinsSets: Bool { rows.hasReferences && rows.entity.joinsSets }
 
   /// A row with its values.
   func row(_ row: Int) -> StoreRow { StoreRow(id: id(row), values: rows.values(row)) }

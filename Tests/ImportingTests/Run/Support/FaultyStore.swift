@@ -69,6 +69,10 @@ final class FaultyStore: IncrementalStore {
 
   var identifier: String { store.identifier }
   var url: URL? { store.url }
+  var takesNewRows: Bool { store.takesNewRows }
+  func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? {
+    try store.matches(of: rows, by: key, order: order, slots: slots)
+  }
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try store.ids(fetch) }
   func count(_ fetch: StoreFetch) throws -> Int { try store.count(fetch) }

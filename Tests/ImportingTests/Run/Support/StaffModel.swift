@@ -6,7 +6,7 @@ enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
     try ImportModel.adding(
       to: ManagedObjectModel(
-        entities: [country, person, seat, badge, visit, node, shoe, everything, abstract] + ShopModel.entities
+        entities: [country, person, seat, badge, visit, node, shoe, everything, gauge, abstract] + ShopModel.entities
           + StoreroomModel.entities + ClubModel.entities))
   }
 
@@ -15,6 +15,7 @@ enum StaffModel {
     attributes: [AttributeDefinition("code", .string, isOptional: false), AttributeDefinition("name", .string)],
     relationships: [
       RelationshipDefinition("people", to: "Person", inverse: "country", isToMany: true),
+      RelationshipDefinition("gauges", to: "Gauge", inverse: "site", isToMany: true),
       RelationshipDefinition("regions", to: "Country", inverse: "parent", isToMany: true),
       // A key of two columns: "DE" and "BY" say DE-BY.
       RelationshipDefinition(
@@ -107,6 +108,19 @@ enum StaffModel {
       AttributeDefinition("text", .string), tags,
     ],
     uniquenessConstraints: [["key"]])
+
+  /// Numbered by its own attribute, and referring to objects of another kind.
+  private static let gauge = EntityDefinition(
+    "Gauge",
+    attributes: [
+      AttributeDefinition("id", .integer64, isOptional: false),
+      AttributeDefinition("label", .string, minimumValue: .int(2)),
+      AttributeDefinition("level", .double), AttributeDefinition("isOn", .boolean), AttributeDefinition("at", .date),
+      AttributeDefinition("cost", .decimal), AttributeDefinition("size", .integer16, maximumValue: .int(50)),
+      AttributeDefinition("grade", .integer32, isOptional: false, defaultValue: .int(7)),
+    ],
+    relationships: [RelationshipDefinition("site", to: "Country", inverse: "gauges")],
+    userInfo: ["primaryKey": "id"])
 
   /// An array of strings.
   private static let tags: AttributeDefinition = {

@@ -1,0 +1,215 @@
+import Foundation
+import ManagedObjects
+import Synchronization
+import Testing
+
+@testable import Importing
+
+/// A store in memory has no way of its own to compare rows: there each becomes an object, by which the others are judged.
+@Suite("Records that are compared with the store's rows")
+struct ComparingTests {
+  private static let columns = ["id", "label", "level", "isOn", "at", "cost", "size", "grade", "site.code"]
+
+  /// A file of gauges: of numbers that lie close together or far apart, some twice, some with values that can't be.
+  private static func gauges(_ dice: inout Lot, _ count: Int, spread: Int, hasSites: Bool = false) -> String {
+    var text = "id,label,level,isOn,at,cost,size,grade" + (hasSites ? ",site\n" : "\n")
+    for _ in 0..<count {
+      let id = dice.draw(spread)
+      // The same for the same number, but for one in four.
+      let other = dice.draw(4) == 0 ? dice.draw(40) : id
+      let label = ["", "x", "ab", "é", "e\u{301}", "äöü"][dice.draw(12) == 0 ? 1 : [0, 2, 3, 4, 5][other % 5]]
+      let level = ["", "0.5", "-3", "1e300"][other % 4]
+      let at = ["", "2024-02-29", "2024-02-29T12:00:00.25Z"][other % 3]
+      let cost = ["0.1", "", "12345678901234567890.5"][other % 3]
+      let size = dice.draw(20) == 0 ? "51" : "\(other % 50)"
+      let grade = ["", "3", "7"][other % 3]
+      let site = hasSites ? "," + (dice.draw(40) == 0 ? "zz" : ["", "DE", "FR", "IT"][other % 4]) : ""
+      text +=
+        "\(id),\(label),\(level),\(other % 2 == 0),\(at),\(cost),\(size),\(dice.draw(30) == 0 ? "many" : grade)\(site)\n"
+    }
+    return text
+  }
+
+  private struct Outcome: Equatable {
+    var tallies: [String] = []
+    var rows: [String] = []
+    var refusals: [[String]] = []
+  }
+
+  @Test(
+    "leave the same as objects do", arguments: 0..<12,
+    [ImportOptions.Mode.insert, .upsert, .update, .synchronise])
+  func sameAsObjects(seed: UInt64, mode: ImportOptions.Mode) throws {
+    var outcomes: [Outcome] = []
+    for kind in StoreKind.allCases {
+      var dice = Lot(seed: seed)
+      let spread = [60, 300, 5_000][Int(seed % 3)]
+      let room = try ImportRoom(kind)
+      try room.furnish(countries: ["DE", "FR", "IT"])
+      let hasSites = seed % 2 == 0
+      var outcome = Outcome()
+      try room.run(
+        Self.gauges(&dice, 120, spread: spread, hasSites: hasSites), into: "Gauge", mode: .upsert, job: "0")
+      for job in 1...3 {
+        let end = try room.run(
+          Self.gauges(&dice, 90, spread: spread, hasSites: hasSites), into: "Gauge", mode: mode,
+          batch: [1, 7, 30, 500][dice.draw(4)],
+          job: "\(job)")
+        outcome.tallies.append("\(end.tally) \(end.counts.deleted)d")
+        outcome.refusals.append(room.refusals("\(job)"))
+      }
+      outcome.rows = try room.rows(Self.columns, of: "Gauge")
+      outcomes.append(outcome)
+    }
+    #expect(outcomes[0] == outcomes[1])
+    #expect(outcomes[1].rows.count > 20)
+  }
+
+  @Test(
+    "by a key of text leave the same as objects do", arguments: 0..<8,
+    [ImportOptions.Mode.upsert, .update, .synchronise])
+  func sameAsObjectsByText(seed: UInt64, mode: ImportOptions.Mode) throws {
+    var outcomes: [Outcome] = []
+    for kind in StoreKind.allCases {
+      var dice = Lot(seed: seed)
+      let room = try ImportRoom(kind)
+      var outcome = Outcome()
+      for job in 0...3 {
+        var text = "code,name\n"
+        for _ in 0..<50 {
+          let code = ["é", "e\u{301}", "Ä", "zz", "z", ""][dice.draw(6)] + "\(dice.draw(12))"
+          text += "\(code),\(["", "a", "b"][dice.draw(3)])\n"
+        }
+        // Once each, so that some batches have no key twice.
+        if dice.draw(2) == 0 {
+          var seen: Set<Substring> = []
+          let lines = text.split(separator: "\n").filter { seen.insert($0.prefix { $0 != "," }).inserted }
+          text = lines.joined(separator: "\n") + "\n"
+        }
+        let end = try room.run(
+          text, into: "Country", mode: job == 0 ? .upsert : mode, batch: [3, 20, 100][dice.draw(3)], job: "\(job)")
+        outcome.tallies.append("\(end.tally) \(end.counts.deleted)d")
+        outcome.refusals.append(room.refusals("\(job)"))
+      }
+      outcome.rows = try room.rows(["code", "name"], of: "Country")
+      outcomes.append(outcome)
+    }
+    #expect(outcomes[0] == outcomes[1])
+  }
+
+  @Test("and change nothing write no row and announce none")
+  func unchanged() throws {
+    let room = try ImportRoom(.sqlite)
+    let text =
+      "id,label,level,isOn,at,cost,size,grade\n"
+      + (1...200).map {
+        "\($0),label \($0),\($0).5,\($0 % 2 == 0),2024-01-01T00:00:\($0 % 50 + 10)Z,0.\($0),\($0 % 50),\n"
+      }.joined()
+    #expect(try room.run(text, into: "Gauge", batch: 60, job: "1").tally == "200i 0u 0= 0r 0?")
+    let saves = Saves(of: room.coordinator)
+    let watch = try RowWatch(room.database, table: "Gauge")
+    #expect(try room.run(text, into: "Gauge", batch: 60, job: "2").tally == "0i 0u 200= 0r 0?")
+    #expect(saves.count(of: "Gauge") == 0)
+    #expect(try watch.writes() == [])
+    #expect(
+      try room.run(text.replacingOccurrences(of: "label 77,", with: "other,"), into: "Gauge", batch: 60, job: "3").tally
+        == "0i 1u 199= 0r 0?")
+    #expect(saves.count(of: "Gauge") == 1)
+  }
+
+  @Test("leave alone what a record doesn't mention", arguments: StoreKind.allCases)
+  func partialRecords(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    try room.run("id,label,size\n1,ab,3\n2,cd,4\n", into: "Gauge", job: "1")
+    let text = "{\"id\":1,\"size\":5}\n{\"id\":2,\"label\":null}\n{\"id\":3,\"label\":\"ef\"}\n"
+    #expect(try room.run(text, as: "b.ndjson", into: "Gauge", job: "2").tally == "1i 2u 0= 0r 0?")
+    #expect(try room.rows("id", "label", "size", of: "Gauge") == ["1|ab|5", "2||4", "3|ef|"])
+    #expect(try room.run("id,size\n1,5\n3,6\n", into: "Gauge", job: "3").tally == "0i 1u 1= 0r 0?")
+    #expect(try room.rows("id", "label", "size", of: "Gauge") == ["1|ab|5", "2||4", "3|ef|6"])
+  }
+
+  @Test(
+    "join the sets of the objects that they refer to, also where these are looked at", arguments: StoreKind.allCases)
+  func sets(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    try room.furnish(countries: ["DE", "FR"])
+    let looking = room.context()
+    let country = try #require(
+      try looking.fetch(FetchRequest<ManagedObject>(entityName: "Country", predicate: .equal("code", .string("DE"))))
+        .first)
+    func gauges() -> Int {
+      if case .objects(let ids)? = country.value(forKey: "gauges") { ids.count } else { -1 }
+    }
+    #expect(gauges() == 0)
+    let saves = Mutex<[ContextSave]>([])
+    let coordinator = room.coordinator
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
+    ) { note in
+      guard let context = note.object as? ManagedObjectContext, context.persistentStoreCoordinator === coordinator,
+        let save = ContextSave(note)
+      else { return }
+      saves.withLock { $0.append(save) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    let end = try room.run("id,label,site\n1,aa,DE\n2,bb,FR\n3,cc,DE\n4,dd,\n", into: "Gauge", mode: .insert, batch: 2)
+    #expect(end.tally == "4i 0u 0= 0r 0?")
+    for save in saves.withLock({ $0 }) { looking.mergeChanges(fromContextDidSave: save) }
+    #expect(gauges() == 2)
+    #expect(
+      try room.run("id,site\n1,DE\n2,DE\n3,FR\n", into: "Gauge", mode: .upsert, job: "2").tally == "0i 2u 1= 0r 0?")
+    #expect(try room.rows("id", "site.code", of: "Gauge") == ["1|DE", "2|DE", "3|FR", "4|"])
+  }
+
+  @Test("that refer to what somebody deletes meanwhile are as if it had never been there")
+  func deletedTarget() throws {
+    let room = try ImportRoom(.sqlite)
+    try room.furnish(countries: ["DE", "FR"])
+    room.intrude { context in
+      let request = FetchRequest<ManagedObject>(entityName: "Country", predicate: .equal("code", .string("FR")))
+      if let country = try context.fetch(request).first { context.delete(country) }
+    }
+    let end = try room.run("id,site\n1,DE\n2,FR\n", into: "Gauge", mode: .insert)
+    #expect(end.tally == "2i 0u 0= 0r 1?")
+    #expect(try room.rows("id", "site.code", of: "Gauge") == ["1|DE", "2|"])
+  }
+
+  @Test("take part in what somebody else does meanwhile", arguments: ["insert", "change", "delete"])
+  func intrusions(what: String) throws {
+    let room = try ImportRoom(.sqlite)
+    try room.run("id,label\n1,aa\n2,bb\n", into: "Gauge", job: "1")
+    room.intrude { context in
+      func gauge(_ id: Int64) throws -> ManagedObject? {
+        try context.fetch(FetchRequest<ManagedObject>(entityName: "Gauge", predicate: .equal("id", .int(id)))).first
+      }
+      switch what {
+      case "insert":
+        let new = try context.insert("Gauge")
+        try new.setValue(.int(3), forKey: "id")
+        try new.setValue(.string("theirs"), forKey: "label")
+      case "change": try gauge(2)?.setValue(.string("theirs"), forKey: "label")
+      default: if let gauge = try gauge(2) { context.delete(gauge) }
+      }
+    }
+    let end = try room.run("id,label\n1,aa\n2,mine\n3,mine\n", into: "Gauge", job: "2")
+    #expect(try room.rows("id", "label", of: "Gauge") == ["1|aa", "2|mine", "3|mine"])
+    #expect(end.tally == ["insert": "0i 2u 1= 0r 0?", "change": "1i 1u 1= 0r 0?", "delete": "2i 0u 1= 0r 0?"][what])
+  }
+
+  @Test("are counted once, whenever the import is killed", arguments: [ImportOptions.Mode.upsert, .synchronise])
+  func killed(mode: ImportOptions.Mode) throws {
+    var dice = Lot(seed: 3)
+    let first = Self.gauges(&dice, 30, spread: 60, hasSites: true)
+    let second = Self.gauges(&dice, 24, spread: 60, hasSites: true)
+    try Killing.everyWrite(
+      .sqlite,
+      furnish: {
+        try $0.furnish(countries: ["DE", "FR", "IT"])
+        try $0.run(first, into: "Gauge", job: "0")
+      },
+      run: { try $0.run(second, into: "Gauge", mode: mode, batch: 5, job: "1") },
+      traces: { room, end in
+        ["\(end.tally) \(end.counts.deleted)d", room.rejects() ?? ""] + (try room.rows(Self.columns, of: "Gauge"))
+      })
+  }
+}
