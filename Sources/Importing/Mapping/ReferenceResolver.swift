@@ -19,14 +19,61 @@ final class ReferenceResolver {
   func find(
     _ relationship: RelationshipDescription, by attribute: AttributeDescription, keys: Set<Value>
   ) throws -> [Value: ManagedObjectID] {
+    var (found, missing) = remembered(relationship, keys)
+    if missing.isEmpty { return found }
+    let new = try look(relationship, by: attribute, missing)
+    remember(new, of: relationship)
+    found.merge(new) { $1 }
+    return found
+  }
+
+  /// As ``find(_:by:keys:)``, for keys of which most come again and are remembered: calls `body` with the place of each that
+  /// isn't null, and its object.
+  /// - Returns: false as soon as a key has no object.
+  func findEach(
+    _ relationship: RelationshipDescription, by attribute: AttributeDescription, of keys: ArraySlice<Value>,
+    _ body: (Int, ManagedObjectID) -> Void
+  ) throws -> Bool {
+    let missing = unknown(relationship, keys, body)
+    if missing.isEmpty { return true }
+    let new = try look(relationship, by: attribute, Array(Set(missing.lazy.map { keys[$0] })))
+    for place in missing {
+      guard let id = new[keys[place]] else { return false }
+      body(place, id)
+    }
+    remember(new, of: relationship)
+    return true
+  }
+
+  /// The places of the keys that aren't remembered; calls `body` with the others.
+  private func unknown(
+    _ relationship: RelationshipDescription, _ keys: ArraySlice<Value>, _ body: (Int, ManagedObjectID) -> Void
+  ) -> [Int] {
+    let known = self.known[relationship] ?? [:]
+    var unknown: [Int] = []
+    for place in keys.indices where !keys[place].isNull {
+      if let id = known[keys[place]] { body(place, id) } else { unknown.append(place) }
+    }
+    return unknown
+  }
+
+  /// What is remembered of keys, and the others.
+  private func remembered(
+    _ relationship: RelationshipDescription, _ keys: Set<Value>
+  ) -> (found: [Value: ManagedObjectID], missing: [Value]) {
+    let known = self.known[relationship] ?? [:]
     var found: [Value: ManagedObjectID] = [:]
     var missing: [Value] = []
-    let known = self.known[relationship] ?? [:]
-    found.reserveCapacity(keys.count)
     for key in keys {
       if let id = known[key] { found[key] = id } else { missing.append(key) }
     }
-    if missing.isEmpty { return found }
+    return (found, missing)
+  }
+
+  /// The objects that the store has of keys that aren't remembered.
+  private func look(
+    _ relationship: RelationshipDescription, by attribute: AttributeDescription, _ missing: [Value]
+  ) throws -> [Value: ManagedObjectID] {
     var new: [Value: ManagedObjectID] = [:]
     for part in missing.parts(of: 10_000) {
       let request = FetchRequest<ManagedObject>(
@@ -40,9 +87,7 @@ final class ReferenceResolver {
         new[key] = row.id
       }
     }
-    remember(new, of: relationship)
-    found.merge(new) { $1 }
-    return found
+    return new
   }
 
   /// The same objects themselves, of a to-many relationship whose objects say by a to-one relationship where they belong:

@@ -97,14 +97,11 @@ extension BatchWriter {
   /// Has the references of a batch's rows lead to the store's objects; false when there isn't one for each.
   private func point(_ rows: NewRows, of batch: ConvertedBatch) throws -> Bool {
     for (place, reference) in batch.mapping.references.enumerated() {
-      let keys = batch.newKeys[place]
       let slot = reference.relationship.slot
-      let found = try resolver.find(
-        reference.relationship, by: reference.key, keys: Set(keys.lazy.filter { !$0.isNull }))
-      for (row, key) in keys.enumerated().prefix(rows.count) where !key.isNull {
-        guard let target = found[key] else { return false }
-        rows.point(row, slot, to: target)
-      }
+      let areAllThere = try resolver.findEach(
+        reference.relationship, by: reference.key, of: batch.newKeys[place].prefix(rows.count)
+      ) { row, target in rows.point(row, slot, to: target) }
+      guard areAllThere else { return false }
     }
     return true
   }

@@ -48,20 +48,21 @@ package final class NewRows: @unchecked Sendable {
 
   /// The entity of all of them.
   package let entity: EntityDescription
+  // Touched for each cell, by one thread, so that accesses never overlap: they go unchecked.
   /// How many there are.
-  @usableFromInline package internal(set) var count = 0
+  @exclusivity(unchecked) @usableFromInline package internal(set) var count = 0
   /// How many slots each has.
   @usableFromInline let width: Int
-  @usableFromInline var cells: UnsafeMutablePointer<Cell>
-  @usableFromInline var capacity: Int
+  @exclusivity(unchecked) @usableFromInline var cells: UnsafeMutablePointer<Cell>
+  @exclusivity(unchecked) @usableFromInline var capacity: Int
   /// The text of the cells, one after the other.
-  @usableFromInline package internal(set) var text: UnsafeMutableRawPointer
-  @usableFromInline var textCount = 0
-  @usableFromInline var textCapacity: Int
+  @exclusivity(unchecked) @usableFromInline package internal(set) var text: UnsafeMutableRawPointer
+  @exclusivity(unchecked) @usableFromInline var textCount = 0
+  @exclusivity(unchecked) @usableFromInline var textCapacity: Int
   /// Values that are neither numbers nor text.
   var others: [Value] = []
   /// What the IDs have in common that references lead to.
-  var scopes: [IDScope] = []
+  @exclusivity(unchecked) var scopes: [IDScope] = []
   /// A row as it begins; its text and its other values lie before those of any row.
   private let initial: UnsafeMutablePointer<Cell>
   /// The IDs of the rows until they are saved: of this scope, down from below this number.
