@@ -9,8 +9,8 @@ FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sour
 STRICT = LADE_STRICT=1
 BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
-# The object layer's tests compute; those of the daemon wait for sockets and files, and shouldn't starve beside them.
-COMPUTING = '^(ManagedObjects|SQLiteStore|ClassGeneration|GeneratedClasses)Tests[.]'
+# The tests of objects and imports compute; those of the daemon wait for sockets and files, and shouldn't starve beside them.
+COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help

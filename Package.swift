@@ -87,7 +87,9 @@ let package = Package(
     program("laded", ["LadeDaemon", arguments]),
     program("ladectl", ["ControlAPI", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
 
-    .target(name: "TestSupport", dependencies: ["ManagedObjects"], path: "Tests/TestSupport", swiftSettings: settings),
+    .target(
+      name: "TestSupport", dependencies: ["ManagedObjects", "CLinux"], path: "Tests/TestSupport",
+      swiftSettings: settings),
     tests(of: "ManagedObjects", []),
     tests(of: "SQLiteStore", ["ManagedObjects", grdb, sqlite]),
     tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),

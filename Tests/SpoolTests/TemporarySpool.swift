@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Spool
@@ -28,6 +29,7 @@ final class TemporarySpool: Sendable {
   func drop(_ relative: String, _ text: String = "id\n1\n") throws {
     let tmp = url("tmp/" + UUID().uuidString)
     try Data(text.utf8).write(to: URL(fileURLWithPath: tmp))
+    try waitForWritersToGo(of: tmp)
     try #require(rename(tmp, url(relative)) == 0, "rename to \(relative): errno \(errno)")
   }
 

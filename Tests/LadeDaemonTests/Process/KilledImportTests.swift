@@ -4,7 +4,9 @@ import Testing
 
 /// Rules 3, 4 and 7 of the design, on real processes, for every form that a file may have and everything that may be done
 /// with one. Seeds are printed by what fails, and can be given again as `LADE_KILL_SEED`.
-@Suite("An import that is killed wherever it writes")
+///
+/// One after the other: each case has daemons of its own, and a user may have 128 objects that watch folders.
+@Suite("An import that is killed wherever it writes", .serialized)
 struct KilledImportTests {
   @Test(
     "goes on in every format, and leaves what one run leaves", .timeLimit(.minutes(5)), arguments: MemberFile.allCases)

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Everything of one private daemon: configuration, model, spool, state, store, socket. Gone with this.
 final class DaemonFolder: Sendable {
@@ -92,6 +93,7 @@ final class DaemonFolder: Sendable {
       try FileManager.default.createDirectory(atPath: each, withIntermediateDirectories: true)
     }
     try write(data, to: "spool/tmp/" + name)
+    try waitForWritersToGo(of: file("spool/tmp/" + name))
     guard rename(file("spool/tmp/" + name), folder + "/" + name) == 0 else {
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
     }
