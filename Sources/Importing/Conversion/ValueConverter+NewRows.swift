@@ -43,10 +43,7 @@ extension ValueConverter {
     case .double: rows.set(slot, double: try DecimalNotation(trimmed).double(trimmed))
     case .boolean: rows.set(slot, bool: try boolean(trimmed))
     case .isoDate:
-      guard let microseconds = ISODate.microseconds(parsing: trimmed.assumingMemoryBound(to: UInt8.self)) else {
-        throw .notADate
-      }
-      rows.set(slot, microseconds: microseconds)
+      rows.set(slot, microseconds: try isoMicroseconds(trimmed))
     default: set(try convert(text: text), in: rows, slot, keepsNull: keepsNull)
     }
   }

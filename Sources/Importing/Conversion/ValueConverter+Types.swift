@@ -92,17 +92,27 @@ extension ValueConverter {
       return try storable(microseconds)
     default:
       if let zone = rules?.zone { return try isoDate(text, in: zone) }
-      guard let microseconds = ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self)) else {
-        throw .notADate
-      }
-      return try storable(microseconds)
+      return ISODate.date(microseconds: try isoMicroseconds(text))
     }
   }
 
-  /// A date of the years 0 to 9999, which its zone may have led out of.
+  /// The instant that ISO 8601 says, one that a store can keep.
+  @inline(__always)
+  func isoMicroseconds(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
+    guard let microseconds = ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self)) else {
+      throw .notADate
+    }
+    guard Self.storableTimes.contains(microseconds) else { throw .outOfRange }
+    return microseconds
+  }
+
+  /// The microseconds since 1970 of the years 0 to 9999.
+  private static let storableTimes: Range<Int64> = -62_167_219_200_000_000..<253_402_300_800_000_000
+
+  /// A date of those years, which its zone may have led out of.
   @inline(__always)
   private func storable(_ microseconds: Int64) throws(ConversionCode) -> Date {
-    guard microseconds >= -62_167_219_200_000_000, microseconds < 253_402_300_800_000_000 else { throw .outOfRange }
+    guard Self.storableTimes.contains(microseconds) else { throw .outOfRange }
     return ISODate.date(microseconds: microseconds)
   }
 

@@ -1,8 +1,8 @@
 import ManagedObjects
 
-// Where records refer to nothing, or by a key to objects that the store has, they are converted straight into flat memory: no
-// value, no string and no array is made for them. Of a mode that only inserts nobody needs objects then. In modes that find objects by one key the rows are compared with
-// the store's as they are, and objects are made of those that change something.
+// Where records refer to nothing, or by a key to objects that the store has, they are converted straight into flat memory:
+// no value, no string and no array is made for them. Of a mode that only inserts nobody needs objects then. In modes that find
+// objects by one key the rows are compared with the store's as they are, and objects are made of those that change something.
 
 extension ConvertedBatch {
   /// Begins rows without objects, where there may be such; nil elsewhere.
@@ -11,7 +11,8 @@ extension ConvertedBatch {
     guard !entity.hasOwnClass, entity.validationRules.hasNoSets, mapping.collections.isEmpty, mapping.nesting.isEmpty,
       mapping.references.allSatisfy(isPlain)
     else { return nil }
-    if mode.findsObjects || !mapping.references.isEmpty, !isDirect { return nil }
+    // Made of values, they are checked with these, or as objects.
+    if !isDirect, !isChecked || !mapping.references.isEmpty { return nil }
     if mode.findsObjects, keySlot == nil { return nil }
     newKeys = mapping.references.map { _ in [] }
     let rows = NewRows(

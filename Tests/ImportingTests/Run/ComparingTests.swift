@@ -174,6 +174,29 @@ struct ComparingTests {
     #expect(try room.rows("id", "site.code", of: "Gauge") == ["1|DE", "2|"])
   }
 
+  @Test("are checked against the model, with a filter and without", arguments: StoreKind.allCases, ["", "id > 1"])
+  func required(kind: StoreKind, filter: String) throws {
+    let room = try ImportRoom(kind)
+    var mapping = MappingOptions()
+    if !filter.isEmpty { mapping.filter = filter }
+    let end = try room.run("id,text\n1,a\n2,b\n3,c\n", into: "Badge", mode: .insert, mapping: mapping)
+    // Each needs an owner, of which the file says nothing.
+    #expect(end.tally == (filter.isEmpty ? "0i 0u 0= 3r 0?" : "0i 0u 0= 2r 0?"))
+    #expect(room.refusals().last == "4,owner,missing_value")
+    #expect(try room.count(of: "Badge") == 0)
+  }
+
+  @Test("whose date a zone leads out of what can be kept are rejected alone", arguments: StoreKind.allCases)
+  func dates(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let text = "id,at\n1,0000-01-01T00:00:00+05:00\n2,2024-02-29T00:00:00+05:00\n3,9999-12-31T23:00:00-05:00\n"
+    for (mode, job) in [(ImportOptions.Mode.insert, "1"), (.upsert, "2")] {
+      let end = try room.run(text, into: "Gauge", mode: mode, job: job)
+      #expect(end.tally == (mode == .insert ? "1i 0u 0= 2r 0?" : "0i 0u 1= 2r 0?"))
+      #expect(room.refusals(job) == ["2,at,out_of_range", "4,at,out_of_range"])
+    }
+  }
+
   @Test("take part in what somebody else does meanwhile", arguments: ["insert", "change", "delete"])
   func intrusions(what: String) throws {
     let room = try ImportRoom(.sqlite)

@@ -168,6 +168,29 @@ struct ManyRowsTests {
     #expect(Set(found.map { $0.objectID }) == Set(told))
   }
 
+  @Test("without objects is in the history as one with objects")
+  func newRowsInHistory() throws {
+    let directory = try ScratchDirectory()
+    let coordinator = PersistentStoreCoordinator(model: try Self.model.get())
+    try coordinator.addPersistentStore(
+      .sqlite(at: directory.file("items.sqlite"), options: SQLiteStoreOptions(persistentHistoryTracking: true)))
+    let context = context(coordinator)
+    let entity = try #require(coordinator.model.entitiesByName["Note"])
+    let rows = NewRows(entity, of: coordinator, capacity: 3, textCapacity: 0, initial: entity.initialValues)
+    for number in 0..<3 {
+      rows.beginRow()
+      rows.set(try #require(entity.slot(of: "text")), .string("n\(number)"))
+      rows.endRow()
+    }
+    #expect(try context.insert(rows))
+    try context.saveValidated()
+    let database = try DatabaseQueue(path: directory.file("items.sqlite").path)
+    let changes = "SELECT group_concat(entity || ' ' || kind) FROM lade_history_change"
+    #expect(try database.read { try String.fetchOne($0, sql: changes) } == "Note insert,Note insert,Note insert")
+    let found = try self.context(coordinator).fetch(FetchRequest<ManagedObject>(entityName: "Note"))
+    #expect(Set(found.map { $0.value(forKey: "text")?.plainText }) == ["n0", "n1", "n2"])
+  }
+
   @Test("without objects isn't made where somebody could miss the objects")
   func refusedRows() throws {
     let directory = try ScratchDirectory()
