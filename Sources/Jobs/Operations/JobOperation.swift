@@ -49,6 +49,10 @@ open class JobOperation: Operation, @unchecked Sendable {
 
   private enum Phase { case waiting, executing, finished }
 
+  /// How operations of this class share the data store that their job names: beside others, unless a subclass says
+  /// that it needs the store to itself, or not at all.
+  open class var access: StoreAccess { .shared }
+
   /// An operation for a job. A subclass that overrides it calls it first.
   public required init(job: JobSnapshot, environment: JobEnvironment) {
     self.job = job

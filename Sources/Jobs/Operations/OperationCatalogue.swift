@@ -3,21 +3,32 @@ public struct OperationCatalogue: Sendable {
   /// Makes the operation for a job that was claimed.
   public typealias Factory = @Sendable (JobSnapshot, JobEnvironment) -> JobOperation
 
-  private var factories: [String: Factory]
+  private struct Entry: Sendable {
+    var access: StoreAccess
+    var factory: Factory
+  }
+  private var entries: [String: Entry]
 
-  /// A catalogue of factories by kind.
-  public init(_ factories: [String: Factory] = [:]) { self.factories = factories }
+  /// A catalogue of factories by kind, which share their store with others.
+  public init(_ factories: [String: Factory] = [:]) {
+    entries = factories.mapValues { Entry(access: .shared, factory: $0) }
+  }
 
-  /// Adds the operations of a class, or replaces those of that kind.
+  /// Adds the operations of a class, or replaces those of that kind. They share the store as the class says.
   public mutating func add(_ kind: String, _ operation: JobOperation.Type) {
-    factories[kind] = { operation.init(job: $0, environment: $1) }
+    entries[kind] = Entry(access: operation.access) { operation.init(job: $0, environment: $1) }
   }
 
   /// Adds a factory, or replaces that of the kind.
-  public mutating func add(_ kind: String, _ factory: @escaping Factory) { factories[kind] = factory }
+  public mutating func add(_ kind: String, access: StoreAccess = .shared, _ factory: @escaping Factory) {
+    entries[kind] = Entry(access: access, factory: factory)
+  }
 
   /// The kinds that are known, in alphabetical order.
-  public var kinds: [String] { factories.keys.sorted() }
+  public var kinds: [String] { entries.keys.sorted() }
 
-  func factory(for kind: String) -> Factory? { factories[kind] }
+  /// How jobs of a kind share their store; `none` for a kind that isn't known, whose jobs only fail.
+  public func access(of kind: String) -> StoreAccess { entries[kind]?.access ?? .none }
+
+  func factory(for kind: String) -> Factory? { entries[kind]?.factory }
 }

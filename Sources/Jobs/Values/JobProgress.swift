@@ -20,12 +20,14 @@ public struct JobProgress: Sendable, Hashable, Codable {
   public var skipped: Int64
   /// The name of the reject file in the daemon's directory of rejects, once there is one.
   public var rejectsFile: String?
+  /// What the operation does just now, for people: `verifying`. Known while it runs only.
+  public var phase: String?
 
   /// Progress; what isn't given is 0.
   public init(
     bytesDone: Int64 = 0, bytesTotal: Int64 = 0, records: Int64 = 0, inserted: Int64 = 0, updated: Int64 = 0,
     unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0, skipped: Int64 = 0,
-    rejectsFile: String? = nil
+    rejectsFile: String? = nil, phase: String? = nil
   ) {
     self.bytesDone = bytesDone
     self.bytesTotal = bytesTotal
@@ -37,5 +39,6 @@ public struct JobProgress: Sendable, Hashable, Codable {
     self.rejected = rejected
     self.skipped = skipped
     self.rejectsFile = rejectsFile
+    self.phase = phase
   }
 }
