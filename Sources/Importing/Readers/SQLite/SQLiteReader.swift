@@ -1,9 +1,10 @@
 /// Reads the rows of a table, or of a query, out of a SQLite file. A record's line is the row's number. Integers and reals
 /// are numbers, text is text, a blob is its Base64.
 ///
-/// A table is read in the order of its row numbers, and gone on with after the last; one without row numbers in the order
-/// of its primary key. That, and a query, is gone on with by passing over as many rows as were read, which costs the
-/// time to make them: the file doesn't change, so they are the same, if SQLite isn't another meanwhile.
+/// A table is read in the order of its row numbers; one without row numbers in the order of its primary key. It is gone
+/// on with by passing over as many rows as were read, which costs the time to make them: the file doesn't change, so they
+/// are the same, if SQLite isn't another meanwhile. Seeking the last row's number would be faster, and in a damaged file,
+/// where the numbers are out of order, lead elsewhere.
 final class SQLiteReader: RecordReader {
   let columns: [String]
   let bytesTotal: Int64
@@ -34,16 +35,6 @@ final class SQLiteReader: RecordReader {
     database = try SQLiteDatabase(
       descriptor: descriptor, fileSize: bytesTotal, isQueried: options.query != nil,
       maximumRecordBytes: options.maximumRecordBytes)
-    if let position {
-      record = position.record
-      delivered = position.byteOffset
-      if position.state.hasPrefix("row ") {
-        guard let id = Int64(position.state.dropFirst(4)) else {
-          throw .positionInvalid(position, fileSize: bytesTotal)
-        }
-        rowID = id
-      }
-    }
     if let query = options.query {
       numbered = nil
       rows = try Self.rows(database.prepare(query))
@@ -53,7 +44,7 @@ final class SQLiteReader: RecordReader {
       let all = try Self.rows(database.prepare("SELECT * FROM \(name) NOT INDEXED"))
       // A table without row numbers has no column of that name.
       let numbered = Self.rowIDName(besides: all.columns).map { Numbered(id: $0, table: name) }
-      if let numbered, case .success(let found) = database.prepare(numbered.select("*", after: rowID)) {
+      if let numbered, case .success(let found) = database.prepare(numbered.select("*")) {
         (self.numbered, rows) = (numbered, found)
       } else {
         (self.numbered, rows) = (nil, all)
@@ -61,7 +52,7 @@ final class SQLiteReader: RecordReader {
     }
     columns = numbered == nil ? rows.columns : Array(rows.columns.dropFirst())
     try ReaderOptions.check(names: columns)
-    if numbered == nil, let position { try passRows(position) }
+    if let position { try pass(to: position) }
   }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
@@ -76,8 +67,7 @@ final class SQLiteReader: RecordReader {
     } catch {
       failure = error
     }
-    batch.end = ReaderPosition(
-      byteOffset: delivered, line: record + 1, record: record, state: rowID.map { "row \($0)" } ?? "")
+    batch.end = ReaderPosition(byteOffset: delivered, line: record + 1, record: record, state: state)
     if batch.count == 0, let failure { throw failure }
     return batch.count > 0
   }
@@ -87,38 +77,90 @@ final class SQLiteReader: RecordReader {
     let id: String
     let table: String
 
-    func select(_ values: String, after row: Int64?) -> String {
+    func select(_ values: String, after row: Int64? = nil) -> String {
       let after = row.map { "WHERE \(id) > \($0) " } ?? ""
       return "SELECT \(id), \(values) FROM \(table) NOT INDEXED \(after)ORDER BY \(id)"
     }
   }
 
-  private func step() throws(ReaderError) -> Bool {
+  /// What going on by a row came to.
+  private enum Step {
+    case row
+    /// The row of this number is longer than SQLite may make it here.
+    case tooLong(Int64)
+    case end
+  }
+
+  /// Of a position: the number of the last row, for a table that has them.
+  private var state: String { rowID.map { "row \($0)" } ?? "" }
+
+  /// Goes to the next row, whether it is given or passed over: an error comes after the same row either way.
+  private func advance() throws(ReaderError) -> Step {
     do throws(ReaderError) {
-      return try rows.next()
+      do throws(ReaderError) {
+        guard try rows.next() else { return .end }
+      } catch {
+        guard let numbered, database.hasFoundTooLong else { throw error }
+        return try passTooLong(numbered)
+      }
+      if numbered != nil { try follow(rows.integer(0)) }
+      record += 1
+      return .row
     } catch {
       guard case .database(.failed(let reason, _)) = error else { throw error }
       throw .database(.failed(reason: reason, record: record))
     }
   }
 
+  /// Takes the row's number for the last one.
+  private func follow(_ id: Int64) throws(ReaderError) {
+    // Where they don't grow, the tree is damaged, and its pages may be without end.
+    if let rowID, id <= rowID {
+      throw .database(.failed(reason: "row \(id) comes after row \(rowID)", record: record))
+    }
+    rowID = id
+  }
+
+  /// Goes past a row that is longer than SQLite may make it here.
+  private func passTooLong(_ numbered: Numbered) throws(ReaderError) -> Step {
+    let ids = try Self.rows(database.prepare(numbered.select("1", after: rowID)))
+    guard try ids.next() else { return .end }
+    let id = ids.integer(0)
+    try follow(id)
+    rows = try Self.rows(database.prepare(numbered.select("*", after: id)))
+    record += 1
+    return .tooLong(id)
+  }
+
+  /// Goes past the rows that an earlier reader gave, as that one went.
+  private func pass(to position: ReaderPosition) throws(ReaderError) {
+    while record < position.record {
+      if case .end = try advance() { throw .positionInvalid(position, fileSize: bytesTotal) }
+    }
+    guard record == position.record, state == position.state else {
+      throw .positionInvalid(position, fileSize: bytesTotal)
+    }
+    delivered = position.byteOffset
+  }
+
   private func readRow(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    let before = (record, rowID, delivered)
     do throws(ReaderError) {
-      guard try step() else { return false }
-    } catch {
-      guard let numbered, database.hasFoundTooLong else { throw error }
-      return try passTooLong(numbered, into: batch)
-    }
-    var first = 0
-    if numbered != nil {
-      first = 1
-      let id = rows.integer(0)
-      // Where they don't grow, the tree is damaged, and its pages may be without end.
-      if let rowID, id <= rowID {
-        throw .database(.failed(reason: "row \(id) comes after row \(rowID)", record: record))
+      switch try advance() {
+      case .end: return false
+      case .tooLong(let id): putTooLong(id, into: batch)
+      case .row: try putRow(into: batch)
       }
-      rowID = id
+      return true
+    } catch {
+      // The position is that after the last row given.
+      (record, rowID, delivered) = before
+      throw error
     }
+  }
+
+  private func putRow(into batch: RecordBatch) throws(ReaderError) {
+    let first = numbered == nil ? 0 : 1
     scratch.removeAll(keepingCapacity: true)
     cells.removeAll(keepingCapacity: true)
     var problem: RecordProblem?
@@ -136,12 +178,10 @@ final class SQLiteReader: RecordReader {
         }
       }
     }
-    record += 1
     let offset = delivered
     delivered += Int64(scratch.count) + Self.rowBytes
     try limit.check(unpacked: delivered, from: bytesTotal)
     put(problem, at: offset, into: batch)
-    return true
   }
 
   private func put(_ problem: RecordProblem?, at offset: Int64, into batch: RecordBatch) {
@@ -163,28 +203,11 @@ final class SQLiteReader: RecordReader {
     if let problem { batch.setProblem(problem) }
   }
 
-  /// Goes past a row that is longer than SQLite may make it here.
-  private func passTooLong(_ numbered: Numbered, into batch: RecordBatch) throws(ReaderError) -> Bool {
-    let ids = try Self.rows(database.prepare(numbered.select("1", after: rowID)))
-    guard try ids.next() else { return false }
-    let id = ids.integer(0)
-    rows = try Self.rows(database.prepare(numbered.select("*", after: id)))
-    rowID = id
-    record += 1
+  private func putTooLong(_ id: Int64, into batch: RecordBatch) {
     delivered += Self.rowBytes
     batch.finishTooLong(
       beginning: Array("row \(id)".utf8), line: record, byteOffset: delivered, byteLength: maximumRecordBytes + 1,
       limit: maximumRecordBytes)
-    return true
-  }
-
-  /// Goes past the rows that an earlier reader gave.
-  private func passRows(_ position: ReaderPosition) throws(ReaderError) {
-    var passed: Int64 = 0
-    while passed < position.record {
-      guard try step() else { throw .positionInvalid(position, fileSize: bytesTotal) }
-      passed += 1
-    }
   }
 
   private static func rows(_ result: Result<SQLiteRows, SQLiteSourceError>) throws(ReaderError) -> SQLiteRows {
