@@ -26,4 +26,6 @@ package struct Problem: Codable, Sendable, Hashable, Error {
     self.code = code
     self.hint = hint
   }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case type, title, status, detail, code, hint }
 }

@@ -27,7 +27,7 @@ package struct Status: Codable, Sendable, Hashable {
     self.spool = spool
   }
 
-  private enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey, CaseIterable {
     case version, pid
     case startedAt = "started_at"
     case lanes, counts, stores, spool
@@ -42,10 +42,13 @@ package struct LaneStatus: Codable, Sendable, Hashable {
   package var available: Int
   package var scheduled: Int
   package var retryable: Int
+  /// Whether nothing of it is begun until somebody resumes it.
+  package var isPaused: Bool?
 
   /// A lane at one moment.
   package init(
-    name: String, concurrency: Int, running: Int = 0, available: Int = 0, scheduled: Int = 0, retryable: Int = 0
+    name: String, concurrency: Int, running: Int = 0, available: Int = 0, scheduled: Int = 0, retryable: Int = 0,
+    isPaused: Bool? = nil
   ) {
     self.name = name
     self.concurrency = concurrency
@@ -53,6 +56,12 @@ package struct LaneStatus: Codable, Sendable, Hashable {
     self.available = available
     self.scheduled = scheduled
     self.retryable = retryable
+    self.isPaused = isPaused
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case name, concurrency, running, available, scheduled, retryable
+    case isPaused = "paused"
   }
 }
 
@@ -68,4 +77,6 @@ package struct StoreStatus: Codable, Sendable, Hashable {
     self.path = path
     self.entities = entities
   }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case name, path, entities }
 }

@@ -1,7 +1,8 @@
-/// Some of the jobs, newest first.
+/// Some of the jobs, in the order that was asked for.
 package struct JobList: Codable, Sendable, Hashable {
   package var jobs: [Job]
-  /// Where the older ones go on: the next query's `before`. Nil when these were the last.
+  /// Where the others go on: the next query's `before`, or its `after` where the oldest came first. Nil when these were
+  /// the last.
   package var next: Int64?
 
   /// One answer's jobs, and where to go on.
@@ -9,4 +10,6 @@ package struct JobList: Codable, Sendable, Hashable {
     self.jobs = jobs
     self.next = next
   }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case jobs, next }
 }

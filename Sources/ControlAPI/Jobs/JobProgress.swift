@@ -15,11 +15,13 @@ package struct JobProgress: Codable, Sendable, Hashable {
   package var rejected: Int64
   /// Records that a filter passed over.
   package var skipped: Int64
+  /// What a running operation is at, in words: `verifying`.
+  package var phase: String?
 
   /// Counts in the order of the wire; all begin at nothing.
   package init(
     bytesDone: Int64 = 0, bytesTotal: Int64 = 0, records: Int64 = 0, inserted: Int64 = 0, updated: Int64 = 0,
-    unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0, skipped: Int64 = 0
+    unchanged: Int64 = 0, deleted: Int64 = 0, rejected: Int64 = 0, skipped: Int64 = 0, phase: String? = nil
   ) {
     self.bytesDone = bytesDone
     self.bytesTotal = bytesTotal
@@ -30,12 +32,13 @@ package struct JobProgress: Codable, Sendable, Hashable {
     self.deleted = deleted
     self.rejected = rejected
     self.skipped = skipped
+    self.phase = phase
   }
 
-  private enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey, CaseIterable {
     case bytesDone = "bytes_done"
     case bytesTotal = "bytes_total"
-    case records, inserted, updated, unchanged, deleted, rejected, skipped
+    case records, inserted, updated, unchanged, deleted, rejected, skipped, phase
   }
 }
 
@@ -52,6 +55,7 @@ extension JobProgress {
       unchanged: try values.decode(Int64.self, forKey: .unchanged),
       deleted: try values.decode(Int64.self, forKey: .deleted),
       rejected: try values.decode(Int64.self, forKey: .rejected),
-      skipped: try values.decodeIfPresent(Int64.self, forKey: .skipped) ?? 0)
+      skipped: try values.decodeIfPresent(Int64.self, forKey: .skipped) ?? 0,
+      phase: try values.decodeIfPresent(String.self, forKey: .phase))
   }
 }

@@ -3,47 +3,80 @@ package struct JobQuery: Sendable, Hashable {
   /// The most that one answer holds.
   package static let maximumLimit = 1000
 
-  /// Only jobs in one of these; empty for all.
-  package var states: [JobState]
-  package var lane: String?
+  package enum Order: String, Sendable, Hashable, CaseIterable { case newest, oldest }
+
+  package var selection: JobSelection
   /// How many at most, newest first; 1 to ``maximumLimit``.
   package var limit: Int
   /// Only jobs with a smaller id.
   package var before: Int64?
+  /// Only jobs with a greater id.
+  package var after: Int64?
+  /// Which come first.
+  package var order: Order
+
+  package var states: [JobState] { selection.states }
+  package var lane: String? { selection.lane }
 
   /// A query; without arguments, the newest 100 jobs.
-  package init(states: [JobState] = [], lane: String? = nil, limit: Int = 100, before: Int64? = nil) {
-    self.states = states
-    self.lane = lane
+  package init(
+    _ selection: JobSelection = JobSelection(), limit: Int = 100, before: Int64? = nil, after: Int64? = nil,
+    order: Order = .newest
+  ) {
+    self.selection = selection
     self.limit = limit
     self.before = before
+    self.after = after
+    self.order = order
   }
 
-  /// Reads `state` (several with commas between), `lane`, `limit` and `before`.
+  /// A query by state and lane.
+  package init(states: [JobState], lane: String? = nil, limit: Int = 100, before: Int64? = nil) {
+    self.init(JobSelection(states: states, lane: lane), limit: limit, before: before)
+  }
+
+  /// A query by lane.
+  package init(lane: String) { self.init(JobSelection(lane: lane)) }
+
+  /// The parameters that there are.
+  package static let parameters = [
+    "state", "kind", "lane", "store", "entity", "recipe", "tag", "submitted_by", "unique_key", "batch", "held", "limit",
+    "before", "after", "order",
+  ]
+
+  /// Reads `state` (several with commas between), the other ``parameters``, and the page.
   /// - Throws: ``QueryError`` for a parameter that isn't one of those, is there twice or isn't what it should be.
   package init(_ query: QueryString) throws {
-    try query.refuseNames(otherThan: ["state", "lane", "limit", "before"])
+    try query.refuseNames(otherThan: Self.parameters)
+    let states = try query.list("state").map { try $0.asWord(of: JobState.self, in: "state") }
     self.init(
-      states: try query.list("state").map { name in
-        guard let state = JobState(rawValue: name) else {
-          throw QueryError.invalid(
-            name: "state", value: name,
-            expected: "one of " + JobState.allCases.map(\.rawValue).joined(separator: ", "))
-        }
-        return state
-      },
-      lane: query["lane"],
+      JobSelection(
+        states: states, kind: query["kind"], lane: query["lane"], store: query["store"], entity: query["entity"],
+        recipe: query["recipe"], tag: query["tag"], submittedBy: query["submitted_by"], uniqueKey: query["unique_key"],
+        batch: try query.integer("batch", in: 0...Int64.max), isHeld: try query.flag("held")),
       limit: try query.integer("limit", in: 1...Int64(Self.maximumLimit)).map(Int.init) ?? 100,
-      before: try query.integer("before", in: 0...Int64.max))
+      before: try query.integer("before", in: 0...Int64.max), after: try query.integer("after", in: 0...Int64.max),
+      order: try query["order"].map { try $0.asWord(of: Order.self, in: "order") } ?? .newest)
   }
 
-  /// The query as it is sent.
+  /// The query as it is sent; of ``JobSelection/jobs`` nothing is.
   package var queryString: QueryString {
     var query = QueryString()
-    query["state"] = states.isEmpty ? nil : states.map(\.rawValue).joined(separator: ",")
-    query["lane"] = lane
+    query["state"] = selection.states.isEmpty ? nil : selection.states.map(\.rawValue).joined(separator: ",")
+    query["kind"] = selection.kind
+    query["lane"] = selection.lane
+    query["store"] = selection.store
+    query["entity"] = selection.entity
+    query["recipe"] = selection.recipe
+    query["tag"] = selection.tag
+    query["submitted_by"] = selection.submittedBy
+    query["unique_key"] = selection.uniqueKey
+    query["batch"] = selection.batch.map { String($0) }
+    query["held"] = selection.isHeld.map { $0 ? "true" : "false" }
     query["limit"] = String(limit)
     query["before"] = before.map { String($0) }
+    query["after"] = after.map { String($0) }
+    query["order"] = order == .newest ? nil : order.rawValue
     return query
   }
 }

@@ -19,4 +19,6 @@ package struct JobTransition: Codable, Sendable, Hashable {
     self.reason = reason
     self.by = by
   }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case at, from, to, reason, by }
 }

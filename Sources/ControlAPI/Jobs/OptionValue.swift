@@ -2,6 +2,7 @@
 package indirect enum OptionValue: Codable, Sendable, Hashable {
   case string(String)
   case int(Int)
+  case double(Double)
   case bool(Bool)
   case list([OptionValue])
   case map([String: OptionValue])
@@ -24,6 +25,8 @@ package indirect enum OptionValue: Codable, Sendable, Hashable {
       self = .bool(flag)
     } else if let number = try value(Int.self) {
       self = .int(number)
+    } else if let number = try value(Double.self) {
+      self = .double(number)
     } else if let text = try value(String.self) {
       self = .string(text)
     } else if let list = try value([OptionValue].self) {
@@ -34,7 +37,7 @@ package indirect enum OptionValue: Codable, Sendable, Hashable {
       throw DecodingError.dataCorruptedError(
         in: container,
         debugDescription:
-          "an option is a string, an integer, true or false, a list of such values, or an object of them")
+          "an option is a string, a number, true or false, a list of such values, or an object of them")
     }
   }
 
@@ -44,6 +47,7 @@ package indirect enum OptionValue: Codable, Sendable, Hashable {
     switch self {
     case .string(let value): try container.encode(value)
     case .int(let value): try container.encode(value)
+    case .double(let value): try container.encode(value)
     case .bool(let value): try container.encode(value)
     case .list(let value): try container.encode(value)
     case .map(let value): try container.encode(value)

@@ -14,6 +14,8 @@ package struct RejectReport: Codable, Sendable, Hashable {
       self.message = message
       self.record = record
     }
+
+    package enum CodingKeys: String, CodingKey, CaseIterable { case line, message, record }
   }
 
   /// The records that were rejected for one reason in one column.
@@ -32,6 +34,8 @@ package struct RejectReport: Codable, Sendable, Hashable {
       self.count = count
       self.examples = examples
     }
+
+    package enum CodingKeys: String, CodingKey, CaseIterable { case code, column, count, examples }
   }
 
   /// The job.
@@ -57,7 +61,7 @@ package struct RejectReport: Codable, Sendable, Hashable {
     self.others = others
   }
 
-  private enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey, CaseIterable {
     case job, file
     case isFolder = "is_folder"
     case count, groups, others

@@ -15,6 +15,8 @@ package struct ObjectPage: Codable, Sendable, Hashable {
     self.rows = rows
     self.count = count
   }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case entity, columns, rows, count }
 }
 
 /// How many objects of an entity match: the answer of `GET /v1/count/{entity}`.
@@ -27,4 +29,6 @@ package struct ObjectCount: Codable, Sendable, Hashable {
     self.entity = entity
     self.count = count
   }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case entity, count }
 }

@@ -11,7 +11,7 @@ package enum ControlEvent: Sendable, Hashable {
   /// The event as it is sent.
   package func serverSentEvent() throws -> ServerSentEvent {
     switch self {
-    case .job(let job): ServerSentEvent(name: "job", data: String(decoding: try WireFormat.encode(job), as: UTF8.self))
+    case .job(let job): try ServerSentEvent(name: "job", json: job)
     case .lagged: ServerSentEvent(name: "lagged", data: "{}")
     }
   }

@@ -26,4 +26,28 @@ extension QueryString {
     }
     return number
   }
+
+  /// A parameter that is `true` or `false`; nil when it isn't there. `1` and nothing after the name are true, too.
+  /// - Throws: ``QueryError/invalid(name:value:expected:)``.
+  package func flag(_ name: String) throws -> Bool? {
+    switch self[name] {
+    case nil: return nil
+    case "true", "1", "": return true
+    case "false", "0": return false
+    case let text?: throw QueryError.invalid(name: name, value: text, expected: "true or false")
+    }
+  }
+}
+
+extension String {
+  /// The word as one of several.
+  /// - Throws: ``QueryError/invalid(name:value:expected:)``.
+  func asWord<Word: RawRepresentable & CaseIterable>(of type: Word.Type, in name: String) throws -> Word
+  where Word.RawValue == String {
+    guard let word = Word(rawValue: self) else {
+      let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
+      throw QueryError.invalid(name: name, value: self, expected: "one of " + known)
+    }
+    return word
+  }
 }

@@ -11,6 +11,11 @@ package struct ServerSentEvent: Sendable, Hashable {
     self.data = data
   }
 
+  /// An event that says a value.
+  init(name: String, json value: some Encodable) throws {
+    self.init(name: name, data: String(decoding: try WireFormat.encode(value), as: UTF8.self))
+  }
+
   /// The lines to send.
   package var encoded: String {
     var text = "event: \(name)\n"

@@ -23,15 +23,18 @@ extension ControlRoutes {
       try await request.body.collect(upTo: ControlServer<Backend>.maximumBodySize)
     }
     let submission = try WireFormat.decode(JobSubmission.self, from: Data(body.readableBytesView))
-    guard submission.source.hasPrefix("/") else {
-      throw ControlError.invalid(
-        field: "source", reason: "'\(submission.source)' isn't an absolute path",
-        hint: "The daemon has a working directory of its own, so a relative path would mean another file.")
-    }
+    if let source = submission.source { try Self.checkIsAbsolute(source) }
     let job = try await backend.submit(submission, by: context.peer())
     var response = try Response.json(job, status: .created)
     response.headers[.location] = Endpoint.job(job.id).path
     return response
+  }
+
+  static func checkIsAbsolute(_ source: String) throws {
+    guard !source.hasPrefix("/") else { return }
+    throw ControlError.invalid(
+      field: "source", reason: "'\(source)' isn't an absolute path",
+      hint: "The daemon has a working directory of its own, so a relative path would mean another file.")
   }
 
   func cancel(_ request: Request, _ context: ControlContext) async throws -> Response {

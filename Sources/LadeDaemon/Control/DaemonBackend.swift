@@ -55,8 +55,11 @@ struct DaemonBackend: ControlBackend {
   func submit(_ submission: ControlAPI.JobSubmission, by peer: Peer) async throws -> ControlAPI.Job {
     try await translating {
       let folders = configuration.allowedFolders
+      guard let source = submission.source else {
+        throw ControlError.invalid(field: "source", reason: "an import needs the path of its file")
+      }
       let file = try await directories.onQueue { [directories] in
-        try directories.openSubmitted(submission.source, for: peer.uid, allowedFolders: folders)
+        try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders)
       }
       let request = SubmissionRequest(submission)
       let job = try await queue.submit(plan.submission(request, source: file.name, by: "user \(peer.uid)"))

@@ -7,6 +7,7 @@ extension OptionValue {
     switch self {
     case .string(let text): Node(text, Tag(.str), .doubleQuoted)
     case .int(let number): Node(String(number), Tag(.str), .plain)
+    case .double(let number): Node(String(number), Tag(.str), .plain)
     case .bool(let flag): Node(flag ? "true" : "false", Tag(.str), .plain)
     case .list(let values): Node(values.map(\.node), Tag(.seq))
     case .map(let values):

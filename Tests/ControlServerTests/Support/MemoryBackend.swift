@@ -91,7 +91,7 @@ final class MemoryBackend: ControlBackend {
     let job = state.withLock { state in
       state.peers.append(peer)
       state.submissions.append(submission)
-      return Job.example((state.jobs.keys.max() ?? 0) + 1, .available, source: submission.source)
+      return Job.example((state.jobs.keys.max() ?? 0) + 1, .available, source: submission.source ?? "")
     }
     set(job)
     return job

@@ -1,0 +1,84 @@
+/// What to try, without making a job and without changing anything: the body of `POST /v1/recipes/test`.
+package struct RecipeTest: Codable, Sendable, Hashable {
+  /// The most records that are tried.
+  package static let maximumRecords = 10_000
+
+  /// The input's absolute path, as the daemon sees it.
+  package var source: String
+  package var recipe: String?
+  package var store: String?
+  package var entity: String?
+  package var mode: ImportMode?
+  package var options: [String: OptionValue]
+  /// How many records at most, from 1 to ``maximumRecords``; 1000 if it isn't said.
+  package var records: Int?
+
+  /// A try of one file.
+  package init(
+    source: String, recipe: String? = nil, store: String? = nil, entity: String? = nil, mode: ImportMode? = nil,
+    options: [String: OptionValue] = [:], records: Int? = nil
+  ) {
+    self.source = source
+    self.recipe = recipe
+    self.store = store
+    self.entity = entity
+    self.mode = mode
+    self.options = options
+    self.records = records
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case source, recipe, store, entity, mode, options, records
+  }
+
+  /// Reads one; all but `source` may be left out.
+  package init(from decoder: any Decoder) throws {
+    try decoder.refuseKeys(otherThan: CodingKeys.self)
+    let body = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      source: try body.decode(String.self, forKey: .source),
+      recipe: try body.decodeIfPresent(String.self, forKey: .recipe),
+      store: try body.decodeIfPresent(String.self, forKey: .store),
+      entity: try body.decodeIfPresent(String.self, forKey: .entity),
+      mode: try body.decodeIfPresent(ImportMode.self, forKey: .mode),
+      options: try body.decodeIfPresent([String: OptionValue].self, forKey: .options) ?? [:],
+      records: try body.decodeIfPresent(Int.self, forKey: .records))
+  }
+}
+
+/// What an import would do with a file, or with the beginning of it: the answer of `POST /v1/recipes/test`.
+package struct RecipeTestResult: Codable, Sendable, Hashable {
+  package var store: String
+  package var entity: String
+  package var mode: ImportMode?
+  /// What became of the records; nothing of it is in the store.
+  package var progress: JobProgress
+  /// Whether that was the whole file.
+  package var isWhole: Bool
+  /// What there is to say beside the numbers: what was taken for granted of the file, columns that nobody wants.
+  package var notes: [String]
+  /// Why the import would fail; nil if it wouldn't.
+  package var failure: String?
+  /// Why records would be rejected, with the first of each reason.
+  package var rejects: RejectReport
+
+  package init(
+    store: String, entity: String, mode: ImportMode?, progress: JobProgress, isWhole: Bool, notes: [String] = [],
+    failure: String? = nil, rejects: RejectReport
+  ) {
+    self.store = store
+    self.entity = entity
+    self.mode = mode
+    self.progress = progress
+    self.isWhole = isWhole
+    self.notes = notes
+    self.failure = failure
+    self.rejects = rejects
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case store, entity, mode, progress
+    case isWhole = "whole"
+    case notes, failure, rejects
+  }
+}
