@@ -1,10 +1,9 @@
 // A read-only file system of SQLite with one file in it: the descriptor that its name ends in. SQLite opens no other
-// file through it but its own temporary ones, which go to the default file system.
+// file through it but its own temporary ones, which go to the default file system and are counted.
 
-#include "CSQLite.h"
+#include "source.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +78,12 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = lade_characteristics,
 };
 
-static sqlite3_vfs *underlying(sqlite3_vfs *vfs) { return (sqlite3_vfs *)vfs->pAppData; }
+static lade_source *owner(sqlite3_vfs *vfs) { return (lade_source *)vfs->pAppData; }
+static sqlite3_vfs *underlying(sqlite3_vfs *vfs) { return owner(vfs)->underlying; }
 
 static int lade_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags) {
   file->pMethods = NULL;
-  if (name == NULL) return underlying(vfs)->xOpen(underlying(vfs), name, file, flags, out_flags);
+  if (name == NULL) return lade_temporary_open(owner(vfs), file, flags, out_flags);
   if (!(flags & SQLITE_OPEN_MAIN_DB) || strncmp(name, prefix, sizeof prefix - 1) != 0) return SQLITE_CANTOPEN;
   lade_file *opened = (lade_file *)file;
   opened->descriptor = atoi(name + sizeof prefix - 1);
@@ -123,10 +123,9 @@ static int lade_last_error(sqlite3_vfs *vfs, int count, char *target) {
   return underlying(vfs)->xGetLastError(underlying(vfs), count, target);
 }
 
-static sqlite3_vfs vfs = {
+static const sqlite3_vfs plan = {
     .iVersion = 1,
     .mxPathname = 64,
-    .zName = "lade-descriptor",
     .xOpen = lade_open,
     .xDelete = lade_delete,
     .xAccess = lade_access,
@@ -137,31 +136,35 @@ static sqlite3_vfs vfs = {
     .xGetLastError = lade_last_error,
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int registration = SQLITE_ERROR;
-
-static void register_once(void) {
-  registration = sqlite3_initialize();
-  if (registration != SQLITE_OK) return;
-  sqlite3_vfs *standard = sqlite3_vfs_find(NULL);
-  if (standard == NULL) {
-    registration = SQLITE_ERROR;
-    return;
-  }
-  vfs.pAppData = standard;
-  vfs.szOsFile = standard->szOsFile > (int)sizeof(lade_file) ? standard->szOsFile : (int)sizeof(lade_file);
-  registration = sqlite3_vfs_register(&vfs, 0);
-}
-
-int lade_sqlite_open(int descriptor, int allows_views, sqlite3 **connection) {
-  *connection = NULL;
-  pthread_once(&once, register_once);
-  if (registration != SQLITE_OK) return registration;
+static int open_connection(lade_source *source, int descriptor) {
+  int result = sqlite3_initialize();
+  if (result != SQLITE_OK) return result;
+  source->underlying = sqlite3_vfs_find(NULL);
+  if (source->underlying == NULL) return SQLITE_ERROR;
+  int temporary = lade_temporary_size() + source->underlying->szOsFile;
+  source->vfs = plan;
+  source->vfs.szOsFile = temporary > (int)sizeof(lade_file) ? temporary : (int)sizeof(lade_file);
+  source->vfs.pAppData = source;
+  snprintf(source->name, sizeof source->name, "lade-%p", (void *)source);
+  source->vfs.zName = source->name;
+  result = sqlite3_vfs_register(&source->vfs, 0);
+  if (result != SQLITE_OK) return result;
   char name[32];
   snprintf(name, sizeof name, "%s%d", prefix, descriptor);
   int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
-  int result = sqlite3_open_v2(name, connection, flags, "lade-descriptor");
+  result = sqlite3_open_v2(name, &source->connection, flags, source->name);
+  // The name is looked up once; then the connection has a pointer.
+  sqlite3_vfs_unregister(&source->vfs);
+  return result;
+}
+
+int lade_source_open(int descriptor, int allows_views, sqlite3_int64 temporary_bytes, lade_source **source) {
+  *source = calloc(1, sizeof(lade_source));
+  if (*source == NULL) return SQLITE_NOMEM;
+  (*source)->space.allowed = temporary_bytes;
+  int result = open_connection(*source, descriptor);
   if (result != SQLITE_OK) return result;
+  sqlite3 *connection = (*source)->connection;
   const struct {
     int option, value;
   } options[] = {
@@ -171,8 +174,17 @@ int lade_sqlite_open(int descriptor, int allows_views, sqlite3 **connection) {
       {SQLITE_DBCONFIG_ENABLE_VIEW, allows_views},
   };
   for (size_t index = 0; index < sizeof options / sizeof *options; index++) {
-    result = sqlite3_db_config(*connection, options[index].option, options[index].value, NULL);
+    result = sqlite3_db_config(connection, options[index].option, options[index].value, NULL);
     if (result != SQLITE_OK) return result;
   }
-  return sqlite3_drop_modules(*connection, NULL);
+  return sqlite3_drop_modules(connection, NULL);
+}
+
+sqlite3 *lade_source_connection(const lade_source *source) { return source->connection; }
+
+int lade_source_is_out_of_space(const lade_source *source) { return source->space.is_refused; }
+
+void lade_source_close(lade_source *source) {
+  // A connection that can't be closed goes on to use the source.
+  if (source != NULL && sqlite3_close(source->connection) == SQLITE_OK) free(source);
 }

@@ -5,14 +5,39 @@
 
 #include <sqlite3.h>
 
+/// A database that is read through an open descriptor.
+typedef struct lade_source lade_source;
+
 /// Opens a database through an open descriptor, to be read: no path is followed, no journal or write-ahead log beside it is
-/// looked for, nothing is locked or mapped. Temporary files of queries are the system's. The descriptor stays the
-/// caller's, who closes it after the connection.
+/// looked for, nothing is locked or mapped. The descriptor stays the caller's, who closes it after the source.
 ///
 /// The schema isn't trusted: its functions may be harmless ones only, no extension is loaded, no trigger
 /// runs, and there are no virtual tables.
 ///
-/// @return a result code of SQLite; the connection is to be closed also when it isn't SQLITE_OK, unless it is NULL.
-int lade_sqlite_open(int descriptor, int allows_views, sqlite3 **connection);
+/// @param temporary_bytes how much all temporary files of its queries may hold at a time. They are the system's, and
+/// have no name.
+/// @return a result code of SQLite; the source is to be closed also when it isn't SQLITE_OK, unless it is NULL.
+int lade_source_open(int descriptor, int allows_views, sqlite3_int64 temporary_bytes, lade_source **source);
+
+/// The source's connection, closed with it.
+sqlite3 *lade_source_connection(const lade_source *source);
+
+/// Whether a temporary file wasn't written on, since all together would have held more than they may.
+int lade_source_is_out_of_space(const lade_source *source);
+
+/// Closes the connection, whose statements are finalized, and lets the source go.
+void lade_source_close(lade_source *source);
+
+/// Puts functions of the same results in place of SQLite's own which take quadratic time, or may take long: instr and
+/// replace, which are linear; trim, ltrim and rtrim with a second argument, which may have LADE_TRIM_BYTES; LIKE and GLOB.
+/// Of unhex there is that of one argument alone.
+///
+/// @param is_over asked before a call that may take long; if it answers other than 0, the statement ends as if it had been
+/// interrupted.
+/// @return a result code of SQLite.
+int lade_source_add_functions(lade_source *source, int (*is_over)(void *context), void *context);
+
+/// How long the second argument of trim, ltrim and rtrim may be.
+#define LADE_TRIM_BYTES 256
 
 #endif

@@ -3,8 +3,10 @@
 // 1. Have another file opened, or its own written: it is read through its descriptor, by a file system of one file.
 // 2. Run anything: only SELECT is allowed, with functions that compute something from their arguments; no trigger, no
 //    extension, no virtual table; views only for a query that names them.
-// 3. Take memory that grows with it: lengths, depths and the page cache are bounded, nothing is mapped.
-// 4. Go on for ever: the work between two rows is counted, and that of all rows.
+// 3. Take memory that grows with it: lengths, depths and the page cache are bounded, nothing is mapped. What queries sort
+//    and keep on the way goes to temporary files, whose size is bounded.
+// 4. Go on for ever: the work between two rows is counted, and that of all rows (`SQLiteGuardian`). No function takes longer
+//    than a bounded time for each byte of its arguments.
 
 import CSQLite
 
@@ -13,85 +15,69 @@ final class SQLiteDatabase {
   /// Tables with rows of their own.
   private(set) var tables: [String] = []
   let connection: OpaquePointer
-  private let guardian: Guardian
+  private let source: OpaquePointer
+  private let guardian: SQLiteGuardian
 
-  /// What the callbacks of a connection look at.
-  private final class Guardian {
-    var readable: Set<String> = []
-    /// Steps since the last row, and since the file was opened.
-    var work = 0
-    var total = 0
-    var limit = 0
-    var isExceeded = false
-    /// Whoever hands in a file may write its query as well, of which each row is cheap enough and the whole isn't.
-    private static let rows = 100
-
-    func add(_ steps: Int) {
-      work += steps
-      total += steps
-      let (allowed, overflows) = limit.multipliedReportingOverflow(by: Self.rows)
-      isExceeded = work > limit || (!overflows && total > allowed)
-    }
-  }
-
-  /// Steps of SQLite's machine between two looks at how many there were.
-  private static let stepsALook: Int32 = 10_000
-  /// Steps that any query may take for a row.
-  private static let fewSteps = 100_000_000
-  private static let stepsAByte = 64
   /// Steps that reading the schema may take: some ten thousands of tables.
   private static let schemaSteps = 500_000
   private static let cacheKiB = 4_096
 
   /// - Parameters:
   ///   - isQueried: whether a query will be run, which may name views.
-  ///   - fewSteps: how many steps any query may take for a row, and a hundred times that for all.
+  ///   - allowance: what a query may cost; nil: what is usual for a file of this size.
   init(
-    descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int,
-    fewSteps: Int = SQLiteDatabase.fewSteps
+    descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int, allowance: SQLiteAllowance? = nil,
+    meters: SQLiteMeters = SQLiteMeters()
   ) throws(ReaderError) {
+    let allowance = allowance ?? SQLiteAllowance(fileSize: fileSize, maximumRecordBytes: maximumRecordBytes)
+    guardian = SQLiteGuardian(allowance: allowance, meters: meters)
     var opened: OpaquePointer?
-    let result = lade_sqlite_open(descriptor, isQueried ? 1 : 0, &opened)
-    guard let opened, result == SQLITE_OK else {
+    let result = lade_source_open(descriptor, isQueried ? 1 : 0, allowance.temporaryBytes, &opened)
+    guard let opened, result == SQLITE_OK, let connection = lade_source_connection(opened) else {
       let reason = String(cString: sqlite3_errstr(result))
-      sqlite3_close(opened)
+      lade_source_close(opened)
       throw .database(.failed(reason: reason, record: 0))
     }
-    connection = opened
-    guardian = Guardian()
+    source = opened
+    self.connection = connection
     // The schema is read at the first statement, and kept in memory.
-    guardian.limit = Self.schemaSteps
+    guardian.allowance.steps = Self.schemaSteps
     limitLengths(maximumRecordBytes)
-    sqlite3_progress_handler(
-      connection, Self.stepsALook,
-      { context in
-        guard let context else { return 1 }
-        let guardian = Unmanaged<Guardian>.fromOpaque(context).takeUnretainedValue()
-        guardian.add(Int(SQLiteDatabase.stepsALook))
-        return guardian.isExceeded ? 1 : 0
-      }, Unmanaged.passUnretained(guardian).toOpaque())
+    try watch()
     for pragma in ["cell_size_check = ON", "mmap_size = 0", "cache_size = -\(Self.cacheKiB)", "query_only = ON"] {
       try run("PRAGMA \(pragma)")
     }
     try findTables()
     authorize()
-    let (steps, overflows) = Int(clamping: fileSize).multipliedReportingOverflow(by: Self.stepsAByte)
-    guardian.limit = overflows ? Int.max : max(fewSteps, steps)
+    guardian.allowance = allowance
   }
 
-  deinit { sqlite3_close(connection) }
+  deinit { lade_source_close(source) }
 
   /// What SQLite says of the last failure.
   var failure: SQLiteSourceError {
-    guardian.isExceeded
-      ? .tooMuchWork : .failed(reason: String(cString: sqlite3_errmsg(connection)), record: 0)
+    if let refusal = guardian.refusal { return refusal }
+    if lade_source_is_out_of_space(source) != 0 {
+      return .tooMuchToKeep(limit: guardian.allowance.temporaryBytes)
+    }
+    let reason = String(cString: sqlite3_errmsg(connection))
+    switch sqlite3_errcode(connection) & 0xFF {
+    case SQLITE_ERROR, SQLITE_TOOBIG, SQLITE_MISMATCH: return .cannotCompute(reason: reason, record: 0)
+    // It is only read: what is full is where temporary files are.
+    case SQLITE_FULL: return .noTemporarySpace
+    default: return .failed(reason: reason, record: 0)
+    }
   }
 
   /// Whether the last failure was a value or row longer than allowed.
   var hasFoundTooLong: Bool { sqlite3_errcode(connection) == SQLITE_TOOBIG }
 
   /// Forgets the work done so far: a row has come.
-  func beginRow() { guardian.work = 0 }
+  func beginRow() { guardian.beginRow() }
+
+  /// Between these SQLite works, and the time is counted; it is from the beginning on.
+  func pause() { guardian.end() }
+  func resume() { guardian.begin() }
 
   /// A statement; nil and SQLite's words when there is something wrong with it, or more than one.
   func prepare(_ sql: String) -> Result<SQLiteRows, SQLiteSourceError> {
@@ -108,7 +94,7 @@ final class SQLiteDatabase {
     }
     guard result == SQLITE_OK else {
       return .failure(
-        guardian.isExceeded ? .tooMuchWork : .badQuery(reason: String(cString: sqlite3_errmsg(connection))))
+        guardian.refusal ?? .badQuery(reason: String(cString: sqlite3_errmsg(connection))))
     }
     guard let statement else { return .failure(.badQuery(reason: "it is empty")) }
     let rows = SQLiteRows(self, statement)
@@ -130,11 +116,32 @@ final class SQLiteDatabase {
       // A row as it is stored, and room for what else the machine makes.
       (SQLITE_LIMIT_LENGTH, max(1 << 20, maximumRecordBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
       (SQLITE_LIMIT_COLUMN, 2_000), (SQLITE_LIMIT_EXPR_DEPTH, 100), (SQLITE_LIMIT_COMPOUND_SELECT, 50),
-      (SQLITE_LIMIT_VDBE_OP, 100_000), (SQLITE_LIMIT_FUNCTION_ARG, 100), (SQLITE_LIMIT_ATTACHED, 0),
-      (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1_000), (SQLITE_LIMIT_VARIABLE_NUMBER, 10),
+      // As many steps may be without a look, and a pattern's length is a factor of the time that a step takes.
+      (SQLITE_LIMIT_VDBE_OP, 25_000), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_FUNCTION_ARG, 100),
+      (SQLITE_LIMIT_ATTACHED, 0),
+      (SQLITE_LIMIT_VARIABLE_NUMBER, 10),
       (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
     for (limit, value) in limits { sqlite3_limit(connection, limit, Int32(clamping: value)) }
+  }
+
+  /// Has the work counted.
+  private func watch() throws(ReaderError) {
+    let context = Unmanaged.passUnretained(guardian).toOpaque()
+    sqlite3_progress_handler(
+      connection, Int32(SQLiteGuardian.stepsALook),
+      { context in
+        guard let context else { return 1 }
+        let guardian = Unmanaged<SQLiteGuardian>.fromOpaque(context).takeUnretainedValue()
+        return guardian.look(steps: SQLiteGuardian.stepsALook) ? 1 : 0
+      }, context)
+    let result = lade_source_add_functions(
+      source,
+      { context in
+        guard let context else { return 1 }
+        return Unmanaged<SQLiteGuardian>.fromOpaque(context).takeUnretainedValue().look(steps: 0) ? 1 : 0
+      }, context)
+    guard result == SQLITE_OK else { throw .database(failure) }
   }
 
   private func run(_ sql: String) throws(ReaderError) {
@@ -166,7 +173,7 @@ final class SQLiteDatabase {
       connection,
       { context, action, first, second, _, _ in
         guard let context else { return SQLITE_DENY }
-        let guardian = Unmanaged<Guardian>.fromOpaque(context).takeUnretainedValue()
+        let guardian = Unmanaged<SQLiteGuardian>.fromOpaque(context).takeUnretainedValue()
         switch action {
         case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
         case SQLITE_READ:
@@ -182,12 +189,14 @@ final class SQLiteDatabase {
       }, Unmanaged.passUnretained(guardian).toOpaque())
   }
 
-  /// Functions that give the same for the same arguments, and do nothing else.
+  /// Functions that give the same for the same arguments, and do nothing else. json_patch isn't among them, which compares
+  /// each key of one object with all of the other, nor are json_set and json_insert, which go down by a path as deep as it
+  /// is long, until the stack ends.
   private static let harmless: Set<String> = Set(
     """
     abs avg ceil ceiling char coalesce concat concat_ws cos count cume_dist date datetime degrees dense_rank exp \
     first_value floor format glob group_concat hex ifnull iif instr json json_array json_array_length json_extract \
-    json_group_array json_group_object json_insert json_object json_patch json_quote json_remove json_replace json_set \
+    json_group_array json_group_object json_object json_quote json_remove json_replace \
     json_type json_valid julianday lag last_value lead length like likelihood likely ln log log10 log2 lower ltrim max \
     min mod nth_value ntile nullif octet_length percent_rank pi pow power printf quote radians rank replace round \
     row_number rtrim sign sin sqrt strftime string_agg substr substring sum tan time timediff total trim trunc typeof \

@@ -53,12 +53,15 @@ final class SQLiteReader: RecordReader {
     columns = numbered == nil ? rows.columns : Array(rows.columns.dropFirst())
     try ReaderOptions.check(names: columns)
     if let position { try pass(to: position) }
+    database.pause()
   }
 
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
     batch.removeAll()
     batch.columns = columns
     batch.isMadeOfCells = true
+    database.resume()
+    defer { database.pause() }
     do throws(ReaderError) {
       if let failure { throw failure }
       while !hasEnded, batch.count < max(1, limit), !batch.storage.pointee.isFull {
@@ -107,8 +110,8 @@ final class SQLiteReader: RecordReader {
       record += 1
       return .row
     } catch {
-      guard case .database(.failed(let reason, _)) = error else { throw error }
-      throw .database(.failed(reason: reason, record: record))
+      guard case .database(let problem) = error else { throw error }
+      throw .database(problem.after(record))
     }
   }
 

@@ -14,8 +14,25 @@ package enum SQLiteSourceError: Error, Sendable, Hashable {
   case noTable
   /// The query can't be run: what SQLite says of it.
   case badQuery(reason: String)
+  /// A value can't be computed, for the query or a generated column: what SQLite says, and after how many records.
+  case cannotCompute(reason: String, record: Int64)
   /// The query, or reading the schema, takes more work than a file of this size may.
   case tooMuchWork
+  /// The query needs more memory than this.
+  case tooMuchMemory(limit: Int64)
+  /// What the query sorts, or keeps on the way, is more than this.
+  case tooMuchToKeep(limit: Int64)
+  /// There is no space left where temporary files are.
+  case noTemporarySpace
+
+  /// The same, after so many records.
+  func after(_ record: Int64) -> SQLiteSourceError {
+    switch self {
+    case .failed(let reason, _): .failed(reason: reason, record: record)
+    case .cannotCompute(let reason, _): .cannotCompute(reason: reason, record: record)
+    default: self
+    }
+  }
 }
 
 extension SQLiteSourceError: CustomStringConvertible {
@@ -31,6 +48,15 @@ extension SQLiteSourceError: CustomStringConvertible {
       "the database has several tables (\(Self.list(found))); name one as table, or give a query"
     case .noTable: "the database has no table"
     case .badQuery(let reason): "the query can't be run: \(reason)"
+    case .cannotCompute(let reason, let record):
+      "after \(record) records, SQLite can't compute a value: \(reason)"
+    case .tooMuchMemory(let limit):
+      "the query needs more than \(limit >> 20) MiB of memory; make it simpler, or its values shorter"
+    case .tooMuchToKeep(let limit):
+      "the query sorts or keeps more than \(limit >> 20) MiB on the way; select less, or add an index to the file, by which "
+        + "it needn't be sorted"
+    case .noTemporarySpace:
+      "there is no space left for what the query sorts or keeps on the way; make room in SQLITE_TMPDIR, or /var/tmp"
     case .tooMuchWork:
       "reading it takes too much work for a file of this size; make the query simpler, or add an index to the file"
     }
