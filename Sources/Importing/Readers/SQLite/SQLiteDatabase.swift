@@ -7,6 +7,7 @@
 //    and keep on the way goes to temporary files, whose size is bounded.
 // 4. Go on for ever: the work between two rows is counted, and that of all rows (`SQLiteGuardian`). No function takes longer
 //    than a bounded time for each byte of its arguments.
+// 5. Have a query grow without end before it runs: what views and WITHs stand for is counted first (`SQLExpansion`).
 
 import CSQLite
 
@@ -14,6 +15,8 @@ import CSQLite
 final class SQLiteDatabase {
   /// Tables with rows of their own.
   private(set) var tables: [String] = []
+  /// The statements that make its views, by their folded names.
+  private var views: [String: [UInt8]] = [:]
   let connection: OpaquePointer
   private let source: OpaquePointer
   private let guardian: SQLiteGuardian
@@ -79,6 +82,16 @@ final class SQLiteDatabase {
   func pause() { guardian.end() }
   func resume() { guardian.begin() }
 
+  /// A statement that whoever hands in the file wrote.
+  func prepareQuery(_ sql: String) -> Result<SQLiteRows, SQLiteSourceError> {
+    guard SQLExpansion(views: views).allows(sql) else {
+      let reason =
+        "with all views and WITHs put in it has more than 1000 SELECTs, or they nest too deep, or in a circle"
+      return .failure(.badQuery(reason: reason))
+    }
+    return prepare(sql)
+  }
+
   /// A statement; nil and SQLite's words when there is something wrong with it, or more than one.
   func prepare(_ sql: String) -> Result<SQLiteRows, SQLiteSourceError> {
     var statement: OpaquePointer?
@@ -118,9 +131,8 @@ final class SQLiteDatabase {
       (SQLITE_LIMIT_COLUMN, 2_000), (SQLITE_LIMIT_EXPR_DEPTH, 100), (SQLITE_LIMIT_COMPOUND_SELECT, 50),
       // As many steps may be without a look, and a pattern's length is a factor of the time that a step takes.
       (SQLITE_LIMIT_VDBE_OP, 25_000), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_FUNCTION_ARG, 100),
-      (SQLITE_LIMIT_ATTACHED, 0),
-      (SQLITE_LIMIT_VARIABLE_NUMBER, 10),
-      (SQLITE_LIMIT_TRIGGER_DEPTH, 1), (SQLITE_LIMIT_WORKER_THREADS, 0),
+      (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_VARIABLE_NUMBER, 10), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+      (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
     for (limit, value) in limits { sqlite3_limit(connection, limit, Int32(clamping: value)) }
   }
@@ -151,8 +163,9 @@ final class SQLiteDatabase {
   /// Finds what has rows of its own: of virtual tables the root page is zero.
   private func findTables() throws(ReaderError) {
     let sql =
-      "SELECT name, type = 'view' FROM sqlite_schema WHERE (type = 'table' AND rootpage > 0 "
-      + "AND name NOT LIKE 'sqlite!_%' ESCAPE '!') OR type = 'view' ORDER BY name"
+      "SELECT CAST(name AS TEXT), lower(type) = 'view', CASE lower(type) WHEN 'view' THEN CAST(sql AS TEXT) END "
+      + "FROM sqlite_schema WHERE (type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite!_%' ESCAPE '!') "
+      + "OR lower(type) = 'view' ORDER BY name"
     switch prepare(sql) {
     case .failure(let error):
       if case .badQuery(let reason) = error { throw .database(.failed(reason: reason, record: 0)) }
@@ -161,7 +174,7 @@ final class SQLiteDatabase {
       while try rows.next() {
         let name = rows.text(0)
         guardian.readable.insert(name.lowercased())
-        if rows.integer(1) == 0 { tables.append(name) }
+        if rows.integer(1) == 0 { tables.append(name) } else { views[SQLToken.folded(rows.bytes(0))] = rows.bytes(2) }
       }
     }
     guardian.readable.formUnion(["sqlite_schema", "sqlite_master"])

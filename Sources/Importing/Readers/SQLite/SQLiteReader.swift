@@ -37,7 +37,7 @@ final class SQLiteReader: RecordReader {
       maximumRecordBytes: options.maximumRecordBytes)
     if let query = options.query {
       numbered = nil
-      rows = try Self.rows(database.prepare(query))
+      rows = try Self.rows(database.prepareQuery(query))
     } else {
       let table = try Self.table(options.table, in: database)
       let name = SQLiteDatabase.quoted(table)

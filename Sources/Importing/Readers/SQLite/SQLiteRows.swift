@@ -29,10 +29,12 @@ final class SQLiteRows {
 
   func integer(_ column: Int) -> Int64 { sqlite3_column_int64(statement, Int32(column)) }
 
-  func text(_ column: Int) -> String {
+  func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+  func bytes(_ column: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     append(column, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 
   /// Appends a value as text: numbers as JSON writes them, blobs as Base64. Says what it is.
