@@ -3,6 +3,7 @@ package import ControlAPI
 /// Why a request is refused: what the client did, or what it can do about it.
 package enum ControlError: Error, Sendable, Hashable {
   case noSuchJob(Int64)
+  case noSuchBatch(Int64)
   case noSuchStore(String, known: [String])
   case noSuchEntity(String, known: [String])
   case noSuchRecipe(String, known: [String])
@@ -22,6 +23,10 @@ package enum ControlError: Error, Sendable, Hashable {
       Problem(
         status: 404, code: "no_such_job", title: "No such job", detail: "There is no job \(id).",
         hint: "'ladectl list' shows the jobs.")
+    case .noSuchBatch(let id):
+      Problem(
+        status: 404, code: "no_such_batch", title: "No such batch", detail: "There is no batch \(id).",
+        hint: "A batch is removed with the last of its jobs.")
     case .noSuchStore(let name, let known):
       missing("store", name, known)
     case .noSuchEntity(let name, let known):

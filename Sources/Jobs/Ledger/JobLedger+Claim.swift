@@ -1,32 +1,84 @@
 // A claim takes what stands first in the index `claim`: the highest priority, and of one priority the lowest number.
-// It reads no further than it takes, so that it costs the same with ten jobs waiting and with a million (rule 9).
+// It reads no further than it takes, so that it costs the same with ten jobs waiting and with a million (rule 9); only
+// while somebody has a data store alone, or is to have it next, does it pass over the jobs of that store.
 
 import ManagedObjects
+
+/// What the claims of a turn go by, and what they find out.
+struct ClaimScope {
+  /// Who works on which store, with what was claimed so far.
+  var use: StoreUse
+  let access: @Sendable (String) -> StoreAccess
+}
 
 extension JobLedger {
   /// Claims up to `limit` jobs of a lane, on the ledger's queue, where the caller is.
   /// - Returns: how many there were.
-  func claim(lane: String, limit: Int) throws -> Int {
-    try turn { try $0.claim(lane: lane, limit: limit) }
+  func claim(lane: String, limit: Int, _ scope: inout ClaimScope) throws -> Int {
+    var changed = scope
+    let number = try turn { try $0.claim(lane: lane, limit: limit, &changed) }
+    scope = changed
+    return number
   }
 }
 
 extension LedgerTurn {
   /// Claims up to `limit` of the jobs that were available in the lane before this turn.
   /// - Returns: how many there were.
-  func claim(lane: String, limit: Int) throws -> Int {
-    let available =
+  func claim(lane: String, limit: Int, _ scope: inout ClaimScope) throws -> Int {
+    var claimed = 0
+    for holder in scope.use.ready(lane: lane) where claimed < limit {
+      let job: Job
+      do {
+        job = try self.job(holder.id)
+      } catch JobQueueError.noSuchJob {
+        _ = scope.use.giveUp(holder.id)
+        continue
+      }
+      guard job.jobState == .available, try claim(job, &scope) else {
+        _ = scope.use.giveUp(holder.id)
+        continue
+      }
+      claimed += 1
+    }
+    var passes = true
+    while passes, claimed < limit {
+      passes = false
+      let closed = scope.use.closed
+      // Those claimed a moment ago are available to the store still.
+      for job in try available(in: lane, besides: closed, limit: limit + claimed) where claimed < limit {
+        guard job.jobState == .available else { continue }
+        if try claim(job, &scope) {
+          claimed += 1
+        } else {
+          // Its store was closed for it: those behind it that aren't of that store may run.
+          passes = scope.use.closed != closed
+        }
+      }
+    }
+    return claimed
+  }
+
+  private func claim(_ job: Job, _ scope: inout ClaimScope) throws -> Bool {
+    let holder = StoreUse.Holder(id: job.objectID.number, kind: job.kind, lane: job.lane)
+    guard scope.use.enter(holder, store: job.store, access: scope.access(job.kind)) else { return false }
+    try apply(.claimed, to: job, reason: "attempt \(job.attempt + 1) of \(job.maxAttempts)", by: nil)
+    return true
+  }
+
+  private func available(in lane: String, besides closed: Set<String>, limit: Int) throws -> [Job] {
+    var wanted =
       FetchPredicate.equal(JobSlot.lane.name, .string(lane))
       && .equal(JobSlot.state.name, .string(JobState.available.rawValue))
-    // With pending changes a context has to fetch everything that matches, and cut in memory.
-    let request = FetchRequest<Job>(
-      entityName: QueueModel.job, predicate: available,
-      sortDescriptors: [FetchSortDescriptor(JobSlot.priority.name, ascending: false), FetchSortDescriptor("SELF")],
-      fetchLimit: limit, includesPendingChanges: false)
-    let jobs = try context.fetch(request).filter { $0.jobState == .available }
-    for job in jobs {
-      try apply(.claimed, to: job, reason: "attempt \(job.attempt + 1) of \(job.maxAttempts)", by: nil)
+    if !closed.isEmpty {
+      let names = closed.sorted().map { Value.string($0) }
+      wanted = wanted && .not(.isIn(JobSlot.store.name, names))
     }
-    return jobs.count
+    // With pending changes a context has to fetch everything that matches, and cut in memory.
+    return try context.fetch(
+      FetchRequest<Job>(
+        entityName: QueueModel.job, predicate: wanted,
+        sortDescriptors: [FetchSortDescriptor(JobSlot.priority.name, ascending: false), FetchSortDescriptor("SELF")],
+        fetchLimit: limit, includesPendingChanges: false))
   }
 }

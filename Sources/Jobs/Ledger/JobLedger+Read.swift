@@ -18,6 +18,10 @@ extension JobLedger {
           entityName: QueueModel.transition, predicate: .equal(JobTransitionSlot.job.name, .object(objectID)),
           sortDescriptors: [FetchSortDescriptor("SELF")])
         snapshot.transitions = try context.fetch(steps).compactMap { $0.snapshot() }
+        let followed = FetchRequest<JobDependencyRow>(
+          entityName: QueueModel.dependency, predicate: .equal(JobDependencySlot.job.name, .object(objectID)),
+          sortDescriptors: [FetchSortDescriptor("SELF")])
+        snapshot.after = try context.fetch(followed).map { JobDependency(job: $0.on, condition: $0.condition) }
       }
       return snapshot
     }

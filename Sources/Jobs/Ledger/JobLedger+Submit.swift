@@ -1,33 +1,58 @@
 import Foundation
 import ManagedObjects
 
+/// A job, and whether a submission has made it or found it there.
+package struct JobReceipt: Sendable, Equatable {
+  package var job: JobSnapshot
+  /// False when it was there: made by the same spool entry, or one that is not to be there twice.
+  package var isNew: Bool
+}
+
 extension JobLedger {
-  /// Makes a job of a submission, unless there is one that answers it: of the same spool entry (ever), or with the
-  /// same unique key (and not ended).
-  func submit(_ submission: JobSubmission) async throws -> JobSnapshot {
+  /// Makes a job of a submission, unless there is one that answers it: of the same spool entry (ever), or one that is
+  /// not to be there twice.
+  func submit(_ submission: JobSubmission) async throws -> JobReceipt {
     try await write { turn in
-      if let known = try turn.existing(for: submission) { return known }
-      return try turn.insert(submission)
+      if let known = try turn.existing(for: submission) {
+        return { JobReceipt(job: try known.snapshot(), isNew: false) }
+      }
+      let job = try turn.insert(submission)
+      return { JobReceipt(job: try job.snapshot(), isNew: true) }
     }
   }
 }
 
 extension LedgerTurn {
-  fileprivate func existing(for submission: JobSubmission) throws -> Job? {
+  /// The job that answers a submission in place of a new one.
+  func existing(for submission: JobSubmission) throws -> Job? {
     if let identity = submission.spoolIdentity {
       let same = FetchPredicate.equal(JobSlot.spoolIdentity.name, .string(identity))
       if let job = try first(same) { return job }
     }
-    guard let key = submission.uniqueKey else { return nil }
-    let live = JobState.allCases.filter { !$0.isEnded }.map { Value.string($0.rawValue) }
-    return try first(.equal(JobSlot.uniqueKey.name, .string(key)) && .isIn(JobSlot.state.name, live))
+    guard let uniqueness = submission.uniqueness else { return nil }
+    let states = uniqueness.states.map(\.rawValue).sorted().map { Value.string($0) }
+    var wanted: FetchPredicate =
+      .equal(JobSlot.uniqueKey.name, .string(uniqueness.key)) && .isIn(JobSlot.state.name, states)
+    if let period = uniqueness.period {
+      wanted =
+        wanted
+        && .comparison(
+          .path(JobSlot.submittedAt.name), .greater, .constant(.date(now.addingTimeInterval(-period))))
+    }
+    return try first(wanted)
   }
 
   private func first(_ predicate: FetchPredicate) throws -> Job? {
     try context.fetch(FetchRequest<Job>(entityName: QueueModel.job, predicate: predicate, fetchLimit: 1)).first
   }
 
-  fileprivate func insert(_ submission: JobSubmission) throws -> Job {
+  /// Makes a job.
+  /// - Parameters:
+  ///   - follows: what it follows beside what the submission says.
+  ///   - awaitsBatch: whether it follows a batch.
+  func insert(
+    _ submission: JobSubmission, follows: [JobDependency] = [], awaitsBatch: Bool = false
+  ) throws -> Job {
     let job = try context.insert(Job.self)
     job.kind = submission.kind
     job.lane = submission.lane
@@ -45,18 +70,27 @@ extension LedgerTurn {
     job.spoolIdentity = submission.spoolIdentity
     job.submittedBy = submission.submittedBy
     job.maxAttempts = submission.maxAttempts
+    job.timeout = submission.timeout
     job.submittedAt = now
-    let event = JobEvent.submitted(
-      notBefore: submission.notBefore, isHeld: submission.isHeld, awaitsFile: submission.awaitsFile)
-    try apply(event, to: job, reason: submission.reason, by: submission.submittedBy)
+    if let batch = submission.batch {
+      try join(batch)
+      job.batch = batch
+    }
+    let awaitsJobs = try follow(submission.after + follows, by: job) || awaitsBatch
+    let waiting = JobWaiting(
+      notBefore: submission.notBefore, deadline: submission.deadline, isHeld: submission.isHeld,
+      awaitsFile: submission.awaitsFile, awaitsJobs: awaitsJobs)
+    try apply(
+      .submitted(waiting), to: job, reason: submission.reason(awaitsJobs: awaitsJobs), by: submission.submittedBy)
     return job
   }
 }
 
 extension JobSubmission {
-  fileprivate var reason: String {
+  fileprivate func reason(awaitsJobs: Bool) -> String {
     if awaitsFile { return "submitted; waits for its file" }
     if isHeld { return "submitted; held" }
+    if awaitsJobs { return "submitted; waits for the jobs that it follows" }
     return notBefore == nil ? "submitted" : "submitted; not to run before its time"
   }
 }

@@ -23,8 +23,9 @@ protocol LedgerObserver: AnyObject, Sendable {
 
 /// The jobs in their store, and the only way to change them.
 final class JobLedger: Sendable {
-  typealias Body = @Sendable (LedgerTurn) throws -> Job
-  typealias Reply = @Sendable (Result<JobSnapshot, any Error>) -> Void
+  /// Changes jobs; what it returns makes the answer, once the changes are durable.
+  typealias Body<Answer> = @Sendable (LedgerTurn) throws -> () throws -> Answer
+  typealias Reply<Answer> = @Sendable (Result<Answer, any Error>) -> Void
 
   /// Requests that share a transaction, at most.
   private static let largestTurn = 256
@@ -51,8 +52,17 @@ final class JobLedger: Sendable {
   }
 
   private struct Request: Sendable {
-    let body: Body
-    let reply: Reply
+    /// Changes jobs; what it returns sends the answer.
+    let body: @Sendable (LedgerTurn) throws -> () -> Void
+    let fail: @Sendable (any Error) -> Void
+
+    init<Answer>(_ body: @escaping Body<Answer>, _ reply: @escaping Reply<Answer>) {
+      self.body = { turn in
+        let answer = try body(turn)
+        return { reply(Result { try answer() }) }
+      }
+      fail = { reply(.failure($0)) }
+    }
   }
 
   init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
@@ -66,19 +76,28 @@ final class JobLedger: Sendable {
   func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }
 
   /// Puts a request in line; `reply` is called on the ledger's queue, after the commit.
-  func write(_ body: @escaping Body, reply: @escaping Reply) {
+  func write<Answer>(_ body: @escaping Body<Answer>, reply: @escaping Reply<Answer>) {
+    let request = Request(body, reply)
     let isFirst = line.withLock { line in
-      line.requests.append(Request(body: body, reply: reply))
+      line.requests.append(request)
       defer { line.isTurnComing = true }
       return !line.isTurnComing
     }
     if isFirst { context.perform { self.takeTurn() } }
   }
 
-  /// Puts a request in line, and returns the job once it is durable.
-  func write(_ body: @escaping Body) async throws -> JobSnapshot {
+  /// Puts a request in line, and returns its answer once its changes are durable.
+  func write<Answer: Sendable>(_ body: @escaping Body<Answer>) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
       write(body) { continuation.resume(with: $0) }
+    }
+  }
+
+  /// Puts a change of one job in line, and returns the job once it is durable.
+  func change(_ body: @escaping @Sendable (LedgerTurn) throws -> Job) async throws -> JobSnapshot {
+    try await write { turn in
+      let job = try body(turn)
+      return { try job.snapshot() }
     }
   }
 
@@ -112,10 +131,10 @@ final class JobLedger: Sendable {
   private func answer(_ requests: [Request], isSecondTry: Bool = false) {
     let turn = LedgerTurn(context: context, now: now(), backoff: backoff)
     do {
-      let jobs = try requests.map { try $0.body(turn) }
+      let answers = try requests.map { try $0.body(turn) }
       observer.withLock { $0.value }?.ledgerWillCommit(turn)
       announce(try turn.save())
-      for (request, job) in zip(requests, jobs) { request.reply(Result { try job.snapshot() }) }
+      for answer in answers { answer() }
     } catch {
       context.reset()
       if requests.count > 1 {
@@ -124,7 +143,7 @@ final class JobLedger: Sendable {
         // Another program changed the row: it is read anew.
         answer(requests, isSecondTry: true)
       } else {
-        requests[0].reply(.failure(error))
+        requests[0].fail(error)
       }
     }
   }

@@ -10,6 +10,8 @@ struct LedgerChange: Sendable {
   /// Where it stood before the turn; nil if it is new.
   var from: JobState?
   var actions: [JobAction]
+  /// Whether it was removed from the store.
+  var isRemoved = false
 }
 
 /// One transaction of the ledger in the making. Lives on the ledger's queue, during one turn.
@@ -19,6 +21,10 @@ final class LedgerTurn {
   private let backoff: Backoff
   private var changes: [(job: Job, from: JobState?, actions: [JobAction])] = []
   private var places: [ObjectIdentifier: Int] = [:]
+  private var removals: [LedgerChange] = []
+  /// Jobs that have ended or were taken up again in this turn, of which others have to hear.
+  private var toTell: [(job: Job, from: JobState?)] = []
+  private var isTelling = false
 
   init(context: ManagedObjectContext, now: Date, backoff: Backoff) {
     self.context = context
@@ -63,6 +69,38 @@ final class LedgerTurn {
       return
     }
     note(job, from: before.state, actions)
+    if before.state?.isEnded != after.state?.isEnded, before.state != nil { try tell(job, from: before.state) }
+  }
+
+  /// Records something about a job that doesn't move it.
+  func record(_ job: Job, reason: String, by who: String) throws {
+    let transition = try context.insert(JobTransition.self)
+    transition.at = now
+    transition.fromState = job.jobState
+    transition.toState = job.jobState
+    transition.reason = reason
+    transition.requestedBy = who
+    transition.job = job
+    note(job, from: job.jobState, [])
+  }
+
+  /// Takes a job that has ended out of the store.
+  func remove(_ job: Job) throws {
+    removals.append(LedgerChange(job: try job.snapshot(), from: job.jobState, actions: [], isRemoved: true))
+    if let number = job.batch { try leaveBatch(number) }
+    context.delete(job)
+  }
+
+  /// Those that follow the job, and its batch, hear of its end, and so on: in a row, for a chain may be long.
+  private func tell(_ job: Job, from: JobState?) throws {
+    toTell.append((job, from))
+    guard !isTelling else { return }
+    isTelling = true
+    defer { isTelling = false }
+    while let next = toTell.popLast() {
+      if next.job.jobState?.isEnded == true, next.job.isFollowed { try settleFollowers(of: next.job) }
+      if let number = next.job.batch { try countInBatch(number, next.job, from: next.from) }
+    }
   }
 
   private func note(_ job: Job, from: JobState?, _ actions: [JobAction]) {
@@ -84,6 +122,6 @@ final class LedgerTurn {
   /// Commits the turn.
   func save() throws -> [LedgerChange] {
     try context.save()
-    return try changes.map { LedgerChange(job: try $0.job.snapshot(), from: $0.from, actions: $0.actions) }
+    return try changes.map { LedgerChange(job: try $0.job.snapshot(), from: $0.from, actions: $0.actions) } + removals
   }
 }

@@ -13,6 +13,8 @@ extension Job {
     machine.isCancelRequested = isCancelRequested
     machine.isHeld = isHeld
     machine.isAwaitingFile = isAwaitingFile
+    machine.isAwaitingJobs = isAwaitingJobs
+    machine.deadline = deadline
     return machine
   }
 
@@ -28,5 +30,11 @@ extension Job {
     isCancelRequested = machine.isCancelRequested
     isHeld = machine.isHeld
     isAwaitingFile = machine.isAwaitingFile
+    isAwaitingJobs = machine.isAwaitingJobs
+    deadline = machine.deadline
+    switch machine.state {
+    case .scheduled, .available, .retryable: expiresAt = machine.deadline
+    case nil, .running, .completed, .cancelled, .discarded: expiresAt = nil
+    }
   }
 }

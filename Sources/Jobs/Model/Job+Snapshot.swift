@@ -13,7 +13,8 @@ extension Job {
       submittedBy: submittedBy, uniqueKey: uniqueKey, spoolIdentity: spoolIdentity, submittedAt: submittedAt,
       notBefore: notBefore, availableAt: availableAt, startedAt: startedAt, endedAt: endedAt, attempt: attempt,
       maxAttempts: maxAttempts, rescues: rescues, isHeld: isHeld, isAwaitingFile: isAwaitingFile,
-      isCancelRequested: isCancelRequested, reason: reason, failureCode: failureCode, note: note, progress: progress)
+      isAwaitingJobs: isAwaitingJobs, isCancelRequested: isCancelRequested, timeout: timeout, deadline: deadline,
+      batch: batch, reason: reason, failureCode: failureCode, note: note, progress: progress)
   }
 }
 

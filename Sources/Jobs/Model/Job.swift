@@ -118,6 +118,37 @@ package final class Job: ManagedObject {
     set { self[.isCancelRequested] = newValue }
   }
 
+  package var timeout: TimeInterval? {
+    get { self[.timeout] }
+    set { self[.timeout] = newValue }
+  }
+  package var deadline: Date? {
+    get { self[.deadline] }
+    set { self[.deadline] = newValue }
+  }
+  /// The deadline while it waits; nil otherwise, so that the index `expiry` holds only what may expire.
+  package var expiresAt: Date? {
+    get { self[.expiresAt] }
+    set { self[.expiresAt] = newValue }
+  }
+  package var isAwaitingJobs: Bool {
+    get { self[.isAwaitingJobs] ?? false }
+    set { self[.isAwaitingJobs] = newValue }
+  }
+
+  // Whom it belongs to.
+
+  /// Whether a job was ever submitted that follows this one.
+  package var isFollowed: Bool {
+    get { self[.isFollowed] ?? false }
+    set { self[.isFollowed] = newValue }
+  }
+  /// The number of its ``JobBatch``.
+  package var batch: Int64? {
+    get { self[.batch] }
+    set { self[.batch] = newValue }
+  }
+
   // What happened.
 
   package var rescues: Int {

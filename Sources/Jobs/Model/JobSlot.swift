@@ -8,7 +8,8 @@ enum JobSlot: Int, CaseIterable {
   case attempt, maxAttempts, rescues, isHeld, isAwaitingFile, isCancelRequested
   case reason, failureCode, note, rejectsFile
   case bytesDone, bytesTotal, records, inserted, updated, unchanged, deleted, rejected, skipped
-  case transitions
+  case timeout, deadline, expiresAt, isAwaitingJobs, isFollowed, batch
+  case transitions, dependencies
 
   var name: String { "\(self)" }
 }
@@ -16,6 +17,27 @@ enum JobSlot: Int, CaseIterable {
 /// The slots of ``JobTransition``.
 enum JobTransitionSlot: Int, CaseIterable {
   case at, fromState, toState, reason, requestedBy, job
+
+  var name: String { "\(self)" }
+}
+
+/// The slots of ``JobDependencyRow``.
+enum JobDependencySlot: Int, CaseIterable {
+  case on, condition, isSettled, job
+
+  var name: String { "\(self)" }
+}
+
+/// The slots of ``JobBatch``.
+enum JobBatchSlot: Int, CaseIterable {
+  case name, submittedBy, submittedAt, endedAt, total, pending, failed, kept, callback, condition
+
+  var propertyName: String { "\(self)" }
+}
+
+/// The slots of ``LaneSetting``.
+enum LaneSettingSlot: Int, CaseIterable {
+  case lane, isPaused, pausedBy, pausedAt, concurrency
 
   var name: String { "\(self)" }
 }

@@ -1,7 +1,8 @@
 // The queue's own model. What it promises to whoever counts the cost (rule 9): a claim is one descent of the index
 // `claim`, whose last column is the row number, so that equal priorities come in the order of their submission; what is
-// due is the beginning of the index `due`, for `availableAt` is nil except while a job waits for a time. Both cost the
-// same with ten jobs and with a million.
+// due is the beginning of the index `due`, for `availableAt` is nil except while a job waits for a time, and so with
+// `expiry`. What to prune is the beginning of a state in the index `state`. All cost the same with ten jobs and with a
+// million. Indexes of what few jobs have hold only these.
 //
 // To change it: add attributes at the end, optional or with a default, and never give an old name a new meaning.
 
@@ -12,11 +13,18 @@ package enum QueueModel {
   /// The names of its entities.
   package static let job = "Job"
   package static let transition = "JobTransition"
+  package static let dependency = "JobDependency"
+  package static let batch = "JobBatch"
+  package static let lane = "LaneSetting"
 
   /// A new model. A process makes one for each queue; models are never freed.
   package static func make() throws -> ManagedObjectModel {
     try ManagedObjectModel(
-      entities: [jobEntity, transitionEntity], classes: [job: Job.self, transition: JobTransition.self])
+      entities: [jobEntity, transitionEntity, dependencyEntity, batchEntity, laneEntity],
+      classes: [
+        job: Job.self, transition: JobTransition.self, dependency: JobDependencyRow.self, batch: JobBatch.self,
+        lane: LaneSetting.self,
+      ])
   }
 
   private static func text(_ slot: JobSlot, isOptional: Bool = true) -> AttributeDefinition {
@@ -33,8 +41,17 @@ package enum QueueModel {
     AttributeDefinition(slot.name, type, isOptional: false, defaultValue: .int(0))
   }
 
-  private static func index(_ name: String, _ elements: [(slot: JobSlot, isAscending: Bool)]) -> FetchIndexDefinition {
-    FetchIndexDefinition(name, elements: elements.map { .init(property: $0.slot.name, isAscending: $0.isAscending) })
+  private static func index(
+    _ name: String, _ elements: [(slot: JobSlot, isAscending: Bool)], where condition: String? = nil
+  ) -> FetchIndexDefinition {
+    FetchIndexDefinition(
+      name, elements: elements.map { .init(property: $0.slot.name, isAscending: $0.isAscending) },
+      partialPredicateFormat: condition)
+  }
+
+  /// An index of the jobs alone that have something.
+  private static func sparse(_ name: String, _ slots: JobSlot...) -> FetchIndexDefinition {
+    index(name, slots.map { ($0, true) }, where: "\(slots[0].name) != nil")
   }
 
   private static var jobEntity: EntityDefinition {
@@ -50,19 +67,25 @@ package enum QueueModel {
         number(.rescues, .integer32), flag(.isHeld), flag(.isAwaitingFile), flag(.isCancelRequested), text(.reason),
         text(.failureCode), text(.note), text(.rejectsFile), number(.bytesDone), number(.bytesTotal), number(.records),
         number(.inserted), number(.updated), number(.unchanged), number(.deleted), number(.rejected),
-        number(.skipped),
+        number(.skipped), AttributeDefinition(JobSlot.timeout.name, .double), date(.deadline), date(.expiresAt),
+        flag(.isAwaitingJobs), flag(.isFollowed), AttributeDefinition(JobSlot.batch.name, .integer64),
       ],
       relationships: [
         RelationshipDefinition(
           JobSlot.transitions.name, to: transition, inverse: JobTransitionSlot.job.name, isToMany: true,
-          deleteRule: .cascade)
+          deleteRule: .cascade),
+        RelationshipDefinition(
+          JobSlot.dependencies.name, to: dependency, inverse: JobDependencySlot.job.name, isToMany: true,
+          deleteRule: .cascade),
       ],
       uniquenessConstraints: [[JobSlot.spoolIdentity.name]],
       indexes: [
         index("claim", [(.lane, true), (.state, true), (.priority, false)]),
-        index("due", [(.availableAt, true)]),
-        index("state", [(.state, true)]),
-        index("unique", [(.uniqueKey, true), (.state, true)]),
+        sparse("due", .availableAt),
+        sparse("expiry", .expiresAt),
+        index("state", [(.state, true), (.endedAt, true)]),
+        sparse("unique", .uniqueKey, .state),
+        sparse("batch", .batch),
       ])
   }
 

@@ -33,7 +33,7 @@ extension JobQueue {
   /// Notes that a job's file is in `active/`, under that name, so that the job may run. May be said more than once. If
   /// the job was cancelled meanwhile, its `finished` hook is called for the file.
   package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> JobSnapshot {
-    try await ledger.write { turn in
+    try await ledger.change { turn in
       let job = try turn.job(id)
       if job.isAwaitingFile, let activeName { job.activeName = activeName }
       try turn.apply(.fileArrived, to: job, reason: "its file has arrived", by: who)
@@ -41,8 +41,48 @@ extension JobQueue {
     }
   }
 
+  /// Lets a job that hasn't begun run earlier or later than others of its lane. Higher runs earlier.
+  /// - Throws: ``JobQueueError/refused(id:why:)`` when it runs or has ended, ``JobQueueError/invalidSubmission(_:)`` for a
+  ///   priority out of bounds.
+  package func setPriority(_ id: Int64, to priority: Int, by who: String) async throws -> JobSnapshot {
+    guard Int32(exactly: priority) != nil else {
+      throw JobQueueError.invalidSubmission("the priority \(priority) is out of bounds")
+    }
+    return try await ledger.change { turn in
+      let job = try turn.job(id)
+      switch job.jobState {
+      case .scheduled, .available, .retryable: break
+      case .running: throw JobQueueError.refused(id: id, why: "runs already: its priority doesn't matter any more")
+      case .completed, .cancelled, .discarded, nil:
+        throw JobQueueError.refused(id: id, why: "has ended: its priority doesn't matter any more")
+      }
+      guard job.priority != priority else { return job }
+      let before = job.priority
+      job.priority = priority
+      try turn.record(job, reason: "priority \(before) made \(priority) by \(who)", by: who)
+      return job
+    }
+  }
+
+  /// Removes a job that has ended, and what is kept of it. Its number isn't used again.
+  /// - Throws: ``JobQueueError/refused(id:why:)`` when it hasn't ended.
+  package func remove(_ id: Int64, by who: String) async throws -> JobSnapshot {
+    if try await job(id).state.isEnded { _ = try await whenEnded(id) }
+    let job = try await ledger.write { turn in
+      let job = try turn.job(id)
+      guard let state = job.jobState, state.isEnded else {
+        throw JobQueueError.refused(id: id, why: "hasn't ended: cancel it first")
+      }
+      let snapshot = try job.snapshot()
+      try turn.remove(job)
+      return { snapshot }
+    }
+    logger.info("jobs: removed", metadata: ["job": "\(id)", "by": "\(who)"])
+    return job
+  }
+
   private func change(_ id: Int64, _ event: JobEvent, reason: String, by who: String) async throws -> JobSnapshot {
-    try await ledger.write { turn in
+    try await ledger.change { turn in
       let job = try turn.job(id)
       try turn.apply(event, to: job, reason: reason, by: who)
       return job

@@ -5,20 +5,25 @@ import Foundation
 extension JobQueue: LedgerObserver {
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
   func ledgerWillCommit(_ turn: LedgerTurn) {
+    let now = clock.now()
+    var scope = claimScope
     for (lane, ended) in turn.endedByLane {
       let slots = state.withLock { state -> Int in
-        guard state.isStarted, !state.isDraining, state.lanesWithWork.contains(lane), let known = lanes[lane] else {
-          return 0
-        }
-        return known.configuration.concurrency - (state.inLane[lane] ?? 0) + ended
+        guard state.isStarted, !state.isDraining, state.lanesWithWork.contains(lane) else { return 0 }
+        return state.slots(of: lane, ended: ended, at: now)
       }
       guard slots > 0 else { continue }
       do {
-        _ = try turn.claim(lane: lane, limit: slots)
+        _ = try turn.claim(lane: lane, limit: slots, &scope)
       } catch {
         report(error, "no job of lane \(lane) could be claimed")
       }
     }
+    state.withLock { $0.use.takeNext(of: scope.use) }
+  }
+
+  private var claimScope: ClaimScope {
+    ClaimScope(use: state.withLock { $0.use }, access: { [operations] in operations.access(of: $0) })
   }
 
   func ledgerDidCommit(_ changes: [LedgerChange]) {
@@ -28,13 +33,14 @@ extension JobQueue: LedgerObserver {
         "jobs: \(change.from?.rawValue ?? "new") → \(job.state.rawValue)",
         metadata: ["job": "\(job.id)", "kind": "\(job.kind)", "reason": "\(job.reason ?? "")"])
       state.withLock { state in
-        state.counts?.move(in: job.lane, from: change.from, to: job.state)
-        if job.state != .running, let running = state.running.removeValue(forKey: job.id) {
-          state.inLane[running.lane, default: 1] -= 1
-          state.unwritten[job.id] = nil
-        } else if job.state == .running {
+        state.counts?.move(in: job.lane, from: change.from, to: change.isRemoved ? nil : job.state)
+        if job.state != .running {
+          state.forget(job.id)
+          if job.state != .available, state.use.giveUp(job.id) { state.lanesWithWork.formUnion(state.lanes.keys) }
+        } else {
           state.running[job.id]?.snapshot.isCancelRequested = job.isCancelRequested
         }
+        if change.isRemoved { return }
         if change.actions.contains(.settle) { state.settling.insert(job.id) }
         // Under the lock, as progress is: nobody hears of progress after the end.
         if !change.actions.contains(.run) { hub.broadcast(job) }
@@ -45,10 +51,14 @@ extension JobQueue: LedgerObserver {
         case .wake(let time): wake(at: time)
         case .run: run(job)
         case .stop: state.withLock { $0.running[job.id]?.operation }?.cancel()
-        case .settle: putAway(job)
+        case .settle:
+          putAway(job)
+          wakeToPrune(job)
         }
       }
+      if change.isRemoved { clearAway(job) }
     }
+    pruneIfMany()
     endDrainIfQuiet()
   }
 
@@ -56,20 +66,38 @@ extension JobQueue: LedgerObserver {
 
   /// Fills the free slots of every lane that may have work. On the ledger's queue.
   func claimWork() {
-    let free = state.withLock { state -> [(lane: String, slots: Int)] in
-      guard state.isStarted, !state.isDraining else { return [] }
-      return state.lanesWithWork.compactMap { name in
-        guard let lane = lanes[name] else { return nil }
-        let slots = lane.configuration.concurrency - (state.inLane[name] ?? 0)
-        return slots > 0 ? (name, slots) : nil
-      }
+    let now = clock.now()
+    let (candidates, limited) = state.withLock { state -> ([String], [Date]) in
+      guard state.isStarted, !state.isDraining else { return ([], []) }
+      let names = state.lanesWithWork.sorted()
+      return (names, names.compactMap { state.lanes[$0]?.nextStart(at: now) })
     }
-    for (lane, slots) in free {
+    if let next = limited.min() { wake(at: next) }
+    for lane in candidates {
+      let slots = state.withLock { $0.slots(of: lane, at: now) }
+      guard slots > 0 else { continue }
+      var scope = claimScope
       do {
-        let claimed = try ledger.claim(lane: lane, limit: slots)
-        if claimed < slots { state.withLock { _ = $0.lanesWithWork.remove(lane) } }
+        let claimed = try ledger.claim(lane: lane, limit: slots, &scope)
+        state.withLock { state in
+          state.use.takeNext(of: scope.use)
+          if claimed < slots { state.lanesWithWork.remove(lane) }
+        }
       } catch {
         report(error, "no job of lane \(lane) could be claimed")
+      }
+    }
+  }
+
+  /// What is kept of a removed job elsewhere is removed too.
+  private func clearAway(_ job: JobSnapshot) {
+    Task {
+      do {
+        try await hooks.removed(job)
+      } catch {
+        logger.error(
+          "jobs: what is left of a removed job couldn't be removed",
+          metadata: ["job": "\(job.id)", "error": "\(error)"])
       }
     }
   }

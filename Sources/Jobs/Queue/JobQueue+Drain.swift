@@ -22,6 +22,7 @@ extension JobQueue {
     await quiet.wait()
     cancel()
     timer.cancel()
+    pruneTimer.cancel()
     hub.finish()
     let left = state.withLock { $0.running.values.map(\.snapshot) }
     if !left.isEmpty {

@@ -9,12 +9,19 @@ extension JobQueue {
     environment.report = { [weak self] in self?.note($0, of: job.id) }
     let factory = operations.factory(for: job.kind)
     let operation = factory?(job, environment) ?? JobOperation(job: job, environment: environment)
+    let access = operations.access(of: job.kind)
+    let limit = limit(of: job)
+    let begun = job.startedAt ?? clock.now()
     operation.completionBlock = { [weak self] in self?.operationDidEnd(job.id) }
     state.withLock { state in
-      state.running[job.id] = .init(operation: operation, snapshot: job, lane: job.lane)
+      state.running[job.id] = .init(
+        operation: operation, snapshot: job, lane: job.lane, access: access, limit: limit)
       state.inLane[job.lane, default: 0] += 1
+      state.lanes[job.lane]?.note(start: begun)
+      _ = state.use.enter(.init(id: job.id, kind: job.kind, lane: job.lane), store: job.store, access: access)
       hub.broadcast(job)
     }
+    if let limit { wake(at: limit.time) }
     if let lane = lanes[job.lane], factory != nil {
       lane.operations.addOperation(operation)
     } else {
@@ -38,8 +45,8 @@ extension JobQueue {
 
   /// Called by the operation queue, also for an operation that was cancelled before it ran.
   private func operationDidEnd(_ id: Int64) {
-    guard let operation = state.withLock({ $0.running[id]?.operation }) else { return }
-    write(operation.outcome, of: id)
+    guard let running = state.withLock({ $0.running[id] }) else { return }
+    write(outcome(running.operation.outcome, passed: running.passed), of: id)
   }
 
   /// Makes the end of an operation durable. Its slot is free after that.
@@ -52,8 +59,8 @@ extension JobQueue {
     ledger.write({ turn in
       let job = try turn.job(id)
       try turn.record(outcome, of: job, jitter: jitter)
-      return job
-    }) { [weak self] result in
+      return {}
+    }) { [weak self] (result: Result<Void, any Error>) in
       guard let self, case .failure(let error) = result else { return }
       switch error {
       case JobQueueError.noSuchJob, JobQueueError.notPossible, JobQueueError.unreadable: forget(id, error)
@@ -70,7 +77,7 @@ extension JobQueue {
       "jobs: the end of a job was lost: its row was changed by another program",
       metadata: ["job": "\(id)", "error": "\(error)"])
     let waiters = state.withLock { state in
-      if let running = state.running.removeValue(forKey: id) { state.inLane[running.lane, default: 1] -= 1 }
+      state.forget(id)
       return state.waiters.removeValue(forKey: id) ?? []
     }
     for waiter in waiters { waiter.open() }

@@ -8,6 +8,7 @@ extension JobQueue {
     try await ledger.context.perform {
       guard !self.state.withLock({ $0.isStarted }) else { throw JobQueueError.startedBefore }
       let counts = try self.loadCounts()
+      try self.loadLanes()
       let rescued = try self.ledger.rescue()
       if rescued > 0 { self.logger.notice("jobs: put back what was running", metadata: ["jobs": "\(rescued)"]) }
       let orphans = counts.other.filter { !$0.key.isEnded }.values.reduce(0, +)
@@ -19,6 +20,19 @@ extension JobQueue {
         $0.lanesWithWork = Set(self.lanes.keys)
       }
       self.wakeUp()
+      self.prune()
+    }
+  }
+
+  /// What was set of lanes, and what their rates remember.
+  private func loadLanes() throws {
+    let settings = try ledger.laneSettings()
+    for (name, lane) in lanes {
+      if let setting = settings[name] { apply(setting, to: lane) }
+      guard let rate = lane.configuration.rate else { continue }
+      let since = clock.now().addingTimeInterval(-rate.period)
+      let starts = try ledger.latestStarts(lane: name, since: since, limit: rate.jobs)
+      state.withLock { $0.lanes[name]?.starts = starts }
     }
   }
 
@@ -47,9 +61,11 @@ extension JobQueue {
     guard state.withLock({ $0.isStarted && !$0.isDraining }) else { return }
     do {
       if let next = try ledger.promoteDue() { wake(at: next) }
+      if let next = try ledger.expireDue() { wake(at: next) }
     } catch {
       report(error, "what is due couldn't be made available")
     }
+    if let next = stopOverdue() { wake(at: next) }
     claimWork()
   }
 

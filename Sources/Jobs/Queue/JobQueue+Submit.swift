@@ -1,18 +1,27 @@
 import Foundation
 
 extension JobQueue {
+  /// The most jobs that one job follows.
+  static let mostDependencies = 1000
+
   /// Takes a job in. It is durable when this returns.
   ///
-  /// One spool entry makes one job: for a known `spoolIdentity` the job that it made is returned. So is the job with
-  /// the same `uniqueKey`, as long as it hasn't ended.
+  /// One spool entry makes one job: for a known `spoolIdentity` the job that it made is returned. So is the job that is
+  /// not to be there twice, as its ``JobUniqueness`` says.
   /// - Throws: ``JobQueueError/unknownKind(_:known:)``, ``JobQueueError/unknownLane(_:known:)``,
-  ///   ``JobQueueError/invalidSubmission(_:)``, or the store's error.
+  ///   ``JobQueueError/invalidSubmission(_:)``, ``JobQueueError/noSuchJob(_:)`` for one that it is to follow,
+  ///   ``JobQueueError/noSuchBatch(_:)``, or the store's error.
   package func submit(_ submission: JobSubmission) async throws -> JobSnapshot {
+    try await receive(submission).job
+  }
+
+  /// Takes a job in as ``submit(_:)-(JobSubmission)`` does, and says whether it is a new one.
+  package func receive(_ submission: JobSubmission) async throws -> JobReceipt {
     try check(submission)
     return try await ledger.submit(submission)
   }
 
-  private func check(_ submission: JobSubmission) throws(JobQueueError) {
+  func check(_ submission: JobSubmission) throws(JobQueueError) {
     guard operations.factory(for: submission.kind) != nil else {
       throw .unknownKind(submission.kind, known: operations.kinds)
     }
@@ -22,6 +31,22 @@ extension JobQueue {
     }
     guard Int32(exactly: submission.priority) != nil else {
       throw .invalidSubmission("its priority \(submission.priority) is out of bounds")
+    }
+    if let timeout = submission.timeout, !(timeout > 0 && timeout < 1e10) {
+      throw .invalidSubmission("its timeout isn't a number of seconds above 0")
+    }
+    if let period = submission.uniqueness?.period, !(period > 0 && period < 1e10) {
+      throw .invalidSubmission("the period of its uniqueness isn't a number of seconds above 0")
+    }
+    if let uniqueness = submission.uniqueness, uniqueness.states.isEmpty {
+      throw .invalidSubmission("its uniqueness is over no states")
+    }
+    guard submission.after.count <= Self.mostDependencies else {
+      throw .invalidSubmission(
+        "it follows more than \(Self.mostDependencies) jobs: make a batch of them, with a callback")
+    }
+    guard Set(submission.after.map(\.job)).count == submission.after.count else {
+      throw .invalidSubmission("it follows a job twice")
     }
     if let tag = submission.tags.first(where: { $0.isEmpty || $0.contains("|") }) {
       throw .invalidSubmission("\"\(tag)\" can't be a tag: it is empty or has a | in it")

@@ -20,14 +20,19 @@ package final class JobQueue: Sendable {
     package var finished: @Sendable (JobSnapshot) async throws -> Void
     /// Called before a job that has ended is tried again: brings its file back to `active/`, or throws to refuse.
     package var revive: @Sendable (JobSnapshot) async throws -> Void
+    /// Called once for each job that was removed from the queue, after that is durable: removes what is kept of it
+    /// elsewhere, its reject file for one. What it throws is logged.
+    package var removed: @Sendable (JobSnapshot) async throws -> Void
 
     /// Hooks that do nothing, where none are given.
     package init(
       finished: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
-      revive: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in }
+      revive: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
+      removed: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in }
     ) {
       self.finished = finished
       self.revive = revive
+      self.removed = removed
     }
   }
 
@@ -38,11 +43,14 @@ package final class JobQueue: Sendable {
   let operations: OperationCatalogue
   let environment: JobEnvironment
   let hooks: Hooks
+  let retention: JobRetention
   let clock: JobClock
   let random: @Sendable () -> Double
   let logger: Logger
   let hub = JobEventHub()
   let timer: WakeTimer
+  /// Wakes for what is to be removed.
+  let pruneTimer: WakeTimer
 
   // Under its lock; the lock is never held while foreign code runs.
 
@@ -55,13 +63,17 @@ package final class JobQueue: Sendable {
   /// - Throws: ``JobQueueError/invalidLanes(_:)``.
   package init(
     coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
-    environment: JobEnvironment, hooks: Hooks = Hooks(), backoff: Backoff = Backoff(), clock: JobClock = .system,
+    environment: JobEnvironment, hooks: Hooks = Hooks(), retention: JobRetention = JobRetention(),
+    backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
     var known: [String: Lane] = [:]
     for lane in lanes {
       guard known[lane.name] == nil else { throw .invalidLanes("\(lane.name) is there twice") }
       guard lane.concurrency > 0 else { throw .invalidLanes("\(lane.name) has to run at least one job at a time") }
+      if let rate = lane.rate, rate.jobs < 1 || !(rate.period > 0) {
+        throw .invalidLanes("\(lane.name) has to let at least one job begin, in a time longer than none")
+      }
       known[lane.name] = Lane(lane)
     }
     guard !known.isEmpty else { throw .invalidLanes("there has to be one") }
@@ -69,11 +81,14 @@ package final class JobQueue: Sendable {
     self.operations = operations
     self.environment = environment
     self.hooks = hooks
+    self.retention = retention
     self.clock = clock
     self.random = random
     self.logger = logger
     ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
     timer = WakeTimer(clock: clock)
+    pruneTimer = WakeTimer(clock: clock)
+    state.withLock { $0.lanes = known.mapValues { LaneControl($0.configuration) } }
     ledger.observe(self)
   }
 

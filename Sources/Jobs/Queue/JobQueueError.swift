@@ -8,6 +8,10 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
   case invalidSubmission(String)
   /// There is no job of that number (any more).
   case noSuchJob(Int64)
+  /// There is no batch of that number (any more).
+  case noSuchBatch(Int64)
+  /// What was asked for can't be done to the job now, though it isn't about its state.
+  case refused(id: Int64, why: String)
   /// What was asked for can't happen to the job where it stands.
   case notPossible(id: Int64, IllegalTransition)
   /// The lanes can't be set up as configured.
@@ -25,6 +29,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
       return "there is no lane \(lane): it must be one of \(known.sorted().joined(separator: ", "))"
     case .invalidSubmission(let why): return "the job can't be taken: \(why)"
     case .noSuchJob(let id): return "there is no job \(id)"
+    case .noSuchBatch(let id): return "there is no batch \(id)"
+    case .refused(let id, let why): return "job \(id) \(why)"
     case .notPossible(let id, let transition):
       return
         "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.event.name): \(transition.why)"

@@ -6,11 +6,14 @@ package struct LaneConfiguration: Sendable, Equatable {
   package var name: String
   /// How many of its jobs run at a time, at most.
   package var concurrency: Int
+  /// How many of its jobs may begin in how long; nil for any number.
+  package var rate: RateLimit?
 
   /// A lane.
-  package init(name: String, concurrency: Int) {
+  package init(name: String, concurrency: Int, rate: RateLimit? = nil) {
     self.name = name
     self.concurrency = concurrency
+    self.rate = rate
   }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the queue knows of this process's work. Everything durable is in the store.
 struct QueueState {
   /// A job whose operation runs, or has ended without its end being durable yet.
@@ -5,6 +7,17 @@ struct QueueState {
     let operation: JobOperation
     var snapshot: JobSnapshot
     let lane: String
+    let access: StoreAccess
+    /// When it is to be stopped if it still runs.
+    var limit: Limit?
+    /// The limit that it was stopped for.
+    var passed: Limit?
+  }
+
+  /// How long an operation may run.
+  struct Limit {
+    let time: Date
+    let failure: JobFailure
   }
 
   var isStarted = false
@@ -14,6 +27,12 @@ struct QueueState {
   var inLane: [String: Int] = [:]
   /// Lanes in which something may be available.
   var lanesWithWork: Set<String> = []
+  /// What governs each lane.
+  var lanes: [String: LaneControl] = [:]
+  /// Who works on which data store.
+  var use = StoreUse()
+  /// Whether it is being looked for jobs to remove.
+  var isPruning = false
   /// Ends that couldn't be written yet.
   var unwritten: [Int64: JobOutcome] = [:]
   /// Jobs that have ended and whose file is being put away.
@@ -23,6 +42,22 @@ struct QueueState {
   var drainers: [Latch] = []
   /// nil until they have been counted.
   var counts: JobCounts?
+
+  /// A job doesn't run any more: its slot and its store are free.
+  mutating func forget(_ id: Int64) {
+    guard let running = running.removeValue(forKey: id) else { return }
+    inLane[running.lane, default: 1] -= 1
+    unwritten[id] = nil
+    let wasClosed = !use.closed.isEmpty
+    use.leave(id, store: running.snapshot.store, access: running.access)
+    // Those that waited for the store may be in any lane.
+    if wasClosed { lanesWithWork.formUnion(lanes.keys) }
+  }
+
+  /// How many jobs of a lane may begin now.
+  func slots(of lane: String, ended: Int = 0, at time: Date) -> Int {
+    lanes[lane]?.slots(running: (inLane[lane] ?? 0) - ended, at: time) ?? 0
+  }
 
   var isQuiet: Bool { running.isEmpty && settling.isEmpty }
 }

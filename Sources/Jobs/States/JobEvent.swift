@@ -2,8 +2,8 @@ package import Foundation
 
 /// What happens to a job.
 package enum JobEvent: Sendable, Equatable {
-  /// Somebody hands it in: not to run before a time, held back, or before its file is in `active/`.
-  case submitted(notBefore: Date?, isHeld: Bool, awaitsFile: Bool)
+  /// Somebody hands it in: with what it has to wait for.
+  case submitted(JobWaiting)
   /// The time it waited for has come.
   case due
   /// Its lane takes it.
@@ -28,6 +28,12 @@ package enum JobEvent: Sendable, Equatable {
   case released
   /// Its file is in `active/`.
   case fileArrived
+  /// The jobs that it follows have ended as it wanted.
+  case dependenciesMet
+  /// A job that it follows has ended otherwise than it wanted.
+  case dependencyFailed
+  /// Its deadline has passed before it ran.
+  case expired
 
   /// The event's name without what comes with it.
   package var name: String {
@@ -45,7 +51,36 @@ package enum JobEvent: Sendable, Equatable {
     case .held: return "held"
     case .released: return "released"
     case .fileArrived: return "file arrived"
+    case .dependenciesMet: return "dependencies met"
+    case .dependencyFailed: return "dependency failed"
+    case .expired: return "expired"
     }
+  }
+}
+
+/// What a new job has to wait for, and until when it makes sense.
+package struct JobWaiting: Sendable, Equatable {
+  /// It isn't to run earlier.
+  package var notBefore: Date?
+  /// It is to have ended by then.
+  package var deadline: Date?
+  /// Somebody is to release it first.
+  package var isHeld: Bool
+  /// Its file isn't in `active/` yet.
+  package var awaitsFile: Bool
+  /// It follows jobs that haven't ended.
+  package var awaitsJobs: Bool
+
+  /// Nothing, where nothing is given.
+  package init(
+    notBefore: Date? = nil, deadline: Date? = nil, isHeld: Bool = false, awaitsFile: Bool = false,
+    awaitsJobs: Bool = false
+  ) {
+    self.notBefore = notBefore
+    self.deadline = deadline
+    self.isHeld = isHeld
+    self.awaitsFile = awaitsFile
+    self.awaitsJobs = awaitsJobs
   }
 }
 

@@ -1,8 +1,9 @@
 /// Where a job stands. The names are those of Oban and River; ``JobStateMachine`` is the only way from one to another.
 public enum JobState: String, Sendable, Hashable, Codable, CaseIterable, CodingKeyRepresentable {
-  /// Waits for its time, for its file to be handed over, or for somebody to release it. The queue's timer moves it to
-  /// `available` when its time has come, the spool's hand-over or whoever held it when it was held back; whoever
-  /// cancels it moves it to `cancelled`.
+  /// Waits for its time, for its file to be handed over, for the jobs that it follows, or for somebody to release it.
+  /// The queue's timer moves it to `available` when its time has come, the end of the last job that it follows, the
+  /// spool's hand-over or whoever held it when it was held back; whoever cancels it moves it to `cancelled`, as does the
+  /// failure of a job that it follows; a deadline that passes moves it to `discarded`.
   case scheduled
   /// May run. Its lane claims it, by priority and then by age, and moves it to `running`; whoever holds it moves it
   /// back to `scheduled`, whoever cancels it to `cancelled`.

@@ -11,7 +11,7 @@ extension JobStateMachine {
       startedAt = time
       attempt += 1
       return [.run]
-    case .scheduled: throw illegal(event, "it waits for its time, its file or its release")
+    case .scheduled: throw illegal(event, "it waits for its time, its file, another job or its release")
     case .retryable: throw illegal(event, "its next attempt isn't due")
     case .running: throw illegal(event, "it runs already")
     case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
@@ -31,6 +31,8 @@ extension JobStateMachine {
     if isCancelRequested { return end(.cancelled, at: time) }
     guard isRetryable, attempt < maxAttempts else { return end(.discarded, at: time) }
     let next = time.addingTimeInterval(backoff.delay(afterAttempt: attempt, random: jitter)).asStored
+    // Its deadline would pass while it waits.
+    if let deadline, next >= deadline { return end(.discarded, at: time) }
     state = .retryable
     availableAt = next
     return [.wake(next)]
@@ -76,7 +78,7 @@ extension JobStateMachine {
     switch state {
     case .running: return
     case nil: throw illegal(event, "it isn't in the queue")
-    case .scheduled: throw illegal(event, "it doesn't run: it waits for its time, its file or its release")
+    case .scheduled: throw illegal(event, "it doesn't run: it waits for its time, its file, another job or its release")
     case .available: throw illegal(event, "it doesn't run: no lane has claimed it")
     case .retryable: throw illegal(event, "it doesn't run: its next attempt isn't due")
     case .completed: throw illegal(event, "it doesn't run any more: it succeeded")

@@ -4,13 +4,15 @@ import Foundation
 
 extension JobStateMachine {
   mutating func submit(
-    _ event: JobEvent, at time: Date, notBefore: Date?, isHeld: Bool, awaitsFile: Bool
+    _ event: JobEvent, at time: Date, _ waiting: JobWaiting
   ) throws(IllegalTransition) -> [JobAction] {
     switch state {
     case nil:
-      self.notBefore = notBefore?.asStored
-      self.isHeld = isHeld
-      self.isAwaitingFile = awaitsFile
+      notBefore = waiting.notBefore?.asStored
+      deadline = waiting.deadline?.asStored
+      isHeld = waiting.isHeld
+      isAwaitingFile = waiting.awaitsFile
+      isAwaitingJobs = waiting.awaitsJobs
       return wait(at: time)
     case .scheduled, .available, .running, .retryable: throw illegal(event, "it is in the queue already")
     case .completed, .cancelled, .discarded: throw illegal(event, "it was in the queue before: submit a new one")
@@ -74,6 +76,39 @@ extension JobStateMachine {
     }
   }
 
+  mutating func meetDependencies(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireAwaitingJobs(event)
+    isAwaitingJobs = false
+    return wait(at: time)
+  }
+
+  mutating func failDependency(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireAwaitingJobs(event)
+    return end(.cancelled, at: time)
+  }
+
+  private func requireAwaitingJobs(_ event: JobEvent) throws(IllegalTransition) {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled: if !isAwaitingJobs { throw illegal(event, "it follows no job, or none any more") }
+    case .available, .running, .retryable: throw illegal(event, "it follows no job any more")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  mutating func expire(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled, .available, .retryable:
+      guard let deadline else { throw illegal(event, "it has no deadline") }
+      guard deadline <= time else { throw illegal(event, "its deadline hasn't passed") }
+      return end(.discarded, at: time)
+    case .running: throw illegal(event, "it runs: its operation is to be stopped")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  /// A job that ended because of a job that it follows, or of its deadline, is wanted regardless of these.
   mutating func retry(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
     switch state {
     case nil: throw illegal(event, "it isn't in the queue")
@@ -85,9 +120,12 @@ extension JobStateMachine {
       endedAt = nil
       isHeld = false
       notBefore = nil
+      isAwaitingJobs = false
+      if let deadline, deadline <= time { self.deadline = nil }
       maxAttempts = max(maxAttempts, attempt + 1)
       return wait(at: time)
-    case .scheduled: throw illegal(event, "it hasn't been tried yet: it waits for its time, its file or its release")
+    case .scheduled:
+      throw illegal(event, "it hasn't been tried yet: it waits for its time, its file, another job or its release")
     case .available: throw illegal(event, "it is about to run")
     case .running: throw illegal(event, "it runs already")
     case .completed: throw illegal(event, "it succeeded: submit it again")

@@ -8,9 +8,10 @@
 //                    └─ held ── retryable ──due, retry requested─┘      ▲             │
 //                                                                       └─── failed ──┘
 //
-// `cancel requested` leads from every waiting state to `cancelled`, and makes a running operation stop; `retry
-// requested` leads from `cancelled` and `discarded` back to `available`. Every pair of state and event that isn't
-// legal is listed, with its reason, in the method of the event.
+// `cancel requested` leads from every waiting state to `cancelled`, and makes a running operation stop; `dependency
+// failed` leads from `scheduled` to `cancelled`, `expired` from every waiting state to `discarded`; `retry requested`
+// leads from `cancelled` and `discarded` back to `available`. Every pair of state and event that isn't legal is listed,
+// with its reason, in the method of the event.
 
 package import Foundation
 
@@ -22,6 +23,8 @@ package struct JobStateMachine: Sendable, Equatable {
   package internal(set) var availableAt: Date?
   /// Whoever submitted it didn't want it to run earlier.
   package internal(set) var notBefore: Date?
+  /// It is to have ended by then.
+  package internal(set) var deadline: Date?
   /// When its latest attempt began.
   package internal(set) var startedAt: Date?
   package internal(set) var endedAt: Date?
@@ -35,6 +38,8 @@ package struct JobStateMachine: Sendable, Equatable {
   package internal(set) var isHeld = false
   /// Whether its file isn't in `active/` yet.
   package internal(set) var isAwaitingFile = false
+  /// Whether it follows jobs that haven't ended.
+  package internal(set) var isAwaitingJobs = false
   let backoff: Backoff
 
   /// A job that hasn't been submitted.
@@ -48,12 +53,14 @@ package struct JobStateMachine: Sendable, Equatable {
   /// - Throws: ``IllegalTransition``; nothing has changed then.
   package mutating func apply(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
     switch event {
-    case .submitted(let notBefore, let isHeld, let awaitsFile):
-      return try submit(event, at: time, notBefore: notBefore, isHeld: isHeld, awaitsFile: awaitsFile)
+    case .submitted(let waiting): return try submit(event, at: time, waiting)
     case .due: return try becomeDue(event, at: time)
     case .held: return try hold(event)
     case .released: return try release(event, at: time)
     case .fileArrived: return try takeFile(event, at: time)
+    case .dependenciesMet: return try meetDependencies(event, at: time)
+    case .dependencyFailed: return try failDependency(event, at: time)
+    case .expired: return try expire(event, at: time)
     case .retryRequested: return try retry(event, at: time)
     case .claimed: return try claim(event, at: time)
     case .succeeded: return try succeed(event, at: time)
@@ -74,13 +81,14 @@ package struct JobStateMachine: Sendable, Equatable {
   mutating func wait(at time: Date) -> [JobAction] {
     availableAt = nil
     state = .scheduled
-    if isHeld || isAwaitingFile { return [] }
+    let expiry = deadline.map { [JobAction.wake($0)] } ?? []
+    if isHeld || isAwaitingFile || isAwaitingJobs { return expiry }
     if let notBefore, notBefore > time {
       availableAt = notBefore
-      return [.wake(notBefore)]
+      return [.wake(notBefore)] + expiry
     }
     state = .available
-    return [.offer]
+    return [.offer] + expiry
   }
 
   mutating func end(_ final: JobState, at time: Date) -> [JobAction] {
@@ -88,6 +96,7 @@ package struct JobStateMachine: Sendable, Equatable {
     endedAt = time
     availableAt = nil
     isCancelRequested = false
+    isAwaitingJobs = false
     return [.settle]
   }
 }

@@ -14,10 +14,11 @@ package struct JobCounts: Sendable, Equatable, Codable {
     lanes.values.reduce(other[state] ?? 0) { $0 + ($1[state] ?? 0) }
   }
 
-  mutating func move(in lane: String, from: JobState?, to: JobState) {
+  /// A job of a lane moves; nil for one that is new, or is removed.
+  mutating func move(in lane: String, from: JobState?, to: JobState?) {
     guard from != to else { return }
     if let from { add(-1, to: from, in: lane) }
-    add(1, to: to, in: lane)
+    if let to { add(1, to: to, in: lane) }
   }
 
   mutating func add(_ number: Int, to state: JobState, in lane: String) {

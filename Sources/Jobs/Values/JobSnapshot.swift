@@ -71,8 +71,16 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var isHeld: Bool
   /// Whether its file isn't in `active/` yet.
   public var isAwaitingFile: Bool
+  /// Whether it waits for the end of jobs that it follows.
+  public var isAwaitingJobs: Bool
   /// Whether somebody wants the running job stopped.
   public var isCancelRequested: Bool
+  /// Seconds that an attempt may take.
+  public var timeout: TimeInterval?
+  /// It is to have ended by then.
+  public var deadline: Date?
+  /// The number of the batch that it belongs to.
+  public var batch: Int64?
 
   /// Why it stands where it stands.
   public var reason: String?
@@ -84,6 +92,11 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var progress: JobProgress
   /// Every step, oldest first; nil unless asked for.
   public var transitions: [Transition]?
+  /// The jobs that it follows, or followed; nil unless asked for with the transitions.
+  public var after: [JobDependency]?
+  /// What a job that hasn't begun waits for, in words: `store main, which job 12 (vacuum) has alone`. nil when it is next
+  /// in its lane, and in the news of changes.
+  public var waitsFor: String?
 
   /// The options as the operation's own type.
   /// - Throws: a `DecodingError` that says what doesn't fit.

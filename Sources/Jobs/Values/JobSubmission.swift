@@ -32,8 +32,16 @@ package struct JobSubmission: Sendable, Equatable {
   package var isHeld: Bool
   /// Whether it waits until ``JobQueue/fileArrived(_:activeName:by:)`` says that its file is in `active/`.
   package var awaitsFile: Bool
-  /// Of the jobs with one key only one is in the queue at a time: a second submission answers with that one.
-  package var uniqueKey: String?
+  /// Whether there is to be one such job: a second submission is answered with the first.
+  package var uniqueness: JobUniqueness?
+  /// Seconds that an attempt may take; nil for any time. One that takes longer is stopped, and has failed.
+  package var timeout: TimeInterval?
+  /// It is to have ended by then: past it, it doesn't begin, and is stopped if it runs.
+  package var deadline: Date?
+  /// The jobs that it follows.
+  package var after: [JobDependency]
+  /// The batch that it is put into; its jobs haven't all ended.
+  package var batch: Int64?
   /// How often it is tried in all.
   package var maxAttempts: Int
   /// The identity of the spool entry that it comes from: one entry makes one job, ever.
@@ -47,6 +55,7 @@ package struct JobSubmission: Sendable, Equatable {
     recipe: String? = nil, source: String? = nil, activeName: String? = nil, format: String? = nil,
     options: String = "{}", tags: [String] = [], notBefore: Date? = nil, isHeld: Bool = false,
     awaitsFile: Bool = false, uniqueKey: String? = nil, maxAttempts: Int = 5, spoolIdentity: String? = nil,
+    timeout: TimeInterval? = nil, deadline: Date? = nil, after: [JobDependency] = [], batch: Int64? = nil,
     submittedBy: String
   ) {
     self.kind = kind
@@ -64,9 +73,19 @@ package struct JobSubmission: Sendable, Equatable {
     self.notBefore = notBefore
     self.isHeld = isHeld
     self.awaitsFile = awaitsFile
-    self.uniqueKey = uniqueKey
+    self.uniqueness = uniqueKey.map { JobUniqueness(key: $0) }
+    self.timeout = timeout
+    self.deadline = deadline
+    self.after = after
+    self.batch = batch
     self.maxAttempts = maxAttempts
     self.spoolIdentity = spoolIdentity
     self.submittedBy = submittedBy
+  }
+
+  /// Of the jobs with one key only one is in the queue at a time. Short for a ``uniqueness`` without a period.
+  package var uniqueKey: String? {
+    get { uniqueness?.key }
+    set { uniqueness = newValue.map { JobUniqueness(key: $0) } }
   }
 }

@@ -115,7 +115,8 @@ struct DaemonBackend: ControlBackend {
     } catch let error as JobQueueError {
       switch error {
       case .noSuchJob(let id): throw ControlError.noSuchJob(id)
-      case .notPossible: throw ControlError.conflict(reason: error.description)
+      case .noSuchBatch(let id): throw ControlError.noSuchBatch(id)
+      case .notPossible, .refused: throw ControlError.conflict(reason: error.description)
       case .invalidSubmission, .unknownKind, .unknownLane:
         throw ControlError.invalid(field: "job", reason: error.description)
       case .invalidLanes, .startedBefore, .unreadable: throw error

@@ -13,13 +13,13 @@ private func machine(_ events: [JobEvent], maxAttempts: Int = 3) throws -> JobSt
   return machine
 }
 
-private let submitted = JobEvent.submitted(notBefore: nil, isHeld: false, awaitsFile: false)
+private let submitted = JobEvent.submitted(JobWaiting())
 private let failed = JobEvent.failed(isRetryable: true, jitter: 0.5)
 
 /// One way into each state.
 private let ways: [(state: JobState?, way: [JobEvent])] = [
   (nil, []),
-  (.scheduled, [.submitted(notBefore: t0.addingTimeInterval(50), isHeld: false, awaitsFile: false)]),
+  (.scheduled, [.submitted(JobWaiting(notBefore: t0.addingTimeInterval(50)))]),
   (.available, [submitted]),
   (.running, [submitted, .claimed]),
   (.retryable, [submitted, .claimed, failed]),
@@ -30,7 +30,7 @@ private let ways: [(state: JobState?, way: [JobEvent])] = [
 
 private let events: [JobEvent] = [
   submitted, .due, .claimed, .succeeded, failed, .cancelRequested, .cancelled, .interrupted, .rescued,
-  .retryRequested, .held, .released, .fileArrived,
+  .retryRequested, .held, .released, .fileArrived, .dependenciesMet, .dependencyFailed, .expired,
 ]
 
 /// Every legal step of a job that nobody holds; all others are illegal.
@@ -74,7 +74,7 @@ struct JobStateMachineTests {
         }
       }
     }
-    #expect(seen == 8 * 13)
+    #expect(seen == 8 * 16)
   }
 
   @Test(
@@ -131,7 +131,7 @@ struct JobStateMachineTests {
   @Test("a held job waits for its release, and then for its time")
   func holding() throws {
     let later = t0.addingTimeInterval(100)
-    var job = try machine([.submitted(notBefore: later, isHeld: true, awaitsFile: false)])
+    var job = try machine([.submitted(JobWaiting(notBefore: later, isHeld: true))])
     #expect(job.state == .scheduled && job.availableAt == nil)
     #expect(throws: IllegalTransition.self) { try job.apply(.due, at: later) }
     #expect(try job.apply(.released, at: t0) == [.wake(later)])
@@ -142,7 +142,7 @@ struct JobStateMachineTests {
 
   @Test("a job waits for its file, which may be announced twice")
   func awaitingFile() throws {
-    var job = try machine([.submitted(notBefore: nil, isHeld: false, awaitsFile: true)])
+    var job = try machine([.submitted(JobWaiting(awaitsFile: true))])
     #expect(job.state == .scheduled)
     #expect(throws: IllegalTransition.self) { try job.apply(.released, at: t0) }
     #expect(try job.apply(.fileArrived, at: t0) == [.offer])
@@ -152,10 +152,47 @@ struct JobStateMachineTests {
 
   @Test("a job cancelled during the hand-over has its file put away when it arrives")
   func cancelledDuringHandOver() throws {
-    var job = try machine([.submitted(notBefore: nil, isHeld: false, awaitsFile: true), .cancelRequested])
+    var job = try machine([.submitted(JobWaiting(awaitsFile: true)), .cancelRequested])
     #expect(job.state == .cancelled)
     #expect(try job.apply(.fileArrived, at: t0) == [.settle])
     #expect(try job.apply(.fileArrived, at: t0) == [])
+  }
+
+  @Test("a job that follows others waits for them, and is cancelled when one of them fails")
+  func following() throws {
+    var job = try machine([.submitted(JobWaiting(isHeld: true, awaitsJobs: true))])
+    #expect(job.state == .scheduled)
+    #expect(try job.apply(.released, at: t0) == [])
+    #expect(job.state == .scheduled)
+    #expect(try job.apply(.dependenciesMet, at: t0) == [.offer])
+    #expect(throws: IllegalTransition.self) { try job.apply(.dependencyFailed, at: t0) }
+
+    var unlucky = try machine([.submitted(JobWaiting(awaitsJobs: true))])
+    #expect(try unlucky.apply(.dependencyFailed, at: t0) == [.settle])
+    #expect(unlucky.state == .cancelled && !unlucky.isAwaitingJobs)
+    #expect(try unlucky.apply(.retryRequested, at: t0) == [.offer])
+  }
+
+  @Test("a deadline discards what waits when it has passed, wherever it waits, and no retry goes past it")
+  func deadline() throws {
+    let deadline = t0.addingTimeInterval(105)
+    for waiting in [
+      JobWaiting(deadline: deadline), JobWaiting(notBefore: t0 + 200, deadline: deadline),
+      JobWaiting(deadline: deadline, isHeld: true), JobWaiting(deadline: deadline, awaitsJobs: true),
+    ] {
+      var job = JobStateMachine(maxAttempts: 3)
+      #expect(try job.apply(.submitted(waiting), at: t0).contains(.wake(deadline)))
+      #expect(throws: IllegalTransition.self) { try job.apply(.expired, at: t0 + 104) }
+      #expect(try job.apply(.expired, at: deadline) == [.settle])
+      #expect(job.state == .discarded)
+      #expect(try job.apply(.retryRequested, at: deadline).contains(.offer) == !waiting.awaitsFile)
+      #expect(job.deadline == nil)
+    }
+    var failing = try machine([.submitted(JobWaiting(deadline: t0 + 11)), .claimed])
+    #expect(try failing.apply(failed, at: t0 + 2) == [.settle])
+    #expect(failing.state == .discarded)
+    var running = try machine([.submitted(JobWaiting(deadline: t0 + 1)), .claimed])
+    #expect(throws: IllegalTransition.self) { try running.apply(.expired, at: t0 + 100) }
   }
 
   @Test("the refusal says what was asked, of what, and why not")

@@ -39,21 +39,42 @@ final class ScriptedOperation: JobOperation, @unchecked Sendable {
   override func perform() throws -> JobOutcome { try script(self) }
 }
 
+/// What a test's operation does: nothing, or waiting at a gate first.
+func passing(_ gate: Gate? = nil) -> ScriptedOperation.Script {
+  { _ in
+    gate?.pass()
+    return .completed(JobProgress())
+  }
+}
+
 /// The store and the clock of a queue, which outlive it as they do a daemon.
 final class TestHouse: Sendable {
   let directory: URL
   let coordinator: PersistentStoreCoordinator
   let clock = ManualClock()
   let faults = FailingStore.Faults()
+  /// The house whose directory it is.
+  private let original: TestHouse?
 
   init(_ kind: StoreKind) throws {
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("lade-jobs-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    original = nil
     coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
     try coordinator.addPersistentStore(kind.description(in: directory).failing(faults))
   }
 
+  /// The same file, opened anew: the other's store is closed.
+  init(reopening other: TestHouse) throws {
+    try other.coordinator.close()
+    directory = other.directory
+    original = other
+    coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    try coordinator.addPersistentStore(StoreKind.sqlite.description(in: directory).failing(faults))
+  }
+
   deinit {
+    guard original == nil else { return }
     do {
       try FileManager.default.removeItem(at: directory)
     } catch {
@@ -64,19 +85,24 @@ final class TestHouse: Sendable {
   /// A queue of this house, not started. `kinds` are what its operations do.
   func queue(
     _ kinds: [String: ScriptedOperation.Script] = [:],
-    lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], hooks: JobQueue.Hooks = .init()
+    exclusive: [String: ScriptedOperation.Script] = [:],
+    lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], hooks: JobQueue.Hooks = .init(),
+    retention: JobRetention = .init()
   ) throws -> JobQueue {
     var catalogue = OperationCatalogue()
     catalogue.add("noop", ScriptedOperation.self)
     for (kind, script) in kinds {
       catalogue.add(kind) { ScriptedOperation(job: $0, environment: $1, script: script) }
     }
+    for (kind, script) in exclusive {
+      catalogue.add(kind, access: .exclusive) { ScriptedOperation(job: $0, environment: $1, script: script) }
+    }
     let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let environment = JobEnvironment(
       dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: quiet)
     return try JobQueue(
       coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, hooks: hooks,
-      backoff: Backoff(first: 10, longest: 60, spread: 0.5), clock: clock.clock,
+      retention: retention, backoff: Backoff(first: 10, longest: 60, spread: 0.5), clock: clock.clock,
       random: {
         // The directory stays for as long as the queue does.
         _ = self

@@ -1,0 +1,82 @@
+// An operation that needs a data store to itself begins when no other runs there, and until it ends no other begins. So
+// that it isn't put off for ever, nothing begins in the store either from when it stands first in its lane. What waits
+// stays `available`, and takes no slot of a lane.
+
+/// Who works on which data store, and who is to have one to itself next. A value, kept by the queue and changed on the
+/// ledger's queue.
+struct StoreUse {
+  /// A job that has a store to itself, or is to have.
+  struct Holder: Equatable {
+    let id: Int64
+    let kind: String
+    let lane: String
+  }
+
+  /// How many jobs share a store.
+  private var sharing: [String: Int] = [:]
+  private var alone: [String: Holder] = [:]
+  private(set) var next: [String: Holder] = [:]
+
+  /// Stores in which nothing begins but what is to have it to itself.
+  var closed: Set<String> { Set(alone.keys).union(next.keys) }
+
+  /// Lets a job into its store, if that may be now; an exclusive job that has to wait closes the store.
+  mutating func enter(_ holder: Holder, store: String?, access: StoreAccess) -> Bool {
+    guard let store, access != .none else { return true }
+    if alone[store] != nil { return false }
+    if let first = next[store], first != holder { return false }
+    switch access {
+    case .none: break
+    case .shared:
+      // It waited to be alone under an earlier catalogue.
+      next[store] = nil
+      sharing[store, default: 0] += 1
+    case .exclusive:
+      guard sharing[store] == nil else {
+        next[store] = holder
+        return false
+      }
+      next[store] = nil
+      alone[store] = holder
+    }
+    return true
+  }
+
+  /// A job has ended. What waits for its store may begin.
+  mutating func leave(_ id: Int64, store: String?, access: StoreAccess) {
+    guard let store, access != .none else { return }
+    if alone[store]?.id == id {
+      alone[store] = nil
+    } else if let number = sharing[store] {
+      sharing[store] = number > 1 ? number - 1 : nil
+    }
+  }
+
+  /// A job that isn't available any more is to have no store next.
+  /// - Returns: whether it was.
+  mutating func giveUp(_ id: Int64) -> Bool {
+    guard let store = next.first(where: { $0.value.id == id })?.key else { return false }
+    next[store] = nil
+    return true
+  }
+
+  /// The jobs of a lane that are to have a store to themselves next, and can.
+  func ready(lane: String) -> [Holder] {
+    next.filter { $0.value.lane == lane && sharing[$0.key] == nil && alone[$0.key] == nil }.map(\.value)
+  }
+
+  /// Takes over what another has found out about who is next.
+  mutating func takeNext(of other: StoreUse) { next = other.next }
+
+  /// What keeps a job from its store, in words; nil if nothing does.
+  func obstacle(to id: Int64, store: String?, access: StoreAccess) -> String? {
+    guard let store, access != .none else { return nil }
+    if let holder = alone[store] { return "store \(store), which job \(holder.id) (\(holder.kind)) has alone" }
+    if let holder = next[store] {
+      guard holder.id == id else { return "store \(store), which job \(holder.id) (\(holder.kind)) is to have alone" }
+      let number = sharing[store] ?? 0
+      return "store \(store), in which \(number == 1 ? "a job runs" : "\(number) jobs run")"
+    }
+    return nil
+  }
+}

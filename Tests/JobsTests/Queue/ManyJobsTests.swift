@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import Jobs
+
+@Suite("Changes of many jobs, and of what comes first", .timeLimit(.minutes(2)))
+struct ManyJobsTests {
+  @Test("all that pass a filter are changed, and those that can't be are told", arguments: StoreKind.allCases)
+  func bulk(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue()
+    for number in 0..<450 {
+      _ = try await queue.submit(.of("noop").with { $0.tags = [number % 3 == 0 ? "third" : "other"] })
+    }
+    let third = JobFilter(tag: "third", limit: 7)
+    #expect(try await queue.change(third, .hold, by: "ben") == BulkResult(changed: 150))
+    #expect(try await queue.change(third, .release, by: "ben").changed == 150)
+    #expect(try await queue.change(third, .priority(4), by: "ben").changed == 150)
+    #expect(try await queue.job(1, withTransitions: true).transitions?.last?.reason == "priority 0 made 4 by ben")
+    let refused = try await queue.change(JobFilter(), .release, by: "ben")
+    #expect(refused.changed == 0 && refused.refused == 450 && refused.refusals.count == BulkResult.refusalsTold)
+    #expect(try await queue.change(third, .cancel, by: "ben").changed == 150)
+    #expect(try await queue.change(third, .retry, by: "ben").changed == 150)
+    #expect(try await queue.change(JobFilter(), .cancel, by: "ben").changed == 450)
+    #expect(try await queue.change(third, .remove, by: "ben").changed == 150)
+    #expect(try await queue.counts()[.cancelled] == 300)
+  }
+
+  @Test("a job made more urgent overtakes those before it, and only while it waits", arguments: StoreKind.allCases)
+  func priority(_ kind: StoreKind) async throws {
+    let ran = Shared<Int64>()
+    let queue = try TestHouse(kind).queue([
+      "note": {
+        ran.append($0.job.id)
+        return .completed(JobProgress())
+      }
+    ])
+    let jobs = try await (0..<3).asyncMap { _ in try await queue.submit(.of("note")) }
+    #expect(try await queue.setPriority(jobs[2].id, to: 8, by: "ben").priority == 8)
+    await #expect(throws: JobQueueError.self) { try await queue.setPriority(jobs[2].id, to: 1 << 40, by: "ben") }
+    try await queue.start()
+    for job in jobs { _ = try await queue.whenEnded(job.id) }
+    #expect(ran.all == [jobs[2].id, jobs[0].id, jobs[1].id])
+    await #expect(throws: JobQueueError.self) { try await queue.setPriority(jobs[2].id, to: 1, by: "ben") }
+  }
+
+  @Test("uniqueness counts the states and the time that it says", arguments: StoreKind.allCases)
+  func uniqueness(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    try await queue.start()
+    let daily = JobSubmission.of("noop").with { $0.uniqueness = JobUniqueness(key: "daily", period: 100) }
+    let first = try await queue.receive(daily)
+    #expect(first.isNew)
+    _ = try await queue.whenEnded(first.job.id)
+    let second = try await queue.receive(daily)
+    #expect(!second.isNew && second.job.id == first.job.id)
+    house.clock.advance(by: 100)
+    let third = try await queue.receive(daily)
+    #expect(third.isNew)
+    _ = try await queue.whenEnded(third.job.id)
+    // Without a period only those count that haven't ended.
+    #expect(try await queue.receive(.of("noop").with { $0.uniqueKey = "daily" }).isNew)
+    let ever = JobUniqueness(key: "daily", states: [.completed])
+    #expect(try await queue.receive(.of("noop").with { $0.uniqueness = ever }).isNew == false)
+  }
+}
