@@ -86,7 +86,8 @@ extension JobQueue {
 }
 
 extension LedgerTurn {
-  fileprivate func record(_ outcome: JobOutcome, of job: Job, jitter: Double) throws {
+  /// Moves a job as its operation's outcome says.
+  func record(_ outcome: JobOutcome, of job: Job, jitter: Double) throws {
     job.progress = outcome.progress
     switch outcome {
     case .completed(_, let note):

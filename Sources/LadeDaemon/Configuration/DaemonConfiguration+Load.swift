@@ -6,7 +6,7 @@ extension DaemonConfiguration {
   static let longest = 1 << 20
 
   enum Key: String, CaseIterable {
-    case stores, lanes, recipes, spool, state, socket
+    case stores, lanes, recipes, keep, spool, state, socket
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -66,6 +66,7 @@ extension DaemonConfiguration {
     logLevel = section[.logLevel]?.word(of: Logger.Level.self) ?? logLevel
     drainTimeout = section[.drainTimeout]?.duration(.zero ... .seconds(86_400)) ?? drainTimeout
     rescanInterval = section[.rescanInterval]?.duration(.seconds(1) ... .seconds(86_400)) ?? rescanInterval
+    keep = section[.keep].flatMap(KeepConfiguration.init) ?? keep
 
     var names = RecipeConfiguration.Names()
     let example = "where rows go, such as `main: {path: main.sqlite, model: Main.xcdatamodeld}`"

@@ -22,6 +22,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   /// At least the lane `import`.
   package var lanes: [LaneConfiguration] = [LaneConfiguration()]
   package var recipes: [RecipeConfiguration] = []
+  /// How long jobs that have ended are kept.
+  package var keep = KeepConfiguration()
 
   /// The defaults: a daemon without stores.
   package init() {}

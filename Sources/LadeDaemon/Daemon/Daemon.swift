@@ -101,9 +101,12 @@ public struct Daemon: Sendable {
     do {
       return try JobQueue(
         coordinator: opened.queueCoordinator,
-        lanes: configuration.lanes.map { Jobs.LaneConfiguration(name: $0.name, concurrency: $0.concurrency) },
+        lanes: configuration.lanes.map(Jobs.LaneConfiguration.init),
         operations: operations, environment: environment,
-        hooks: JobQueue.Hooks(finished: { try await bridge.finished($0) }), logger: logger)
+        hooks: JobQueue.Hooks(
+          finished: { try await bridge.finished($0) },
+          removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) }),
+        retention: JobRetention(configuration.keep), logger: logger)
     } catch {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
     }

@@ -71,6 +71,20 @@ struct SpoolBridge: Sendable {
     _ = try await directories.finish(activeName: name, as: outcome)
   }
 
+  /// Removes the rejects of a job that was removed from the queue.
+  func removed(_ job: JobSnapshot, rejects: String) async throws {
+    // The name is the daemon's own: the job's number and an ending.
+    guard let name = job.progress.rejectsFile else { return }
+    let file = URL(fileURLWithPath: rejects).appendingPathComponent(name)
+    try await directories.onQueue {
+      do {
+        try FileManager.default.removeItem(at: file)
+      } catch CocoaError.fileNoSuchFile {
+        return
+      }
+    }
+  }
+
   /// What a kill left between queue and spool: files of jobs that had ended, and jobs that wait for a file which came.
   func recover() async throws {
     let active = try await directories.onQueue {

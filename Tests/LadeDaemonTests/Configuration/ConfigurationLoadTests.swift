@@ -22,8 +22,9 @@ struct ConfigurationLoadTests {
           model: /srv/Second.xcdatamodel
           migration: {allow_loss: [Desk, Person.email]}
       lanes:
-        bulk: {concurrency: 4}
+        bulk: {concurrency: 4, rate: {jobs: 10, per: 1h}}
         import: {concurrency: 64}
+      keep: {completed: 1d, discarded: 400d, jobs: 50}
       recipes:
         people-2:
           store: second
@@ -52,6 +53,9 @@ struct ConfigurationLoadTests {
     #expect(configuration.logLevel == .debug)
     #expect(configuration.drainTimeout == .seconds(300))
     #expect(configuration.rescanInterval == .milliseconds(1500))
+    #expect(configuration.lane(named: "bulk")?.rate == .init(jobs: 10, per: .seconds(3600)))
+    #expect(configuration.keep.completed == .seconds(86_400) && configuration.keep.cancelled == .seconds(30 * 86_400))
+    #expect(configuration.keep.discarded == .seconds(400 * 86_400) && configuration.keep.jobs == 50)
     #expect(
       configuration.stores == [
         StoreConfiguration(name: "main", path: "/srv/main.sqlite", model: "/srv/Main.xcdatamodeld"),

@@ -34,7 +34,7 @@ struct ConfigurationProblemTests {
     Case(stores + "[a]: /x\n", "2:1: `?` must be a word, and is a list or a mapping"),
     Case(
       stores + "colour: red\n",
-      "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `lanes`, `log_level`, "
+      "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `keep`, `lanes`, `log_level`, "
         + "`recipes`, `rescan_interval`, `socket`, `spool`, `state`, `stores`"),
     Case(stores + "spool: 5\n", "2:8: `spool` must be text, and is the number 5; put it in quotes"),
     Case(stores + "spool:\n", "2:7: `spool` must be text, and is nothing; write a value, or remove the key"),

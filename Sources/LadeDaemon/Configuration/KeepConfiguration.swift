@@ -1,0 +1,27 @@
+/// How long jobs that have ended stay in the queue, with their transitions and rejects.
+package struct KeepConfiguration: Sendable, Equatable {
+  package var completed = Duration.seconds(30 * 86_400)
+  package var cancelled = Duration.seconds(30 * 86_400)
+  package var discarded = Duration.seconds(180 * 86_400)
+  /// How many in all; those that ended last.
+  package var jobs = 100_000
+
+  package init() {}
+}
+
+extension KeepConfiguration {
+  enum Key: String, CaseIterable {
+    case completed, cancelled, discarded, jobs
+  }
+
+  /// Nil with a problem reported.
+  init?(_ value: YAMLValue) {
+    guard let section = YAMLSection<Key>(value) else { return nil }
+    self.init()
+    let allowed: ClosedRange<Duration> = .seconds(60) ... .seconds(3650 * 86_400)
+    if let completed = section[.completed]?.duration(allowed) { self.completed = completed }
+    if let cancelled = section[.cancelled]?.duration(allowed) { self.cancelled = cancelled }
+    if let discarded = section[.discarded]?.duration(allowed) { self.discarded = discarded }
+    if let jobs = section[.jobs]?.integer(1...100_000_000) { self.jobs = jobs }
+  }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import Jobs
+
+// What the configuration says, as the queue takes it.
+
+extension Jobs.LaneConfiguration {
+  init(_ lane: LaneConfiguration) {
+    self.init(
+      name: lane.name, concurrency: lane.concurrency,
+      rate: lane.rate.map { RateLimit(jobs: $0.jobs, period: $0.per / .seconds(1)) })
+  }
+}
+
+extension JobRetention {
+  init(_ keep: KeepConfiguration) {
+    self.init(
+      age: [
+        .completed: keep.completed / .seconds(1), .cancelled: keep.cancelled / .seconds(1),
+        .discarded: keep.discarded / .seconds(1),
+      ], count: keep.jobs)
+  }
+}
