@@ -95,7 +95,7 @@ let package = Package(
     tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),
-    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", logging]),
+    tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", "CArchive", grdb, logging]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
     tests(

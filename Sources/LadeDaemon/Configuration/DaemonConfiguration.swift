@@ -19,8 +19,10 @@ package struct DaemonConfiguration: Sendable, Equatable {
   /// How often the spool is looked through for what no event told of.
   package var rescanInterval = Duration.seconds(60)
   package var stores: [StoreConfiguration] = []
-  /// At least the lane `import`.
-  package var lanes: [LaneConfiguration] = [LaneConfiguration()]
+  /// At least the lanes `import` and `maintenance`.
+  package var lanes: [LaneConfiguration] = [
+    LaneConfiguration(), LaneConfiguration(named: LaneConfiguration.maintenanceName),
+  ]
   package var recipes: [RecipeConfiguration] = []
   /// How long jobs that have ended are kept.
   package var keep = KeepConfiguration()

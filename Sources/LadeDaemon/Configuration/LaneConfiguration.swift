@@ -2,6 +2,8 @@
 package struct LaneConfiguration: Sendable, Equatable {
   /// The lane of jobs that name none.
   package static let defaultName = "import"
+  /// The lane of jobs that look after stores.
+  package static let maintenanceName = "maintenance"
 
   package var name = LaneConfiguration.defaultName
   /// How many of its jobs run at a time, from 1 to 64.
@@ -21,6 +23,9 @@ package struct LaneConfiguration: Sendable, Equatable {
   }
 
   package init() {}
+
+  /// A lane of the default concurrency.
+  init(named name: String) { self.name = name }
 }
 
 extension LaneConfiguration {

@@ -93,6 +93,7 @@ public struct Daemon: Sendable {
   private func makeQueue(_ opened: Opened, _ bridge: SpoolBridge) throws -> JobQueue {
     var operations = OperationCatalogue()
     operations.add(ImportOperation.kind, ImportOperation.self)
+    operations.addMaintenance()
     let environment = JobEnvironment(
       dataStores: opened.stores.coordinators,
       activeDirectory: URL(fileURLWithPath: configuration.spool).appendingPathComponent("active"),

@@ -7,7 +7,6 @@
 import Dispatch
 import Foundation
 import GRDB
-import GRDBSQLite
 import Glibc
 import ManagedObjects
 
@@ -154,13 +153,5 @@ extension Database {
     }
     guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
     return try result.get()
-  }
-
-  /// Runs `body`, which fails at once where it would wait for another connection's lock: whoever wants this connection
-  /// doesn't wait for it then.
-  fileprivate func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
-    sqlite3_busy_timeout(sqliteConnection, 0)
-    defer { sqlite3_busy_timeout(sqliteConnection, Int32(SQLiteStore.lockTimeout * 1000)) }
-    return try body()
   }
 }

@@ -63,8 +63,8 @@ struct ConfigurationLoadTests {
           name: "second", path: "/srv/second.sqlite", model: "/srv/Second.xcdatamodel",
           migration: MigrationConfiguration(allowedLoss: .these(["Desk", "Person.email"]))),
       ])
-    #expect(configuration.lanes.map(\.name) == ["bulk", "import"])
-    #expect(configuration.lanes.map(\.concurrency) == [4, 64])
+    #expect(configuration.lanes.map(\.name) == ["maintenance", "bulk", "import"])
+    #expect(configuration.lanes.map(\.concurrency) == [1, 4, 64])
 
     var people = RecipeConfiguration(name: "people-2", store: "second", entity: "Person")
     people.lane = "bulk"
@@ -168,7 +168,8 @@ struct ConfigurationLoadTests {
     var expected = DaemonConfiguration()
     expected.stores = [StoreConfiguration(name: "main", path: "/s/m.sqlite", model: "/s/M.xcdatamodeld")]
     #expect(configuration == expected)
-    #expect(configuration.lanes == [LaneConfiguration()])
+    #expect(configuration.lanes.map(\.name) == ["import", "maintenance"])
+    #expect(configuration.lane(named: "maintenance")?.concurrency == 1)
     #expect(configuration.lane(named: "import")?.concurrency == 1)
   }
 
@@ -191,7 +192,7 @@ struct ConfigurationLoadTests {
     #expect(try ConfigurationFile(text + "spool: /t\r\n").problems().map { $0.prefix(4) } == ["3:1:"])
   }
 
-  @Test("the lane import is there even if only others are named")
+  @Test("the lanes import and maintenance are there even if only others are named")
   func importLane() throws {
     let file = try ConfigurationFile(
       """
@@ -202,7 +203,7 @@ struct ConfigurationLoadTests {
         b: {store: main, entity: B, lane: bulk}
       """)
     let configuration = try file.load()
-    #expect(configuration.lanes.map(\.name) == ["import", "bulk"])
+    #expect(configuration.lanes.map(\.name) == ["import", "maintenance", "bulk"])
     #expect(configuration.recipe(named: "a")?.lane == "import")
     #expect(configuration.recipe(named: "b")?.lane == "bulk")
   }

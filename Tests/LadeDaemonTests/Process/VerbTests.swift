@@ -136,7 +136,7 @@ struct VerbTests {
     let status = try await folder.asked(Status.self, "status")
     #expect(status.pid == daemon.pid)
     #expect(status.spool == folder.file("spool"))
-    #expect(status.lanes.map(\.name) == ["import"])
+    #expect(status.lanes.map(\.name) == ["import", "maintenance"])
     #expect(status.counts["completed"] == 1)
     #expect(status.stores.map(\.path) == [folder.file("main.sqlite")])
     #expect(try await folder.ladectl("list").text.contains("members.csv"))

@@ -1,0 +1,66 @@
+package import ManagedObjects
+
+/// Copies a data store's write-ahead log into its file: kind `checkpoint`. Whoever copies the file by other means wants that.
+///
+/// Imports and readers go on beside it. Stopped or killed, what was copied stays so.
+package final class CheckpointOperation: JobOperation, @unchecked Sendable {
+  // Sendable: it adds nothing to its superclass.
+
+  /// The kind of job that it does.
+  package static let kind = "checkpoint"
+  package override class var access: StoreAccess { .shared }
+
+  /// What a submission may say.
+  package struct Options: OperationOptions, Equatable {
+    /// How far it goes: `passive`, `full`, `restart` or `truncate`.
+    package var mode: CheckpointMode
+    /// For how many seconds it waits for readers that still need the log, where the mode waits.
+    package var wait: Double
+
+    package enum CodingKeys: String, CodingKey, CaseIterable { case mode, wait }
+
+    package init(mode: CheckpointMode = .truncate, wait: Double = 30) {
+      self.mode = mode
+      self.wait = wait
+    }
+
+    package init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      wait = try values.decodeIfPresent(Double.self, forKey: .wait) ?? 30
+      mode = .truncate
+      guard let text = try values.decodeIfPresent(String.self, forKey: .mode) else { return }
+      guard let known = CheckpointMode(rawValue: text) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .mode, in: values,
+          debugDescription:
+            "there is no \(text); there are \(CheckpointMode.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      mode = known
+    }
+  }
+
+  package override func perform() throws -> JobOutcome {
+    let options = try Options.read(job.options)
+    guard (0...86_400).contains(options.wait) else {
+      throw Options.bad("wait is \(options.wait): it can be from 0 to 86400 seconds")
+    }
+    let store = try maintainedStore()
+    return try watched { watch in
+      let result = try store.maintenance.checkpoint(options.mode, patience: .seconds(options.wait), watch)
+      guard !result.isBusy || options.mode == .passive else {
+        throw JobFailure(
+          code: "busy",
+          message: "\(store.name)'s log is still read: \(result.pagesMoved) of its \(result.pagesInLog) pages are in the "
+            + "file; a checkpoint by mode passive does what is possible without waiting", isRetryable: true)
+      }
+      return .completed(
+        progress(result), note: result.isBusy ? "readers still need the log: not all of it could be copied" : nil)
+    }
+  }
+
+  private func progress(_ result: CheckpointResult) -> JobProgress {
+    JobProgress(
+      bytesDone: Int64(result.pagesMoved * result.pageSize), bytesTotal: Int64(result.pagesInLog * result.pageSize),
+      records: Int64(result.pagesMoved))
+  }
+}

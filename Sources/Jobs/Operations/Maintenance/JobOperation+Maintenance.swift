@@ -1,0 +1,70 @@
+import ManagedObjects
+
+/// The store that an operation looks after.
+struct MaintainedStore {
+  let name: String
+  let coordinator: PersistentStoreCoordinator
+  let store: PersistentStore
+  let maintenance: any StoreMaintenance
+}
+
+extension JobOperation {
+  /// The coordinator of the data store that the job names.
+  /// - Throws: ``JobFailure`` of the code `no_such_store`.
+  final func namedStore() throws -> (name: String, coordinator: PersistentStoreCoordinator) {
+    let known = environment.dataStores.keys.sorted().joined(separator: ", ")
+    guard let name = job.store else {
+      throw JobFailure(
+        code: "no_such_store", message: "the job doesn't say which store is meant; there are \(known)",
+        isRetryable: false)
+    }
+    guard let coordinator = environment.dataStores[name] else {
+      throw JobFailure(
+        code: "no_such_store", message: "there is no store \(name); the configuration has \(known)", isRetryable: false)
+    }
+    return (name, coordinator)
+  }
+
+  /// What looks after the store that the job names.
+  final func maintainedStore() throws -> MaintainedStore {
+    let (name, coordinator) = try namedStore()
+    guard let store = coordinator.persistentStores.first else {
+      throw JobFailure(code: "no_such_store", message: "the store \(name) isn't open", isRetryable: true)
+    }
+    return MaintainedStore(
+      name: name, coordinator: coordinator, store: store, maintenance: try coordinator.maintenance(of: store))
+  }
+
+  /// Runs upkeep that is told when the job is to stop, and whose progress is the job's.
+  /// - Parameter body: returns how the job ended; ``MaintenanceStopped`` ends it as it was asked to.
+  final func watched(_ body: (MaintenanceWatch) throws -> JobOutcome) throws -> JobOutcome {
+    var last = JobProgress()
+    let watch = MaintenanceWatch(
+      shouldStop: { self.isCancelled || self.isDraining },
+      report: { progress in
+        let now = JobProgress(progress)
+        guard now != last else { return }
+        last = now
+        self.report(now)
+      })
+    do {
+      return try body(watch)
+    } catch is MaintenanceStopped {
+      return isCancelled ? .cancelled(last) : .interrupted(last)
+    }
+  }
+}
+
+extension JobProgress {
+  init(_ progress: MaintenanceProgress) {
+    self.init(bytesDone: progress.bytesDone, bytesTotal: progress.bytesTotal, records: progress.items)
+  }
+}
+
+/// Bytes, as people say them.
+func shownBytes(_ bytes: Int64) -> String {
+  var (value, unit) = (Double(bytes), "B")
+  for larger in ["KiB", "MiB", "GiB", "TiB"] where value >= 1024 { (value, unit) = (value / 1024, larger) }
+  let tenths = (value * 10).rounded() / 10
+  return unit == "B" || tenths >= 100 ? "\(Int64(value.rounded())) \(unit)" : "\(tenths) \(unit)"
+}

@@ -1,0 +1,59 @@
+package import Foundation
+
+/// An operation's own options: what a submission says in its JSON. Every key may be left out; one that isn't known is
+/// refused, for it would do nothing.
+package protocol OperationOptions: Codable, Sendable {
+  associatedtype CodingKeys: CodingKey & CaseIterable
+}
+
+extension OperationOptions {
+  /// Reads a JSON object.
+  /// - Throws: ``JobFailure`` of the code `bad_options`, which names the key and what it can be.
+  package static func read(_ json: String) throws -> Self {
+    let known = CodingKeys.allCases.map(\.stringValue).sorted()
+    do {
+      let unknown = try JSONDecoder().decode(Keys.self, from: Data(json.utf8)).names.filter { !known.contains($0) }
+      guard unknown.isEmpty else {
+        throw bad(
+          "there is no option \(unknown.sorted().joined(separator: ", ")); "
+            + (known.isEmpty ? "there are none" : "there are \(known.joined(separator: ", "))"))
+      }
+      return try JSONDecoder().decode(Self.self, from: Data(json.utf8))
+    } catch let error as DecodingError {
+      throw bad(Self.text(of: error))
+    }
+  }
+
+  /// The failure of options that can't be followed.
+  package static func bad(_ reason: String) -> JobFailure {
+    JobFailure(code: "bad_options", message: "the job's options can't be followed: \(reason)", isRetryable: false)
+  }
+
+  private static func text(of error: DecodingError) -> String {
+    func place(_ path: [any CodingKey]) -> String {
+      path.isEmpty ? "" : path.map(\.stringValue).joined(separator: ".") + ": "
+    }
+    switch error {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+      .dataCorrupted(let context):
+      return place(context.codingPath) + context.debugDescription
+    @unknown default: return "\(error)"
+    }
+  }
+}
+
+/// The keys of a JSON object.
+private struct Keys: Decodable {
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  let names: [String]
+
+  init(from decoder: any Decoder) throws {
+    names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue)
+  }
+}

@@ -1,0 +1,73 @@
+package import ManagedObjects
+
+/// Gives space that a data store doesn't use any more back to the file system: kind `vacuum`.
+///
+/// As a whole, it takes the store alone; readers read on. Killed or stopped, it has done nothing, and begins anew. By a few
+/// pages at a time, what was freed stays freed.
+package final class VacuumOperation: JobOperation, @unchecked Sendable {
+  // Sendable: it adds nothing to its superclass.
+
+  /// The kind of job that it does.
+  package static let kind = "vacuum"
+  package override class var access: StoreAccess { .exclusive }
+
+  /// What a submission may say.
+  package struct Options: OperationOptions, Equatable {
+    /// Whether free pages are given back a few at a time, rather than everything written anew. The file has to be made
+    /// ready for it once, by `prepare_incremental`.
+    package var incremental: Bool
+    /// With `incremental`: how many pages are given back at most in all; nil for all that are free.
+    package var pages: Int?
+    /// With `incremental`: how many pages a transaction gives back.
+    package var step: Int
+    /// Without `incremental`: whether the file is one afterwards whose pages can be freed a few at a time, which costs every
+    /// later write a little. nil leaves it as it is.
+    package var prepareIncremental: Bool?
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+      case incremental, pages, step
+      case prepareIncremental = "prepare_incremental"
+    }
+
+    package init(
+      incremental: Bool = false, pages: Int? = nil, step: Int = 1000, prepareIncremental: Bool? = nil
+    ) {
+      self.incremental = incremental
+      self.pages = pages
+      self.step = step
+      self.prepareIncremental = prepareIncremental
+    }
+
+    package init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      incremental = try values.decodeIfPresent(Bool.self, forKey: .incremental) ?? false
+      pages = try values.decodeIfPresent(Int.self, forKey: .pages)
+      step = try values.decodeIfPresent(Int.self, forKey: .step) ?? 1000
+      prepareIncremental = try values.decodeIfPresent(Bool.self, forKey: .prepareIncremental)
+    }
+
+    fileprivate func plan() throws -> VacuumPlan {
+      if let pages, pages < 1 { throw Self.bad("pages is \(pages): at least one page is given back") }
+      guard (1...1_000_000).contains(step) else { throw Self.bad("step is \(step): it can be from 1 to 1000000") }
+      if incremental {
+        guard prepareIncremental == nil else {
+          throw Self.bad("prepare_incremental goes with a vacuum of the whole file, not with incremental")
+        }
+        return .incremental(pages: pages, atOnce: step)
+      }
+      guard pages == nil else { throw Self.bad("pages goes with incremental: a whole vacuum gives all of them back") }
+      return .whole(isIncrementalAfterwards: prepareIncremental)
+    }
+  }
+
+  package override func perform() throws -> JobOutcome {
+    let plan = try Options.read(job.options).plan()
+    let store = try maintainedStore()
+    return try watched { watch in
+      let result = try store.maintenance.vacuum(plan, watch)
+      return .completed(
+        JobProgress(bytesDone: result.bytesBefore, bytesTotal: result.bytesBefore),
+        note: "\(shownBytes(result.bytesBefore)) before, \(shownBytes(result.bytesAfter)) now")
+    }
+  }
+}

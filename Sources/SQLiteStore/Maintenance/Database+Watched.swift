@@ -1,0 +1,66 @@
+import GRDB
+import GRDBSQLite
+import ManagedObjects
+
+/// What SQLite's progress handler is given.
+private final class WatchedWork {
+  private let watch: MaintenanceWatch
+  private let tick: () -> Void
+  private(set) var isStopped = false
+
+  init(_ watch: MaintenanceWatch, _ tick: @escaping () -> Void) {
+    self.watch = watch
+    self.tick = tick
+  }
+
+  /// Whether SQLite is to give up.
+  func look() -> Bool {
+    tick()
+    isStopped = isStopped || watch.shouldStop()
+    return isStopped
+  }
+}
+
+extension Database {
+  /// Runs `body`, whose statements end as interrupted ones do as soon as the watch wants that.
+  /// - Parameter tick: called now and then while statements run.
+  /// - Throws: ``MaintenanceStopped``, or what `body` throws.
+  func watched<T>(by watch: MaintenanceWatch, tick: @escaping () -> Void = {}, _ body: () throws -> T) throws -> T {
+    try watch.check()
+    let work = WatchedWork(watch, tick)
+    let pointer = Unmanaged.passUnretained(work).toOpaque()
+    sqlite3_progress_handler(
+      sqliteConnection, 50_000,
+      { pointer in
+        guard let pointer else { return 0 }
+        return Unmanaged<WatchedWork>.fromOpaque(pointer).takeUnretainedValue().look() ? 1 : 0
+      }, pointer)
+    defer {
+      sqlite3_progress_handler(sqliteConnection, 0, nil, nil)
+      withExtendedLifetime(work) {}
+    }
+    do {
+      return try body()
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT && work.isStopped {
+      throw MaintenanceStopped()
+    }
+  }
+
+  /// Runs `body`, which fails at once where it would wait for another connection's lock: whoever wants this connection
+  /// doesn't wait for it then.
+  func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
+    sqlite3_busy_timeout(sqliteConnection, 0)
+    defer { sqlite3_busy_timeout(sqliteConnection, Int32(SQLiteStore.lockTimeout * 1000)) }
+    return try body()
+  }
+
+  /// How many pages this connection has had to read since it was asked last.
+  func takePagesRead() -> Int64 {
+    var (read, highest): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_CACHE_MISS, &read, &highest, 1)
+    return Int64(read)
+  }
+
+  /// A number that a pragma answers.
+  func number(_ pragma: String) throws -> Int64 { try Int64.fetchOne(self, sql: "PRAGMA \(pragma)") ?? 0 }
+}
