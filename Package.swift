@@ -74,7 +74,7 @@ let package = Package(
       path: "Sources/Plugins/ManagedObjectClasses"),
     layer("Importing", ["ManagedObjects", "CArchive", "CSQLite"]),
     layer("Spool", ["CLinux", logging, yams]),
-    layer("Jobs", ["ManagedObjects", "Importing", logging]),
+    layer("Jobs", ["ManagedObjects", "Importing", "CArchive", logging]),
     layer("Systemd", ["CSystemd"]),
     layer("ControlAPI", []),
     layer("ControlServer", ["ControlAPI", hummingbird, nioCore, lifecycle, logging]),

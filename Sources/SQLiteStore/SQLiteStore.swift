@@ -105,7 +105,7 @@ package final class SQLiteStore: IncrementalStore {
   /// How long a connection waits for another's lock, in seconds.
   static let lockTimeout = 30.0
 
-  private static func configuration(_ options: SQLiteStoreOptions) -> Configuration {
+  static func configuration(_ options: SQLiteStoreOptions) -> Configuration {
     var configuration = Configuration()
     configuration.maximumReaderCount = options.readers
     configuration.busyMode = .timeout(lockTimeout)

@@ -12,6 +12,12 @@ public struct JobEnvironment: Sendable {
   public var rejectsDirectory: URL
   /// What names this queue among all that a data store may meet: the identifier of the queue's store.
   public var queueIdentifier: String
+  /// The data stores as they are when a job begins, where they may be replaced by others; else ``dataStores`` stay as they are.
+  package var presentStores: (@Sendable () -> [String: PersistentStoreCoordinator])?
+  /// What the configuration says about looking after the data stores, by their names.
+  package var upkeep: [String: StoreUpkeep] = [:]
+  /// Where reports of what was found go.
+  package var reportsDirectory: URL?
   /// A logger; the one that an operation gets names its job.
   public var logger: Logger
   /// Tells the queue how far the job is. Set by the queue for each job.

@@ -6,6 +6,7 @@ extension JobQueue {
   func run(_ job: JobSnapshot) {
     var environment = environment
     environment.logger[metadataKey: "job"] = "\(job.id)"
+    if let stores = environment.presentStores { environment.dataStores = stores() }
     environment.report = { [weak self] in self?.note($0, of: job.id) }
     let factory = operations.factory(for: job.kind)
     let operation = factory?(job, environment) ?? JobOperation(job: job, environment: environment)

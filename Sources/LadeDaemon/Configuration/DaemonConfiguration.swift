@@ -37,6 +37,13 @@ extension DaemonConfiguration {
   /// The folder of the reject files.
   package var rejects: String { state + "/rejects" }
 
+  /// The folder of reports of what operations found.
+  package var reports: String { state + "/reports" }
+  /// The folder of a store's backups.
+  package func backupFolder(of store: StoreConfiguration) -> String {
+    store.backups.folder ?? state + "/backups/" + store.name
+  }
+
   package func store(named name: String) -> StoreConfiguration? { stores.first { $0.name == name } }
   package func lane(named name: String) -> LaneConfiguration? { lanes.first { $0.name == name } }
   package func recipe(named name: String) -> RecipeConfiguration? { recipes.first { $0.name == name } }

@@ -1,3 +1,4 @@
+import ManagedObjects
 import Yams
 
 /// What may become of a store's rows when its model has changed.
@@ -18,6 +19,20 @@ package struct MigrationConfiguration: Sendable, Equatable {
 }
 
 extension MigrationConfiguration {
+  /// As a store is told. What somebody left out of the model isn't dropped from the store, unless the configuration says
+  /// that it may be.
+  var options: MigrationOptions {
+    var options = MigrationOptions()
+    switch allowedLoss {
+    case .nothing: options.refusesLossyMigration = true
+    case .anything: options.refusesLossyMigration = false
+    case .these(let names):
+      options.refusesLossyMigration = true
+      options.permittedMigrationLosses = names
+    }
+    return options
+  }
+
   enum Key: String, CaseIterable {
     case allowLoss = "allow_loss"
   }

@@ -9,17 +9,24 @@ package struct StoreConfiguration: Sendable, Equatable {
   /// What may become of its rows when the model has changed.
   package var migration: MigrationConfiguration
 
-  package init(name: String, path: String, model: String, migration: MigrationConfiguration = .init()) {
+  /// Where its backups are kept, and how.
+  package var backups: BackupConfiguration
+
+  package init(
+    name: String, path: String, model: String, migration: MigrationConfiguration = .init(),
+    backups: BackupConfiguration = .init()
+  ) {
     self.name = name
     self.path = path
     self.model = model
     self.migration = migration
+    self.backups = backups
   }
 }
 
 extension StoreConfiguration {
   enum Key: String, CaseIterable {
-    case path, model, migration
+    case path, model, migration, backups
   }
 
   /// Nil with a problem reported.
@@ -31,9 +38,11 @@ extension StoreConfiguration {
     let model = section.required(.model, "the store's model, an .xcdatamodeld or .xcdatamodel")?.path(in: folder)
     var migration: MigrationConfiguration? = MigrationConfiguration()
     if let value = section[.migration] { migration = MigrationConfiguration(value) }
+    var backups: BackupConfiguration? = BackupConfiguration()
+    if let value = section[.backups] { backups = BackupConfiguration(value, in: folder) }
     guard let path, let model else { return nil }
     paths.add(path, key: entry.value.path(Key.path.rawValue), section[.path])
-    guard isNamedWell, let migration else { return nil }
-    self.init(name: entry.name, path: path, model: model, migration: migration)
+    guard isNamedWell, let migration, let backups else { return nil }
+    self.init(name: entry.name, path: path, model: model, migration: migration, backups: backups)
   }
 }

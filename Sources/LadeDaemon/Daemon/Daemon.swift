@@ -94,11 +94,15 @@ public struct Daemon: Sendable {
     var operations = OperationCatalogue()
     operations.add(ImportOperation.kind, ImportOperation.self)
     operations.addMaintenance()
-    let environment = JobEnvironment(
-      dataStores: opened.stores.coordinators,
+    let stores = opened.stores
+    var environment = JobEnvironment(
+      dataStores: stores.coordinators,
       activeDirectory: URL(fileURLWithPath: configuration.spool).appendingPathComponent("active"),
       rejectsDirectory: URL(fileURLWithPath: configuration.rejects), queueIdentifier: opened.queueIdentifier,
       logger: logger)
+    environment.presentStores = { stores.coordinators }
+    environment.upkeep = StoreUpkeep.of(configuration, stores)
+    environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
     do {
       return try JobQueue(
         coordinator: opened.queueCoordinator,

@@ -2,9 +2,11 @@ import Foundation
 import Importing
 import ManagedObjects
 import SQLiteStore
+import Synchronization
 
-/// The data stores of the configuration, opened.
-struct DataStores: Sendable {
+/// The data stores of the configuration, opened. What leads to one is replaced when it is migrated: who holds on to a
+/// ``Store`` for longer than a request has to be ready for its coordinator to have no store any more.
+final class DataStores: Sendable {
   /// One store with what leads to it.
   struct Store: Sendable {
     let configuration: StoreConfiguration
@@ -13,57 +15,68 @@ struct DataStores: Sendable {
     let entities: [String]
   }
 
-  private let stores: [Store]
+  private let state: Mutex<[Store]>
 
   /// Opens every store, and creates the files that are missing. Blocks.
   /// - Throws: ``DaemonError/store(name:reason:)``.
-  init(_ configurations: [StoreConfiguration]) throws {
+  convenience init(_ configurations: [StoreConfiguration]) throws {
     try self.init(modelsOf: configurations)
-    for store in stores { try Self.open(store) }
+    for store in all {
+      do {
+        try Self.open(store)
+      } catch {
+        throw DaemonError.store(name: store.configuration.name, reason: "\(error)")
+      }
+    }
   }
 
   /// Reads the models, and touches no store: what names in recipes can be looked up in. Blocks.
   /// - Throws: ``DaemonError/store(name:reason:)``.
   init(modelsOf configurations: [StoreConfiguration]) throws {
-    stores = try configurations.map { configuration in
-      do {
-        let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: configuration.model))
-        let coordinator = PersistentStoreCoordinator(model: try ImportModel.adding(to: data))
-        return Store(configuration: configuration, coordinator: coordinator, entities: data.entities.map(\.name))
-      } catch {
-        throw DaemonError.store(name: configuration.name, reason: "\(error)")
-      }
-    }
+    state = Mutex(
+      try configurations.map { configuration in
+        do {
+          return try Self.read(configuration)
+        } catch {
+          throw DaemonError.store(name: configuration.name, reason: "\(error)")
+        }
+      })
   }
 
-  private static func open(_ store: Store) throws {
+  /// A store with the model that the configuration's path holds now, not opened.
+  static func read(_ configuration: StoreConfiguration) throws -> Store {
+    let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: configuration.model))
+    let coordinator = PersistentStoreCoordinator(model: try ImportModel.adding(to: data))
+    return Store(configuration: configuration, coordinator: coordinator, entities: data.entities.map(\.name))
+  }
+
+  /// Opens a store's file, and migrates it if need be.
+  static func open(_ store: Store, shouldStop: (@Sendable () -> Bool)? = nil) throws {
     let configuration = store.configuration
-    do {
-      let file = URL(fileURLWithPath: configuration.path)
-      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-      var description = PersistentStoreDescription.sqlite(at: file)
-      // What somebody left out of the model isn't dropped from the store, unless the configuration says that it may be.
-      switch configuration.migration.allowedLoss {
-      case .nothing: description.refusesLossyMigration = true
-      case .anything: description.refusesLossyMigration = false
-      case .these(let names):
-        description.refusesLossyMigration = true
-        description.permittedMigrationLosses = names
-      }
-      try store.coordinator.addPersistentStore(description)
-    } catch {
-      throw DaemonError.store(name: configuration.name, reason: "\(error)")
+    let file = URL(fileURLWithPath: configuration.path)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    var description = PersistentStoreDescription.sqlite(at: file)
+    description.migration = configuration.migration.options
+    description.migration.shouldStop = shouldStop
+    try store.coordinator.addPersistentStore(description)
+  }
+
+  /// Puts a store that is open in the place of the one of the same name.
+  func replace(with store: Store) {
+    state.withLock { stores in
+      guard let place = stores.firstIndex(where: { $0.configuration.name == store.configuration.name }) else { return }
+      stores[place] = store
     }
   }
 
-  var all: [Store] { stores }
+  var all: [Store] { state.withLock { $0 } }
   var coordinators: [String: PersistentStoreCoordinator] {
-    Dictionary(uniqueKeysWithValues: stores.map { ($0.configuration.name, $0.coordinator) })
+    Dictionary(uniqueKeysWithValues: all.map { ($0.configuration.name, $0.coordinator) })
   }
-  var names: [String] { stores.map(\.configuration.name) }
+  var names: [String] { all.map(\.configuration.name) }
 
-  subscript(name: String) -> Store? { stores.first { $0.configuration.name == name } }
+  subscript(name: String) -> Store? { all.first { $0.configuration.name == name } }
 
   /// The only store, when there is one.
-  var only: Store? { stores.count == 1 ? stores.first : nil }
+  var only: Store? { all.count == 1 ? all.first : nil }
 }

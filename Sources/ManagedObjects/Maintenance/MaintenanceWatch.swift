@@ -1,13 +1,14 @@
 /// Who watches over a long piece of upkeep. Its closures are called on the thread that works, often: they are to be quick.
-package struct MaintenanceWatch {
+package struct MaintenanceWatch: Sendable {
   /// Whether to give up.
-  package let shouldStop: () -> Bool
+  package let shouldStop: @Sendable () -> Bool
   /// Hears how far the work is.
-  package let report: (MaintenanceProgress) -> Void
+  package let report: @Sendable (MaintenanceProgress) -> Void
 
   /// A watch; one that lets everything go on when nothing is given.
   package init(
-    shouldStop: @escaping () -> Bool = { false }, report: @escaping (MaintenanceProgress) -> Void = { _ in }
+    shouldStop: @escaping @Sendable () -> Bool = { false },
+    report: @escaping @Sendable (MaintenanceProgress) -> Void = { _ in }
   ) {
     self.shouldStop = shouldStop
     self.report = report
@@ -15,6 +16,17 @@ package struct MaintenanceWatch {
 
   /// - Throws: ``MaintenanceStopped`` when the work is to be given up.
   package func check() throws { if shouldStop() { throw MaintenanceStopped() } }
+
+  /// The same, whose progress is a part of a longer piece of work.
+  /// - Parameter change: makes the whole's progress of the part's.
+  package func part(_ change: @escaping @Sendable (inout MaintenanceProgress) -> Void) -> MaintenanceWatch {
+    let report = report
+    return MaintenanceWatch(shouldStop: shouldStop) { progress in
+      var progress = progress
+      change(&progress)
+      report(progress)
+    }
+  }
 }
 
 /// How far upkeep is.

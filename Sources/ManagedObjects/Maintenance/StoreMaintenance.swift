@@ -1,3 +1,5 @@
+package import Foundation
+
 /// What a store can do for its own upkeep, while it is used: a store that can adopts it.
 ///
 /// Everything blocks, may be called from any thread, and takes a ``MaintenanceWatch``: it is told how far the work is, and
@@ -19,6 +21,37 @@ package protocol StoreMaintenance: IncrementalStore {
   /// - Parameter entities: those whose tables are meant; nil for everything in the file.
   /// - Returns: how many indexes were made.
   func reindex(_ entities: [EntityDescription]?, _ watch: MaintenanceWatch) throws -> Int
+
+  /// Looks for damage in one state of the store: of the file, of references between rows, and of what the store notes
+  /// about itself. Others read and write meanwhile.
+  /// - Parameter found: called with each problem; what it throws ends the check.
+  func check(_ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void) throws
+
+  /// Copies one state of the store's content into a new file, which is then one that can be opened as a store. Others read
+  /// and write meanwhile; the log grows with what they write, for the state is kept until the end. Whether the copy survives
+  /// a loss of power is the caller's to see to.
+  func copyContent(to url: URL, _ watch: MaintenanceWatch) throws
+  /// Looks for damage in a file that is a copy of some store of this kind; nobody else uses the file.
+  /// - Returns: what the copy says of itself.
+  /// - Throws: ``ManagedObjectError/incompatibleStore(path:reason:)`` when it is no store of this kind.
+  func checkCopy(
+    at url: URL, _ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void
+  ) throws -> PersistentStoreMetadata
+  /// Makes a copy ready to become this store's content: it is migrated to this store's model, if it is of another version,
+  /// and gets this store's identifier and its numbers for new objects, none of which is given twice. The file is changed.
+  /// - Parameters:
+  ///   - model: the model of this store's coordinator.
+  ///   - mark: what ``contentMark()`` answers once this is the content.
+  /// - Throws: ``MigrationError`` when it can't be migrated or isn't to be.
+  func prepareCopy(
+    at url: URL, model: ManagedObjectModel, entities: [EntityDescription], migration: MigrationOptions, mark: String,
+    _ watch: MaintenanceWatch
+  ) throws
+  /// Puts a copy that was made ready in the place of this store's content, in one transaction. Who reads an older state
+  /// reads on in it. To be called by the coordinator, which tells its contexts.
+  func replaceContent(with url: URL, _ watch: MaintenanceWatch) throws
+  /// The mark of the copy that is the content; nil if it never was one.
+  func contentMark() throws -> String?
 }
 
 /// How a file is made smaller.
@@ -70,4 +103,12 @@ package struct CheckpointResult: Sendable, Hashable {
     self.pagesMoved = pagesMoved
     self.pageSize = pageSize
   }
+}
+
+/// How closely a store is looked at.
+package enum CheckDepth: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Without comparing indexes with their rows: SQLite's `quick_check`.
+  case quick
+  /// Everything: SQLite's `integrity_check`.
+  case full
 }

@@ -18,6 +18,10 @@ package struct MigrationOptions: Sendable {
   /// Who hears of what couldn't be kept, where that isn't refused.
   package var migrationWarningHandler: (@Sendable (String) -> Void)?
 
+  /// Whether to give the migration up, asked now and then on the thread that migrates; the store is as it was then, and
+  /// opening it throws ``MaintenanceStopped``. Objects that a mapping model's policies make are made all the same.
+  package var shouldStop: (@Sendable () -> Bool)?
+
   package init() {}
 
   /// Refuses losses that aren't meant, and tells of them where they aren't refused.

@@ -5,7 +5,7 @@ package import ManagedObjects
 extension SQLiteStore {
   /// Nobody who wants to write waits for readers here: SQLite's own waiting, with the connection in hand, isn't used.
   package func checkpoint(
-    _ mode: CheckpointMode, patience: Duration, _ watch: MaintenanceWatch
+    _ mode: ManagedObjects.CheckpointMode, patience: Duration, _ watch: MaintenanceWatch
   ) throws -> CheckpointResult {
     try writer.refuseInTransaction("checkpoint the store")
     let end = ContinuousClock.now + patience
@@ -24,7 +24,7 @@ extension SQLiteStore {
 }
 
 extension Database {
-  fileprivate func checkpointOnce(_ mode: CheckpointMode) throws -> CheckpointResult {
+  fileprivate func checkpointOnce(_ mode: ManagedObjects.CheckpointMode) throws -> CheckpointResult {
     let pageSize = Int(try number("page_size"))
     do {
       return try withoutWaiting {

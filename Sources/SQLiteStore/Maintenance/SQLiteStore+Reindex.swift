@@ -4,11 +4,13 @@ package import ManagedObjects
 extension SQLiteStore {
   package func reindex(_ entities: [EntityDescription]?, _ watch: MaintenanceWatch) throws -> Int {
     try writer.refuseInTransaction("make the store's indexes anew")
-    let tables = try entities.map { try tables(of: $0) }
+    let tables: Set<String>? = try entities.map { entities in try self.tables(of: entities) }
     return try translating {
       let names = try writer.withoutTransaction { db in
-        try Row.fetchAll(db, sql: "SELECT name, tbl_name FROM sqlite_master WHERE type = 'index' ORDER BY tbl_name, name")
-          .filter { tables?.contains($0["tbl_name"]) ?? true }.map { $0["name"] as String }
+        try Row.fetchAll(
+          db, sql: "SELECT name, tbl_name FROM sqlite_master WHERE type = 'index' ORDER BY tbl_name, name"
+        )
+        .filter { tables?.contains($0["tbl_name"]) ?? true }.map { $0["name"] as String }
       }
       var made = 0
       func done(_ isMade: Bool) {

@@ -26,7 +26,10 @@ struct StoreOpening {
     // As SQLite's "Making Other Kinds Of Table Schema Changes" asks for: neither can be changed in a transaction. A
     // renamed table isn't to be renamed where others refer to it, for they say the name that it is to have.
     try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; PRAGMA synchronous = FULL")
-    let result = Result { try openInTransaction(db) }
+    let result = Result {
+      guard let shouldStop = options.shouldStop else { return try openInTransaction(db) }
+      return try db.watched(by: MaintenanceWatch(shouldStop: shouldStop)) { try openInTransaction(db) }
+    }
     try SideFile(path: path).letGo(db)
     try db.execute(sql: "PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
     return try result.get()

@@ -15,7 +15,8 @@ struct UpkeepOptionTests {
   @Test(
     "what can't be followed is refused for good, and says what can be",
     arguments: [
-      Case(kind: "vacuum", options: #"{"pagse": 3}"#, expected: "there is no option pagse; there are incremental, pages"),
+      Case(
+        kind: "vacuum", options: #"{"pagse": 3}"#, expected: "there is no option pagse; there are incremental, pages"),
       Case(kind: "vacuum", options: #"{"pages": 3}"#, expected: "pages goes with incremental"),
       Case(kind: "vacuum", options: #"{"incremental": true, "pages": 0}"#, expected: "at least one page"),
       Case(kind: "vacuum", options: #"{"incremental": true, "step": 0}"#, expected: "from 1 to 1000000"),

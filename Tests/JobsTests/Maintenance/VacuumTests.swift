@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import TestSupport
 import Testing
 
 @testable import Jobs
@@ -96,6 +97,23 @@ struct VacuumTests {
     #expect(try house.count() == 100)
     #expect(try await queue.run(.upkeep("vacuum")).state == .completed)
     #expect(try number(house, "freelist_count") == 0)
+    await queue.drain(timeout: .seconds(10))
+  }
+
+  @Test("fails with that reason on a full disk, and the store is as it was", .enabled(if: SmallDisk.isPossible))
+  func fullDisk() async throws {
+    let disk = try SmallDisk(bytes: 16 << 20)
+    let house = try UpkeepHouse(on: disk)
+    let queue = try await house.queue()
+    try await house.fill(queue, 5_000)
+    #expect(try await queue.run(.upkeep("checkpoint")).state == .completed)
+    try disk.fill(leaving: 200_000)
+    let end = try await queue.run(.upkeep("vacuum"))
+    #expect(end.state == .discarded && end.failureCode == "disk_full", "\(end.failureCode ?? "") \(end.reason ?? "")")
+    try disk.free()
+    #expect(try house.count() == 5_000)
+    #expect(try await queue.run(.upkeep("vacuum")).state == .completed)
+    #expect(try await queue.run(.upkeep("check")).state == .completed)
     await queue.drain(timeout: .seconds(10))
   }
 

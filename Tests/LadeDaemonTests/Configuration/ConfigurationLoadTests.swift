@@ -185,6 +185,23 @@ struct ConfigurationLoadTests {
     #expect(try file.load().stores.first?.migration.allowedLoss == expected)
   }
 
+  @Test("backups are kept where and how a store says, else under the state, the newest seven, by zstd")
+  func backups() throws {
+    let file = try ConfigurationFile(
+      """
+      state: /s
+      stores:
+        main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}
+        second: {path: /s/n.sqlite, model: /s/M.xcdatamodeld, backups: {folder: /b, keep: 3, compress: gzip}}
+      """)
+    let configuration = try file.load()
+    let (main, second) = (configuration.stores[0], configuration.stores[1])
+    #expect(main.backups == BackupConfiguration() && main.backups.keep == 7 && main.backups.compress == .zstd)
+    #expect(configuration.backupFolder(of: main) == "/s/backups/main")
+    #expect(second.backups.keep == 3 && second.backups.compress == .gzip)
+    #expect(configuration.backupFolder(of: second) == "/b" && configuration.reports == "/s/reports")
+  }
+
   @Test("a byte order mark and Windows' line ends are no part of it")
   func windows() throws {
     let text = "\u{FEFF}spool: /s\r\nstores: {main: {path: /s/m.sqlite, model: /s/M.xcdatamodeld}}\r\n"

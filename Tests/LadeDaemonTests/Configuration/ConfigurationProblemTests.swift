@@ -89,6 +89,15 @@ struct ConfigurationProblemTests {
     Case(
       "stores: {main: {path: /s/m.sqlite, model: /m, migration: {alow_loss: true}}}\n",
       "1:59: there is no key `stores.main.migration.alow_loss`; did you mean `allow_loss`?"),
+    Case(
+      "stores: {main: {path: /s/m.sqlite, model: /m, backups: {keep: 0}}}\n",
+      "1:63: `stores.main.backups.keep` can't be “0”: it must be from 1 to 10000"),
+    Case(
+      "stores: {main: {path: /s/m.sqlite, model: /m, backups: {compress: zip}}}\n",
+      "1:67: `stores.main.backups.compress` can't be “zip”; there are: `none`, `gzip`, `zstd`"),
+    Case(
+      "stores: {main: {path: /s/m.sqlite, model: /m, backups: {floder: /b}}}\n",
+      "1:57: there is no key `stores.main.backups.floder`; did you mean `folder`?"),
     Case("stores: {}\n", "1:9: `stores` must be a mapping with at least one store in it, and is an empty mapping"),
     Case("stores: main\n", "1:9: `stores` must be a mapping of names to stores, and is the text “main”"),
     Case(

@@ -27,15 +27,7 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
     package init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       wait = try values.decodeIfPresent(Double.self, forKey: .wait) ?? 30
-      mode = .truncate
-      guard let text = try values.decodeIfPresent(String.self, forKey: .mode) else { return }
-      guard let known = CheckpointMode(rawValue: text) else {
-        throw DecodingError.dataCorruptedError(
-          forKey: .mode, in: values,
-          debugDescription:
-            "there is no \(text); there are \(CheckpointMode.allCases.map(\.rawValue).joined(separator: ", "))")
-      }
-      mode = known
+      mode = try values.decodeWord(CheckpointMode.self, forKey: .mode) ?? .truncate
     }
   }
 
@@ -50,7 +42,8 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
       guard !result.isBusy || options.mode == .passive else {
         throw JobFailure(
           code: "busy",
-          message: "\(store.name)'s log is still read: \(result.pagesMoved) of its \(result.pagesInLog) pages are in the "
+          message:
+            "\(store.name)'s log is still read: \(result.pagesMoved) of its \(result.pagesInLog) pages are in the "
             + "file; a checkpoint by mode passive does what is possible without waiting", isRetryable: true)
       }
       return .completed(

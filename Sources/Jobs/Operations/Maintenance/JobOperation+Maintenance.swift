@@ -1,4 +1,5 @@
 import ManagedObjects
+import Synchronization
 
 /// The store that an operation looks after.
 struct MaintainedStore {
@@ -35,29 +36,52 @@ extension JobOperation {
       name: name, coordinator: coordinator, store: store, maintenance: try coordinator.maintenance(of: store))
   }
 
+  /// What the configuration says about looking after a store.
+  final func upkeep(of name: String) throws -> StoreUpkeep {
+    guard let upkeep = environment.upkeep[name] else {
+      throw JobFailure(
+        code: "not_configured", message: "nothing says where backups of \(name) are kept", isRetryable: false)
+    }
+    return upkeep
+  }
+
   /// Runs upkeep that is told when the job is to stop, and whose progress is the job's.
   /// - Parameter body: returns how the job ended; ``MaintenanceStopped`` ends it as it was asked to.
   final func watched(_ body: (MaintenanceWatch) throws -> JobOutcome) throws -> JobOutcome {
-    var last = JobProgress()
+    let latest = Latest()
     let watch = MaintenanceWatch(
       shouldStop: { self.isCancelled || self.isDraining },
       report: { progress in
         let now = JobProgress(progress)
-        guard now != last else { return }
-        last = now
-        self.report(now)
+        if latest.isNew(now) { self.report(now) }
       })
     do {
       return try body(watch)
     } catch is MaintenanceStopped {
-      return isCancelled ? .cancelled(last) : .interrupted(last)
+      return isCancelled ? .cancelled(latest.progress) : .interrupted(latest.progress)
+    }
+  }
+}
+
+/// The last progress that was reported.
+private final class Latest: Sendable {
+  private let value = Mutex(JobProgress())
+
+  var progress: JobProgress { value.withLock { $0 } }
+
+  func isNew(_ progress: JobProgress) -> Bool {
+    value.withLock { value in
+      defer { value = progress }
+      return value != progress
     }
   }
 }
 
 extension JobProgress {
   init(_ progress: MaintenanceProgress) {
-    self.init(bytesDone: progress.bytesDone, bytesTotal: progress.bytesTotal, records: progress.items)
+    self.init(
+      bytesDone: progress.bytesDone, bytesTotal: progress.bytesTotal, records: progress.items,
+      phase: progress.phase)
   }
 }
 

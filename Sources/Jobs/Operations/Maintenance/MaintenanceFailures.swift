@@ -10,3 +10,8 @@ extension MaintenanceError: JobFailing {
     }
   }
 }
+
+extension MigrationError: JobFailing {
+  /// The model, or the rows, have to change first.
+  package var jobFailure: JobFailure { JobFailure(code: "migration", message: description, isRetryable: false) }
+}

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// An operation's own options: what a submission says in its JSON. Every key may be left out; one that isn't known is
 /// refused, for it would do nothing.
@@ -39,6 +39,18 @@ extension OperationOptions {
       return place(context.codingPath) + context.debugDescription
     @unknown default: return "\(error)"
     }
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// One of several words; nil when it isn't given.
+  func decodeWord<T: RawRepresentable & CaseIterable>(_ type: T.Type, forKey key: Key) throws -> T?
+  where T.RawValue == String {
+    guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
+    if let word = T(rawValue: text) { return word }
+    let known = T.allCases.map(\.rawValue).joined(separator: ", ")
+    throw DecodingError.dataCorruptedError(
+      forKey: key, in: self, debugDescription: "there is no \(text); there are \(known)")
   }
 }
 

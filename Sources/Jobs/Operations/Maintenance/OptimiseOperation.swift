@@ -1,4 +1,4 @@
-package import ManagedObjects
+import ManagedObjects
 
 /// Has a data store count what helps it to answer fetches the fastest way, by SQLite's ANALYZE: kind `optimise`.
 ///

@@ -1,4 +1,4 @@
-package import ManagedObjects
+import ManagedObjects
 
 /// Makes a data store's indexes anew, and those that are missing: kind `reindex`. For a check that found one damaged.
 ///

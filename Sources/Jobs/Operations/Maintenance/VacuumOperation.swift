@@ -1,4 +1,4 @@
-package import ManagedObjects
+import ManagedObjects
 
 /// Gives space that a data store doesn't use any more back to the file system: kind `vacuum`.
 ///

@@ -146,7 +146,7 @@ extension ManagedObjectContext {
   }
 
   /// Tells a save that was made earlier, with those of its objects that are known still.
-  fileprivate func announce(_ save: ContextSave) {
+  func announce(_ save: ContextSave) {
     func objects(_ ids: [ManagedObjectID]) -> ContiguousArray<ManagedObject> {
       registry.count == 0 ? [] : ContiguousArray(ids.lazy.compactMap { self.registry.object(with: $0) })
     }

@@ -9,8 +9,11 @@ import TestSupport
 
 /// A data store in a file, and a queue whose jobs look after it: everything as a daemon has it, but for the daemon.
 final class UpkeepHouse: Sendable {
-  let directory: ScratchDirectory
+  let folder: URL
   let data: PersistentStoreCoordinator
+  /// nil of a house that another owns.
+  private let owned: (any Sendable)?
+  private let queueFolder: ScratchDirectory?
   private let queueStore: PersistentStoreCoordinator
 
   static func people() throws -> ManagedObjectModel {
@@ -30,46 +33,83 @@ final class UpkeepHouse: Sendable {
       ]))
   }
 
-  init(_ options: SQLiteStoreOptions = .init(pageSize: 4096)) throws {
-    directory = try ScratchDirectory()
-    data = PersistentStoreCoordinator(model: try Self.people())
-    try data.addPersistentStore(.sqlite(at: directory.file("main.sqlite"), options: options))
-    queueStore = PersistentStoreCoordinator(model: try QueueModel.make())
-    try queueStore.addPersistentStore(
-      .sqlite(at: directory.file("queue.sqlite"), options: .init(durability: .everySave, readers: 2)))
-    for name in ["active", "rejects", "backups", "reports"] {
-      try FileManager.default.createDirectory(at: directory.file(name), withIntermediateDirectories: false)
-    }
+  convenience init() throws {
+    let directory = try ScratchDirectory()
+    try self.init(at: directory.url, directory, isNew: true)
   }
 
-  var file: URL { directory.file("main.sqlite") }
+  /// On a disk that can be full. The queue's store is elsewhere.
+  convenience init(on disk: SmallDisk) throws { try self.init(at: disk.url, disk, isNew: true) }
+
+  /// What stands in a folder already: as a process has it that is started after another.
+  convenience init(at folder: URL) throws { try self.init(at: folder, nil, isNew: false) }
+
+  private init(at folder: URL, _ owned: (any Sendable)?, isNew: Bool) throws {
+    self.folder = folder
+    self.owned = owned
+    for name in ["active", "rejects", "backups", "reports"] where isNew {
+      try FileManager.default.createDirectory(
+        at: folder.appendingPathComponent(name), withIntermediateDirectories: false)
+    }
+    queueFolder = owned is SmallDisk ? try ScratchDirectory() : nil
+    data = PersistentStoreCoordinator(model: try Self.people())
+    try data.addPersistentStore(
+      .sqlite(at: folder.appendingPathComponent("main.sqlite"), options: .init(pageSize: 4096)))
+    queueStore = PersistentStoreCoordinator(model: try QueueModel.make())
+    try queueStore.addPersistentStore(
+      .sqlite(
+        at: (queueFolder?.url ?? folder).appendingPathComponent("queue.sqlite"),
+        options: .init(durability: .everySave, readers: 2)))
+  }
+
+  func path(_ name: String) -> URL { folder.appendingPathComponent(name) }
+
+  var file: URL { path("main.sqlite") }
 
   /// What is in a folder of the house.
   func names(in folder: String) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: directory.file(folder).path).sorted()
+    try FileManager.default.contentsOfDirectory(atPath: path(folder).path).sorted()
   }
 
-  /// A queue that is started. `scripts` are kinds of the test's own.
+  /// A queue that is started. `scripts` are kinds of the test's own; `heard` is called with what the upkeep of a kind reports,
+  /// on its thread, before anybody else hears of it.
   func queue(
-    _ scripts: [String: ScriptedOperation.Script] = [:], _ change: (inout JobEnvironment) -> Void = { _ in }
+    _ scripts: [String: ScriptedOperation.Script] = [:], hearing kind: String? = nil,
+    _ heard: @escaping @Sendable (JobProgress) -> Void = { _ in },
+    environment change: (inout JobEnvironment) -> Void = { _ in }
   ) async throws -> JobQueue {
     var catalogue = OperationCatalogue()
     catalogue.add(ImportOperation.kind, ImportOperation.self)
     catalogue.addMaintenance()
+    if let kind, let factory = catalogue.factory(for: kind) {
+      catalogue.add(kind, access: catalogue.access(of: kind)) { job, environment in
+        var environment = environment
+        let report = environment.report
+        environment.report = { progress in
+          heard(progress)
+          report(progress)
+        }
+        return factory(job, environment)
+      }
+    }
     for (kind, script) in scripts {
       catalogue.add(kind) { ScriptedOperation(job: $0, environment: $1, script: script) }
     }
     let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     var environment = JobEnvironment(
-      dataStores: ["main": data], activeDirectory: directory.file("active"),
-      rejectsDirectory: directory.file("rejects"), queueIdentifier: "test", logger: quiet)
+      dataStores: ["main": data], activeDirectory: path("active"),
+      rejectsDirectory: path("rejects"), queueIdentifier: "test", logger: quiet)
+    environment.upkeep = [
+      "main": StoreUpkeep(backupFolder: path("backups"), keptBackups: 3, compression: .zstd)
+    ]
+    environment.reportsDirectory = path("reports")
     change(&environment)
     let queue = try JobQueue(
       coordinator: queueStore,
       lanes: [.init(name: "import", concurrency: 1), .init(name: "maintenance", concurrency: 1)],
       operations: catalogue, environment: environment,
       hooks: .init(finished: { _ in
-        // The directory stays for as long as the queue does.
+        // The folder stays for as long as the queue does.
         _ = self
       }), logger: quiet)
     try await queue.start()
@@ -80,7 +120,7 @@ final class UpkeepHouse: Sendable {
   func people(_ count: Int, from first: Int = 0, batchSize: Int = 500) throws -> JobSubmission {
     var text = "number,name\n"
     for number in first..<first + count { text += "\(number),Person number \(number) of a file\n" }
-    try Data(text.utf8).write(to: directory.file("active/people-\(first).csv"))
+    try Data(text.utf8).write(to: path("active/people-\(first).csv"))
     var options = ImportOptions()
     options.batchSize = batchSize
     return JobSubmission(

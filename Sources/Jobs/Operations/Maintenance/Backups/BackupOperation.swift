@@ -1,0 +1,115 @@
+// The way of a backup: copy ─▶ check the copy ─▶ pack ─▶ unpack and compare ─▶ its name ─▶ older ones go. Before it has its
+// name all of it stands in the job's workspace, and nothing in the folder has changed. A job that is killed after that, and
+// run again, finds what it has made by the job's number in the name.
+
+import Foundation
+package import ManagedObjects
+
+/// Makes a copy of a data store in its folder of backups: kind `backup`.
+///
+/// Imports go on meanwhile; the copy is one state of the store. It is checked before it gets its name, and only then do
+/// older ones go, so that there is always one to go back to.
+package final class BackupOperation: JobOperation, @unchecked Sendable {
+  // Sendable: it adds nothing to its superclass.
+
+  /// The kind of job that it does.
+  package static let kind = "backup"
+  package override class var access: StoreAccess { .shared }
+
+  /// What a submission may say; what it leaves out is as the configuration has it.
+  package struct Options: OperationOptions, Equatable {
+    /// How many backups of the store are kept: the newest, this one among them.
+    package var keep: Int?
+    /// How it is packed: `none`, `gzip` or `zstd`.
+    package var compress: BackupCompression?
+    /// How closely the copy is looked at: `quick` or `full`.
+    package var check: CheckDepth
+
+    package enum CodingKeys: String, CodingKey, CaseIterable { case keep, compress, check }
+
+    package init(keep: Int? = nil, compress: BackupCompression? = nil, check: CheckDepth = .full) {
+      self.keep = keep
+      self.compress = compress
+      self.check = check
+    }
+
+    package init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      keep = try values.decodeIfPresent(Int.self, forKey: .keep)
+      compress = try values.decodeWord(BackupCompression.self, forKey: .compress)
+      check = try values.decodeWord(CheckDepth.self, forKey: .check) ?? .full
+    }
+  }
+
+  package override func perform() throws -> JobOutcome {
+    let options = try Options.read(job.options)
+    if let keep = options.keep, !(1...10_000).contains(keep) {
+      throw Options.bad("keep is \(keep): it can be from 1 to 10000")
+    }
+    let store = try maintainedStore()
+    let upkeep = try upkeep(of: store.name)
+    let folder = BackupFolder(url: upkeep.backupFolder, store: store.name)
+    return try watched { watch in
+      let made = try madeBefore(folder) ?? make(store, folder, options, upkeep, watch)
+      let removed = try folder.removeOld(keeping: options.keep ?? upkeep.keptBackups)
+      let file = try FileManager.default.attributesOfItem(atPath: folder.file(made.name).path)
+      let size = (file[.size] as? NSNumber)?.int64Value ?? 0
+      var note = "\(made.name), \(shownBytes(size))"
+      if !made.remarks.isEmpty { note += "; " + made.remarks.joined(separator: "; ") }
+      if !removed.isEmpty { note += "; removed " + removed.map(\.description).joined(separator: ", ") }
+      return .completed(JobProgress(bytesDone: size, bytesTotal: size), note: note)
+    }
+  }
+
+  private struct Made {
+    let name: BackupName
+    var remarks: [String] = []
+  }
+
+  /// What this job made before it was killed. Another queue's job of that number is an older one.
+  private func madeBefore(_ folder: BackupFolder) throws -> Made? {
+    let earliest = job.submittedAt.addingTimeInterval(-1)
+    return try folder.backups().last { $0.job == job.id && $0.time >= earliest }.map { Made(name: $0) }
+  }
+
+  private func make(
+    _ store: MaintainedStore, _ folder: BackupFolder, _ options: Options, _ upkeep: StoreUpkeep,
+    _ watch: MaintenanceWatch
+  ) throws -> Made {
+    let workspace = try JobWorkspace(job: job.id, in: folder.url)
+    let copy = workspace.file("copy.sqlite")
+    let compression = options.compress ?? upkeep.compression
+    let passes = Passes(compression == .none ? 2 : 4, watch)
+    let name = BackupName(store: store.name, time: Date(), job: job.id, compression: compression)
+    try store.maintenance.copyContent(to: copy, passes.next("copying"))
+    var made = Made(name: name)
+    made.remarks = try check(copy, store, options.check, passes.next("verifying"))
+    guard compression != .none else {
+      try workspace.publish("copy.sqlite", as: name.description)
+      return made
+    }
+    let packed = workspace.file("packed")
+    try FilePassage.pack(copy, into: packed, compression, passes.next("packing"))
+    guard try FilePassage.holds(packed, copy, passes.next("verifying")) else {
+      throw JobFailure(
+        code: "damaged", message: "what was packed isn't what was to be packed: is the disk damaged?",
+        isRetryable: true)
+    }
+    try workspace.publish("packed", as: name.description)
+    return made
+  }
+
+  /// - Returns: what there is to say of a copy that can be restored.
+  private func check(
+    _ copy: URL, _ store: MaintainedStore, _ depth: CheckDepth, _ watch: MaintenanceWatch
+  ) throws -> [String] {
+    let look = try CopyLook(copy, store.maintenance, depth, watch)
+    guard look.damage.isEmpty else {
+      throw JobFailure(
+        code: "damaged",
+        message: "the copy is damaged, and so is the store, most likely: run check. "
+          + look.damage.joined(separator: "; "), isRetryable: false)
+    }
+    return look.references == 0 ? [] : ["\(look.references) references in it lead nowhere: run check"]
+  }
+}

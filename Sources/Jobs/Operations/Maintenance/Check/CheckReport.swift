@@ -1,0 +1,78 @@
+import Foundation
+import Glibc
+import ManagedObjects
+
+/// What a check finds: the first few in words, and all in a file, a JSON object a line. Bounded: whoever has so many
+/// problems knows enough. Belongs to the job's thread.
+final class CheckReport {
+  /// There are as many problems as a report takes.
+  struct Full: Error {}
+
+  /// Problems that are noted, and of these how many are said in the job's message.
+  static let limit = 10_000
+  static let shown = 5
+  /// Reports that are kept in the folder.
+  static let kept = 100
+
+  private(set) var count = 0
+  private(set) var repaired = 0
+  private(set) var first: [String] = []
+  private let folder: URL
+  private let job: Int64
+  private var file: (workspace: JobWorkspace, handle: FileHandle)?
+  private let encoder = JSONEncoder()
+
+  init(of job: Int64, in folder: URL) {
+    self.job = job
+    self.folder = folder
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+  }
+
+  /// Notes a problem.
+  /// - Throws: ``Full``, or ``JobFailure`` when it can't be written.
+  func add(_ problem: StoreProblem) throws {
+    guard count < Self.limit else { throw Full() }
+    count += 1
+    if problem.isRepaired == true { repaired += 1 }
+    if first.count < Self.shown { first.append(problem.description) }
+    let handle = try file?.handle ?? begin()
+    do {
+      try handle.write(contentsOf: encoder.encode(problem) + Data("\n".utf8))
+    } catch {
+      let code = ((error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError)?.code ?? Int(EIO)
+      throw JobFailure(errno: Int32(clamping: code), folder.path)
+    }
+  }
+
+  private func begin() throws -> FileHandle {
+    let workspace = try JobWorkspace(job: job, in: folder)
+    let url = workspace.file("report")
+    guard FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o640]) else {
+      throw JobFailure(errno: errno, url.path)
+    }
+    let handle = try FileHandle(forWritingTo: url)
+    file = (workspace, handle)
+    return handle
+  }
+
+  /// Gives the report its name, if there is anything in it.
+  /// - Returns: the file.
+  func publish() throws -> URL? {
+    guard let file else { return nil }
+    try file.handle.close()
+    let name = "\(job).check.ndjson"
+    try file.workspace.publish("report", as: name)
+    self.file = nil
+    try removeOld()
+    return folder.appendingPathComponent(name)
+  }
+
+  private func removeOld() throws {
+    let numbers = try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap { name in
+      name.hasSuffix(".check.ndjson") ? Int64(name.dropLast(".check.ndjson".count)) : nil
+    }
+    for number in numbers.sorted().dropLast(Self.kept) {
+      try FileManager.default.removeItem(at: folder.appendingPathComponent("\(number).check.ndjson"))
+    }
+  }
+}

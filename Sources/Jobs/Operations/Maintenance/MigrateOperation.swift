@@ -1,0 +1,36 @@
+import ManagedObjects
+
+/// Migrates a data store to the model that its configuration's path holds now, and has the daemon use that from then on: kind
+/// `migrate`. So a model can be changed without stopping the daemon.
+///
+/// It takes the store alone. A migration that would lose something is refused, unless the configuration allows it, and one
+/// after which a recipe couldn't be followed is, too: as at the daemon's start. Stopped or killed, the store is as it was,
+/// or migrated.
+package final class MigrateOperation: JobOperation, @unchecked Sendable {
+  // Sendable: it adds nothing to its superclass.
+
+  /// The kind of job that it does.
+  package static let kind = "migrate"
+  package override class var access: StoreAccess { .exclusive }
+
+  /// It takes none.
+  package struct Options: OperationOptions, Equatable {
+    package enum CodingKeys: CodingKey, CaseIterable {}
+    package init() {}
+  }
+
+  package override func perform() throws -> JobOutcome {
+    _ = try Options.read(job.options)
+    let (name, _) = try namedStore()
+    guard let migrate = try upkeep(of: name).migrate else {
+      throw JobFailure(code: "unsupported", message: "nobody can migrate \(name) while it is used", isRetryable: false)
+    }
+    return try watched { watch in
+      let report = try migrate(watch)
+      var notes = report.differences.map(\.description)
+      if notes.isEmpty { notes = ["the store has the model's present version"] }
+      return .completed(
+        JobProgress(records: Int64(report.differences.count)), note: (notes + report.remarks).joined(separator: "; "))
+    }
+  }
+}

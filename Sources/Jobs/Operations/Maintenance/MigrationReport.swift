@@ -1,0 +1,14 @@
+package import ManagedObjects
+
+/// What a migration came to.
+package struct MigrationReport: Sendable, Equatable {
+  /// Every entity in which the models differ; none if the store has the present model already.
+  package var differences: [VersionDifference]
+  /// What there is to say besides.
+  package var remarks: [String]
+
+  package init(differences: [VersionDifference], remarks: [String] = []) {
+    self.differences = differences
+    self.remarks = remarks
+  }
+}

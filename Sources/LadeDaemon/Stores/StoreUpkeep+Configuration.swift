@@ -1,0 +1,27 @@
+import Foundation
+public import Jobs
+import ManagedObjects
+
+extension StoreUpkeep {
+  /// What a configuration says about looking after its stores, by their names.
+  static func of(_ configuration: DaemonConfiguration, _ stores: DataStores) -> [String: StoreUpkeep] {
+    Dictionary(
+      uniqueKeysWithValues: configuration.stores.map { store in
+        let upkeep = StoreUpkeep(
+          backupFolder: URL(fileURLWithPath: configuration.backupFolder(of: store)), keptBackups: store.backups.keep,
+          compression: store.backups.compress, migration: store.migration.options,
+          migrate: { watch in
+            // As at the start: what recipes say has to be so afterwards.
+            try SubmissionPlan(configuration: configuration, stores: DataStores(modelsOf: configuration.stores))
+              .checkRecipes()
+            return try stores.migrate(store.name, watch)
+          })
+        return (store.name, upkeep)
+      })
+  }
+}
+
+extension DaemonError: JobFailing {
+  /// What the configuration says, or the files that it names, have to change first.
+  public var jobFailure: JobFailure { JobFailure(code: "configuration", message: description, isRetryable: false) }
+}

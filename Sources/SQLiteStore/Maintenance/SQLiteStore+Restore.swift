@@ -1,0 +1,105 @@
+// A copy becomes a store's content in one transaction: its pages are written over the store's, into the log, and count
+// when all of them are there. The file itself stays, so that programs which have it open read on, the old content or the
+// new. What differs between a copy and a store in use is put right in the copy before.
+
+package import Foundation
+import GRDB
+package import ManagedObjects
+
+extension SQLiteStore {
+  package func prepareCopy(
+    at url: URL, model: ManagedObjectModel, entities: [EntityDescription], migration: MigrationOptions, mark: String,
+    _ watch: MaintenanceWatch
+  ) throws {
+    try watch.check()
+    let given = try translating { try writer.read { try givenNumbers($0) } }
+    try Self.translating(url) {
+      let copy = try DatabaseQueue(path: url.path)
+      try copy.write { db in
+        try KeptVersion.set("identifier", identifier, db)
+        try KeptVersion.set("content_mark", mark, db)
+      }
+      try copy.close()
+    }
+    var (migration, options) = (migration, options)
+    migration.shouldStop = watch.shouldStop
+    options.remoteChangeNotifications = false
+    try SQLiteStore(at: url, model: model, entities: entities, options: options, migration: migration).close()
+    try Self.translating(url) {
+      try Self.makePlain(url)
+      let copy = try DatabaseQueue(path: url.path)
+      try copy.write { try raiseNumbers(to: given, $0) }
+      try copy.writeWithoutTransaction { try fitPages($0, watch) }
+      try copy.close()
+    }
+  }
+
+  package func replaceContent(with url: URL, _ watch: MaintenanceWatch) throws {
+    try writer.refuseInTransaction("replace the store's content")
+    let copy = try Self.translating(url) { try DatabaseQueue(path: url.path, configuration: Self.reading(options)) }
+    try translating {
+      try copy.read { db in
+        try writer.withoutTransaction { store in try db.copyPages(to: store, watch) }
+      }
+      pool.invalidateReadOnlyConnections()
+      try copy.close()
+    }
+    try synchronize()
+    try translating { try writer.withoutTransaction { try $0.shortenLog() } }
+  }
+
+  package func contentMark() throws -> String? {
+    try translating { try writer.read { try KeptVersion.text("content_mark", $0) } }
+  }
+
+  // MARK: Numbers
+
+  private struct GivenNumbers {
+    /// By the keys under which they are kept.
+    var rows: [String: Int64] = [:]
+    /// By table, of the tables that SQLite numbers itself.
+    var history: [String: Int64] = [:]
+  }
+
+  private func givenNumbers(_ db: Database) throws -> GivenNumbers {
+    var given = GivenNumbers()
+    for row in try Row.fetchAll(db, sql: "SELECT key, value FROM lade_metadata WHERE key GLOB 'last_number.*'") {
+      given.rows[row[0]] = Int64.fromDatabaseValue(row[1]) ?? 0
+    }
+    for table in schema.tables {
+      let present = try Int64.fetchOne(
+        db, sql: "SELECT max(\(table.primaryKeyColumn.quotedName)) FROM \(table.name.quotedName)")
+      let key = "last_number." + table.name
+      given.rows[key] = max(given.rows[key] ?? 0, present ?? 0, writer.lastNumber(of: table.name))
+    }
+    if try db.tableExists("sqlite_sequence") {
+      for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence WHERE name GLOB 'lade_history_*'") {
+        given.history[row[0]] = row[1] ?? 0
+      }
+    }
+    return given
+  }
+
+  private func raiseNumbers(to given: GivenNumbers, _ db: Database) throws {
+    for (key, number) in given.rows where number > 0 {
+      try db.execute(
+        sql: """
+          INSERT INTO lade_metadata (key, value) VALUES (?, ?)
+          ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)
+          """, arguments: [key, number])
+    }
+    guard !given.history.isEmpty, try db.tableExists("sqlite_sequence") else { return }
+    for (table, number) in given.history {
+      try db.execute(sql: "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", arguments: [number, table])
+      guard db.changesCount == 0 else { continue }
+      try db.execute(sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", arguments: [table, number])
+    }
+  }
+
+  /// Gives the copy pages of the store's size: others can't be written over it.
+  private func fitPages(_ db: Database, _ watch: MaintenanceWatch) throws {
+    let size = try writer.withoutTransaction { try $0.number("page_size") }
+    guard try db.number("page_size") != size else { return }
+    try db.watched(by: watch) { try db.execute(sql: "PRAGMA page_size = \(size); VACUUM") }
+  }
+}
