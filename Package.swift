@@ -9,8 +9,8 @@ let settings: [SwiftSetting] =
   + (strict ? [.treatAllWarnings(as: .error)] : [])
 
 /// A target of ours, with what it may import and nothing else.
-func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func layer(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -77,7 +77,10 @@ let package = Package(
     layer("Jobs", ["ManagedObjects", "Importing", "CArchive", logging]),
     layer("Systemd", ["CSystemd"]),
     layer("ControlAPI", []),
-    layer("ControlServer", ["ControlAPI", hummingbird, nioCore, lifecycle, logging]),
+    // The interface's description is served from the program itself.
+    layer(
+      "ControlServer", ["ControlAPI", hummingbird, nioCore, lifecycle, logging],
+      resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(
       "LadeDaemon",
       [
@@ -88,7 +91,7 @@ let package = Package(
     program("ladectl", ["ControlAPI", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
 
     .target(
-      name: "TestSupport", dependencies: ["ManagedObjects", "CLinux"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["ManagedObjects", "CLinux", yams], path: "Tests/TestSupport",
       swiftSettings: settings),
     tests(of: "ManagedObjects", []),
     tests(of: "SQLiteStore", ["ManagedObjects", grdb, sqlite]),

@@ -13,7 +13,7 @@ import Synchronization
 /// read, or doesn't go on writing, neither uses memory that grows nor holds up a shutdown.
 package struct ControlServer<Backend: ControlBackend>: Service {
   /// The most bytes that a request's body may have.
-  package static var maximumBodySize: Int { 1 << 20 }
+  package static var maximumBodySize: Int { Hummingbird.Request.maximumBodySize }
 
   private let backend: Backend
   private let address: SocketAddress
@@ -39,7 +39,7 @@ package struct ControlServer<Backend: ControlBackend>: Service {
     defer { socket.withdraw() }
     let failure = Mutex<(any Error)?>(nil)
     let application = Application(
-      router: ControlRoutes(backend: backend).router(),
+      router: ControlRoutes(backend: backend, meter: RequestMeter()).router(),
       server: .http1(configuration: .init(idleTimeout: .seconds(60))),
       configuration: .init(
         address: .unixDomainSocket(path: socket.stagingPath), serverName: LadeVersion.serverHeader),

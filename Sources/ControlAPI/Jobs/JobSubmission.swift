@@ -32,6 +32,8 @@ package struct JobSubmission: Codable, Sendable, Hashable {
   package var uniquePeriod: Double?
   /// The states in which a job with the same key counts; nil for those of jobs that haven't ended.
   package var uniqueStates: [JobState]?
+  /// A batch whose jobs haven't all ended, to put it into.
+  package var batch: Int64?
   package var maxAttempts: Int?
   /// What the operation is told, by name: of an import what recipes say, such as `delimiter`.
   package var options: [String: OptionValue]
@@ -41,7 +43,8 @@ package struct JobSubmission: Codable, Sendable, Hashable {
     kind: String = "import", source: String? = nil, store: String? = nil, entity: String? = nil, recipe: String? = nil,
     mode: ImportMode? = nil, lane: String? = nil, priority: Int? = nil, tags: [String] = [], isHeld: Bool = false,
     notBefore: Date? = nil, deadline: Date? = nil, timeout: Double? = nil, after: [JobDependency] = [],
-    uniqueKey: String? = nil, uniquePeriod: Double? = nil, uniqueStates: [JobState]? = nil, maxAttempts: Int? = nil,
+    uniqueKey: String? = nil, uniquePeriod: Double? = nil, uniqueStates: [JobState]? = nil, batch: Int64? = nil,
+    maxAttempts: Int? = nil,
     options: [String: OptionValue] = [:]
   ) {
     self.kind = kind
@@ -61,6 +64,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
     self.uniqueKey = uniqueKey
     self.uniquePeriod = uniquePeriod
     self.uniqueStates = uniqueStates
+    self.batch = batch
     self.maxAttempts = maxAttempts
     self.options = options
   }
@@ -87,6 +91,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
       uniqueKey: try body.decodeIfPresent(String.self, forKey: .uniqueKey),
       uniquePeriod: try body.decodeIfPresent(Double.self, forKey: .uniquePeriod),
       uniqueStates: try body.decodeIfPresent([JobState].self, forKey: .uniqueStates),
+      batch: try body.decodeIfPresent(Int64.self, forKey: .batch),
       maxAttempts: try body.decodeIfPresent(Int.self, forKey: .maxAttempts),
       options: try body.decodeIfPresent([String: OptionValue].self, forKey: .options) ?? [:])
   }
@@ -99,6 +104,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
     case uniqueKey = "unique_key"
     case uniquePeriod = "unique_period"
     case uniqueStates = "unique_states"
+    case batch
     case maxAttempts = "max_attempts"
     case options
   }

@@ -2,56 +2,62 @@ package import FoundationEssentials
 
 /// A schedule of the configuration: when which job is made.
 package struct Schedule: Codable, Sendable, Hashable {
+  /// What becomes of runs that are missed because no daemon was there.
+  package enum CatchUp: String, Codable, Sendable, Hashable, CaseIterable {
+    /// One job is made for all of them.
+    case once
+    /// None is.
+    case skip
+  }
+
   package var name: String
-  /// When, in systemd's calendar syntax.
-  package var calendar: String
-  package var timeZone: String?
   /// The kind of job that it makes.
   package var kind: String
-  package var lane: String?
-  package var store: String?
-  package var entity: String?
-  package var recipe: String?
-  /// Whether a run that was missed is caught up.
-  package var isCaughtUp: Bool
+  /// When: expressions in systemd's calendar syntax.
+  package var calendar: [String]
+  /// The zones of these expressions.
+  package var timeZones: [String]
+  package var catchUp: CatchUp
+  package var isEnabled: Bool
   /// When it makes the next job; nil when never again.
   package var nextAt: Date?
-  /// When it made the last one, and which.
+  /// When it was due last.
   package var lastAt: Date?
+  /// What came of that, in words.
+  package var lastOutcome: String?
+  /// The job that it made last.
   package var lastJob: Int64?
-  /// Why the last run made none, if it didn't.
-  package var note: String?
+  package var lastState: JobState?
 
   /// A schedule at one moment.
   package init(
-    name: String, calendar: String, timeZone: String? = nil, kind: String, lane: String? = nil, store: String? = nil,
-    entity: String? = nil, recipe: String? = nil, isCaughtUp: Bool = false, nextAt: Date? = nil, lastAt: Date? = nil,
-    lastJob: Int64? = nil, note: String? = nil
+    name: String, kind: String, calendar: [String], timeZones: [String] = [], catchUp: CatchUp = .once,
+    isEnabled: Bool = true, nextAt: Date? = nil, lastAt: Date? = nil, lastOutcome: String? = nil,
+    lastJob: Int64? = nil, lastState: JobState? = nil
   ) {
     self.name = name
-    self.calendar = calendar
-    self.timeZone = timeZone
     self.kind = kind
-    self.lane = lane
-    self.store = store
-    self.entity = entity
-    self.recipe = recipe
-    self.isCaughtUp = isCaughtUp
+    self.calendar = calendar
+    self.timeZones = timeZones
+    self.catchUp = catchUp
+    self.isEnabled = isEnabled
     self.nextAt = nextAt
     self.lastAt = lastAt
+    self.lastOutcome = lastOutcome
     self.lastJob = lastJob
-    self.note = note
+    self.lastState = lastState
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case name, calendar
-    case timeZone = "time_zone"
-    case kind, lane, store, entity, recipe
-    case isCaughtUp = "catch_up"
+    case name, kind, calendar
+    case timeZones = "time_zones"
+    case catchUp = "catch_up"
+    case isEnabled = "enabled"
     case nextAt = "next_at"
     case lastAt = "last_at"
+    case lastOutcome = "last_outcome"
     case lastJob = "last_job"
-    case note
+    case lastState = "last_state"
   }
 }
 

@@ -24,6 +24,8 @@ package enum Endpoint: Sendable, Hashable {
   case jobEvents(Int64)
   /// Every job's changes, as server-sent events.
   case allJobEvents
+  case batches
+  case batch(Int64)
 
   case lanes
   case pauseLanes
@@ -62,6 +64,8 @@ package enum Endpoint: Sendable, Hashable {
     case .rejects(let id): "/v1/jobs/\(id)/rejects"
     case .jobEvents(let id): "/v1/jobs/\(id)/events"
     case .allJobEvents: "/v1/jobs/events"
+    case .batches: "/v1/batches"
+    case .batch(let id): "/v1/batches/\(id)"
     case .lanes: "/v1/lanes"
     case .pauseLanes: "/v1/lanes/pause"
     case .resumeLanes: "/v1/lanes/resume"

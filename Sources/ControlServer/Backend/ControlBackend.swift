@@ -3,11 +3,21 @@ package import ControlAPI
 /// What the control interface shows and does. The daemon implements it; a test implements it in memory.
 ///
 /// Calls come from any task, several at once. An error that is a ``ControlError`` is the client's to mend and is shown
-/// with its status; any other is answered with 500 and its description, and logged.
+/// with its status; any other is answered with 500 and its description, and logged. Whether a peer may do what it asks for
+/// is for the backend to decide: ``ControlError/forbidden(reason:hint:)``.
 package protocol ControlBackend: Sendable {
   /// How the daemon is now.
   func status() async throws -> Status
-  /// Jobs, newest first, without their transitions.
+  /// How it fares; what the server knows itself it fills in.
+  func stats() async throws -> Stats
+  /// Reads the configuration file again.
+  func checkConfiguration() async throws -> ConfigurationCheck
+  /// The last lines of the log that match, oldest first, and no more than the query's limit.
+  func log(_ query: LogQuery) -> [LogLine]
+  /// Every line that is logged from this call on, until the iterating task ends. It is read without delay.
+  func logLines() -> AsyncStream<LogLine>
+
+  /// Jobs, in the query's order, without their transitions.
   func jobs(_ query: JobQuery) async throws -> JobList
   /// One job with its transitions.
   /// - Throws: ``ControlError/noSuchJob(_:)``.
@@ -19,10 +29,48 @@ package protocol ControlBackend: Sendable {
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job
   /// Cancels a job, or asks the one that runs to stop.
   func cancel(_ id: Int64, by peer: Peer) async throws -> Job
+  /// Tries a job again that failed, was cancelled, or waits for its next attempt.
+  func retry(_ id: Int64, by peer: Peer) async throws -> Job
+  /// Holds a job back until it is released.
+  func hold(_ id: Int64, by peer: Peer) async throws -> Job
+  /// Lets a job that was held go on.
+  func release(_ id: Int64, by peer: Peer) async throws -> Job
+  /// Lets a job that hasn't begun run earlier or later than others of its lane.
+  func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> Job
+  /// Removes a job that has ended.
+  func remove(_ id: Int64, by peer: Peer) async throws -> Job
+  /// Changes all jobs that a filter finds and the peer may change.
+  func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult
+  /// Makes a group of jobs, durably, all of them or none.
+  func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch
+  /// - Throws: ``ControlError/noSuchBatch(_:)``.
+  func batch(_ id: Int64) async throws -> Batch
   /// Every change of every job from this call on, until the iterating task ends. It is read without delay, so the
   /// stream may buffer without a limit.
   func jobEvents() -> AsyncStream<Job>
+
+  func lanes() async throws -> [Lane]
+  /// Lets no job of a lane begin.
+  /// - Throws: ``ControlError/noSuchLane(_:known:)``; so do the others here.
+  func pause(lane: String, by peer: Peer) async throws -> Lane
+  /// Lets jobs of a paused lane begin again.
+  func resume(lane: String, by peer: Peer) async throws -> Lane
+  /// Changes how many jobs of a lane run at once; nil for what the configuration says.
+  func setConcurrency(of lane: String, to number: Int?, by peer: Peer) async throws -> Lane
+
+  /// The recipes of the configuration.
+  func recipes() -> [Recipe]
+  /// Tries a file without making a job.
+  func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult
+  /// The data stores.
+  func stores(_ query: StoreQuery) async throws -> [Store]
+  /// One data store.
+  /// - Throws: ``ControlError/noSuchStore(_:known:)``.
+  func store(_ name: String, _ query: StoreQuery) async throws -> Store
   func objects(_ query: ObjectQuery) async throws -> ObjectPage
   /// How many objects match; limit, offset, sort and columns don't matter.
   func count(_ query: ObjectQuery) async throws -> Int
+  /// A standing query: its result, then each change, until the iterating task ends; what ends it otherwise is its last
+  /// event. It is read without delay.
+  func watch(_ query: WatchQuery) async throws -> AsyncStream<WatchEvent>
 }

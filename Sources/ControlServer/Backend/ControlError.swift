@@ -4,6 +4,7 @@ package import ControlAPI
 package enum ControlError: Error, Sendable, Hashable {
   case noSuchJob(Int64)
   case noSuchBatch(Int64)
+  case noSuchLane(String, known: [String])
   case noSuchStore(String, known: [String])
   case noSuchEntity(String, known: [String])
   case noSuchRecipe(String, known: [String])
@@ -27,6 +28,8 @@ package enum ControlError: Error, Sendable, Hashable {
       Problem(
         status: 404, code: "no_such_batch", title: "No such batch", detail: "There is no batch \(id).",
         hint: "A batch is removed with the last of its jobs.")
+    case .noSuchLane(let name, let known):
+      missing("lane", name, known)
     case .noSuchStore(let name, let known):
       missing("store", name, known)
     case .noSuchEntity(let name, let known):

@@ -3,63 +3,61 @@ import Hummingbird
 import NIOCore
 import ServiceLifecycle
 
-/// One client's event stream: `text/event-stream`, one `job` event for each change.
+/// An answer of server-sent events: what every stream has in common.
 ///
-/// It ends when the job has ended (for a stream of one job), when the client goes away, when the client lags too far
-/// behind (a `lagged` event says so), and at once when the daemon shuts down. A client that doesn't read can't hold up
-/// the shutdown: its connection is closed some seconds later, whatever is still unsent.
+/// It ends when its writer returns, when the client goes away, and at once when the daemon shuts down. A client that
+/// doesn't read can't hold up the shutdown, nor keep anything but its connection: some seconds later that is closed,
+/// whatever is still unsent.
 struct EventStream: Sendable {
-  let changes: AsyncStream<Job>
-  /// The one job that the stream is about, as it was after `changes` began; nil for all jobs.
-  let job: Job?
+  let meter: RequestMeter
 
-  /// A stream of all jobs' changes, or of one job's.
-  init(changes: AsyncStream<Job>, of job: Job? = nil) {
-    self.changes = changes
-    self.job = job
-  }
-
-  func response(to request: Request, _ context: ControlContext) -> Response {
+  /// - Parameters:
+  ///   - collect: puts events where `write` takes them from, and runs beside it until it returns or is cancelled. What it
+  ///     returns is whether the client still kept up.
+  ///   - write: sends them; the stream ends when it returns.
+  ///   - stop: makes `write` return. Called when the daemon stops; from any thread.
+  func response(
+    to request: Request, _ context: ControlContext, collect: @escaping @Sendable () async -> Bool,
+    write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void,
+    stop: @escaping @Sendable () -> Void
+  ) -> Response {
     let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+    let meter = meter
     return Response(
       status: .ok, headers: headers,
       body: ResponseBody { writer in
-        let mailbox = JobMailbox()
+        meter.clientCame()
+        defer { meter.clientLeft() }
         try await withGracefulShutdownHandler {
           try await request.body.consumeWithCancellationOnInboundClose { _ in
             try await withThrowingDiscardingTaskGroup { group in
-              group.addTask { await collect(into: mailbox) }
-              try await write(from: mailbox, to: &writer)
+              group.addTask {
+                if await !collect() { context.closeSoon() }
+              }
+              // A comment, so that the head is sent now and not with the first event.
+              try await writer.write(ByteBuffer(string: ": laded\n\n"))
+              try await write(&writer)
               group.cancelAll()
             }
           }
         } onGracefulShutdown: {
-          mailbox.finish()
-          context.channel.eventLoop.scheduleTask(in: .seconds(5)) { context.channel.close(promise: nil) }
+          stop()
+          context.closeSoon()
         }
         try await writer.finish(nil)
       })
   }
-
-  private func collect(into mailbox: JobMailbox) async {
-    if let job { mailbox.put(job) }
-    for await change in changes where job == nil || change.id == job?.id { mailbox.put(change) }
-    if !Task.isCancelled { mailbox.finish() }
-  }
-
-  private func write(from mailbox: JobMailbox, to writer: inout any ResponseBodyWriter) async throws {
-    // A comment, so that the head is sent now and not with the first event.
-    try await writer.write(ByteBuffer(string: ": laded\n\n"))
-    while let changed = await mailbox.take() {
-      for job in changed { try await writer.write(.job(job)) }
-      if let job, changed.contains(where: { $0.id == job.id && $0.state.isEnded }) { return }
-    }
-    if mailbox.isOverfull { try await writer.write(.lagged) }
-  }
 }
 
 extension ResponseBodyWriter {
-  fileprivate mutating func write(_ event: ControlEvent) async throws {
-    try await write(ByteBuffer(string: event.serverSentEvent().encoded))
+  mutating func send(_ event: ServerSentEvent) async throws {
+    try await write(ByteBuffer(string: event.encoded))
+  }
+}
+
+extension ControlContext {
+  /// Closes the connection some seconds from now, whatever is still unsent then.
+  fileprivate func closeSoon() {
+    channel.eventLoop.scheduleTask(in: .seconds(5)) { channel.close(promise: nil) }
   }
 }

@@ -10,10 +10,19 @@ extension Problem {
     case let problem as Problem: self = problem
     case let error as QueryError:
       self.init(status: 400, code: "invalid_query", title: "The query can't be understood", detail: "\(error)")
+    case BodyError.notJSON(let mistake):
+      self.init(
+        status: 400, code: "malformed_body", title: "The body can't be understood",
+        detail: "Line \(mistake.line), column \(mistake.column): \(mistake.what).",
+        hint: "The body of this request is a JSON object.")
+    case BodyError.unexpected:
+      self.init(
+        status: 400, code: "unexpected_body", title: "There is a body", detail: "\(method) \(path) takes no body.",
+        hint: "Leave it out.")
     case let error as DecodingError:
       self.init(
         status: 400, code: "malformed_body", title: "The body can't be understood", detail: error.explanation,
-        hint: "The body of this request is a JSON object; 'ladectl submit --help' names its members.")
+        hint: "GET \(Endpoint.description.path) describes the members of every request's JSON object.")
     case is NIOTooManyBytesError:
       self.init(
         status: 413, code: "body_too_large", title: "The body is too large",
@@ -37,6 +46,15 @@ extension Problem {
         status: 500, code: "internal_error", title: "The daemon failed", detail: String(describing: error),
         hint: "The daemon's log has more: journalctl -u laded")
     }
+  }
+}
+
+extension Problem {
+  /// A path that there is, asked with a method that it hasn't got.
+  init(notAllowed method: String, on path: String, _ allowed: [String]) {
+    self.init(
+      status: 405, code: "method_not_allowed", title: "No such method",
+      detail: "\(path) can't be asked with \(method).", hint: "It takes \(allowed.joined(separator: " and ")).")
   }
 }
 

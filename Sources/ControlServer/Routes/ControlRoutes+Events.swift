@@ -3,16 +3,72 @@ import Hummingbird
 
 extension ControlRoutes {
   /// Every job's changes, from before the client has the answer's head; so it can list the jobs then and miss nothing.
-  func allEvents(_ request: Request, _ context: ControlContext) async throws -> Response {
-    let changes = backend.jobEvents()
-    return EventStream(changes: changes).response(to: request, context)
+  func allEvents(_ request: Request, _ context: ControlContext) throws -> Response {
+    try request.refuseQuery()
+    return stream(backend.jobEvents(), of: nil, to: request, context)
   }
 
   /// One job as it is, and then its changes, until it has ended.
   func events(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
     // First the changes, then the job: the other way round, what happens between them would be lost.
     let changes = backend.jobEvents()
-    let job = try await backend.job(context.jobID())
-    return EventStream(changes: changes, of: job).response(to: request, context)
+    return stream(changes, of: try await backend.job(context.number()), to: request, context)
+  }
+
+  private func stream(
+    _ changes: AsyncStream<Job>, of job: Job?, to request: Request, _ context: ControlContext
+  ) -> Response {
+    let mailbox = JobMailbox()
+    let changes = Handed(changes)
+    return EventStream(meter: meter).response(to: request, context) {
+      if let job { mailbox.put(job) }
+      guard let changes = changes.take() else { return true }
+      for await change in changes where job == nil || change.id == job?.id {
+        mailbox.put(change)
+        if mailbox.isOverfull { return false }
+      }
+      if !Task.isCancelled { mailbox.finish() }
+      return true
+    } write: { writer in
+      while let changed = await mailbox.take() {
+        for job in changed { try await writer.send(ControlEvent.job(job).serverSentEvent()) }
+        if let job, changed.contains(where: { $0.id == job.id && $0.state.isEnded }) { return }
+      }
+      if mailbox.isOverfull { try await writer.send(ControlEvent.lagged.serverSentEvent()) }
+    } stop: {
+      mailbox.finish()
+    }
+  }
+
+  /// The standing query's result, and then what becomes of it.
+  func watch(_ request: Request, _ context: ControlContext) async throws -> Response {
+    let events = try await Handed(backend.watch(WatchQuery(request.query())))
+    // As many differences as a few whole results have.
+    let queue = EventQueue<WatchEvent>(capacity: 8 * WatchQuery.maximumLimit)
+    return EventStream(meter: meter).response(to: request, context) {
+      guard let events = events.take() else { return true }
+      for await event in events where !queue.put(event, size: event.size) { return false }
+      queue.finish()
+      return true
+    } write: { writer in
+      while let events = await queue.take() {
+        for event in events { try await writer.send(event.serverSentEvent()) }
+      }
+      if queue.isOverfull { try await writer.send(WatchEvent.lagged.serverSentEvent()) }
+    } stop: {
+      queue.close()
+    }
+  }
+}
+
+extension WatchEvent {
+  /// What it takes of the room that there is for a client's events: one for each object.
+  fileprivate var size: Int {
+    switch self {
+    case .result(let result): max(1, result.rows.count)
+    case .changes(let changes): max(1, changes.changes.count)
+    case .lagged, .problem: 1
+    }
   }
 }

@@ -1,28 +1,24 @@
 import ControlAPI
-import Foundation
 import Hummingbird
-import ServiceLifecycle
 
 extension ControlRoutes {
-  func list(_ request: Request, _ context: ControlContext) async throws -> Response {
+  func list(_ request: Request) async throws -> Response {
     try .json(await backend.jobs(JobQuery(request.query())))
   }
 
   func show(_ request: Request, _ context: ControlContext) async throws -> Response {
-    try .json(await backend.job(context.jobID()))
+    try request.refuseQuery()
+    return try .json(await backend.job(context.number()))
   }
 
   func rejects(_ request: Request, _ context: ControlContext) async throws -> Response {
-    try request.query().refuseNames(otherThan: [])
-    return try .json(await backend.rejects(context.jobID()))
+    try request.refuseQuery()
+    return try .json(await backend.rejects(context.number()))
   }
 
   func submit(_ request: Request, _ context: ControlContext) async throws -> Response {
-    // A client that doesn't go on sending must not keep the daemon from stopping.
-    let body = try await cancelWhenGracefulShutdown {
-      try await request.body.collect(upTo: ControlServer<Backend>.maximumBodySize)
-    }
-    let submission = try WireFormat.decode(JobSubmission.self, from: Data(body.readableBytesView))
+    try request.refuseQuery()
+    let submission = try await request.decoded(as: JobSubmission.self)
     if let source = submission.source { try Self.checkIsAbsolute(source) }
     let job = try await backend.submit(submission, by: context.peer())
     var response = try Response.json(job, status: .created)
@@ -30,14 +26,64 @@ extension ControlRoutes {
     return response
   }
 
+  /// Does to the job in the path what needs no saying.
+  func change(
+    _ request: Request, _ context: ControlContext, _ body: @Sendable (Int64, Peer) async throws -> Job
+  ) async throws -> Response {
+    try request.refuseQuery()
+    try await request.refuseBody()
+    return try .json(await body(context.number(), context.peer()))
+  }
+
+  func setPriority(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let change = try await request.decoded(as: PriorityChange.self)
+    return try .json(await backend.setPriority(context.number(), to: change.priority, by: context.peer()))
+  }
+
+  func changeMany(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let change = try await request.decoded(as: JobChange.self)
+    if change.filter.isEverything, !change.isForAll {
+      throw ControlError.invalid(
+        field: "filter", reason: "it says nothing, and so would mean every job",
+        hint: #"If that is meant, say "all": true."#)
+    }
+    if let jobs = change.filter.jobs, jobs.count > JobQuery.maximumLimit {
+      throw ControlError.invalid(field: "jobs", reason: "there can be \(JobQuery.maximumLimit) numbers at once")
+    }
+    if (change.action == .priority) != (change.priority != nil) {
+      throw ControlError.invalid(
+        field: "priority", reason: "it goes with the action priority, and that with it")
+    }
+    return try .json(await backend.change(change, by: context.peer()))
+  }
+
+  func submitBatch(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let submission = try await request.decoded(as: BatchSubmission.self)
+    guard (1...BatchSubmission.maximumJobs).contains(submission.jobs.count) else {
+      throw ControlError.invalid(
+        field: "jobs",
+        reason: "there must be from 1 to \(BatchSubmission.maximumJobs), and are \(submission.jobs.count)",
+        hint: "More can be put into the batch later, each by its batch.")
+    }
+    for member in submission.jobs { if let source = member.job.source { try Self.checkIsAbsolute(source) } }
+    let batch = try await backend.submit(submission, by: context.peer())
+    var response = try Response.json(batch, status: .created)
+    response.headers[.location] = Endpoint.batch(batch.id).path
+    return response
+  }
+
+  func showBatch(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(await backend.batch(context.number(of: "batch")))
+  }
+
   static func checkIsAbsolute(_ source: String) throws {
     guard !source.hasPrefix("/") else { return }
     throw ControlError.invalid(
       field: "source", reason: "'\(source)' isn't an absolute path",
       hint: "The daemon has a working directory of its own, so a relative path would mean another file.")
-  }
-
-  func cancel(_ request: Request, _ context: ControlContext) async throws -> Response {
-    try .json(await backend.cancel(context.jobID(), by: context.peer()))
   }
 }

@@ -44,7 +44,7 @@ final class FeedImport {
       try store.synchronize()
       return .finished(ImportProgress(ended: begun, of: request.source), notes: [])
     }
-    let source = try ImportSource(request.source)
+    let source = try ImportSource(request.source, descriptor: request.descriptor)
     var checkpoint = begun ?? ImportCheckpoint()
     let identity = try source.identity()
     if begun == nil { checkpoint.identity = identity }

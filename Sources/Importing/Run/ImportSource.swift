@@ -9,10 +9,17 @@ final class ImportSource {
   private let path: String
 
   /// Opens it; a symlink is refused.
-  init(_ url: URL) throws {
+  /// - Parameter opened: a descriptor of the file, where somebody has opened it before and looked at what it is.
+  init(_ url: URL, descriptor opened: Int32? = nil) throws {
     path = url.path
-    // Non-blocking: a FIFO would wait for a writer before it could be refused.
-    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    // Non-blocking: a FIFO would wait for a writer before it could be refused. A descriptor is opened anew, for a place in
+    // the file of its own.
+    descriptor =
+      if let opened {
+        open("/proc/self/fd/\(opened)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      } else {
+        open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      }
     guard descriptor >= 0 else {
       throw MappingError.fileFailed(path: path, operation: "open", reason: String(cString: strerror(errno)))
     }

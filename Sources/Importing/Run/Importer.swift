@@ -16,6 +16,8 @@ package struct ImportRequest: Sendable {
   package var job: String
   /// The file, which nobody changes meanwhile.
   package var source: URL
+  /// A descriptor of that file, open as long as the import runs; nil to open it by its path.
+  package var descriptor: Int32?
   /// The file's name as it was submitted, whose ending may tell the format.
   package var name: String
   /// The entity that the records become, or ``feed``.
@@ -104,7 +106,7 @@ package struct Importer {
     context.reset()
     let entity = try targetEntity()
     if checkpoint.isFinished { return try alreadyFinished(entity, checkpoint) }
-    let source = try ImportSource(request.source)
+    let source = try ImportSource(request.source, descriptor: request.descriptor)
     let identity = try source.identity()
     if checkpoint.identity.isEmpty { checkpoint.identity = identity }
     guard checkpoint.identity == identity else {

@@ -17,14 +17,14 @@ extension JobQueue {
       let jobs = try await jobs(page)
       guard let last = jobs.last else { return result }
       page.before = last.id
-      try await withThrowingTaskGroup(of: String?.self) { group in
+      try await withThrowingTaskGroup(of: BulkResult.Refusal?.self) { group in
         for job in jobs {
           group.addTask {
             do {
               try await self.change(job.id, change, by: who)
               return nil
             } catch let error as JobQueueError {
-              return error.description
+              return BulkResult.Refusal(job: job.id, why: error.description)
             }
           }
         }

@@ -15,7 +15,11 @@ extension JobQueue {
     let job = try await job(id)
     if job.state == .cancelled || job.state == .discarded {
       _ = try await whenEnded(id)
-      try await hooks.revive(job)
+      do {
+        try await hooks.revive(job)
+      } catch {
+        throw JobQueueError.refused(id: id, why: "can't be tried again: \(error)")
+      }
     }
     return try await change(id, .retryRequested, reason: "retried by \(who)", by: who)
   }

@@ -6,6 +6,12 @@ package enum JobChange: Sendable, Equatable {
 
 /// What became of a change of many jobs.
 package struct BulkResult: Sendable, Equatable {
+  /// A job that it couldn't happen to, and why.
+  package struct Refusal: Sendable, Equatable {
+    package var job: Int64
+    package var why: String
+  }
+
   /// The most refusals that are told.
   package static let refusalsTold = 20
 
@@ -14,5 +20,5 @@ package struct BulkResult: Sendable, Equatable {
   /// How many jobs it couldn't happen to.
   package var refused = 0
   /// The first of these, with why.
-  package var refusals: [String] = []
+  package var refusals: [Refusal] = []
 }

@@ -2,6 +2,8 @@ import ManagedObjects
 
 /// Which jobs somebody wants to see, in the order of their numbers. What isn't given doesn't matter.
 package struct JobFilter: Sendable, Equatable {
+  /// Only jobs of these numbers; all when nil.
+  package var ids: [Int64]?
   /// Any of these; all when empty.
   package var states: Set<JobState>
   package var kind: String?
@@ -10,12 +12,17 @@ package struct JobFilter: Sendable, Equatable {
   package var entity: String?
   package var recipe: String?
   package var submittedBy: String?
+  /// Handed in by any of these; by anybody when nil.
+  package var submitters: [String]?
   package var uniqueKey: String?
   package var tag: String?
+  package var batch: Int64?
   package var isHeld: Bool?
   package var isAwaitingFile: Bool?
   /// Only jobs of smaller numbers than this.
   package var before: Int64?
+  /// Only jobs of greater numbers than this.
+  package var after: Int64?
   /// The latest first, or the oldest.
   package var newestFirst: Bool
   /// How many at most, and how many to leave out before them.
@@ -26,8 +33,8 @@ package struct JobFilter: Sendable, Equatable {
   package init(
     states: Set<JobState> = [], kind: String? = nil, lane: String? = nil, store: String? = nil, entity: String? = nil,
     recipe: String? = nil, submittedBy: String? = nil, uniqueKey: String? = nil, tag: String? = nil,
-    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, before: Int64? = nil, newestFirst: Bool = true, limit: Int = 100,
-    offset: Int = 0
+    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, before: Int64? = nil, after: Int64? = nil,
+    newestFirst: Bool = true, limit: Int = 100, offset: Int = 0
   ) {
     self.states = states
     self.kind = kind
@@ -41,6 +48,7 @@ package struct JobFilter: Sendable, Equatable {
     self.isHeld = isHeld
     self.isAwaitingFile = isAwaitingFile
     self.before = before
+    self.after = after
     self.newestFirst = newestFirst
     self.limit = limit
     self.offset = offset
@@ -49,6 +57,10 @@ package struct JobFilter: Sendable, Equatable {
   /// - Parameter coordinator: knows the ID of a number.
   func request(_ coordinator: PersistentStoreCoordinator) throws -> FetchRequest<Job> {
     var conditions: [FetchPredicate] = []
+    if let ids {
+      let objects = try ids.map { Value.object(try coordinator.managedObjectID(entity: QueueModel.job, number: $0)) }
+      conditions.append(.comparison(.evaluatedObject, .isIn, .constants(objects)))
+    }
     if !states.isEmpty {
       conditions.append(
         states.count == 1
@@ -65,9 +77,14 @@ package struct JobFilter: Sendable, Equatable {
     for (slot, flag) in [(JobSlot.isHeld, isHeld), (.isAwaitingFile, isAwaitingFile)] {
       if let flag { conditions.append(.equal(slot.name, .bool(flag))) }
     }
-    if let before {
-      let id = try coordinator.managedObjectID(entity: QueueModel.job, number: before)
-      conditions.append(.comparison(.path("SELF"), .less, .constant(.object(id))))
+    if let submitters {
+      conditions.append(.isIn(JobSlot.submittedBy.name, submitters.map { .string($0) }))
+    }
+    if let batch { conditions.append(.equal(JobSlot.batch.name, .int(batch))) }
+    for (bound, comparison) in [(before, FetchPredicate.Operator.less), (after, .greater)] {
+      guard let bound else { continue }
+      let id = try coordinator.managedObjectID(entity: QueueModel.job, number: bound)
+      conditions.append(.comparison(.path("SELF"), comparison, .constant(.object(id))))
     }
     if let tag {
       conditions.append(.comparison(.path(JobSlot.tags.name), .contains, .constant(.string("|\(tag)|"))))

@@ -6,7 +6,7 @@ extension DaemonConfiguration {
   static let longest = 1 << 20
 
   enum Key: String, CaseIterable {
-    case stores, lanes, recipes, keep, spool, state, socket
+    case stores, lanes, recipes, keep, spool, state, socket, operators
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -63,6 +63,7 @@ extension DaemonConfiguration {
     socket = section[.socket]?.socketPath(in: folder) ?? socket
     paths.add(socket, key: "socket", section[.socket])
     allowedFolders = section[.allowedFolders]?.folders(in: folder) ?? allowedFolders
+    operators = section[.operators]?.users() ?? operators
     logLevel = section[.logLevel]?.word(of: Logger.Level.self) ?? logLevel
     drainTimeout = section[.drainTimeout]?.duration(.zero ... .seconds(86_400)) ?? drainTimeout
     rescanInterval = section[.rescanInterval]?.duration(.seconds(1) ... .seconds(86_400)) ?? rescanInterval
@@ -105,6 +106,16 @@ extension YAMLValue {
       return nil
     }
     return path
+  }
+
+  /// Names of users of this system.
+  fileprivate func users() -> [String]? {
+    guard let elements = elements(of: "users' names") else { return nil }
+    return elements.compactMap { element in
+      guard let name = element.text() else { return nil }
+      if SystemUser.number(of: name) == nil { element.wrong("there is no user of that name on this system") }
+      return name
+    }
   }
 
   fileprivate func folders(in folder: ConfigurationFolder) -> [String]? {

@@ -13,6 +13,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var socket = "/run/lade/control.sock"
   /// Folders, besides the spool, in which the source of a ticket may be.
   package var allowedFolders: [String] = []
+  /// Users who may do what only root and the daemon's user may otherwise.
+  package var operators: [String] = []
   package var logLevel = Logger.Level.info
   /// How long a daemon that is to stop waits for running jobs.
   package var drainTimeout = Duration.seconds(30)

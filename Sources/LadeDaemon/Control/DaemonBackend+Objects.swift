@@ -24,7 +24,7 @@ extension DaemonBackend {
   }
 
   /// The store that is asked, and its entity: without a store's name, the one that has the entity.
-  private func target(_ query: ObjectQuery) throws -> (DataStores.Store, EntityDescription) {
+  func target(_ query: ObjectQuery) throws -> (DataStores.Store, EntityDescription) {
     let candidates: [DataStores.Store]
     if let name = query.store {
       guard let store = stores[name] else { throw ControlError.noSuchStore(name, known: stores.names) }
@@ -60,7 +60,7 @@ extension DaemonBackend {
   }
 
   /// Reads in a context of its own, off the main queue and off the cooperative pool.
-  private func reading<T: Sendable>(
+  func reading<T: Sendable>(
     _ store: DataStores.Store, _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
   ) async throws -> T {
     let context = ManagedObjectContext(.privateQueue, coordinator: store.coordinator, name: "control")

@@ -17,13 +17,7 @@ extension DaemonBackend {
     let summary = try await withCheckedThrowingContinuation { (answer: CheckedContinuation<RejectSummary, any Error>) in
       Self.rejectQueue.async { answer.resume(with: Result { try Self.summary(of: file, options) }) }
     }
-    return RejectReport(
-      job: id, file: file.path, isFolder: job.entity == ImportRequest.feed, count: summary.count,
-      groups: summary.groups.map { group in
-        RejectReport.Group(
-          code: group.code, column: group.column, count: group.count,
-          examples: group.examples.map { .init(line: $0.line, message: $0.message, record: $0.record) })
-      }, others: summary.others)
+    return RejectReport(job: id, file: file.path, isFolder: job.entity == ImportRequest.feed, summary)
   }
 
   private static func summary(of file: URL, _ options: ReaderOptions) throws -> RejectSummary {

@@ -20,6 +20,8 @@ import Synchronization
 /// A daemon of one configuration.
 public struct Daemon: Sendable {
   private let configuration: DaemonConfiguration
+  private let configurationPath: String
+  private let log = LogRing()
   private let logger: Logger
 
   /// Reads the configuration.
@@ -30,7 +32,10 @@ public struct Daemon: Sendable {
     } catch {
       throw DaemonError.configuration("\(error)")
     }
-    var logger = Logger(label: "laded") { label in StreamLogHandler.standardError(label: label) }
+    self.configurationPath = configurationPath
+    var logger = Logger(label: "laded") { [log] label in
+      MultiplexLogHandler([StreamLogHandler.standardError(label: label), RingLogHandler(log)])
+    }
     logger.logLevel = configuration.logLevel
     self.logger = logger
   }
@@ -54,11 +59,15 @@ public struct Daemon: Sendable {
     try await check()
     let opened = try await blocking { try Opened(configuration) }
     let holder = QueueHolder()
-    let plan = SubmissionPlan(configuration: configuration, stores: opened.stores)
+    let operations = Self.operations
+    let plan = SubmissionPlan(
+      configuration: configuration, stores: opened.stores,
+      otherKinds: operations.kinds.filter { $0 != ImportOperation.kind })
     let bridge = SpoolBridge(
       directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
       logger: logger)
-    let queue = try makeQueue(opened, bridge)
+    let ended = EndedJobs(since: startedAt)
+    let queue = try makeQueue(opened, operations, bridge, ended)
     holder.set(queue)
     var timing = SpoolTiming()
     timing.rescanInterval = configuration.rescanInterval
@@ -70,8 +79,10 @@ public struct Daemon: Sendable {
     try await bridge.recover()
     try await queue.start()
     let backend = DaemonBackend(
-      configuration: configuration, queue: queue, stores: opened.stores, plan: plan, directories: opened.directories,
-      intake: intake, startedAt: startedAt)
+      configuration: configuration, configurationPath: configurationPath, queue: queue, stores: opened.stores,
+      plan: plan, directories: opened.directories, intake: intake,
+      permissions: Permissions(operators: Set(configuration.operators.compactMap(SystemUser.number))),
+      meters: Meters(log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue)), startedAt: startedAt)
     let status = StatusService(queue: queue, logger: logger)
     let control = ControlServer(
       backend: backend, address: SocketAddress(path: configuration.socket), logger: logger,
@@ -79,7 +90,7 @@ public struct Daemon: Sendable {
     let services = ServiceGroup(
       services: [
         control, QueueService(queue: queue, drainTimeout: configuration.drainTimeout), SpoolService(intake: intake),
-        status,
+        status, backend.meters.mainQueue,
       ],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     logger.notice(
@@ -90,10 +101,17 @@ public struct Daemon: Sendable {
     withExtendedLifetime(opened.locks) {}
   }
 
-  private func makeQueue(_ opened: Opened, _ bridge: SpoolBridge) throws -> JobQueue {
+  /// What jobs there are.
+  private static var operations: OperationCatalogue {
     var operations = OperationCatalogue()
     operations.add(ImportOperation.kind, ImportOperation.self)
     operations.addMaintenance()
+    return operations
+  }
+
+  private func makeQueue(
+    _ opened: Opened, _ operations: OperationCatalogue, _ bridge: SpoolBridge, _ ended: EndedJobs
+  ) throws -> JobQueue {
     let stores = opened.stores
     var environment = JobEnvironment(
       dataStores: stores.coordinators,
@@ -109,7 +127,10 @@ public struct Daemon: Sendable {
         lanes: configuration.lanes.map(Jobs.LaneConfiguration.init),
         operations: operations, environment: environment,
         hooks: JobQueue.Hooks(
-          finished: { try await bridge.finished($0) },
+          finished: { job in
+            ended.note(job)
+            try await bridge.finished(job)
+          }, revive: { try await bridge.revive($0) },
           removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) }),
         retention: JobRetention(configuration.keep), logger: logger)
     } catch {

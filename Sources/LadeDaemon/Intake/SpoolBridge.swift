@@ -139,6 +139,14 @@ extension SubmissionRequest {
     notBefore = submission.notBefore
     uniqueKey = submission.uniqueKey
     maxAttempts = submission.maxAttempts
+    uniquePeriod = submission.uniquePeriod
+    uniqueStates = submission.uniqueStates.map { Set($0.map(\.queued)) }
+    deadline = submission.deadline
+    timeout = submission.timeout
+    after = submission.after.map { Jobs.JobDependency(job: $0.job, condition: $0.condition.queued) }
+    batch = submission.batch
+    tags = submission.tags
+    isHeld = submission.isHeld
     options = submission.options
   }
 }

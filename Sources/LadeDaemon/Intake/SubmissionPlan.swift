@@ -15,8 +15,32 @@ struct SubmissionRequest {
   var priority: Int?
   var notBefore: Date?
   var uniqueKey: String?
+  var uniquePeriod: TimeInterval?
+  var uniqueStates: Set<Jobs.JobState>?
+  var deadline: Date?
+  var timeout: TimeInterval?
+  var after: [Jobs.JobDependency] = []
+  var batch: Int64?
   var maxAttempts: Int?
+  var tags: [String] = []
+  var isHeld = false
   var options: [String: OptionValue] = [:]
+}
+
+extension SubmissionRequest {
+  /// Adds what is the same of every kind of job.
+  func complete(_ submission: inout Jobs.JobSubmission) throws {
+    if uniqueKey == nil, uniquePeriod != nil || uniqueStates != nil {
+      throw SubmissionProblem(
+        field: uniquePeriod == nil ? "unique_states" : "unique_period",
+        reason: "there is no unique_key that it goes with")
+    }
+    submission.uniqueness = uniqueKey.map { JobUniqueness(key: $0, period: uniquePeriod, states: uniqueStates) }
+    submission.deadline = deadline
+    submission.timeout = timeout
+    submission.after = after
+    submission.batch = batch
+  }
 }
 
 /// Why what somebody asks for can't be a job. `field` is a key of the ticket or request.
@@ -30,23 +54,19 @@ struct SubmissionProblem: Error, Equatable {
 struct SubmissionPlan: Sendable {
   let configuration: DaemonConfiguration
   let stores: DataStores
+  /// What jobs there are beside imports.
+  var otherKinds: [String] = []
   /// A job's options are kept with it, and in memory for each job that is listed.
-  private static let longestOptions = 128 << 10
+  static let longestOptions = 128 << 10
 
+  /// - Parameter source: the name of an import's file.
   /// - Throws: ``SubmissionProblem``.
-  func submission(_ request: SubmissionRequest, source: String, by who: String) throws -> Jobs.JobSubmission {
-    guard request.kind == ImportOperation.kind else {
-      throw SubmissionProblem(field: "kind", reason: "there is no kind of job \(request.kind)", advice: "Use import.")
-    }
+  func submission(_ request: SubmissionRequest, source: String?, by who: String) throws -> Jobs.JobSubmission {
+    guard request.kind == ImportOperation.kind else { return try otherSubmission(request, by: who) }
     let recipe = try recipe(request.recipe)
     let store = try store(request.store ?? recipe?.store)
     let entity = try entity(request.entity ?? recipe?.entity, in: store)
-    let lane = request.lane ?? recipe?.lane ?? LaneConfiguration.defaultName
-    guard configuration.lane(named: lane) != nil else {
-      throw SubmissionProblem(
-        field: "lane", reason: "there is no lane \(lane)",
-        advice: "The configuration has \(configuration.lanes.map(\.name).joined(separator: ", ")).")
-    }
+    let lane = try lane(request.lane ?? recipe?.lane ?? LaneConfiguration.defaultName)
     var options = recipe?.options ?? ImportOptions()
     if let mode = request.mode {
       guard let known = ImportOptions.Mode(rawValue: mode) else {
@@ -78,13 +98,15 @@ struct SubmissionPlan: Sendable {
         field: "options", reason: "they have \(json.utf8.count) bytes, and may have \(Self.longestOptions)",
         advice: "Put them into a recipe.")
     }
-    return Jobs.JobSubmission(
+    var submission = Jobs.JobSubmission(
       kind: request.kind, lane: lane, priority: request.priority ?? recipe?.priority ?? 0,
       store: store.configuration.name, entity: entity?.name ?? ImportRequest.feed, mode: options.mode?.rawValue,
       recipe: recipe?.name, source: source,
-      format: options.reader.format?.rawValue, options: json, notBefore: request.notBefore,
-      awaitsFile: true, uniqueKey: request.uniqueKey, maxAttempts: request.maxAttempts ?? recipe?.maxAttempts ?? 5,
+      format: options.reader.format?.rawValue, options: json, tags: request.tags, notBefore: request.notBefore,
+      isHeld: request.isHeld, awaitsFile: true, maxAttempts: request.maxAttempts ?? recipe?.maxAttempts ?? 5,
       submittedBy: who)
+    try request.complete(&submission)
+    return submission
   }
 
   /// Refuses recipes that no file could be imported by.
@@ -103,6 +125,13 @@ struct SubmissionPlan: Sendable {
     guard problems.isEmpty else { throw DaemonError.configuration(problems.joined(separator: "\n")) }
   }
 
+  func lane(_ name: String) throws -> String {
+    guard configuration.lane(named: name) == nil else { return name }
+    throw SubmissionProblem(
+      field: "lane", reason: "there is no lane \(name)",
+      advice: "The configuration has \(configuration.lanes.map(\.name).joined(separator: ", ")).")
+  }
+
   private func recipe(_ name: String?) throws -> RecipeConfiguration? {
     guard let name else { return nil }
     guard let recipe = configuration.recipe(named: name) else {
@@ -114,7 +143,7 @@ struct SubmissionPlan: Sendable {
     return recipe
   }
 
-  private func store(_ name: String?) throws -> DataStores.Store {
+  func store(_ name: String?) throws -> DataStores.Store {
     let known = stores.names.joined(separator: ", ")
     guard let name else {
       if let only = stores.only { return only }

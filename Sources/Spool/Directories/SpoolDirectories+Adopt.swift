@@ -10,6 +10,8 @@ package struct SubmittedFile: Sendable {
   package let name: String
   /// Its size in bytes.
   package var size: Int64 { file.status.size }
+  /// A descriptor of it, open as long as somebody holds this.
+  package var descriptor: Int32 { file.descriptor.number }
 }
 
 /// Why a file that was submitted by name isn't taken.

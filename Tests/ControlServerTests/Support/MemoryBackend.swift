@@ -9,7 +9,7 @@ final class MemoryBackend: ControlBackend {
     var description: String { "the disk of the queue store is full" }
   }
 
-  private struct State {
+  fileprivate struct State {
     var jobs: [Int64: Job] = [:]
     var listeners: [Int: AsyncStream<Job>.Continuation] = [:]
     var nextListener = 0
@@ -17,9 +17,17 @@ final class MemoryBackend: ControlBackend {
     var submissions: [JobSubmission] = []
     var objectQueries: [ObjectQuery] = []
     var jobQueries: [JobQuery] = []
+    var changes: [JobChange] = []
+    var tests: [RecipeTest] = []
+    var paused: Set<String> = []
+    var concurrency: [String: Int] = [:]
+    var log: [LogLine] = []
+    var logListeners: [Int: AsyncStream<LogLine>.Continuation] = [:]
+    var watchers: [AsyncStream<WatchEvent>.Continuation] = []
+    var watchQueries: [WatchQuery] = []
   }
 
-  private let state = Mutex(State())
+  fileprivate let state = Mutex(State())
   private let left: AsyncStream<Void>.Continuation
   private let joined: AsyncStream<Void>.Continuation
   /// A value for each event stream that somebody left.
@@ -39,6 +47,11 @@ final class MemoryBackend: ControlBackend {
   var submissions: [JobSubmission] { state.withLock { $0.submissions } }
   var objectQueries: [ObjectQuery] { state.withLock { $0.objectQueries } }
   var jobQueries: [JobQuery] { state.withLock { $0.jobQueries } }
+  var changes: [JobChange] { state.withLock { $0.changes } }
+  var tests: [RecipeTest] { state.withLock { $0.tests } }
+  var watchQueries: [WatchQuery] { state.withLock { $0.watchQueries } }
+  /// Who listens to the log.
+  var logListeners: Int { state.withLock { $0.logListeners.count } }
 
   /// Puts a job, new or changed, and tells everybody.
   func set(_ job: Job) {
@@ -59,9 +72,9 @@ final class MemoryBackend: ControlBackend {
   func jobs(_ query: JobQuery) async throws -> JobList {
     state.withLock { state in
       state.jobQueries.append(query)
-      let all = state.jobs.values.sorted { $0.id > $1.id }.filter { job in
+      let all = state.jobs.values.sorted { query.order == .newest ? $0.id > $1.id : $0.id < $1.id }.filter { job in
         (query.states.isEmpty || query.states.contains(job.state)) && (query.lane ?? job.lane) == job.lane
-          && job.id < query.before ?? .max
+          && job.id < query.before ?? .max && job.id > query.after ?? .min
       }
       let page = Array(all.prefix(query.limit))
       return JobList(jobs: page, next: all.count > page.count ? page.last?.id : nil)
@@ -98,11 +111,10 @@ final class MemoryBackend: ControlBackend {
   }
 
   func cancel(_ id: Int64, by peer: Peer) async throws -> Job {
-    var job = try await job(id)
-    guard !job.state.isEnded else { throw ControlError.conflict(reason: "Job \(id) has ended already.") }
-    job.state = .cancelled
-    set(job)
-    return job
+    guard !(try await job(id)).state.isEnded else {
+      throw ControlError.conflict(reason: "Job \(id) has ended already.")
+    }
+    return try await changed(id, by: peer) { $0.state = .cancelled }
   }
 
   func jobEvents() -> AsyncStream<Job> {
@@ -120,6 +132,33 @@ final class MemoryBackend: ControlBackend {
     return stream
   }
 
+  func logLines() -> AsyncStream<LogLine> {
+    let (stream, continuation) = AsyncStream<LogLine>.makeStream()
+    let number = state.withLock { state in
+      state.nextListener += 1
+      state.logListeners[state.nextListener] = continuation
+      return state.nextListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.logListeners.removeValue(forKey: number) }
+      self?.left.yield()
+    }
+    joined.yield()
+    return stream
+  }
+
+  func watch(_ query: WatchQuery) async throws -> AsyncStream<WatchEvent> {
+    if query.entity == "Nothing" { throw ControlError.noSuchEntity("Nothing", known: ["Stop"]) }
+    let (stream, continuation) = AsyncStream<WatchEvent>.makeStream()
+    continuation.onTermination = { [weak self] _ in self?.left.yield() }
+    state.withLock { state in
+      state.watchQueries.append(query)
+      state.watchers.append(continuation)
+    }
+    joined.yield()
+    return stream
+  }
+
   func objects(_ query: ObjectQuery) async throws -> ObjectPage {
     state.withLock { $0.objectQueries.append(query) }
     return ObjectPage(
@@ -132,6 +171,82 @@ final class MemoryBackend: ControlBackend {
   func count(_ query: ObjectQuery) async throws -> Int {
     state.withLock { $0.objectQueries.append(query) }
     return 1234
+  }
+}
+
+// What the rest of the interface changes.
+extension MemoryBackend {
+  func changed(
+    _ id: Int64, by peer: Peer, isRemoved: Bool = false, _ change: (inout Job) -> Void
+  ) async throws -> Job {
+    var job = try await job(id)
+    change(&job)
+    state.withLock { $0.peers.append(peer) }
+    if isRemoved { state.withLock { _ = $0.jobs.removeValue(forKey: id) } } else { set(job) }
+    return job
+  }
+
+  func note(_ change: JobChange, by peer: Peer) {
+    state.withLock { state in
+      state.changes.append(change)
+      state.peers.append(peer)
+    }
+  }
+
+  func note(_ test: RecipeTest) { state.withLock { $0.tests.append(test) } }
+
+  /// What somebody has set of a lane.
+  struct LaneChange {
+    var isPaused: Bool
+    var concurrency: Int?
+  }
+
+  func set(_ name: String, _ change: (inout LaneChange) -> Void) throws -> Lane {
+    guard ["import", "maintenance"].contains(name) else {
+      throw ControlError.noSuchLane(name, known: ["import", "maintenance"])
+    }
+    state.withLock { state in
+      var lane = LaneChange(isPaused: state.paused.contains(name), concurrency: state.concurrency[name])
+      change(&lane)
+      if lane.isPaused { state.paused.insert(name) } else { state.paused.remove(name) }
+      state.concurrency[name] = lane.concurrency
+    }
+    return lane(name)
+  }
+
+  func lane(_ name: String) -> Lane {
+    state.withLock { state in
+      let isPaused = state.paused.contains(name)
+      return Lane(
+        name: name, concurrency: state.concurrency[name] ?? 2, configuredConcurrency: 2, isPaused: isPaused,
+        pausedBy: isPaused ? "user 0" : nil, pausedAt: isPaused ? Date(timeIntervalSince1970: 1_772_000_000) : nil,
+        rate: name == "import" ? .init(jobs: 10, seconds: 60) : nil, counts: ["running": 1], running: [1])
+    }
+  }
+
+  /// Logs a line, and tells it to whoever listens.
+  func log(_ message: String, job: Int64? = nil, level: LogLevel = .info) {
+    state.withLock { state in
+      let line = LogLine(
+        number: Int64(state.log.count + 1), at: Date(timeIntervalSince1970: 1_772_000_000), level: level,
+        message: message, job: job, metadata: ["a": "b"])
+      state.log.append(line)
+      for listener in state.logListeners.values { listener.yield(line) }
+    }
+  }
+
+  func log(_ query: LogQuery) -> [LogLine] {
+    state.withLock { Array($0.log.filter(query.matches).suffix(query.limit)) }
+  }
+
+  /// Tells the standing queries something.
+  func tell(_ event: WatchEvent) {
+    for watcher in state.withLock({ $0.watchers }) { watcher.yield(event) }
+  }
+
+  /// Ends the standing queries.
+  func endWatching() {
+    for watcher in state.withLock({ $0.watchers }) { watcher.finish() }
   }
 }
 

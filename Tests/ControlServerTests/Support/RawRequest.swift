@@ -9,6 +9,7 @@ struct RawAnswer: Sendable {
   let status: Int
   let contentType: String?
   let body: Data
+  let headers: HTTPHeaders
 
   func problem() throws -> Problem { try WireFormat.decode(Problem.self, from: body) }
 }
@@ -18,6 +19,6 @@ func ask(_ path: String, _ method: HTTPMethod, _ uri: String, body: Data? = nil)
   try await HTTPExchange(socketPath: path).perform(.init(method, uri: uri, body: body)) { head, body in
     RawAnswer(
       status: Int(head.status.code), contentType: head.headers.first(name: "content-type"),
-      body: try await body.collect())
+      body: try await body.collect(), headers: head.headers)
   }
 }

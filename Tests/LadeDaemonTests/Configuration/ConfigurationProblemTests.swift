@@ -35,8 +35,11 @@ struct ConfigurationProblemTests {
     Case(
       stores + "colour: red\n",
       "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `keep`, `lanes`, `log_level`, "
-        + "`recipes`, `rescan_interval`, `socket`, `spool`, `state`, `stores`"),
+        + "`operators`, `recipes`, `rescan_interval`, `socket`, `spool`, `state`, `stores`"),
     Case(stores + "spool: 5\n", "2:8: `spool` must be text, and is the number 5; put it in quotes"),
+    Case(
+      stores + "operators: [root, nobody-of-that-name]\n",
+      "2:19: `operators[2]` can't be “nobody-of-that-name”: there is no user of that name on this system"),
     Case(stores + "spool:\n", "2:7: `spool` must be text, and is nothing; write a value, or remove the key"),
     Case(stores + "spool: ''\n", "2:8: `spool` can't be “”: it is empty; name something, or remove the key"),
     Case(stores + "spool: \"a\\nb\"\n", "2:8: `spool` can't be “a\\u{a}b”: it holds a control character"),

@@ -1,0 +1,58 @@
+import ControlAPI
+import Hummingbird
+
+extension ControlRoutes {
+  func status(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(await backend.status())
+  }
+
+  func stats(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    var stats = try await backend.stats()
+    stats.requests = meter.spread
+    stats.listeners = meter.listeners
+    return try .json(stats)
+  }
+
+  func checkConfiguration(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(await backend.checkConfiguration())
+  }
+
+  /// This interface's description, as it is in the sources.
+  func description(_ request: Request) throws -> Response {
+    try request.refuseQuery()
+    let text = PackageResources.openapi_yaml
+    return Response(
+      status: .ok, headers: [.contentType: "application/yaml", .contentLength: String(text.count)],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: text)))
+  }
+
+  /// The last lines of the log; with `follow`, what is logged from then on, too.
+  func log(_ request: Request, _ context: ControlContext) async throws -> Response {
+    let query = try LogQuery(request.query())
+    guard query.follows else { return try .json(LogPage(lines: backend.log(query))) }
+    // First what comes, then what was: the other way round, what is logged between them would be lost.
+    let lines = Handed(backend.logLines())
+    let last = backend.log(query)
+    let queue = EventQueue<LogLine>(capacity: 2 * LogQuery.maximumLimit)
+    return EventStream(meter: meter).response(to: request, context) {
+      for line in last { queue.put(line) }
+      let known = last.last?.number ?? 0
+      guard let lines = lines.take() else { return true }
+      for await line in lines where line.number > known && query.matches(line) {
+        if !queue.put(line) { return false }
+      }
+      queue.finish()
+      return true
+    } write: { writer in
+      while let lines = await queue.take() {
+        for line in lines { try await writer.send(LogEvent.line(line).serverSentEvent()) }
+      }
+      if queue.isOverfull { try await writer.send(LogEvent.lagged.serverSentEvent()) }
+    } stop: {
+      queue.close()
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import ControlAPI
+import Foundation
+import Hummingbird
+import ServiceLifecycle
+
+extension Request {
+  /// The most bytes that a body may have.
+  static let maximumBodySize = 1 << 20
+
+  /// The body as JSON.
+  /// - Throws: ``BodyError``, `DecodingError`, or what says that it is too large or that the daemon stops.
+  func decoded<Value: Decodable>(as type: Value.Type = Value.self) async throws -> Value {
+    // A client that doesn't go on sending must not keep the daemon from stopping.
+    let body = try await cancelWhenGracefulShutdown { try await self.body.collect(upTo: Self.maximumBodySize) }
+    let data = Data(body.readableBytesView)
+    do {
+      return try WireFormat.decode(type, from: data)
+    } catch {
+      // The decoder's own words don't say where it stopped reading.
+      if let mistake = JSONMistake.first(in: [UInt8](data)) { throw BodyError.notJSON(mistake) }
+      throw error
+    }
+  }
+
+  /// - Throws: ``BodyError/unexpected`` where there is a body that says something.
+  func refuseBody() async throws {
+    let body = try await cancelWhenGracefulShutdown { try await self.body.collect(upTo: Self.maximumBodySize) }
+    let text = body.readableBytesView.filter { !JSONMistake.isSpace($0) }
+    guard text.isEmpty || text.elementsEqual("{}".utf8) else { throw BodyError.unexpected }
+  }
+}
+
+/// What is wrong with a request's body before its values are looked at.
+enum BodyError: Error, Equatable {
+  case notJSON(JSONMistake)
+  case unexpected
+}

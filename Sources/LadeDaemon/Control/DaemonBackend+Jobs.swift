@@ -1,0 +1,114 @@
+import ControlAPI
+import ControlServer
+import Jobs
+import Spool
+
+extension DaemonBackend {
+  func jobs(_ query: JobQuery) async throws -> JobList {
+    // What lies in incoming/ counts: whoever drops a file and asks at once sees its job.
+    try await intake.rescan()
+    var filter = JobFilter(query.selection)
+    filter.before = query.before
+    filter.after = query.after
+    filter.newestFirst = query.order == .newest
+    filter.limit = query.limit + 1
+    let found = try await queue.jobs(filter)
+    let page = found.prefix(query.limit).map(shown)
+    return JobList(jobs: page, next: found.count > query.limit ? page.last?.id : nil)
+  }
+
+  func job(_ id: Int64) async throws -> ControlAPI.Job {
+    try await translating { shown(try await queue.job(id, withTransitions: true)) }
+  }
+
+  func submit(_ submission: ControlAPI.JobSubmission, by peer: Peer) async throws -> ControlAPI.Job {
+    try permissions.checkSubmission(of: submission.kind, by: peer)
+    return try await translating {
+      let file = try await opened(submission, for: peer)
+      let request = SubmissionRequest(submission)
+      let job = try await queue.submit(plan.submission(request, source: file?.name, by: peer.who))
+      guard let file else { return shown(job) }
+      return shown(try await handOver(file, to: job, by: peer))
+    }
+  }
+
+  /// The file of an import that somebody submits, opened for it.
+  func opened(_ submission: ControlAPI.JobSubmission, for peer: Peer) async throws -> SubmittedFile? {
+    guard submission.kind == ImportOperation.kind else {
+      if submission.source == nil { return nil }
+      throw ControlError.invalid(field: "source", reason: "a job of the kind \(submission.kind) takes no file")
+    }
+    guard let source = submission.source else {
+      throw ControlError.invalid(field: "source", reason: "an import needs the path of its file")
+    }
+    let folders = configuration.allowedFolders
+    return try await directories.onQueue { [directories] in
+      try directories.openSubmitted(source, for: peer.uid, allowedFolders: folders)
+    }
+  }
+
+  /// Copies a job's file, and lets the job run.
+  func handOver(_ file: SubmittedFile, to job: JobSnapshot, by peer: Peer) async throws -> JobSnapshot {
+    // With a unique key it may be a job that has its file already.
+    guard job.isAwaitingFile, !job.state.isEnded else { return job }
+    let name = SpoolDirectories.activeName(job: job.id, originalName: file.name)
+    do {
+      try await directories.onQueue { [directories] in try directories.adopt(file, as: name) }
+    } catch {
+      _ = try await queue.cancel(job.id, by: "laded: its file couldn't be copied: \(error)")
+      throw error
+    }
+    return try await queue.fileArrived(job.id, activeName: name, by: peer.who)
+  }
+
+  func cancel(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+    try await change(id, by: peer) { try await queue.cancel(id, by: $0) }
+  }
+
+  func retry(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+    try await change(id, by: peer) { try await queue.retry(id, by: $0) }
+  }
+
+  func hold(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+    try await change(id, by: peer) { try await queue.hold(id, by: $0) }
+  }
+
+  func release(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+    try await change(id, by: peer) { try await queue.release(id, by: $0) }
+  }
+
+  /// Changes a job, if the peer may.
+  func change(
+    _ id: Int64, by peer: Peer, _ body: (_ who: String) async throws -> JobSnapshot
+  ) async throws -> ControlAPI.Job {
+    try await translating {
+      try permissions.checkChange(of: try await queue.job(id), by: peer)
+      return shown(try await body(peer.who))
+    }
+  }
+}
+
+extension Peer {
+  /// As jobs and transitions name it.
+  var who: String { "user \(uid)" }
+}
+
+extension JobFilter {
+  init(_ selection: JobSelection) {
+    self.init(
+      states: Set(selection.states.map(\.queued)), kind: selection.kind, lane: selection.lane, store: selection.store,
+      entity: selection.entity, recipe: selection.recipe,
+      uniqueKey: selection.uniqueKey, tag: selection.tag,
+      isHeld: selection.isHeld)
+    ids = selection.jobs
+    batch = selection.batch
+    submitters = selection.submittedBy.map(Self.submitters)
+  }
+
+  /// What jobs are named after that somebody submitted: a user's number or name, or what stands there.
+  private static func submitters(_ text: String) -> [String] {
+    if text.contains(" ") { return [text] }
+    let number = UInt32(text) ?? SystemUser.number(of: text)
+    return number.map(Permissions.submitters) ?? [text]
+  }
+}

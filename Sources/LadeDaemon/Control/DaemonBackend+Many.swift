@@ -1,0 +1,106 @@
+import ControlAPI
+import ControlServer
+import Jobs
+import Spool
+
+extension DaemonBackend {
+  func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> ControlAPI.Job {
+    try await change(id, by: peer) { try await queue.setPriority(id, to: priority, by: $0) }
+  }
+
+  func remove(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+    try await change(id, by: peer) { try await queue.remove(id, by: $0) }
+  }
+
+  func change(_ change: ControlAPI.JobChange, by peer: Peer) async throws -> JobChangeResult {
+    try await translating {
+      let result = try await queue.change(filter(change.filter, for: peer), Jobs.JobChange(change), by: peer.who)
+      return JobChangeResult(
+        changed: result.changed, refused: result.refused,
+        refusals: result.refusals.map { .init(job: $0.job, reason: $0.why) })
+    }
+  }
+
+  /// What a selection means to somebody: of the jobs that it finds those that are its own, unless it is an operator.
+  private func filter(_ selection: JobSelection, for peer: Peer) throws -> JobFilter {
+    var filter = JobFilter(selection)
+    guard !permissions.isOperator(peer.uid) else { return filter }
+    let own = Permissions.submitters(peer.uid)
+    if let submitters = filter.submitters, !Set(submitters).isSubset(of: own) {
+      try permissions.checkOperator(peer, to: "change the jobs of others")
+    }
+    filter.submitters = filter.submitters ?? own
+    return filter
+  }
+
+  func batch(_ id: Int64) async throws -> Batch {
+    try await translating { Batch(try await queue.batch(id)) }
+  }
+
+  func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch {
+    for kind in batch.jobs.map(\.job.kind) + [batch.callback?.kind].compactMap({ $0 }) {
+      try permissions.checkSubmission(of: kind, by: peer)
+    }
+    return try await translating {
+      if let callback = batch.callback, callback.kind == ImportOperation.kind {
+        throw ControlError.invalid(field: "callback", reason: "it can't be an import")
+      }
+      var files: [SubmittedFile?] = []
+      for member in batch.jobs { files.append(try await opened(member.job, for: peer)) }
+      let members = try zip(batch.jobs, files).map { member, file in
+        JobBatchSubmission.Member(
+          try plan.submission(SubmissionRequest(member.job), source: file?.name, by: peer.who), name: member.name,
+          after: member.after.mapValues(\.queued))
+      }
+      let callback = try batch.callback.map { try plan.submission(SubmissionRequest($0), source: nil, by: peer.who) }
+      let made = try await queue.submit(
+        batch: JobBatchSubmission(
+          name: batch.name, members: members, callback: callback, condition: batch.condition.queued,
+          submittedBy: peer.who))
+      for (id, file) in zip(made.jobs, files) {
+        guard let file else { continue }
+        _ = try await handOver(file, to: queue.job(id), by: peer)
+      }
+      return Batch(try await queue.batch(made.id))
+    }
+  }
+}
+
+extension ControlAPI.JobDependency.Condition {
+  /// The same as the queue calls it.
+  var queued: Jobs.JobDependency.Condition {
+    switch self {
+    case .succeeded: .succeeded
+    case .ended: .ended
+    }
+  }
+
+  init(_ condition: Jobs.JobDependency.Condition) {
+    switch condition {
+    case .succeeded: self = .succeeded
+    case .ended: self = .ended
+    }
+  }
+}
+
+extension Jobs.JobChange {
+  fileprivate init(_ change: ControlAPI.JobChange) {
+    switch change.action {
+    case .cancel: self = .cancel
+    case .retry: self = .retry
+    case .hold: self = .hold
+    case .release: self = .release
+    case .remove: self = .remove
+    case .priority: self = .priority(change.priority ?? 0)
+    }
+  }
+}
+
+extension Batch {
+  fileprivate init(_ batch: JobBatchSnapshot) {
+    self.init(
+      id: batch.id, name: batch.name, submittedBy: batch.submittedBy, submittedAt: batch.submittedAt,
+      endedAt: batch.endedAt, total: batch.total, pending: batch.pending, failed: batch.failed,
+      callback: batch.callback, condition: .init(batch.condition), progress: .init(batch.progress), jobs: batch.jobs)
+  }
+}

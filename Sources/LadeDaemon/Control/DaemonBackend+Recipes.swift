@@ -1,0 +1,86 @@
+import ControlAPI
+import ControlServer
+import Dispatch
+import Foundation
+import Importing
+import Jobs
+import Spool
+
+extension DaemonBackend {
+  /// One file is tried at a time: it takes a core, and its store's turn to write.
+  private static let trialQueue = DispatchQueue(label: "control.trial", qos: .utility)
+
+  func recipes() -> [Recipe] {
+    configuration.recipes.map { Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane) }
+  }
+
+  func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
+    try await translating {
+      let folders = configuration.allowedFolders
+      let file = try await directories.onQueue { [directories] in
+        try directories.openSubmitted(test.source, for: peer.uid, allowedFolders: folders)
+      }
+      var request = SubmissionRequest()
+      request.recipe = test.recipe
+      request.store = test.store
+      request.entity = test.entity
+      request.mode = test.mode?.rawValue
+      request.options = test.options
+      let submission = try plan.submission(request, source: file.name, by: peer.who)
+      guard let name = submission.store, let store = stores[name], let entity = submission.entity else {
+        throw ControlError.invalid(field: "store", reason: "it isn't said into which store and entity")
+      }
+      try await refuseWhileTaken(name)
+      let trial = RecipeTrial(
+        coordinator: store.coordinator, file: file, entity: entity,
+        options: try JSONDecoder().decode(ImportOptions.self, from: Data(submission.options.utf8)),
+        folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
+        records: Int64(test.records ?? 1000))
+      let outcome = try await withCheckedThrowingContinuation {
+        (answer: CheckedContinuation<RecipeTrial.Outcome, any Error>) in
+        Self.trialQueue.async { answer.resume(with: Result { try trial.run() }) }
+      }
+      return RecipeTestResult(
+        store: name, entity: entity, mode: submission.mode.flatMap(ImportMode.init),
+        progress: outcome.progress.map(ControlAPI.JobProgress.init) ?? ControlAPI.JobProgress(),
+        isWhole: outcome.isWhole, notes: outcome.notes,
+        failure: outcome.failure,
+        rejects: outcome.rejects.map { RejectReport(job: 0, isFolder: entity == ImportRequest.feed, $0) }
+          ?? RejectReport(job: 0))
+    }
+  }
+
+  /// A trial has to wait for whoever writes to its store, and nobody is to wait for the end of a whole file.
+  private func refuseWhileTaken(_ store: String) async throws {
+    for job in try await queue.jobs(JobFilter(states: [.running], store: store, limit: 64)) {
+      let isAlone =
+        job.kind == ImportOperation.kind
+        ? try job.decodeOptions(as: ImportOptions.self).isWhole : !Permissions.open.contains(job.kind)
+      if isAlone {
+        throw ControlError.conflict(
+          reason: "Job \(job.id) (\(job.kind)) has store \(store) for itself.", hint: "Try it when that has ended.")
+      }
+    }
+  }
+}
+
+extension RejectReport {
+  init(job: Int64, file: String? = nil, isFolder: Bool, _ summary: RejectSummary) {
+    self.init(
+      job: job, file: file, isFolder: isFolder, count: summary.count,
+      groups: summary.groups.map { group in
+        Group(
+          code: group.code, column: group.column, count: group.count,
+          examples: group.examples.map { .init(line: $0.line, message: $0.message, record: $0.record) })
+      }, others: summary.others)
+  }
+}
+
+extension ControlAPI.JobProgress {
+  fileprivate init(_ progress: ImportProgress) {
+    self.init(
+      bytesDone: progress.bytesDone, bytesTotal: progress.bytesTotal, records: progress.counts.records,
+      inserted: progress.counts.inserted, updated: progress.counts.updated, unchanged: progress.counts.unchanged,
+      deleted: progress.counts.deleted, rejected: progress.counts.rejected, skipped: progress.counts.skipped)
+  }
+}

@@ -1,0 +1,71 @@
+import ControlServer
+import Glibc
+import Jobs
+
+/// Who may do what over the control socket. Whoever may connect is in the socket's group: reads everything, submits
+/// imports and exports, and changes what is its own. Root, the daemon's user and those that the configuration names as
+/// operators may do the rest.
+struct Permissions: Sendable {
+  /// Kinds of jobs that everyone may submit.
+  static let open: Set<String> = [ImportOperation.kind, "export"]
+
+  private let operators: Set<UInt32>
+
+  /// - Parameter operators: the numbers of the users that the configuration names.
+  init(operators: Set<UInt32>) { self.operators = operators.union([0, geteuid()]) }
+
+  func isOperator(_ user: UInt32) -> Bool { operators.contains(user) }
+
+  /// - Throws: ``ControlError/forbidden(reason:hint:)``.
+  func checkSubmission(of kind: String, by peer: Peer) throws {
+    guard !Self.open.contains(kind), !isOperator(peer.uid) else { return }
+    throw ControlError.forbidden(
+      reason: "You are user \(peer.uid), and only operators may submit jobs of the kind \(kind).", hint: Self.hint)
+  }
+
+  /// - Throws: ``ControlError/forbidden(reason:hint:)``.
+  func checkChange(of job: JobSnapshot, by peer: Peer) throws {
+    guard !isOperator(peer.uid), !Self.isSubmitter(peer.uid, of: job) else { return }
+    throw ControlError.forbidden(
+      reason: "Job \(job.id) was submitted by \(job.submittedBy), and you are user \(peer.uid).",
+      hint: "Its submitter may change it, and operators. " + Self.hint)
+  }
+
+  /// - Parameter what: what only operators may do, as in “may pause lanes”.
+  /// - Throws: ``ControlError/forbidden(reason:hint:)``.
+  func checkOperator(_ peer: Peer, to what: String) throws {
+    guard !isOperator(peer.uid) else { return }
+    throw ControlError.forbidden(
+      reason: "You are user \(peer.uid), and only operators may \(what).", hint: Self.hint)
+  }
+
+  /// How a job's `submittedBy` names a user: who asked over the socket, and who put a file into the spool.
+  static func submitters(_ user: UInt32) -> [String] { ["user \(user)", "spool (user \(user))"] }
+
+  private static func isSubmitter(_ user: UInt32, of job: JobSnapshot) -> Bool {
+    submitters(user).contains(job.submittedBy)
+  }
+
+  private static let hint =
+    "Operators are root, the daemon's user, and those that its configuration names under operators."
+}
+
+/// The system's users.
+enum SystemUser {
+  /// The number of the user of a name; nil when there is none. May read files, and ask whatever knows users here.
+  static func number(of name: String) -> UInt32? {
+    var size = 16 << 10
+    while size <= 1 << 20 {
+      var record = passwd()
+      var found: UnsafeMutablePointer<passwd>?
+      var texts = [CChar](repeating: 0, count: size)
+      let code = getpwnam_r(name, &record, &texts, texts.count, &found)
+      if code == ERANGE {
+        size *= 2
+        continue
+      }
+      return found?.pointee.pw_uid
+    }
+    return nil
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Importing
+import ManagedObjects
+import Spool
+
+/// The beginning of a file, imported in a transaction that is taken back. Bounded in records and in time.
+struct RecipeTrial: Sendable {
+  /// What would have been.
+  struct Outcome: Sendable {
+    /// Nil where not even that much was read.
+    var progress: ImportProgress?
+    var isWhole = false
+    var notes: [String] = []
+    var failure: String?
+    var rejects: RejectSummary?
+  }
+
+  /// A transaction keeps others from writing, so it may not take long.
+  private static let longest = Duration.seconds(5)
+
+  let coordinator: PersistentStoreCoordinator
+  let file: SubmittedFile
+  let entity: String
+  let options: ImportOptions
+  /// Where its rejects go meanwhile; nobody else uses it at the same time.
+  let folder: URL
+  let records: Int64
+
+  /// Blocks.
+  /// - Throws: what has to do with the daemon; what has to do with the file or the recipe is the outcome's failure.
+  func run() throws -> Outcome {
+    try makeFolder()
+    defer { clear() }
+    var options = options
+    options.isDryRun = true
+    options.skipsKnownFiles = false
+    options.batchSize = min(options.batchSize, Int(records))
+    let rejects = folder.appendingPathComponent("trial.rejects" + RejectFileEnding.of(file.name, options.reader))
+    var request = ImportRequest(
+      job: "trial/\(UUID().uuidString)", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity,
+      options: options, rejects: rejects)
+    request.descriptor = file.descriptor
+    let importer = Importer(coordinator: coordinator, request: request, largeLoad: .max)
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "trial")
+    let deadline = ContinuousClock.now + Self.longest
+    var outcome = Outcome()
+    do {
+      let end = try importer.run(in: context) {
+        guard outcome.records >= records || ContinuousClock.now > deadline else { return false }
+        // What is taken back has no rejects any more.
+        outcome.readRejects(rejects, options.reader)
+        return true
+      } report: {
+        if $0.counts.records > 0 || outcome.progress == nil { outcome.progress = $0 }
+      }
+      if case .finished(let progress, let notes) = end {
+        outcome.progress = progress
+        outcome.isWhole = true
+        outcome.notes = notes.filter { !$0.hasPrefix("dry run:") }
+      }
+    } catch let error as MappingError {
+      outcome.failure = error.description
+    } catch let error as ReaderError {
+      outcome.failure = error.description
+    } catch let error as ManagedObjectError {
+      outcome.failure = "\(error)"
+    }
+    if outcome.rejects == nil { outcome.readRejects(rejects, options.reader) }
+    withExtendedLifetime(file) {}
+    return outcome
+  }
+
+  private func makeFolder() throws {
+    if FileManager.default.fileExists(atPath: folder.path) { try FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  private func clear() {
+    do {
+      try FileManager.default.removeItem(at: folder)
+    } catch {
+      // The next trial removes it first, and says so if it can't.
+    }
+  }
+}
+
+extension RecipeTrial.Outcome {
+  fileprivate var records: Int64 { progress?.counts.records ?? 0 }
+
+  fileprivate mutating func readRejects(_ file: URL, _ options: ReaderOptions) {
+    guard let progress, progress.counts.rejected > 0, FileManager.default.fileExists(atPath: file.path) else { return }
+    do {
+      rejects = try RejectSummary.read(file, options: options)
+    } catch {
+      notes.append("why records were rejected can't be told: \(error)")
+    }
+  }
+}

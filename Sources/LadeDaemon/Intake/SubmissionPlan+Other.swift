@@ -1,0 +1,37 @@
+import ControlAPI
+import Foundation
+import Jobs
+
+extension SubmissionPlan {
+  /// A job that imports nothing: what its operation is told is for the operation to understand.
+  func otherSubmission(_ request: SubmissionRequest, by who: String) throws -> Jobs.JobSubmission {
+    guard otherKinds.contains(request.kind) else {
+      let known = ([ImportOperation.kind] + otherKinds).sorted().joined(separator: ", ")
+      throw SubmissionProblem(
+        field: "kind", reason: "there is no kind of job \(request.kind)", advice: "There are \(known).")
+    }
+    if request.recipe != nil {
+      throw SubmissionProblem(field: "recipe", reason: "recipes are for imports, and this is \(request.kind)")
+    }
+    let store = try store(request.store)
+    if let entity = request.entity, !store.entities.contains(entity) {
+      throw SubmissionProblem(
+        field: "entity", reason: "store \(store.configuration.name) has no entity \(entity)",
+        advice: "It has \(store.entities.sorted().joined(separator: ", ")).")
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let json = String(decoding: try encoder.encode(request.options), as: UTF8.self)
+    guard json.utf8.count <= Self.longestOptions else {
+      throw SubmissionProblem(
+        field: "options", reason: "they have \(json.utf8.count) bytes, and may have \(Self.longestOptions)")
+    }
+    var submission = Jobs.JobSubmission(
+      kind: request.kind, lane: try lane(request.lane ?? LaneConfiguration.maintenanceName),
+      priority: request.priority ?? 0, store: store.configuration.name, entity: request.entity, mode: request.mode,
+      options: json, tags: request.tags, notBefore: request.notBefore, isHeld: request.isHeld,
+      maxAttempts: request.maxAttempts ?? 5, submittedBy: who)
+    try request.complete(&submission)
+    return submission
+  }
+}

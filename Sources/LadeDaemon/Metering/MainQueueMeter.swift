@@ -1,0 +1,41 @@
+import ControlAPI
+import Dispatch
+import Jobs
+import ServiceLifecycle
+import Synchronization
+
+/// Measures how long the main queue lets others wait: after each change of a job, at most twenty times a second, so that
+/// an idle daemon isn't woken for it.
+struct MainQueueMeter: Service {
+  let queue: JobQueue
+  private let samples = Samples()
+
+  init(queue: JobQueue) { self.queue = queue }
+
+  private final class Samples: Sendable {
+    let latest = Mutex(LatestSamples(capacity: 1200))
+  }
+
+  /// The latest minute's, if there was that much to do.
+  var spread: Stats.Spread? { samples.latest.withLock(\.spread) }
+
+  func run() async throws {
+    for await _ in queue.events(capacity: 1).cancelOnGracefulShutdown() {
+      await measure()
+      do {
+        try await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(50)) }
+      } catch {
+        break
+      }
+    }
+  }
+
+  private func measure() async {
+    let start = ContinuousClock.now
+    await withCheckedContinuation { continuation in
+      DispatchQueue.main.async { continuation.resume() }
+    }
+    let time = start.duration(to: .now) / .seconds(1)
+    samples.latest.withLock { $0.add(time) }
+  }
+}

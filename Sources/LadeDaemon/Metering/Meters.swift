@@ -1,0 +1,6 @@
+/// What the daemon notes of itself, for whoever asks.
+struct Meters: Sendable {
+  let log: LogRing
+  let ended: EndedJobs
+  let mainQueue: MainQueueMeter
+}

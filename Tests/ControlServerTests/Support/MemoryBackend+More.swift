@@ -1,0 +1,101 @@
+import ControlAPI
+import ControlServer
+import Foundation
+
+/// What the test's daemon does beside listing, showing and telling.
+extension MemoryBackend {
+  func stats() async throws -> Stats {
+    Stats(
+      version: LadeVersion.current, startedAt: Date(timeIntervalSince1970: 1_772_000_000), uptime: 12.5,
+      counts: ["running": 1], lanes: ["import": ["running": 1]],
+      rates: [.init(seconds: 12.5, completed: 2, cancelled: 1, discarded: 0, records: 1000)],
+      durations: ["import": .init(count: 2, median: 0.5, p99: 1, longest: 1)],
+      mainQueue: .init(count: 4, median: 0.0001, p99: 0.001, longest: 0.001))
+  }
+
+  func checkConfiguration() async throws -> ConfigurationCheck {
+    ConfigurationCheck(
+      path: "/etc/lade/lade.yaml", isGood: false, differs: true,
+      mistakes: [.init(line: 3, column: 1, key: "lnaes", message: "there is no key `lnaes`"), .init(message: "so")])
+  }
+
+  func retry(_ id: Int64, by peer: Peer) async throws -> Job {
+    try await changed(id, by: peer) { $0.state = .available }
+  }
+
+  func hold(_ id: Int64, by peer: Peer) async throws -> Job {
+    try await changed(id, by: peer) {
+      $0.state = .scheduled
+      $0.isHeld = true
+    }
+  }
+
+  func release(_ id: Int64, by peer: Peer) async throws -> Job {
+    try await changed(id, by: peer) {
+      $0.state = .available
+      $0.isHeld = nil
+    }
+  }
+
+  func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> Job {
+    try await changed(id, by: peer) { $0.priority = priority }
+  }
+
+  func remove(_ id: Int64, by peer: Peer) async throws -> Job {
+    guard try await job(id).state.isEnded else { throw ControlError.conflict(reason: "Job \(id) hasn't ended.") }
+    return try await changed(id, by: peer, isRemoved: true) { _ in }
+  }
+
+  func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult {
+    note(change, by: peer)
+    return JobChangeResult(changed: 2, refused: 1, refusals: [.init(job: 3, reason: "it has ended")])
+  }
+
+  func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch {
+    var jobs: [Int64] = []
+    for member in batch.jobs { jobs.append(try await submit(member.job, by: peer).id) }
+    return Batch(
+      id: 1, name: batch.name, submittedBy: "user \(peer.uid)", submittedAt: Date(timeIntervalSince1970: 1_772_000_000),
+      total: jobs.count, pending: jobs.count, failed: 0, condition: batch.condition, jobs: jobs)
+  }
+
+  func batch(_ id: Int64) async throws -> Batch {
+    guard id == 1 else { throw ControlError.noSuchBatch(id) }
+    return Batch(
+      id: 1, name: "night", submittedBy: "user 0", submittedAt: Date(timeIntervalSince1970: 1_772_000_000),
+      endedAt: Date(timeIntervalSince1970: 1_772_000_009), total: 2, pending: 0, failed: 1, callback: 9, jobs: [1, 2])
+  }
+
+  func lanes() async throws -> [Lane] { ["import", "maintenance"].map(lane) }
+
+  func pause(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = true } }
+
+  func resume(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = false } }
+
+  func setConcurrency(of lane: String, to number: Int?, by peer: Peer) async throws -> Lane {
+    try set(lane) { $0.concurrency = number }
+  }
+
+  func recipes() -> [Recipe] { [Recipe(name: "people", store: "main", entity: "Stop", lane: "import")] }
+
+  func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
+    note(test)
+    return RecipeTestResult(
+      store: "main", entity: "Stop", mode: .upsert, progress: JobProgress(records: 3, inserted: 2, rejected: 1),
+      isWhole: true, notes: ["a note"],
+      rejects: RejectReport(
+        job: 0, count: 1,
+        groups: [
+          .init(code: "bad", column: "a", count: 1, examples: [.init(line: 2, message: "it is bad", record: "x")])
+        ]))
+  }
+
+  func stores(_ query: StoreQuery) async throws -> [Store] { [try await store("main", query)] }
+
+  func store(_ name: String, _ query: StoreQuery) async throws -> Store {
+    guard name == "main" else { throw ControlError.noSuchStore(name, known: ["main"]) }
+    return Store(
+      name: "main", path: "/var/lib/lade/main.sqlite", model: "/etc/lade/Main.xcdatamodeld", size: 4096, walSize: 0,
+      entities: [.init(name: "Stop", count: query.counts == false ? nil : 12, properties: ["name", "height"])])
+  }
+}
