@@ -5,13 +5,10 @@ extension ControlClientError {
   /// The exit status that scripts get.
   var exitStatus: ExitStatus {
     switch self {
-    case .noSocket, .nobodyListens, .notASocket, .cantConnect, .hungUp: .noDaemon
-    case .noPermission: .notAllowed
+    case .noSocket, .nobodyListens, .noPermission, .notASocket, .cantConnect, .hungUp: .noDaemon
     // A daemon that is starting or stopping may still say that it is.
     case .refused(let problem) where problem.status == 503: .noDaemon
-    case .refused(let problem) where problem.status == 403: .notAllowed
-    case .refused: .failed
-    case .versionMismatch: .versionMismatch
+    case .versionMismatch, .refused: .failed
     case .timedOut: .timedOut
     }
   }

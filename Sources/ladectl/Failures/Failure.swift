@@ -17,7 +17,7 @@ struct Failure: Sendable {
   init(_ error: any Error) {
     switch error {
     case let error as ControlClientError: ending = .report(error.problem, error.exitStatus)
-    case let error as LocalFailure: ending = .report(error.problem, error.exitStatus)
+    case let error as LocalFailure: ending = .report(error.problem, .failed)
     default: ending = .argumentParser(error)
     }
   }

