@@ -1,4 +1,4 @@
-import ManagedObjects
+package import ManagedObjects
 
 // To-one relationships: where their keys come from, and of which attribute they are.
 extension RecordMapping {
@@ -47,6 +47,16 @@ extension RecordMapping {
   /// Why there is no attribute by which a relationship's objects could be found.
   struct KeyProblem: Error {
     let reason: String
+  }
+
+  /// The attribute of the destination by which a relationship's objects are found where no recipe says another; nil when
+  /// there is none whose values could be read from a text.
+  package static func key(of relationship: RelationshipDescription) -> AttributeDescription? {
+    guard case .success(let key) = key(of: relationship, MappingOptions()), !key.isTransient else { return nil }
+    switch key.type {
+    case .transformable, .objectID, .composite, .undefined: return nil
+    default: return key
+    }
   }
 
   /// The attribute of the destination by which a relationship's objects are found.

@@ -3,18 +3,30 @@ enum Base64 {
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
-    output.reserveCapacity(output.count + (bytes.count + 2) / 3 * 4)
+    let length = (bytes.count + 2) / 3 * 4
+    output.reserveCapacity(output.count + length)
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(1, length)) { text in
+      guard let start = text.baseAddress else { return }
+      output.append(contentsOf: text[..<write(bytes, to: start)])
+    }
+  }
+
+  /// Writes to where there is room for four bytes for every three, begun ones too. Returns how many there are.
+  static func write(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>) -> Int {
     var index = 0
+    var written = 0
     while index < bytes.count {
       let left = bytes.count - index
       let group =
         UInt32(bytes[index]) << 16 | (left > 1 ? UInt32(bytes[index + 1]) << 8 : 0)
         | (left > 2 ? UInt32(bytes[index + 2]) : 0)
-      output.append(digits[Int(group >> 18)])
-      output.append(digits[Int(group >> 12 & 63)])
-      output.append(left > 1 ? digits[Int(group >> 6 & 63)] : UInt8(ascii: "="))
-      output.append(left > 2 ? digits[Int(group & 63)] : UInt8(ascii: "="))
+      output[written] = digits[Int(group >> 18)]
+      output[written + 1] = digits[Int(group >> 12 & 63)]
+      output[written + 2] = left > 1 ? digits[Int(group >> 6 & 63)] : UInt8(ascii: "=")
+      output[written + 3] = left > 2 ? digits[Int(group & 63)] : UInt8(ascii: "=")
       index += 3
+      written += 4
     }
+    return written
   }
 }

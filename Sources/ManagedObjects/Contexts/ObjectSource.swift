@@ -10,6 +10,8 @@ protocol ObjectSource: Sendable {
   func count(_ fetch: StoreFetch) throws -> Int
   /// What is asked of the stores' rows, or of groups of them. Unsaved changes don't count.
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>]
+  /// Calls `take` with each of them, in order, as soon as it is read.
+  func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws
   /// The rows that exist of those asked for, in any order.
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
   /// What a to-many relationship holds: `objects`, or `orderedObjects` of an ordered one.
@@ -23,6 +25,10 @@ protocol ObjectSource: Sendable {
 }
 
 extension ObjectSource {
+  func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws {
+    for row in try dictionaries(query) { try take(row) }
+  }
+
   func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
     for row in try rows(fetch) { take(row) }
   }

@@ -32,6 +32,11 @@ extension RoutingSource {
     return try MergedQuery(query, readers(of: query.fetch)).dictionaries()
   }
 
+  func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws {
+    if let only = try onlyReader(of: query.fetch) { return try only.eachDictionary(query, take) }
+    for row in try MergedQuery(query, readers(of: query.fetch)).dictionaries() { try take(row) }
+  }
+
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     if let only = ids.first, ids.count == 1 {
       return only.isTemporaryID ? [] : try reader(holding: only).rows(with: ids)

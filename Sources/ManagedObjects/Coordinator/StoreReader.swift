@@ -10,6 +10,8 @@ package protocol StoreReader: AnyObject, Sendable {
   func count(_ fetch: StoreFetch) throws -> Int
   /// What is asked of rows, or of groups of them: an array of values, in the order of the columns, for each.
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>]
+  /// Calls `take` with each of them, in order, as soon as it is read. Of a snapshot more may be read there.
+  func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws
   /// The rows that exist of those asked for, in any order.
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
   /// What a to-many relationship holds: `objects`, or `orderedObjects` of an ordered one.
@@ -22,6 +24,9 @@ package protocol StoreReader: AnyObject, Sendable {
 }
 
 extension StoreReader {
+  package func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws {
+    for row in try dictionaries(query) { try take(row) }
+  }
   package func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
     for row in try rows(fetch) { take(row) }
   }

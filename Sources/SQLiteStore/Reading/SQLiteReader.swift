@@ -69,6 +69,40 @@ extension SQLiteReader {
     }
   }
 
+  package func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws {
+    let kinds = try query.columns.map { try ColumnKind($0, in: store) }
+    let compiled = try compiler.dictionaries(query)
+    var failure: (any Error)?
+    try store.translating {
+      try read { db in
+        // One of its own: `take` may read meanwhile, and mustn't come upon this one.
+        let statement = try db.makeStatement(sql: compiled.sql)
+        try statement.setArguments(StatementArguments(compiled.arguments))
+        let handle = statement.sqliteStatement
+        defer { sqlite3_reset(handle) }
+        var row: ContiguousArray<Value> = []
+        row.reserveCapacity(kinds.count)
+        while true {
+          switch sqlite3_step(handle) {
+          case SQLITE_ROW:
+            row.removeAll(keepingCapacity: true)
+            for index in kinds.indices { row.append(RowReader.value(handle, Int32(index), kinds[index])) }
+            do {
+              try take(row)
+            } catch {
+              // Not the store's, and so not to be told as one of its own.
+              failure = error
+              return
+            }
+          case SQLITE_DONE: return
+          default: throw db.lastError(sql: compiled.sql)
+          }
+        }
+      }
+    }
+    if let failure { throw failure }
+  }
+
   package func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] {
     guard let first = ids.first else { return [] }
     let look = try store.rowsByNumber(of: first.entity)

@@ -13,5 +13,6 @@ final class SQLiteSnapshot: SQLiteReader {
     snapshot = try store.translating { try store.pool.makeSnapshot() }
   }
 
-  func read<T>(_ body: (Database) throws -> T) throws -> T { try snapshot.read(body) }
+  /// Reentrant: who goes through the rows of one query may ask another meanwhile.
+  func read<T>(_ body: (Database) throws -> T) throws -> T { try snapshot.unsafeReentrantRead(body) }
 }

@@ -1,0 +1,102 @@
+// A file that is there whole or not at all: it is written under a hidden name in its folder, brought to the disk, and
+// renamed; then the folder is brought to the disk. A name says a file of that folder and nothing else: it is refused with
+// anything in it that could lead elsewhere, and no link is followed. What a killed run left under the hidden name is
+// removed by the next one that uses it.
+
+import Glibc
+
+/// A file in the making. Belongs to one thread at a time.
+package final class AtomicFile {
+  /// The folder's path, and the name that the file is to have in it.
+  package let folder: String
+  package let name: String
+  private let hiddenName: String
+  private var directory: Int32 = -1
+  private var descriptor: Int32 = -1
+  private var isCommitted = false
+  /// Bytes written so far.
+  package private(set) var length: Int64 = 0
+
+  /// Begins a file, in a folder that is made if it isn't there.
+  /// - Parameter hiddenName: what it is called until it is whole.
+  /// - Throws: ``WriterError``.
+  package init(folder: String, name: String, hiddenName: String) throws(WriterError) {
+    self.folder = folder
+    self.name = try Self.checked(name)
+    self.hiddenName = hiddenName
+    if mkdir(folder, 0o750) != 0, errno != EEXIST { throw failure("make the folder", folder) }
+    directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw failure("open the folder", folder) }
+    try Self.remove(hiddenName, in: directory, folder)
+    descriptor = openat(directory, hiddenName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o640)
+    guard descriptor >= 0 else { throw failure("make", hiddenPath) }
+  }
+
+  deinit {
+    if !isCommitted, directory >= 0 { unlinkat(directory, hiddenName, 0) }
+    if descriptor >= 0 { close(descriptor) }
+    if directory >= 0 { close(directory) }
+  }
+
+  /// Where it is until it is whole.
+  package var hiddenPath: String { "\(folder)/\(hiddenName)" }
+  package var path: String { "\(folder)/\(name)" }
+
+  /// The name, if it is that of a file in a folder, whoever gave it: no way to another one, nothing hidden, nothing that a
+  /// terminal or a command would take for something else.
+  /// - Throws: ``WriterError/badName(_:reason:)``.
+  package static func checked(_ name: String) throws(WriterError) -> String {
+    func refuse(_ reason: String) -> WriterError { .badName(String(name.prefix(80)), reason: reason) }
+    if name.isEmpty { throw refuse("it is empty") }
+    if name.utf8.count > 200 { throw refuse("it is longer than 200 bytes") }
+    if name.utf8.contains(UInt8(ascii: "/")) { throw refuse("it has a / in it, and all exports are in one folder") }
+    if name.hasPrefix(".") { throw refuse("it begins with a dot, which hides it") }
+    if name.hasPrefix("-") { throw refuse("it begins with -, as an option does") }
+    let isPlain = name.unicodeScalars.allSatisfy { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse, .surrogate: false
+      default: true
+      }
+    }
+    if !isPlain { throw refuse("it has characters in it that can't be seen") }
+    return name
+  }
+
+  private static func remove(_ name: String, in directory: Int32, _ folder: String) throws(WriterError) {
+    guard unlinkat(directory, name, 0) != 0, errno != ENOENT else { return }
+    throw .file(path: "\(folder)/\(name)", operation: "remove", errno: errno)
+  }
+
+  /// Writes at the end.
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(WriterError) {
+    var written = 0
+    while written < bytes.count {
+      let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw failure("write", hiddenPath)
+      }
+      written += count
+      length += Int64(count)
+    }
+  }
+
+  /// Takes note of what somebody else has written at ``hiddenPath``.
+  func noteLength() throws(WriterError) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("look at", hiddenPath) }
+    length = Int64(status.st_size)
+  }
+
+  /// Makes the file whole: it is there, under its name and on the disk, when this returns. One of that name is replaced.
+  package func commit() throws(WriterError) {
+    guard fsync(descriptor) == 0 else { throw failure("sync", hiddenPath) }
+    guard renameat(directory, hiddenName, directory, name) == 0 else { throw failure("rename to \(name)", hiddenPath) }
+    isCommitted = true
+    guard fsync(directory) == 0 else { throw failure("sync the folder", folder) }
+  }
+
+  private func failure(_ operation: String, _ path: String) -> WriterError {
+    .file(path: path, operation: operation, errno: errno)
+  }
+}

@@ -1,0 +1,83 @@
+import CArchive
+
+/// How a file that is written is packed.
+package enum WrittenCompression: String, Codable, Sendable, CaseIterable {
+  case gzip, zstd
+
+  /// What it adds to a file's name.
+  package var ending: String { self == .gzip ? ".gz" : ".zst" }
+}
+
+/// Packs what is written, by libarchive, on its way into the file. The same bytes always become the same file: no time and
+/// no name is in it.
+final class PackedSink: ByteSink {
+  private let archive: OpaquePointer
+  private let file: AtomicFile
+  private var failure: WriterError?
+
+  init(_ compression: WrittenCompression, _ file: AtomicFile) throws {
+    guard let archive = archive_write_new() else { throw WriterError.packing(reason: "there is no memory") }
+    self.archive = archive
+    self.file = file
+    switch compression {
+    case .gzip:
+      try check(archive_write_add_filter_gzip(archive))
+      try check(archive_write_set_filter_option(archive, "gzip", "timestamp", nil))
+    case .zstd: try check(archive_write_add_filter_zstd(archive))
+    }
+    try check(archive_write_set_format_raw(archive))
+    // Without blocks that would have to be filled up.
+    try check(archive_write_set_bytes_in_last_block(archive, 1))
+    try check(
+      archive_write_open(
+        archive, Unmanaged.passUnretained(self).toOpaque(), nil,
+        { _, client, bytes, count in
+          guard let client, let bytes else { return -1 }
+          let sink = Unmanaged<PackedSink>.fromOpaque(client).takeUnretainedValue()
+          return sink.pass(UnsafeRawBufferPointer(start: bytes, count: count))
+        }, nil))
+    let entry = archive_entry_new()
+    defer { archive_entry_free(entry) }
+    archive_entry_set_pathname(entry, "data")
+    archive_entry_set_filetype(entry, 0o100000)
+    try check(archive_write_header(archive, entry))
+  }
+
+  deinit {
+    // What it holds back isn't to be written any more.
+    archive_write_fail(archive)
+    archive_write_free(archive)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = archive_write_data(archive, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+      guard count > 0 else { throw error() }
+      written += count
+    }
+  }
+
+  func finish() throws {
+    try check(archive_write_finish_entry(archive))
+    try check(archive_write_close(archive))
+  }
+
+  private func pass(_ bytes: UnsafeRawBufferPointer) -> Int {
+    do throws(WriterError) {
+      try file.write(bytes)
+      return bytes.count
+    } catch {
+      failure = error
+      return -1
+    }
+  }
+
+  private func check(_ result: Int32) throws {
+    if result < ARCHIVE_WARN { throw error() }
+  }
+
+  private func error() -> WriterError {
+    failure ?? .packing(reason: archive_error_string(archive).map { String(cString: $0) } ?? "libarchive says no more")
+  }
+}

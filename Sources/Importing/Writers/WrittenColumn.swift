@@ -1,0 +1,73 @@
+package import ManagedObjects
+
+/// A column of what is written: its name, and how its values are.
+package struct WrittenColumn: Sendable {
+  /// How dates are written, so that the importer reads the same instant.
+  enum DateForm: Sendable {
+    /// ISO 8601, in UTC.
+    case iso
+    /// Seconds since 1970.
+    case unix
+    case pattern(DatePattern, format: String)
+  }
+
+  package let name: String
+  /// The type of its values; nil for whole numbers that are no attribute: counts.
+  let type: AttributeType?
+  let dates: DateForm
+  /// Whether data is JSON already, and stands as it is in JSON.
+  let isJSON: Bool
+
+  /// A column of an attribute's values.
+  /// - Parameter keepsModelDates: whether dates are written as the model's user info says that they are read (`dateFormat`);
+  ///   otherwise they are ISO 8601.
+  /// - Throws: ``ConverterError`` for a date format that isn't one.
+  package init(_ attribute: AttributeDescription, name: String, keepsModelDates: Bool = true) throws(ConverterError) {
+    self.name = name
+    type = attribute.type
+    isJSON = attribute.isCodable
+    guard attribute.type == .date, keepsModelDates else {
+      dates = .iso
+      return
+    }
+    switch attribute.userInfo["dateFormat"] {
+    case nil, "": dates = .iso
+    case "UnixTime": dates = .unix
+    case let format?: dates = .pattern(try DatePattern(format, attribute: attribute.name), format: format)
+    }
+  }
+
+  /// A column of whole numbers, texts or object IDs.
+  package init(name: String, type: AttributeType? = nil) {
+    self.name = name
+    self.type = type
+    dates = .iso
+    isJSON = false
+  }
+}
+
+/// A column that holds several values in each record: the keys of a to-many relationship, or objects in it.
+package struct WrittenCollection: Sendable {
+  package let name: String
+  /// What each object gives: one value if they are keys, otherwise members of an object by their names.
+  package let columns: [WrittenColumn]
+  package let isOfKeys: Bool
+  /// What stands between keys where they are one text; nil where that can't be said.
+  let separator: String?
+
+  /// A column of keys.
+  package init(keys column: WrittenColumn, name: String, separator: String?) {
+    self.name = name
+    columns = [column]
+    isOfKeys = true
+    self.separator = separator
+  }
+
+  /// A column of objects.
+  package init(objects columns: [WrittenColumn], name: String) {
+    self.name = name
+    self.columns = columns
+    isOfKeys = false
+    separator = nil
+  }
+}
