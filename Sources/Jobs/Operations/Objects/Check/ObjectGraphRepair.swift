@@ -1,0 +1,47 @@
+import ManagedObjects
+
+/// Mends relationships, in the store as it is now: what has changed since it was looked at is left alone.
+struct ObjectGraphRepair {
+  private let coordinator: PersistentStoreCoordinator
+  private let author: String
+
+  init(_ coordinator: PersistentStoreCoordinator, author: String) {
+    self.coordinator = coordinator
+    self.author = author
+  }
+
+  /// Mends all by one save or, if that isn't possible, each by one of its own.
+  /// - Returns: those that are mended.
+  func mend(_ fixes: [GraphFix]) throws -> Set<GraphFix> {
+    guard !fixes.isEmpty else { return [] }
+    if let mended = try save(fixes) { return mended }
+    guard fixes.count > 1 else { return [] }
+    return try fixes.reduce(into: []) { mended, fix in mended.formUnion(try save([fix]) ?? []) }
+  }
+
+  /// nil when the save is refused: for another object's sake, or because somebody else was faster.
+  private func save(_ fixes: [GraphFix]) throws -> Set<GraphFix>? {
+    let context = ManagedObjectContext(
+      .confinement, coordinator: coordinator, name: "check", transactionAuthor: author)
+    var mended: Set<GraphFix> = []
+    let ids = Array(Set(fixes.map(\.object)))
+    let rows = Dictionary(try context.existingRows(of: ids).map { ($0.id, $0) }) { first, _ in first }
+    for fix in fixes {
+      guard let slot = fix.object.entity.propertiesByName[fix.relationship]?.slot,
+        rows[fix.object]?.values[slot] == fix.former
+      else { continue }
+      // The slot alone: the other end is as it should be, or isn't there.
+      try context.existingObject(with: fix.object).setValue(fix.value, at: slot)
+      mended.insert(fix)
+    }
+    do {
+      try context.save()
+      return mended
+    } catch let error as ManagedObjectError {
+      switch error {
+      case .validation, .mergeConflicts, .brokenReferences, .constraintConflicts: return nil
+      default: throw error
+      }
+    }
+  }
+}
