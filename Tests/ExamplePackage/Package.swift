@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program that uses the object layer from outside: a model, the classes that the plugin generates from it, and main.
+// A program that uses the library from outside: a model, the classes that the plugin generates from it, an operation of its
+// own for the queue, and main.
 // `make check` builds and runs it.
 
 let package = Package(
@@ -9,7 +10,8 @@ let package = Package(
   dependencies: [.package(name: "lade", path: "../..")],
   targets: [
     .executableTarget(
-      name: "Example", dependencies: [.product(name: "ManagedObjects", package: "lade")],
+      name: "Example",
+      dependencies: ["ManagedObjects", "SQLiteStore", "Jobs"].map { .product(name: $0, package: "lade") },
       swiftSettings: [.treatAllWarnings(as: .error)],
       plugins: [.plugin(name: "ManagedObjectClasses", package: "lade")])
   ],

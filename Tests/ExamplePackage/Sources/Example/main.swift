@@ -1,4 +1,5 @@
-// A company with two people, saved by one context and read by another. Ends with 0 when everything came back.
+// A company with two people, saved by one context and read by another; then a queue of jobs over such companies. Ends with 0
+// when everything came out as it should.
 
 import Foundation
 import ManagedObjects
@@ -31,3 +32,5 @@ else {
   exit(1)
 }
 print("\(read.name ?? ""): \(first.title), \(last.name ?? "")")
+
+try await CompanyJobs.run()

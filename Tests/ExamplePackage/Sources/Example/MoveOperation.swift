@@ -1,0 +1,37 @@
+import Jobs
+import ManagedObjects
+
+/// An operation of the program's own, of kind `move`: everybody who lives elsewhere moves to one place.
+///
+/// It may be killed at any moment and run again: who has moved is no longer among those who are fetched.
+final class MoveOperation: JobOperation, @unchecked Sendable {
+  // Sendable: it adds nothing to its superclass.
+
+  struct Options: Codable {
+    var to: String
+  }
+
+  override func perform() throws -> JobOutcome {
+    let options = try job.decodeOptions(as: Options.self)
+    guard let coordinator = environment.dataStores[job.store ?? ""] else {
+      throw JobFailure(code: "no_such_store", message: "there is no store \(job.store ?? "")", isRetryable: false)
+    }
+    // The operation has a thread of its own here, and with it a context of its own.
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, transactionAuthor: "job \(job.id)")
+    var request = Person.fetchRequest()
+    request.predicate = try FetchPredicate(format: "home == nil OR home != %@", options.to)
+    request.fetchLimit = 100
+    var progress = JobProgress()
+    while true {
+      if isCancelled { return .cancelled(progress) }
+      if isDraining { return .interrupted(progress) }
+      let people = try context.fetch(request)
+      if people.isEmpty { return .completed(progress, note: "\(progress.updated) moved to \(options.to)") }
+      for person in people { person.home = options.to }
+      try context.save()
+      context.reset()
+      progress.updated += Int64(people.count)
+      report(progress)
+    }
+  }
+}
