@@ -44,6 +44,8 @@ let package = Package(
     .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
     .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
     .library(name: "Importing", targets: ["Importing"]),
+    .library(name: "Jobs", targets: ["Jobs"]),
+    .library(name: "LadeDaemon", targets: ["LadeDaemon"]),
     .plugin(name: "ManagedObjectClasses", targets: ["ManagedObjectClasses"]),
     .executable(name: "laded", targets: ["laded"]),
     .executable(name: "ladectl", targets: ["ladectl"]),

@@ -64,7 +64,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
   }
 
   /// The object that holds a job's checkpoint; a new one the first time.
-  static func object(_ job: String, in context: ManagedObjectContext) throws -> ManagedObject {
+  package static func object(_ job: String, in context: ManagedObjectContext) throws -> ManagedObject {
     if let known = try find(job, in: context) { return known }
     let object = try context.insert(ImportModel.checkpointEntity)
     try object.setValue(.string(job), forKey: "job")
@@ -72,7 +72,7 @@ package struct ImportCheckpoint: Sendable, Hashable {
   }
 
   /// Puts the checkpoint into its object, for the context's next save.
-  func write(to object: ManagedObject) throws {
+  package func write(to object: ManagedObject) throws {
     try object.setValue(.string(position.state), forKey: "readerState")
     try object.setValue(.string(identity), forKey: "identity")
     try object.setValue(.string(CountText.text(counts.created)), forKey: "created")

@@ -114,15 +114,6 @@ struct AbsentObjects {
     guard !some.isEmpty else { return }
     let objects = try context.fetch(
       FetchRequest<ManagedObject>(entityName: entity.name, predicate: .isIn("SELF", some.map { .object($0) })))
-    kept.examples += objects.sorted { $0.objectID.number < $1.objectID.number }.map(describe)
-  }
-
-  /// What a person knows an object by: its key, or else its number.
-  private func describe(_ object: ManagedObject) -> String {
-    for constraint in entity.uniquenessConstraints {
-      let values = constraint.map { object.value(at: $0.slot) }
-      if !values.contains(.null) { return "“\(values.map(\.plainText.shown).joined(separator: ", "))”" }
-    }
-    return "number \(object.objectID.number)"
+    kept.examples += objects.sorted { $0.objectID.number < $1.objectID.number }.map(\.knownAs)
   }
 }

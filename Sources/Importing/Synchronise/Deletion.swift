@@ -1,13 +1,30 @@
-import ManagedObjects
+package import ManagedObjects
 
-/// Deletes objects, with the model's delete rules, and finds out which of them mustn't go.
-struct Deletion {
+/// Deletes objects, with the model's delete rules, and finds out which of them mustn't go. Each save notes in a job's
+/// checkpoint how many it deleted, so that a job that is killed and run again counts none twice.
+package struct Deletion {
   /// How often objects that a save refuses are taken out before it is tried with halves.
   private static let rounds = 8
   private static let retries = 3
-  let context: ManagedObjectContext
-  let entity: EntityDescription
-  let job: String
+  private let context: ManagedObjectContext
+  private let entity: EntityDescription
+  private let job: String
+  private let predicate: FetchPredicate?
+  private let includesSubentities: Bool
+
+  /// - Parameters:
+  ///   - job: the checkpoint's.
+  ///   - predicate: what must still be true of an object when it is read to be deleted.
+  package init(
+    context: ManagedObjectContext, entity: EntityDescription, job: String, predicate: FetchPredicate? = nil,
+    includesSubentities: Bool = false
+  ) {
+    self.context = context
+    self.entity = entity
+    self.job = job
+    self.predicate = predicate
+    self.includesSubentities = includesSubentities
+  }
 
   private enum Outcome {
     case done
@@ -15,9 +32,9 @@ struct Deletion {
     case refused(Set<ManagedObjectID>)
   }
 
-  /// Deletes as many as can be, and counts them in the checkpoint, in as few saves as can be.
+  /// Deletes as many as can be, and counts them in the checkpoint, in as few saves as can be. The context is reset.
   /// - Returns: those that stay.
-  func delete(_ ids: [ManagedObjectID], _ checkpoint: inout ImportCheckpoint) throws -> [ManagedObjectID] {
+  package func delete(_ ids: [ManagedObjectID], _ checkpoint: inout ImportCheckpoint) throws -> [ManagedObjectID] {
     var rest = ids
     var refused: [ManagedObjectID] = []
     func takeOut(_ culprits: Set<ManagedObjectID>) {
@@ -56,13 +73,17 @@ struct Deletion {
       let record = try ImportCheckpoint.object(job, in: context)
       for part in ids.parts(of: 10_000) {
         let request = FetchRequest<ManagedObject>(
-          entityName: entity.name, predicate: .isIn("SELF", part.map { .object($0) }), includesSubentities: false)
+          entityName: entity.name,
+          predicate: .and([.isIn("SELF", part.map { .object($0) }), predicate].compactMap { $0 }),
+          includesSubentities: includesSubentities)
         for object in try context.fetch(request) { context.delete(object) }
       }
       // What goes along by a cascade is known then.
       context.processPendingChanges()
       var next = checkpoint
-      next.counts.deleted += Int64(context.deletedObjects.lazy.filter { $0.entity === entity }.count)
+      next.counts.deleted += Int64(
+        context.deletedObjects.lazy.filter { includesSubentities ? $0.entity.isKindOf(entity) : $0.entity === entity }
+          .count)
       try next.write(to: record)
       do {
         try context.save()

@@ -10,6 +10,8 @@ public struct JobEnvironment: Sendable {
   public var activeDirectory: URL
   /// Where reject files go.
   public var rejectsDirectory: URL
+  /// Where exported files go.
+  public var exportsDirectory: URL
   /// What names this queue among all that a data store may meet: the identifier of the queue's store.
   public var queueIdentifier: String
   /// The data stores as they are when a job begins, where they may be replaced by others; else ``dataStores`` stay as they are.
@@ -24,11 +26,13 @@ public struct JobEnvironment: Sendable {
   public internal(set) var report: @Sendable (JobProgress) -> Void = { _ in }
 
   /// An environment for the queue to hand to operations.
+  /// - Parameter exportsDirectory: where exported files go; if it isn't given, into `exports` beside the rejects.
   public init(
     dataStores: [String: PersistentStoreCoordinator], activeDirectory: URL, rejectsDirectory: URL,
-    queueIdentifier: String = "",
-    logger: Logger
+    exportsDirectory: URL? = nil, queueIdentifier: String = "", logger: Logger
   ) {
+    self.exportsDirectory =
+      exportsDirectory ?? rejectsDirectory.deletingLastPathComponent().appendingPathComponent("exports")
     self.queueIdentifier = queueIdentifier
     self.dataStores = dataStores
     self.activeDirectory = activeDirectory

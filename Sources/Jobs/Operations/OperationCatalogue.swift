@@ -24,6 +24,9 @@ public struct OperationCatalogue: Sendable {
     entries[kind] = Entry(access: access, factory: factory)
   }
 
+  /// Adds all operations of another catalogue, which replace those of the same kinds.
+  public mutating func add(_ others: OperationCatalogue) { entries.merge(others.entries) { $1 } }
+
   /// The kinds that are known, in alphabetical order.
   public var kinds: [String] { entries.keys.sorted() }
 

@@ -6,7 +6,7 @@ extension DaemonConfiguration {
   static let longest = 1 << 20
 
   enum Key: String, CaseIterable {
-    case stores, lanes, recipes, keep, spool, state, socket, operators
+    case stores, lanes, recipes, keep, spool, state, socket, operators, exports
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -60,6 +60,8 @@ extension DaemonConfiguration {
     state = section[.state]?.path(in: folder) ?? state
     paths.add(state, key: "state", section[.state])
     paths.add(queueStore, key: "state (its queue.sqlite)", section[.state])
+    exports = section[.exports]?.path(in: folder) ?? state + "/exports"
+    paths.add(exports, key: "exports", section[.exports])
     socket = section[.socket]?.socketPath(in: folder) ?? socket
     paths.add(socket, key: "socket", section[.socket])
     allowedFolders = section[.allowedFolders]?.folders(in: folder) ?? allowedFolders

@@ -7,8 +7,11 @@ package import Logging
 package struct DaemonConfiguration: Sendable, Equatable {
   /// The spool's root.
   package var spool = "/var/spool/lade"
-  /// Where the daemon keeps what is its own: the queue store and the reject files.
+  /// Where the daemon keeps what is its own: the queue store, the reject files and, unless they have a folder of
+  /// their own, exports.
   package var state = "/var/lib/lade"
+  /// The folder of exported files: if it isn't said, `exports` in ``state``.
+  package var exports = "/var/lib/lade/exports"
   /// The control socket: at most 107 bytes.
   package var socket = "/run/lade/control.sock"
   /// Folders, besides the spool, in which the source of a ticket may be.

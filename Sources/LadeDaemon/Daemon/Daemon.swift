@@ -9,7 +9,7 @@
 import ControlAPI
 import ControlServer
 import Foundation
-import Jobs
+public import Jobs
 import Logging
 import ManagedObjects
 import SQLiteStore
@@ -18,15 +18,29 @@ import Spool
 import Synchronization
 
 /// A daemon of one configuration.
+///
+/// A program that adds operations of its own is a daemon of its own, with this for its `main`:
+///
+/// ```swift
+/// var operations = OperationCatalogue()
+/// operations.add("move", MoveOperation.self)
+/// try await Daemon(configurationPath: CommandLine.arguments[1], operations: operations).run()
+/// ```
 public struct Daemon: Sendable {
   private let configuration: DaemonConfiguration
   private let configurationPath: String
   private let log = LogRing()
+  /// Which operation does which kind of job.
+  let operations: OperationCatalogue
   private let logger: Logger
 
   /// Reads the configuration.
+  /// - Parameter operations: those that the daemon knows beside its own, or in place of them.
   /// - Throws: ``DaemonError/configuration(_:)`` with every mistake in it.
-  public init(configurationPath: String) throws {
+  public init(configurationPath: String, operations: OperationCatalogue = OperationCatalogue()) throws {
+    var all = OperationCatalogue.standard
+    all.add(operations)
+    self.operations = all
     do throws(ConfigurationProblems) {
       configuration = try DaemonConfiguration.load(path: configurationPath)
     } catch {
@@ -59,7 +73,6 @@ public struct Daemon: Sendable {
     try await check()
     let opened = try await blocking { try Opened(configuration) }
     let holder = QueueHolder()
-    let operations = Self.operations
     let plan = SubmissionPlan(
       configuration: configuration, stores: opened.stores,
       otherKinds: operations.kinds.filter { $0 != ImportOperation.kind })
@@ -67,7 +80,7 @@ public struct Daemon: Sendable {
       directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
       logger: logger)
     let ended = EndedJobs(since: startedAt)
-    let queue = try makeQueue(opened, operations, bridge, ended)
+    let queue = try makeQueue(opened, bridge, ended)
     holder.set(queue)
     var timing = SpoolTiming()
     timing.rescanInterval = configuration.rescanInterval
@@ -101,22 +114,13 @@ public struct Daemon: Sendable {
     withExtendedLifetime(opened.locks) {}
   }
 
-  /// What jobs there are.
-  private static var operations: OperationCatalogue {
-    var operations = OperationCatalogue()
-    operations.add(ImportOperation.kind, ImportOperation.self)
-    operations.addMaintenance()
-    return operations
-  }
-
-  private func makeQueue(
-    _ opened: Opened, _ operations: OperationCatalogue, _ bridge: SpoolBridge, _ ended: EndedJobs
-  ) throws -> JobQueue {
+  private func makeQueue(_ opened: Opened, _ bridge: SpoolBridge, _ ended: EndedJobs) throws -> JobQueue {
     let stores = opened.stores
     var environment = JobEnvironment(
       dataStores: stores.coordinators,
       activeDirectory: URL(fileURLWithPath: configuration.spool).appendingPathComponent("active"),
-      rejectsDirectory: URL(fileURLWithPath: configuration.rejects), queueIdentifier: opened.queueIdentifier,
+      rejectsDirectory: URL(fileURLWithPath: configuration.rejects),
+      exportsDirectory: URL(fileURLWithPath: configuration.exports), queueIdentifier: opened.queueIdentifier,
       logger: logger)
     environment.presentStores = { stores.coordinators }
     environment.upkeep = StoreUpkeep.of(configuration, stores)

@@ -50,9 +50,8 @@ struct SpoolBridge: Sendable {
     _ = try await queue().fileArrived(id, activeName: name, by: "spool")
   }
 
-  /// Forgets how far a job's import had come, and puts its file away.
+  /// Forgets how far a job had come in its store, and puts its file away.
   func finished(_ job: JobSnapshot) async throws {
-    guard let name = job.activeName else { return }
     let outcome: SpoolOutcome
     switch job.state {
     case .completed: outcome = .done
@@ -60,15 +59,16 @@ struct SpoolBridge: Sendable {
     case .scheduled, .available, .running, .retryable: return
     }
     // Before the file is put away: while it is in active/, a start after a kill calls this again.
-    if job.kind == ImportOperation.kind, let store = job.store, let coordinator = plan.stores[store]?.coordinator {
+    if JobCheckpoint.kinds.contains(job.kind), let store = job.store, let coordinator = plan.stores[store]?.coordinator
+    {
       do {
-        try await directories.onQueue { try ImportOperation.forget(job, queue: queueIdentifier, in: coordinator) }
+        try await directories.onQueue { try JobCheckpoint.forget(job, queue: queueIdentifier, in: coordinator) }
       } catch {
         // What is left harms nobody: the job's number is never used again.
         logger.warning("job \(job.id): its checkpoint stays in store \(store): \(error)")
       }
     }
-    _ = try await directories.finish(activeName: name, as: outcome)
+    if let name = job.activeName { _ = try await directories.finish(activeName: name, as: outcome) }
   }
 
   /// Removes the rejects of a job that was removed from the queue.

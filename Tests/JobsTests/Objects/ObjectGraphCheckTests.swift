@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ManagedObjects
 import Testing
 
@@ -170,5 +171,23 @@ struct ObjectGraphCheckTests {
     }
     #expect(try check(house, repairs: true).isEmpty)
     #expect(try house.count("Item") == 5)
+  }
+
+  @Test("a job of kind check mends what is safe if it is told to, and is completed if nothing else is wrong")
+  func job() async throws {
+    let house = try UpkeepHouse()
+    let queue = try await house.queue()
+    try await house.fill(queue, 20)
+    try await DatabaseQueue(path: house.file.path).writeWithoutTransaction { db in
+      try db.execute(
+        sql: "PRAGMA foreign_keys = OFF; INSERT INTO Pet (id, name, owner_id) VALUES (7, 'Rex', 4711), (8, 'Ina', 4712)"
+      )
+    }
+    #expect(try await queue.run(.upkeep("check")).failureCode == "damaged")
+    let mended = try await queue.run(.upkeep("check", #"{"repair": true}"#))
+    #expect(mended.state == .completed, "\(mended.reason ?? "")")
+    #expect(mended.note?.hasPrefix("2 problems were found and put right") == true, "\(mended.note ?? "")")
+    #expect(try await queue.run(.upkeep("check", #"{"repair": "true"}"#)).note == "nothing is wrong")
+    await queue.drain(timeout: .seconds(10))
   }
 }

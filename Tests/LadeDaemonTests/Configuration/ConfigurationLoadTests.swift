@@ -48,6 +48,7 @@ struct ConfigurationLoadTests {
     #expect(configuration.state == "/srv/state")
     #expect(configuration.queueStore == "/srv/state/queue.sqlite")
     #expect(configuration.rejects == "/srv/state/rejects")
+    #expect(configuration.exports == "/srv/state/exports")
     #expect(configuration.socket == "/srv/run/control.sock")
     #expect(configuration.allowedFolders == ["/srv/exports", "/mnt/incoming"])
     #expect(configuration.logLevel == .debug)

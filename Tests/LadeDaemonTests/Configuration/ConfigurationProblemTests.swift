@@ -34,8 +34,8 @@ struct ConfigurationProblemTests {
     Case(stores + "[a]: /x\n", "2:1: `?` must be a word, and is a list or a mapping"),
     Case(
       stores + "colour: red\n",
-      "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `keep`, `lanes`, `log_level`, "
-        + "`operators`, `recipes`, `rescan_interval`, `socket`, `spool`, `state`, `stores`"),
+      "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `exports`, `keep`, `lanes`, "
+        + "`log_level`, `operators`, `recipes`, `rescan_interval`, `socket`, `spool`, `state`, `stores`"),
     Case(stores + "spool: 5\n", "2:8: `spool` must be text, and is the number 5; put it in quotes"),
     Case(
       stores + "operators: [root, nobody-of-that-name]\n",

@@ -1,6 +1,6 @@
 import Foundation
 import Importing
-package import ManagedObjects
+import ManagedObjects
 
 /// Imports a file of the spool's `active/` into a data store.
 ///
@@ -15,7 +15,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
 
   package override func perform() throws -> JobOutcome {
     let request = try importRequest()
-    let coordinator = try dataStore()
+    let coordinator = try objectStore()
     let rejects = request.rejects.lastPathComponent
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "import \(job.id)", transactionAuthor: "job \(job.id)")
@@ -40,15 +40,6 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     }
   }
 
-  /// Removes what an import keeps in the data store to go on by, once its end is in the queue.
-  package static func forget(_ job: JobSnapshot, queue: String, in coordinator: PersistentStoreCoordinator) throws {
-    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import \(job.id), clean-up")
-    try ImportCheckpoint.remove(checkpointName(job.id, queue: queue), in: context)
-  }
-
-  /// What names a job over all queues that a data store may ever have been filled by.
-  private static func checkpointName(_ id: Int64, queue: String) -> String { "\(queue)/\(id)" }
-
   private func importRequest() throws -> ImportRequest {
     guard let activeName = job.activeName else {
       throw JobFailure(code: "no_source", message: "the job has no file to import", isRetryable: false)
@@ -63,7 +54,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       throw JobFailure(code: "bad_options", message: "the job's options can't be read: \(error)", isRetryable: false)
     }
     return ImportRequest(
-      job: Self.checkpointName(job.id, queue: environment.queueIdentifier),
+      job: checkpointName,
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
       entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
@@ -74,17 +65,6 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
   private func rejectsName(_ options: ReaderOptions) -> String {
     if job.entity == ImportRequest.feed { return "\(job.id).rejects" }
     return "\(job.id).rejects" + RejectFileEnding.of(job.source ?? "", options)
-  }
-
-  private func dataStore() throws -> PersistentStoreCoordinator {
-    let name = job.store ?? ""
-    guard let coordinator = environment.dataStores[name] else {
-      throw JobFailure(
-        code: "no_such_store",
-        message: "there is no store \(name); the configuration has "
-          + environment.dataStores.keys.sorted().joined(separator: ", "), isRetryable: false)
-    }
-    return coordinator
   }
 
   private func progress(_ now: ImportProgress, _ rejects: String) -> JobProgress {

@@ -3,7 +3,8 @@ package import ManagedObjects
 /// Looks for damage in a data store: kind `check`. A store that has some ends the job `discarded`, with the code `damaged`,
 /// the first problems in its reason and all of them in the daemon's folder of reports.
 ///
-/// Imports go on beside it: it looks at one state of the store.
+/// Imports go on beside it: each half looks at one state of the store. With `repair` what is safe to mend is mended, see
+/// ``ObjectGraphCheck``; a store in which nothing else is wrong ends the job `completed`.
 package final class CheckOperation: JobOperation, @unchecked Sendable {
   // Sendable: it adds nothing to its superclass.
 
@@ -11,21 +12,33 @@ package final class CheckOperation: JobOperation, @unchecked Sendable {
   package static let kind = "check"
   package override class var access: StoreAccess { .shared }
 
-  /// What is looked at, in this order.
-  static var parts: [any CheckPart.Type] { [FileCheckPart.self] }
+  /// What is looked at, in this order. What is mended isn't told as wrong afterwards.
+  static func parts(_ options: Options) -> [any CheckPart.Type] {
+    options.repair ? [ObjectsCheckPart.self, FileCheckPart.self] : [FileCheckPart.self, ObjectsCheckPart.self]
+  }
 
   /// What a submission may say.
   package struct Options: OperationOptions, Equatable {
     /// How closely the file is looked at: `quick` leaves out whether indexes agree with their rows; `full` does all.
     package var depth: CheckDepth
+    /// Whether the object graph is looked at: validation, uniqueness, inverses, references.
+    package var objects: Bool
+    /// Whether what is safe to mend of the object graph is mended.
+    package var repair: Bool
 
-    package enum CodingKeys: String, CodingKey, CaseIterable { case depth }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case depth, objects, repair }
 
-    package init(depth: CheckDepth = .full) { self.depth = depth }
+    package init(depth: CheckDepth = .full, objects: Bool = true, repair: Bool = false) {
+      self.depth = depth
+      self.objects = objects
+      self.repair = repair
+    }
 
     package init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       depth = try values.decodeWord(CheckDepth.self, forKey: .depth) ?? .full
+      objects = try values.flag(.objects) ?? true
+      repair = try values.flag(.repair) ?? false
     }
   }
 
@@ -38,7 +51,9 @@ package final class CheckOperation: JobOperation, @unchecked Sendable {
     let report = CheckReport(of: job.id, in: folder)
     return try watched { watch in
       do {
-        for part in Self.parts where part.isWanted(options) { try part.run(self, store, options, report, watch) }
+        for part in Self.parts(options) where part.isWanted(options) {
+          try part.run(self, store, options, report, watch)
+        }
       } catch is CheckReport.Full {
         // What is noted is enough to act on.
       }

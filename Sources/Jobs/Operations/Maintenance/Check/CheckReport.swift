@@ -16,6 +16,8 @@ final class CheckReport {
 
   private(set) var count = 0
   private(set) var repaired = 0
+  /// The kinds of problems that there are.
+  private(set) var kinds: Set<StoreProblem.Kind> = []
   private(set) var first: [String] = []
   private let folder: URL
   private let job: Int64
@@ -34,6 +36,7 @@ final class CheckReport {
     guard count < Self.limit else { throw Full() }
     count += 1
     if problem.isRepaired == true { repaired += 1 }
+    kinds.insert(problem.kind)
     if first.count < Self.shown { first.append(problem.description) }
     let handle = try file?.handle ?? begin()
     do {

@@ -1,0 +1,100 @@
+// What an export writes is one state of its store, whoever saves meanwhile: its context is pinned to a query generation. The
+// rows come from the store one by one, and go to the file by the buffer, so that a million cost the memory of a few; those
+// whose to-many relationships are written come by the batch. The file is there whole or not at all. Nothing is kept to go on
+// by: one that is killed begins anew, on the state that the store has then.
+
+import Foundation
+import Importing
+import ManagedObjects
+
+/// Writes objects of an entity into a file of the folder of exports: kind `export`. See ``ExportOptions``.
+package final class ExportOperation: JobOperation, @unchecked Sendable {
+  // Sendable: what it adds is touched by `perform` alone.
+
+  /// The kind of job that it does.
+  package static let kind = "export"
+  package override class var access: StoreAccess { .shared }
+  /// Rows after which it looks whether it is to stop, and how many are read with their to-many relationships at once.
+  private static let batch = 500
+  private static let reportEvery: Int64 = 5000
+
+  private var progress = JobProgress()
+  /// How many rows there are to be, and how far the file is.
+  private var expected: Int64 = 0
+
+  /// The end that it was asked for.
+  private struct Stopped: Error {}
+
+  package override func perform() throws -> JobOutcome {
+    let options = try ExportOptions.read(job.options)
+    let coordinator = try objectStore()
+    let entity = try objectEntity(in: coordinator)
+    let plan = try ExportPlan(options, entity)
+    let file = try AtomicFile(
+      folder: environment.exportsDirectory.path, name: options.fileName(entity: entity.name, job: job.id),
+      hiddenName: ".job-\(job.id).tmp")
+    let writer = try options.format.writer(into: file, plan.layout, compression: options.compression)
+    let context = privateContext(coordinator)
+    try context.setQueryGenerationFrom(.current)
+    expected = Int64(try context.count(for: plan.request))
+    do {
+      if plan.collections.isEmpty {
+        try context.eachDictionary(plan.request) { row in
+          try writer.write(row, [])
+          try step(file)
+        }
+      } else {
+        try write(plan, to: writer, file, in: context)
+      }
+    } catch is Stopped {
+      return isCancelled ? .cancelled(progress) : .interrupted(progress)
+    }
+    try writer.finish()
+    try file.commit()
+    (progress.bytesDone, progress.bytesTotal) = (file.length, file.length)
+    report(progress)
+    let note = ["\(progress.records) \(entity.name) in \(file.name), \(file.length) bytes"] + plan.notes
+    return .completed(progress, note: note.joined(separator: "; "))
+  }
+
+  /// Writes rows with what their to-many relationships lead to.
+  private func write(
+    _ plan: ExportPlan, to writer: any RecordWriter, _ file: AtomicFile, in context: ManagedObjectContext
+  ) throws {
+    var rows: [ContiguousArray<Value>] = []
+    func flush() throws {
+      let ids = rows.compactMap { row -> ManagedObjectID? in
+        if case .object(let id)? = row.last { id } else { nil }
+      }
+      let found = try plan.collections.map { collection in
+        var byOwner: [ManagedObjectID: [ContiguousArray<Value>]] = [:]
+        for related in try context.relatedRows(of: ids, collection.relationship) {
+          byOwner[related.owner, default: []].append(ContiguousArray(collection.slots.map { related.row.values[$0] }))
+        }
+        return byOwner
+      }
+      for (row, id) in zip(rows, ids) {
+        try writer.write(row, found.map { $0[id] ?? [] })
+        try step(file)
+      }
+      rows.removeAll(keepingCapacity: true)
+    }
+    try context.eachDictionary(plan.request) { row in
+      rows.append(row)
+      if rows.count == Self.batch { try flush() }
+    }
+    try flush()
+  }
+
+  /// A row has been written.
+  private func step(_ file: AtomicFile) throws {
+    progress.records += 1
+    guard progress.records % Int64(Self.batch) == 0 else { return }
+    if isCancelled || isDraining { throw Stopped() }
+    guard progress.records % Self.reportEvery == 0 else { return }
+    progress.bytesDone = file.length
+    // What the rest is going to take can be told from what there is.
+    progress.bytesTotal = max(file.length, file.length * max(expected, 1) / progress.records)
+    report(progress)
+  }
+}

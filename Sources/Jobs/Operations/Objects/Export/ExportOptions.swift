@@ -1,0 +1,75 @@
+package import Importing
+
+/// What a submission of kind `export` may say beside store and entity. Every key may be left out.
+package struct ExportOptions: OperationOptions, Equatable {
+  /// How dates are written.
+  package enum Dates: String, Codable, Sendable, CaseIterable {
+    /// As the model says that they are read: by `dateFormat` in the attribute's user info, otherwise by ISO 8601.
+    case model
+    /// By ISO 8601, in UTC.
+    case iso
+  }
+
+  /// `csv`, `json` (an array), `ndjson` or `sqlite`; `csv` if it isn't said.
+  package var format = WrittenFormat.csv
+  /// The file's name in the folder of exports; one that is there is replaced. If it isn't said: entity, job and format.
+  package var file: String?
+  /// Which objects, in the predicate language; all if it isn't said.
+  package var predicate: String?
+  /// Key paths to sort by, `-` before those whose greatest comes first; the objects' own order if it isn't said.
+  package var sort: ListOption = []
+  /// The columns: attributes, key paths over to-one relationships, relationships (the keys of what they lead to),
+  /// `relationship.@count`, and in JSON `relationship.attribute` of to-many ones. If it isn't said: what an import takes.
+  package var columns: ListOption?
+  /// How many objects at most; 0 for all.
+  package var limit = 0
+  /// `gzip` or `zstd`; not packed if it isn't said.
+  package var compression: WrittenCompression?
+  /// Whether objects of entities that inherit from the entity are among them.
+  package var subentities = true
+  /// CSV: what stands between two fields, one character or `tab`.
+  package var delimiter = ","
+  package var dates = Dates.model
+
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case format, file, predicate = "where", sort, columns, limit, compression, subentities, delimiter, dates
+  }
+
+  package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init()
+    format = try values.word(WrittenFormat.self, .format) ?? format
+    file = try values.decodeIfPresent(String.self, forKey: .file)
+    predicate = try values.decodeIfPresent(String.self, forKey: .predicate)
+    sort = try values.decodeIfPresent(ListOption.self, forKey: .sort) ?? sort
+    columns = try values.decodeIfPresent(ListOption.self, forKey: .columns)
+    limit = try values.number(.limit, 0...Int.max) ?? limit
+    compression = try values.word(WrittenCompression.self, .compression)
+    subentities = try values.flag(.subentities) ?? subentities
+    delimiter = try values.decodeIfPresent(String.self, forKey: .delimiter) ?? delimiter
+    dates = try values.word(Dates.self, .dates) ?? dates
+    if format == .sqlite, compression != nil {
+      throw DecodingError.dataCorruptedError(
+        forKey: .compression, in: values,
+        debugDescription: "an SQLite file is read where it stands, and can't be packed: leave it out")
+    }
+  }
+
+  /// What a file is called that the submission gives no name.
+  func fileName(entity: String, job: Int64) -> String {
+    file ?? "\(entity)-\(job).\(format.rawValue)\(compression?.ending ?? "")"
+  }
+
+  /// The delimiter's byte.
+  func delimiterByte() throws -> UInt8 {
+    let text = delimiter == "tab" ? "\t" : delimiter
+    guard text.utf8.count == 1, let byte = text.utf8.first, byte == 9 || (0x20..<0x7F).contains(byte),
+      byte != UInt8(ascii: "\"")
+    else {
+      throw Self.bad("the delimiter “\(delimiter.prefix(20))” isn't one character of ASCII, or tab, or it is the quote")
+    }
+    return byte
+  }
+}
