@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -40,4 +42,56 @@ int lade_is_open_for_writing(int fd) {
   if (fcntl(fd, F_SETSIG, SIGURG) != 0) return -errno;
   if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -errno;
   return fcntl(fd, F_SETLEASE, F_UNLCK) != 0 ? -errno : 0;
+}
+
+int lade_synchronise_file_system(int fd) { return syncfs(fd) != 0 ? -errno : 0; }
+
+int lade_open_place_beneath(int directory, const char *path) { return lade_open_beneath(directory, path, O_PATH); }
+
+int lade_is_pseudo_file_system(int fd) {
+  struct statfs status;
+  if (fstatfs(fd, &status) != 0) return -errno;
+  switch ((uint32_t)status.f_type) {
+  case 0x9fa0:      // proc
+  case 0x62656572:  // sysfs
+  case 0x1cd1:      // devpts
+  case 0x64626720:  // debugfs
+  case 0x74726163:  // tracefs
+  case 0x73636673:  // securityfs
+  case 0xf97cff8c:  // selinuxfs
+  case 0x43415d53:  // smackfs
+  case 0x27e0eb:    // cgroup
+  case 0x63677270:  // cgroup2
+  case 0xcafe4a11:  // bpf
+  case 0xde5e81e4:  // efivarfs
+  case 0x6165676c:  // pstore
+  case 0x62656570:  // configfs
+  case 0x19800202:  // mqueue
+  case 0x6e736673:  // nsfs
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+int lade_watch_mounts(int *mounts) {
+  int table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+  if (table < 0) return -errno;
+  // The table is always readable; that it has changed is told as an error and as urgent. The inner epoll hears of that
+  // alone, so that it can be waited for as a file that becomes readable.
+  int watch = epoll_create1(EPOLL_CLOEXEC);
+  struct epoll_event event = {.events = EPOLLPRI | EPOLLET, .data = {.fd = table}};
+  if (watch < 0 || epoll_ctl(watch, EPOLL_CTL_ADD, table, &event) != 0) {
+    int error = errno;
+    if (watch >= 0) close(watch);
+    close(table);
+    return -error;
+  }
+  *mounts = table;
+  return watch;
+}
+
+void lade_mounts_were_seen(int watch) {
+  struct epoll_event event;
+  while (epoll_wait(watch, &event, 1, 0) > 0) {}
 }

@@ -61,6 +61,18 @@ static Moment moment(int file) {
   return moment_of(path);
 }
 
+/// Of a name relative to a directory's descriptor.
+static Moment moment_in(int directory, const char *name) {
+  if (!numbers) return NOT;
+  if (*name == '/' || directory == AT_FDCWD) return moment_of(name);
+  char link[64], path[4096 + 260];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+  ssize_t length = readlink(link, path, 4096);
+  if (length <= 0) return NOT;
+  snprintf(path + length, 260, "/%s", name);
+  return moment_of(path);
+}
+
 static void die(void) {
   syscall(SYS_kill, getpid(), SIGKILL);
   for (;;) pause();
@@ -99,3 +111,13 @@ int fsync(int file) { CHANGE(fsync, moment(file), (file)) }
 int unlink(const char *path) { CHANGE(unlink, moment_of(path), (path)) }
 int rmdir(const char *path) { CHANGE(rmdir, moment_of(path), (path)) }
 int rename(const char *from, const char *to) { CHANGE(rename, moment_of(from), (from, to)) }
+int renameat(int from_directory, const char *from, int to_directory, const char *to) {
+  CHANGE(renameat, moment_in(from_directory, from), (from_directory, from, to_directory, to))
+}
+int renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags) {
+  CHANGE(renameat2, moment_in(from_directory, from), (from_directory, from, to_directory, to, flags))
+}
+int unlinkat(int directory, const char *name, int flags) {
+  CHANGE(unlinkat, moment_in(directory, name), (directory, name, flags))
+}
+int syncfs(int file) { CHANGE(syncfs, moment(file), (file)) }

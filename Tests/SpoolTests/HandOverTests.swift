@@ -80,8 +80,9 @@ struct HandOverTests {
     #expect(try spool.names("active") == ["1-x.csv", "1.job"])
     #expect(try spool.text("active/1-x.csv") == "data")
     #expect(FileManager.default.fileExists(atPath: exports + "/2026/x.csv"))
-    let number = try AllowedFolder.openByComponent("2026/x.csv", beneath: DirectoryHandle(trustedPath: exports))
-    #expect(close(number) == 0)
+    let place = try AllowedFolder.placeByComponent("2026/x.csv", beneath: DirectoryHandle(trustedPath: exports))
+    let file = try AllowedFolder.open(place, path: "x.csv")
+    #expect(try DirectoryHandle.status(of: file, path: "x.csv").size == 4)
   }
 
   @Test(

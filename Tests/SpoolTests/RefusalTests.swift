@@ -252,7 +252,7 @@ struct RefusalTests {
     #expect(reason.contains("link"))
     for path in ["link/x.csv", "inner/link.csv", "../elsewhere/x.csv"] {
       #expect(throws: SpoolError.self) {
-        try AllowedFolder.openByComponent(path, beneath: DirectoryHandle(trustedPath: exports))
+        try AllowedFolder.placeByComponent(path, beneath: DirectoryHandle(trustedPath: exports))
       }
     }
   }

@@ -47,17 +47,21 @@ final class TemporarySpool: Sendable {
   }
 
   func intake(
-    recipes: Set<String> = ["gtfs", "people"], allowedFolders: [String] = [], settle: Duration = .zero,
-    grace: Duration = .zero, ledger: JobLedger
+    _ directories: SpoolDirectories? = nil, recipes: Set<String> = ["gtfs", "people"], allowedFolders: [String] = [],
+    settle: Duration = .zero,
+    grace: Duration = .zero, quiet: Duration = .zero, rules: SpoolRules = SpoolRules(),
+    log: LogCollector = LogCollector(), ledger: JobLedger
   ) throws -> SpoolIntake {
     var timing = SpoolTiming()
+    timing.quiet = quiet
     timing.rescanInterval = .seconds(3600)
     timing.settle = settle
     timing.sourceGrace = grace
     return try SpoolIntake(
-      directories: directories, recipes: recipes, allowedFolders: allowedFolders, timing: timing,
-      logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() },
-      accept: { try await ledger.accept($0) }, taken: { ledger.announce($0) })
+      directories: directories ?? self.directories, recipes: recipes, allowedFolders: allowedFolders, timing: timing,
+      rules: rules,
+      logger: log.logger, accept: { await ledger.accept($0) }, taken: { for job in $0 { ledger.announce(job) } },
+      withdrawn: { ledger.withdraw($0) })
   }
 }
 
@@ -67,6 +71,7 @@ final class JobLedger: Sendable {
     var jobs: [String: Int64] = [:]
     var entries: [SpoolEntry] = []
     var asked = 0
+    var withdrawn: [Int64] = []
     var beforeAnswering: (@Sendable (SpoolEntry, Int64) throws -> Void)?
   }
 
@@ -83,7 +88,11 @@ final class JobLedger: Sendable {
     state.withLock { $0.beforeAnswering = body }
   }
 
-  func accept(_ entry: SpoolEntry) async throws -> Int64 {
+  func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
+    entries.map { entry in Result { try accept(entry) } }
+  }
+
+  private func accept(_ entry: SpoolEntry) throws -> Int64 {
     let (job, body) = state.withLock { state in
       state.asked += 1
       if let job = state.jobs[entry.identity] { return (job, state.beforeAnswering) }
@@ -97,10 +106,41 @@ final class JobLedger: Sendable {
   }
 
   func announce(_ job: Int64) { takenContinuation.yield(job) }
+  func withdraw(_ job: Int64) { state.withLock { $0.withdrawn.append(job) } }
 
   var entries: [SpoolEntry] { state.withLock { $0.entries } }
-  /// How often `accept` was called.
+  var withdrawn: [Int64] { state.withLock { $0.withdrawn } }
+  /// How many entries were asked for.
   var asked: Int { state.withLock { $0.asked } }
 }
 
 struct SimulatedCrash: Error {}
+
+/// What was logged, from notices up.
+final class LogCollector: Sendable {
+  private let collected = Mutex<[String]>([])
+
+  var lines: [String] { collected.withLock { $0 } }
+
+  var logger: Logger {
+    var logger = Logger(label: "spool") { _ in Handler(collector: self) }
+    logger.logLevel = .notice
+    return logger
+  }
+
+  private struct Handler: LogHandler {
+    let collector: LogCollector
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.notice
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let entry = event.metadata?["entry"].map { " (\($0))" } ?? ""
+      collector.collected.withLock { $0.append("\(event.level): \(event.message)\(entry)") }
+    }
+  }
+}

@@ -53,6 +53,52 @@ struct TicketTests {
       ])
   }
 
+  @Test("may say after what it runs, how long and by when, its tags, its batch, and what counts as the same")
+  func conditions() throws {
+    let ticket = try parse(
+      """
+      after: [12, {job: 13, condition: ended}]
+      timeout: 2h
+      deadline: 2026-03-02T00:00:00Z
+      tags: [monthly, monthly, "2026"]
+      batch: 7
+      held: true
+      unique_key: customers
+      unique_period: 1d
+      unique_states: [available, running]
+      """)
+    #expect(ticket.after == [TicketDependency(job: 12), TicketDependency(job: 13, condition: .ended)])
+    #expect(ticket.timeout == 7200)
+    #expect(ticket.deadline == Date(timeIntervalSince1970: 1_772_409_600))
+    #expect(ticket.tags == ["monthly", "2026"])
+    #expect(ticket.batch == 7)
+    #expect(ticket.isHeld)
+    #expect(ticket.uniquePeriod == 86_400)
+    #expect(ticket.uniqueStates == [.available, .running])
+    #expect(
+      try parse("after: 5\ntimeout: 90\ntags: one\nunique_states: running\nunique_key: a\n").after == [
+        TicketDependency(job: 5)
+      ])
+    #expect(try parse("timeout: 1500ms").timeout == 1.5)
+    #expect(try parse("after: {job: 5}").after == [TicketDependency(job: 5)])
+  }
+
+  @Test(
+    "that says those wrongly is refused with what would be right",
+    arguments: [
+      ("after: 0", "from 1"), ("after: [x]", "a whole number"), ("after: {condition: ended}", "a job's number"),
+      ("after: {job: 1, condition: suceeded}", "did you mean `succeeded`?"),
+      ("after: {job: 1, conditon: ended}", "Did you mean `after.condition`?"), ("timeout: soon", "such as 30s"),
+      ("timeout: 0", "such as 30s"), ("timeout: 5w", "such as 30s"), ("deadline: tomorrow", "2026-03-01T04"),
+      ("tags: [a|b]", "no “|”"), ("tags: [1]", "the number 1"), ("batch: -1", "from 1"),
+      ("held: please", "true or false"), ("unique_key: a\nunique_states: []", "at least one state"),
+      ("unique_key: a\nunique_states: [runing]", "did you mean `running`?"), ("unique_period: 1d", "there is none"),
+    ])
+  func wrongConditions(text: String, says: String) {
+    let found = error(text)?.description ?? "it was read"
+    #expect(found.contains(says), "\(found)")
+  }
+
   @Test("may be JSON, and leaves unsaid what it doesn't say")
   func json() throws {
     let ticket = try parse(#"{"store": "shop", "entity": "Customer", "source": "a b.csv", "options": {}}"#)

@@ -14,6 +14,21 @@ int lade_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid);
 /// `flags` are open(2)'s; O_CLOEXEC is added. -ENOSYS where the kernel or a system call filter has no openat2.
 int lade_open_beneath(int directory, const char *path, int flags);
 
+/// The same for a place in the file system that isn't opened for anything: O_PATH of open(2). What a device does when it
+/// is opened isn't done, and a link at the end is refused.
+int lade_open_place_beneath(int directory, const char *path);
+
+/// Whether a descriptor is of a file that the kernel makes up as it is read (/proc, /sys and the like): 1 yes, 0 no.
+int lade_is_pseudo_file_system(int fd);
+
+/// syncfs(2): waits until everything that was written to the file system of a descriptor is on disk.
+int lade_synchronise_file_system(int fd);
+
+/// A descriptor that becomes readable when something is mounted or unmounted. It has to be told when that was seen.
+/// `mounts` is a second one, which must stay open as long; both are the caller's to close.
+int lade_watch_mounts(int *mounts);
+void lade_mounts_were_seen(int watch);
+
 /// renameat2(2) with RENAME_NOREPLACE: -EEXIST when the new name is taken, -EINVAL where the file system can't say.
 int lade_rename_noreplace(int from_directory, const char *from, int to_directory, const char *to);
 

@@ -7,6 +7,7 @@ extension DaemonConfiguration {
 
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
+    case intake
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -70,6 +71,7 @@ extension DaemonConfiguration {
     drainTimeout = section[.drainTimeout]?.duration(.zero ... .seconds(86_400)) ?? drainTimeout
     rescanInterval = section[.rescanInterval]?.duration(.seconds(1) ... .seconds(86_400)) ?? rescanInterval
     keep = section[.keep].flatMap(KeepConfiguration.init) ?? keep
+    intake = section[.intake].flatMap(IntakeConfiguration.init) ?? intake
 
     var names = RecipeConfiguration.Names()
     let example = "where rows go, such as `main: {path: main.sqlite, model: Main.xcdatamodeld}`"

@@ -23,6 +23,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var drainTimeout = Duration.seconds(30)
   /// How often the spool is looked through for what no event told of.
   package var rescanInterval = Duration.seconds(60)
+  /// What is taken from the spool, and when.
+  package var intake = IntakeConfiguration()
   package var stores: [StoreConfiguration] = []
   /// At least the lanes `import` and `maintenance`.
   package var lanes: [LaneConfiguration] = [

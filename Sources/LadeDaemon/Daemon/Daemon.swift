@@ -76,25 +76,27 @@ public struct Daemon: Sendable {
     let plan = SubmissionPlan(
       configuration: configuration, stores: opened.stores,
       otherKinds: operations.kinds.filter { $0 != ImportOperation.kind })
+    let permissions = Permissions(operators: Set(configuration.operators.compactMap(SystemUser.number)))
     let bridge = SpoolBridge(
       directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
-      logger: logger)
+      permissions: permissions, logger: logger)
     let ended = EndedJobs(since: startedAt)
     let queue = try makeQueue(opened, bridge, ended)
     holder.set(queue)
-    var timing = SpoolTiming()
+    var timing = configuration.intake.timing
     timing.rescanInterval = configuration.rescanInterval
     let intake = try SpoolIntake(
       directories: opened.directories, recipes: Set(configuration.recipes.map(\.name)),
-      allowedFolders: configuration.allowedFolders, timing: timing, logger: logger,
-      accept: { try await bridge.accept($0) }, taken: { try await bridge.taken($0) })
+      allowedFolders: configuration.allowedFolders, timing: timing, rules: configuration.intake.rules, logger: logger,
+      accept: { await bridge.accept($0) }, taken: { try await bridge.taken($0) },
+      withdrawn: { try await bridge.withdrawn($0) }, lookedThrough: { try await bridge.forsake(before: startedAt) })
     try await intake.openHotFolders()
     try await bridge.recover()
     try await queue.start()
     let backend = DaemonBackend(
       configuration: configuration, configurationPath: configurationPath, queue: queue, stores: opened.stores,
       plan: plan, directories: opened.directories, intake: intake,
-      permissions: Permissions(operators: Set(configuration.operators.compactMap(SystemUser.number))),
+      permissions: permissions,
       meters: Meters(log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue)), startedAt: startedAt)
     let status = StatusService(queue: queue, logger: logger)
     let control = ControlServer(

@@ -41,7 +41,9 @@ struct Opened: Sendable {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
     }
     do {
-      directories = try SpoolDirectories(path: configuration.spool)
+      // Whatever folders are allowed, these are not to be imported.
+      let own = [configuration.state, configuration.queueStore] + configuration.stores.map(\.path)
+      directories = try SpoolDirectories(path: configuration.spool, own: own)
     } catch {
       throw DaemonError.spool(path: configuration.spool, reason: "\(error)")
     }

@@ -14,24 +14,50 @@ struct SpoolBridge: Sendable {
   let plan: SubmissionPlan
   let queue: @Sendable () -> JobQueue
   let queueIdentifier: String
+  let permissions: Permissions
   let logger: Logger
+
+  /// Makes the jobs of entries, in their order.
+  func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
+    await together(entries) { try await accept($0) }
+  }
+
+  /// Each is put in the queue's line before the next is begun, and those that stand there together share a transaction.
+  private func together<Element: Sendable, Answer: Sendable>(
+    _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Answer
+  ) async -> [Result<Answer, any Error>] {
+    await withTaskGroup(of: (Int, Result<Answer, any Error>).self) { group in
+      for (place, element) in elements.enumerated() {
+        group.addImmediateTask {
+          do { return (place, .success(try await body(element))) } catch { return (place, .failure(error)) }
+        }
+      }
+      var answers = [Int: Result<Answer, any Error>]()
+      for await (place, answer) in group { answers[place] = answer }
+      return elements.indices.map { answers[$0] ?? .failure(CancellationError()) }
+    }
+  }
 
   /// Makes an entry's job.
   /// - Throws: `SpoolRefusal` for what can't be a job, or the queue's error, after which the entry is offered again.
-  func accept(_ entry: SpoolEntry) async throws -> Int64 {
+  private func accept(_ entry: SpoolEntry) async throws -> Int64 {
     var request = SubmissionRequest()
     switch entry.kind {
     case .hotFolder(let recipe): request.recipe = recipe
     case .ticket(let ticket): request = SubmissionRequest(ticket)
     }
-    guard entry.hasFile else {
-      throw SpoolRefusal.unacceptable(
-        what: "the ticket names no source", advice: "Say source: and the name of a file beside the ticket.")
-    }
+    try check(request.kind, of: entry)
     do {
       var submission = try plan.submission(request, source: entry.originalName, by: "spool (user \(entry.ownerUID))")
       submission.spoolIdentity = entry.identity
+      // Of another kind it is the ticket that has to arrive.
+      submission.awaitsFile = true
       let job = try await queue().submit(submission)
+      guard job.spoolIdentity == entry.identity else {
+        throw SpoolRefusal.unacceptable(
+          what: "unique_key: job \(job.id) has the same one and hasn't ended",
+          advice: "Submit it again when that has ended, or with a key of its own.")
+      }
       logger.info(
         "job \(job.id): \(job.entity ?? "") from \(entry.originalName)",
         metadata: ["job": "\(job.id)", "bytes": "\(entry.size)"])
@@ -43,11 +69,41 @@ struct SpoolBridge: Sendable {
     }
   }
 
-  /// Lets a job run whose file is in `active/` for good.
-  func taken(_ id: Int64) async throws {
-    let job = try await queue().job(id)
-    let name = SpoolDirectories.activeName(job: id, originalName: job.source ?? "")
-    _ = try await queue().fileArrived(id, activeName: name, by: "spool")
+  /// Whoever can write to the spool may have files imported; other kinds of jobs are for operators.
+  private func check(_ kind: String, of entry: SpoolEntry) throws {
+    if kind == ImportOperation.kind {
+      guard !entry.hasFile else { return }
+      throw SpoolRefusal.unacceptable(
+        what: "the ticket names no source", advice: "Say source: and the name of a file beside the ticket.")
+    }
+    guard permissions.isOperator(entry.ownerUID) else {
+      throw SpoolRefusal.unacceptable(
+        what: "the ticket belongs to user \(entry.ownerUID), and only operators may submit jobs of the kind \(kind)",
+        advice: "Operators are root, the daemon's user, and those that its configuration names under operators.")
+    }
+    guard !entry.hasFile else {
+      throw SpoolRefusal.unacceptable(
+        what: "source: only imports have one, and this is \(kind)", advice: "Leave it out.")
+    }
+  }
+
+  /// Lets jobs run whose files are in `active/` for good.
+  func taken(_ ids: [Int64]) async throws {
+    for answer in await together(ids, { try await taken($0) }) { try answer.get() }
+  }
+
+  private func taken(_ id: Int64) async throws {
+    do {
+      let name = Self.activeName(of: try await queue().job(id))
+      _ = try await queue().fileArrived(id, activeName: name, by: "spool")
+    } catch JobQueueError.noSuchJob {
+      logger.warning("job \(id) is gone; its file stays in active/", metadata: ["job": "\(id)"])
+    }
+  }
+
+  /// Ends a job whose file was written to while it was taken.
+  func withdrawn(_ id: Int64) async throws {
+    _ = try await queue().cancel(id, by: "spool: its file was written to while it was taken")
   }
 
   /// Forgets how far a job had come in its store, and puts its file away.
@@ -87,29 +143,56 @@ struct SpoolBridge: Sendable {
 
   /// What a kill left between queue and spool: files of jobs that had ended, and jobs that wait for a file which came.
   func recover() async throws {
-    let active = try await directories.onQueue {
-      var files: [Int64: String] = [:]
-      try directories.forEachActive { name, job in
-        if name != SpoolDirectories.ticketName(job: job) { files[job] = name }
+    for ids in try await activeJobs() {
+      for id in Set(try await queue().settle(ids)).sorted() {
+        logger.warning("a file of job \(id) is in active/, and the job isn't in the queue: it stays there")
       }
-      return files
     }
-    let unknown = try await queue().settle(active.keys.sorted())
-    for id in unknown {
-      logger.warning("\(active[id] ?? "") is in active/ and its job \(id) isn't in the queue: it stays there")
+    try await eachAwaiting { job in
+      let name = Self.activeName(of: job)
+      if try await directories.onQueue({ try directories.isActive(name) }) {
+        _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
+      } else if job.spoolIdentity == nil {
+        _ = try await queue().cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
+      }
     }
-    var filter = JobFilter(isAwaitingFile: true, newestFirst: false, limit: 1000)
+  }
+
+  /// Ends the jobs from before this start whose files were withdrawn before they were taken: after everything in
+  /// `incoming/` was looked at, so that what is still there has been taken.
+  func forsake(before start: Date) async throws {
+    try await eachAwaiting { job in
+      guard job.spoolIdentity != nil, job.submittedAt < start else { return }
+      let name = Self.activeName(of: job)
+      guard try await !directories.onQueue({ try directories.isActive(name) }) else { return }
+      _ = try await queue().cancel(job.id, by: "spool: its file was withdrawn before it was taken")
+    }
+  }
+
+  /// What a job's file is called in `active/`; of a job without one, its ticket.
+  private static func activeName(of job: JobSnapshot) -> String {
+    job.source.map { SpoolDirectories.activeName(job: job.id, originalName: $0) }
+      ?? SpoolDirectories.ticketName(job: job.id)
+  }
+
+  /// The numbers of the jobs that have a file in `active/`, some together: there may be many.
+  private func activeJobs() async throws -> [[Int64]] {
+    try await directories.onQueue {
+      var ids: [Int64] = []
+      try directories.forEachActive { _, job in ids.append(job) }
+      ids.sort()
+      return stride(from: 0, to: ids.count, by: 500).map { Array(ids[$0..<min($0 + 500, ids.count)]) }
+    }
+  }
+
+  /// Calls `body` with the jobs that wait for a file and haven't ended, a thousand in memory.
+  private func eachAwaiting(_ body: (JobSnapshot) async throws -> Void) async throws {
+    var filter = JobFilter(isAwaitingFile: true, limit: 1000)
     while true {
       let waiting = try await queue().jobs(filter)
-      for job in waiting where !job.state.isEnded {
-        if let name = active[job.id] {
-          _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
-        } else if job.spoolIdentity == nil {
-          _ = try await queue().cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
-        }
-      }
-      guard waiting.count == filter.limit else { break }
-      filter.offset += filter.limit
+      for job in waiting where !job.state.isEnded { try await body(job) }
+      guard waiting.count == filter.limit, let last = waiting.last else { return }
+      filter.before = last.id
     }
   }
 }
@@ -125,6 +208,14 @@ extension SubmissionRequest {
     notBefore = ticket.notBefore
     uniqueKey = ticket.uniqueKey
     maxAttempts = ticket.maxAttempts
+    uniquePeriod = ticket.uniquePeriod
+    uniqueStates = ticket.uniqueStates.map { Set($0.map(\.queued)) }
+    deadline = ticket.deadline
+    timeout = ticket.timeout
+    after = ticket.after.map { Jobs.JobDependency(job: $0.job, condition: $0.condition.queued) }
+    batch = ticket.batch
+    tags = ticket.tags
+    isHeld = ticket.isHeld
     options = ticket.options.mapValues(OptionValue.init)
   }
 
@@ -159,6 +250,29 @@ extension OptionValue {
     case .bool(let flag): self = .bool(flag)
     case .list(let values): self = .list(values.map(OptionValue.init))
     case .map(let values): self = .map(values.mapValues(OptionValue.init))
+    }
+  }
+}
+
+extension Ticket.State {
+  fileprivate var queued: Jobs.JobState {
+    switch self {
+    case .scheduled: .scheduled
+    case .available: .available
+    case .running: .running
+    case .retryable: .retryable
+    case .completed: .completed
+    case .cancelled: .cancelled
+    case .discarded: .discarded
+    }
+  }
+}
+
+extension TicketDependency.Condition {
+  fileprivate var queued: Jobs.JobDependency.Condition {
+    switch self {
+    case .succeeded: .succeeded
+    case .ended: .ended
     }
   }
 }

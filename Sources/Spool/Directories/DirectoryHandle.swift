@@ -95,6 +95,32 @@ final class DirectoryHandle: Sendable {
     return OwnedDescriptor(number)
   }
 
+  /// A file to read and write that has no name, and goes with its descriptor. The directory must be the daemon's alone.
+  func scratchFile() throws -> OwnedDescriptor {
+    let name = FileName(".lade-scratch")
+    // A kill may have left one.
+    try remove(name)
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let number = openat(descriptor.number, name.terminated, flags, 0o600)
+    guard number >= 0 else { throw SpoolError.system(call: "create", path: place(name), code: errno) }
+    let file = OwnedDescriptor(number)
+    try remove(name)
+    return file
+  }
+
+  /// How many bytes the daemon may still write to the directory's file system.
+  func room() throws -> Int64 {
+    var status = statvfs()
+    guard fstatvfs(descriptor.number, &status) == 0 else {
+      throw SpoolError.system(call: "statvfs", path: path, code: errno)
+    }
+    // Some file systems don't say.
+    guard status.f_blocks > 0 else { return .max }
+    let (bytes, overflow) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
+      by: Int64(clamping: status.f_frsize))
+    return overflow ? .max : bytes
+  }
+
   /// Renames an entry into `directory`, itself if it is a link. Throws EEXIST if the new name is taken.
   func rename(_ name: FileName, to directory: DirectoryHandle, _ newName: FileName) throws {
     var answer = lade_rename_noreplace(

@@ -14,6 +14,11 @@ struct FileName: Hashable, Sendable {
     terminated = Array(UnsafeBufferPointer(start: cString, count: strlen(cString) + 1))
   }
 
+  /// The bytes and a NUL, as they were.
+  init(terminated: [CChar]) {
+    self.terminated = terminated
+  }
+
   var count: Int { terminated.count - 1 }
 
   var bytes: some BidirectionalCollection<UInt8> {
@@ -49,16 +54,6 @@ struct FileName: Hashable, Sendable {
 extension FileName {
   /// A name longer than this many bytes is refused: `active/`, `done/` and `corrupt/` add a number and a suffix.
   static let longest = 200
-
-  /// How programs that upload mark what they haven't finished.
-  static let partialSuffixes = [".part", ".partial", ".filepart", ".tmp", ".swp", ".crdownload", "~"]
-
-  /// Whether the name says that its writer hasn't finished: such an entry is left alone, whatever it is.
-  var isBeingWritten: Bool {
-    if terminated.first == CChar(bitPattern: UInt8(ascii: ".")) { return true }
-    let tail = String(decoding: bytes.suffix(16), as: UTF8.self).lowercased()
-    return FileName.partialSuffixes.contains { tail.hasSuffix($0) }
-  }
 
   /// Whether this is a ticket's name.
   var isTicket: Bool {

@@ -11,6 +11,8 @@ struct FileStatus: Sendable, Equatable {
   let device: UInt64
   let inode: UInt64
   let size: Int64
+  /// What it takes up on the disk, in bytes: less than its size if it has holes.
+  let allocated: Int64
   let links: UInt64
   let owner: UInt32
   let group: UInt32
@@ -32,6 +34,7 @@ struct FileStatus: Sendable, Equatable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     size = Int64(status.st_size)
+    allocated = Int64(status.st_blocks) * 512
     links = UInt64(status.st_nlink)
     owner = status.st_uid
     group = status.st_gid
@@ -41,6 +44,11 @@ struct FileStatus: Sendable, Equatable {
 
   func isSameFile(as other: FileStatus) -> Bool {
     device == other.device && inode == other.inode
+  }
+
+  /// Whether nobody has written to the file since the other status of it was taken.
+  func hasSameContents(as other: FileStatus) -> Bool {
+    isSameFile(as: other) && size == other.size && modified == other.modified
   }
 
   /// The wall clock in nanoseconds since 1970, as the file system's times are.

@@ -12,26 +12,27 @@ final class OwnedDescriptor: Sendable {
     // Nothing that was written can be lost here: whatever must last was fsynced before.
     close(number)
   }
-}
 
-/// A regular file that was opened and then looked at: the status is that of the descriptor, not of a name.
-struct OpenFile: Sendable {
-  let descriptor: OwnedDescriptor
-  let status: FileStatus
-
-  /// Waits until the file's contents are on disk. Blocks.
-  func synchronise(path: String) throws {
-    guard fsync(descriptor.number) == 0 else { throw SpoolError.system(call: "fsync", path: path, code: errno) }
+  /// Writes all of `bytes` at an offset. Blocks.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64, path: String) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = pwrite(
+        number, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset) + off_t(written))
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw SpoolError.system(call: "write", path: path, code: errno)
+      }
+      written += count
+    }
   }
 
-  /// Reads at most `limit` bytes from the start. Blocks.
-  func read(atMost limit: Int, path: String) throws -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: limit)
+  /// Reads at an offset until the buffer is full or the file ends; how many bytes there were. Blocks.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64, path: String) throws -> Int {
     var filled = 0
-    while filled < limit {
-      let count = bytes.withUnsafeMutableBytes { buffer in
-        pread(descriptor.number, buffer.baseAddress.map { $0 + filled }, limit - filled, off_t(filled))
-      }
+    while filled < buffer.count {
+      let count = pread(
+        number, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(offset) + off_t(filled))
       if count < 0 {
         if errno == EINTR { continue }
         throw SpoolError.system(call: "read", path: path, code: errno)
@@ -39,42 +40,11 @@ struct OpenFile: Sendable {
       if count == 0 { break }
       filled += count
     }
-    bytes.removeLast(limit - filled)
-    return bytes
+    return filled
   }
 
-  /// Writes all of `bytes` at the descriptor's position and waits until they are on disk. Blocks.
-  static func write(_ bytes: [UInt8], to descriptor: OwnedDescriptor, path: String) throws {
-    try append(bytes[...], to: descriptor, path: path)
-    guard fsync(descriptor.number) == 0 else { throw SpoolError.system(call: "fsync", path: path, code: errno) }
-  }
-
-  /// Copies the contents, from the start to where the file ends by then, and waits until they are on disk. Blocks.
-  func copy(to descriptor: OwnedDescriptor, path: String) throws {
-    var chunk = [UInt8](repeating: 0, count: 256 * 1024)
-    var offset: off_t = 0
-    while true {
-      let count = pread(self.descriptor.number, &chunk, chunk.count, offset)
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw SpoolError.system(call: "read", path: path, code: errno)
-      }
-      if count == 0 { break }
-      try OpenFile.append(chunk[..<count], to: descriptor, path: path)
-      offset += off_t(count)
-    }
-    guard fsync(descriptor.number) == 0 else { throw SpoolError.system(call: "fsync", path: path, code: errno) }
-  }
-
-  private static func append(_ bytes: ArraySlice<UInt8>, to descriptor: OwnedDescriptor, path: String) throws {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor.number, $0.baseAddress, $0.count) }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw SpoolError.system(call: "write", path: path, code: errno)
-      }
-      rest = rest.dropFirst(count)
-    }
+  /// Waits until what was written is on disk. Blocks.
+  func synchronise(path: String) throws {
+    guard fsync(number) == 0 else { throw SpoolError.system(call: "fsync", path: path, code: errno) }
   }
 }

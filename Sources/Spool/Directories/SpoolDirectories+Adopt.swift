@@ -1,6 +1,7 @@
 // The way in for files that are submitted by name over the control socket. The daemon may read what the submitter may
 // not: so it opens the file first, without following a link at its end, and then decides by what it has opened.
 
+import CLinux
 import Glibc
 
 /// A file that was opened for a submitter, before its job is made.
@@ -47,13 +48,16 @@ extension SpoolDirectories {
     let number = try Self.openRegular(path)
     let descriptor = OwnedDescriptor(number)
     let status = try DirectoryHandle.status(of: descriptor, path: path)
-    guard status.kind == .regular else { throw SubmissionRefusal.notARegularFile(path) }
+    guard status.kind == .regular, lade_is_pseudo_file_system(number) != 1 else {
+      throw SubmissionRefusal.notARegularFile(path)
+    }
     if user != 0, user != geteuid(), status.owner != user {
       // The real place of what was opened, whatever links the path went through. A file with a second name may have
       // been linked into the folder by somebody who can't read it.
-      let real = try Self.realPath(of: number, path)
-      guard status.links == 1,
-        allowedFolders.contains(where: { real.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") })
+      // Bytes are compared, for of two names that look alike one may be somebody else's folder.
+      let real = try OwnPlaces.path(of: number, path)
+      guard status.links == 1, !own.contain(real),
+        allowedFolders.contains(where: { real.starts(with: ($0.hasSuffix("/") ? $0 : $0 + "/").utf8) })
       else {
         throw SubmissionRefusal.notTheSubmitters(path: path, owner: status.owner, allowed: allowedFolders)
       }
@@ -67,9 +71,7 @@ extension SpoolDirectories {
     func failure() -> SubmissionRefusal {
       .cannotOpen(path: path, reason: String(cString: strerror(errno)))
     }
-    // O_PATH of open(2), which Swift doesn't show: a place in the file system, not opened for anything.
-    let pathOnly: Int32 = 0o10000000
-    let place = open(path, pathOnly | O_NOFOLLOW | O_CLOEXEC)
+    let place = open(path, AllowedFolder.pathOnly | O_NOFOLLOW | O_CLOEXEC)
     guard place >= 0 else { throw failure() }
     let held = OwnedDescriptor(place)
     switch try DirectoryHandle.status(of: held, path: path).kind {
@@ -80,15 +82,6 @@ extension SpoolDirectories {
     let number = open("/proc/self/fd/\(place)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard number >= 0 else { throw failure() }
     return number
-  }
-
-  private static func realPath(of descriptor: Int32, _ path: String) throws -> String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count - 1)
-    guard count > 0 else {
-      throw SubmissionRefusal.cannotOpen(path: path, reason: String(cString: strerror(errno)))
-    }
-    return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// Copies a submitted file to `active/`, whole and on the disk when this returns. Blocks.

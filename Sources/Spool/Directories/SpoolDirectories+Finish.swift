@@ -56,12 +56,14 @@ extension SpoolDirectories {
     _ directory: DirectoryHandle, like name: String, withReason reason: String?,
     move: (DirectoryHandle, FileName) throws -> Void
   ) throws -> String {
-    var number = 1
+    func isTaken(_ number: Int) throws -> Bool {
+      let free = FreeName.numbered(name, number)
+      return try directory.status(of: FileName(free)) != nil
+        || directory.status(of: FileName(free + ".reason")) != nil
+    }
     while true {
-      let free = number == 1 ? name : "\(name).\(number)"
-      number += 1
+      let free = FreeName.numbered(name, try FreeName.number(isTaken: isTaken))
       let reasonName = FileName(free + ".reason")
-      if try directory.status(of: FileName(free)) != nil || directory.status(of: reasonName) != nil { continue }
       do {
         if let reason { try write(reason, to: directory, reasonName) }
       } catch let error as SpoolError where error.code == EEXIST {
@@ -80,7 +82,9 @@ extension SpoolDirectories {
   private func write(_ text: String, to directory: DirectoryHandle, _ name: FileName) throws {
     let file = try directory.create(name, mode: 0o640)
     do {
-      try OpenFile.write(Array(text.utf8), to: file, path: directory.place(name))
+      var text = text
+      try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0), at: 0, path: directory.place(name)) }
+      try file.synchronise(path: directory.place(name))
     } catch {
       try directory.remove(name)
       throw error

@@ -28,43 +28,68 @@ package final class SpoolDirectories: Sendable {
 
   /// The root's path, as it was given.
   package let path: String
-  let root: DirectoryHandle
+  /// What of the disk is the daemon's own, so that nobody can have it imported.
+  let own: OwnPlaces
   /// The file system is slow, and the cooperative pool has few threads: what is async here runs on this queue.
   let queue = DispatchQueue(label: "lade.spool.directories", qos: .userInitiated)
-  private let handles: Mutex<[Folder: DirectoryHandle]>
+  private let held: Mutex<Held>
+
+  private struct Held {
+    var root: DirectoryHandle
+    var folders: [Folder: DirectoryHandle] = [:]
+  }
 
   /// Opens the spool at `path`, creating the root (and what is missing above it) and the five directories.
   /// Blocks. Throws `SpoolError`.
-  package init(path: String) throws {
+  /// - Parameter own: files and folders besides the spool that the daemon keeps for itself; of databases, the file.
+  package init(path: String, own: [String] = []) throws {
     self.path = path
     try SpoolDirectories.makePath(path)
-    root = try DirectoryHandle(trustedPath: path)
-    handles = Mutex([:])
-    try ensure()
+    held = Mutex(Held(root: try DirectoryHandle(trustedPath: path)))
+    self.own = OwnPlaces([Folder.active, .done, .corrupt].map { path + "/" + $0.rawValue } + own)
+    try refresh()
   }
 
   /// The handle of a directory. It is replaced when the directory was.
   func handle(_ folder: Folder) throws -> DirectoryHandle {
-    if let handle = handles.withLock({ $0[folder] }) { return handle }
-    return try open(folder)
+    if let handle = held.withLock({ $0.folders[folder] }) { return handle }
+    return try open(folder, in: root)
   }
 
-  /// Looks whether each directory is still the one that is held open, and opens or creates it anew if it isn't.
-  func ensure() throws {
+  /// The handle of the directory that the five are in.
+  var root: DirectoryHandle { held.withLock { $0.root } }
+
+  /// Looks whether each directory is still the one that is held open, and opens it anew if it isn't. One that is missing
+  /// is made; but not the root, whose owner and mode were the administrator's.
+  /// - Parameter makesIncoming: whether `incoming/` is made, too.
+  /// - Returns: whether there is an `incoming/`.
+  @discardableResult
+  func refresh(makesIncoming: Bool = true) throws -> Bool {
+    var root = root
+    let there = try DirectoryHandle(trustedPath: path)
+    if try !there.status().isSameFile(as: root.status()) {
+      root = there
+      held.withLock { $0 = Held(root: there) }
+    }
+    var hasIncoming = true
     for folder in Folder.allCases {
-      let held = handles.withLock { $0[folder] }
-      if let held, let there = try root.status(of: FileName(folder.rawValue)),
-        there.isSameFile(as: try held.status())
-      {
+      let found = try root.status(of: FileName(folder.rawValue))
+      if let found, let handle = held.withLock({ $0.folders[folder] }), found.isSameFile(as: try handle.status()) {
         continue
       }
-      _ = try open(folder)
+      if folder == .incoming, found == nil, !makesIncoming {
+        hasIncoming = false
+        held.withLock { $0.folders[folder] = nil }
+        continue
+      }
+      _ = try open(folder, in: root)
     }
+    return hasIncoming
   }
 
-  private func open(_ folder: Folder) throws -> DirectoryHandle {
+  private func open(_ folder: Folder, in root: DirectoryHandle) throws -> DirectoryHandle {
     let handle = try root.directory(FileName(folder.rawValue), creatingWith: folder.mode)
-    handles.withLock { $0[folder] = handle }
+    held.withLock { $0.folders[folder] = handle }
     return handle
   }
 

@@ -12,6 +12,12 @@ package enum SpoolError: Error, Equatable, CustomStringConvertible {
   case notAnActiveName(String)
   /// A recipe's name is also its folder's name, and this one can't be.
   case unusableRecipeName(String)
+  /// Somebody wrote to a file while it was copied.
+  case changed(path: String)
+  /// A file has to be copied, and there is less room than it takes.
+  case noRoom(path: String, bytes: Int64, room: Int64)
+  /// `corrupt/` has as many entries as it may have.
+  case corruptIsFull(limit: Int)
   /// Only absolute paths can be allowed folders.
   case allowedFolderNotAbsolute(String)
   /// `SpoolIntake.run()` was called while it runs.
@@ -30,6 +36,13 @@ package enum SpoolError: Error, Equatable, CustomStringConvertible {
       "“\(name)” is not the name of a file in active/: those are a job's number, a hyphen and the file's name."
     case .unusableRecipeName(let name):
       "The recipe “\(name)” can't have a hot folder: use up to 200 letters, digits, “-” and “_”, no dot at the start."
+    case .changed(let path):
+      "\(path) was written to while it was copied. It is looked at again."
+    case .noRoom(let path, let bytes, let room):
+      "\(path) takes \(bytes) bytes, and active/ has room for \(room). Free some space; the spool goes on by itself."
+    case .corruptIsFull(let limit):
+      "corrupt/ has \(limit) entries, as many as corrupt_limit allows; what would be refused stays where it is. Look "
+        + "through corrupt/ and remove what nobody needs."
     case .allowedFolderNotAbsolute(let path):
       "The allowed folder “\(path)” is not an absolute path. Write it from “/”, without “..”."
     case .alreadyRunning:
@@ -41,9 +54,16 @@ package enum SpoolError: Error, Equatable, CustomStringConvertible {
     switch code {
     case EACCES, EPERM: " Check owner and mode: the daemon's user needs to read and write there."
     case ENOSPC, EDQUOT: " Free some space; the spool goes on by itself."
+    case EROFS: " Its file system is read-only; the spool goes on by itself when it isn't any more."
     case EMFILE, ENFILE: " Raise the limit of open files."
     default: ""
     }
+  }
+
+  /// Whether it isn't the entry at hand that fails: the next would, too.
+  var concernsAll: Bool {
+    guard let code else { return false }
+    return [ENOSPC, EDQUOT, EROFS, EIO, EMFILE, ENFILE, ENOMEM, ESTALE, ENOTCONN].contains(code)
   }
 
   /// The system's code, if a call of the system failed.

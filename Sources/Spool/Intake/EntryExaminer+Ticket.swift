@@ -16,8 +16,8 @@ extension EntryExaminer {
     }
     switch try source(of: ticket, ticketStatus: file.status, in: place.directory) {
     case .stop(let verdict): return verdict
-    case .opened(let source): return try .take(SpoolCandidate(ticket, file, name: name, source: source, in: place))
-    case .none: return try .take(SpoolCandidate(ticket, file, name: name, source: nil, in: place))
+    case .opened(let source): return .take(SpoolCandidate(ticket, file, name: name, source: source, in: place))
+    case .none: return .take(SpoolCandidate(ticket, file, name: name, source: nil, in: place))
     }
   }
 
@@ -31,6 +31,11 @@ extension EntryExaminer {
       if FileName(name).isTicket {
         let refusal = SpoolRefusal.unacceptable(
           what: "it is a ticket itself", advice: "Name the data file as `source`.")
+        return .stop(.refuse(.source(name: name, refusal)))
+      }
+      if partialNames.match(FileName(name)) {
+        let refusal = SpoolRefusal.unacceptable(
+          what: "by its name it isn't finished", advice: "Rename it when it is, and name that in the ticket.")
         return .stop(.refuse(.source(name: name, refusal)))
       }
       opening = try open(
@@ -64,13 +69,21 @@ extension EntryExaminer {
   /// from there on no link is followed and nothing leads out again. Who owns the file doesn't matter: that the folder
   /// is allowed says that its files may be imported.
   private func openAllowed(_ path: String) throws -> Opening {
-    guard let folder = allowedFolders.first(where: { path.hasPrefix($0 == "/" ? $0 : $0 + "/") }) else {
+    let isAllowed: (String) -> Bool = { path.utf8.starts(with: ($0 == "/" ? $0 : $0 + "/").utf8) }
+    guard let folder = allowedFolders.first(where: isAllowed) else {
       return .stop(.refuse(.sourceOutsideAllowedFolders(path: path, allowed: allowedFolders.sorted())))
     }
-    let rest = path.dropFirst(folder.count).drop { $0 == "/" }
-    let number: Int32
+    let rest = String(decoding: path.utf8.dropFirst(folder.utf8.count).drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
+    let file: OpenFile
     do {
-      number = try AllowedFolder.open(String(rest), beneath: DirectoryHandle(trustedPath: folder))
+      let place = try AllowedFolder.place(rest, beneath: DirectoryHandle(trustedPath: folder))
+      // Before it is opened, for that alone may do something to a device.
+      let kind = try DirectoryHandle.status(of: place, path: path).kind
+      if let refusal = EntryExaminer.refusal(of: kind) { return .stop(.refuse(refusal)) }
+      if lade_is_pseudo_file_system(place.number) == 1 { return .stop(.refuse(.kernelFile)) }
+      if try own.contain(place, path: path) { return .stop(.refuse(.own)) }
+      let descriptor = try AllowedFolder.open(place, path: path)
+      file = OpenFile(descriptor: descriptor, status: try DirectoryHandle.status(of: descriptor, path: path))
     } catch let error as SpoolError {
       switch error.code {
       case ENOENT: return .stop(.ignore)
@@ -80,44 +93,7 @@ extension EntryExaminer {
       default: throw error
       }
     }
-    let descriptor = OwnedDescriptor(number)
-    let status = try DirectoryHandle.status(of: descriptor, path: path)
-    if let refusal = EntryExaminer.refusal(of: status.kind) { return .stop(.refuse(refusal)) }
-    if status.links > 1 { return .stop(.refuse(.hardLink(links: status.links))) }
-    let file = OpenFile(descriptor: descriptor, status: status)
+    if file.status.links > 1 { return .stop(.refuse(.hardLink(links: file.status.links))) }
     return isBeingWritten(file, trigger: .found, now: FileStatus.now()).map { .stop($0) } ?? .opened(file)
-  }
-}
-
-/// Opening a file some way under a directory without following any link.
-enum AllowedFolder {
-  /// A descriptor of the file. Throws ELOOP (or ENOTDIR) where there is a link on the way.
-  static func open(_ path: String, beneath folder: DirectoryHandle) throws -> Int32 {
-    let answer = lade_open_beneath(folder.descriptor.number, path, DirectoryHandle.reading)
-    if answer >= 0 { return answer }
-    guard answer == -ENOSYS else {
-      throw SpoolError.system(call: "openat2", path: folder.path + "/" + path, code: -answer)
-    }
-    return try openByComponent(path, beneath: folder)
-  }
-
-  /// The same where the kernel or a system call filter has no openat2: one component at a time, `..` refused.
-  static func openByComponent(_ path: String, beneath folder: DirectoryHandle) throws -> Int32 {
-    var directory = folder.descriptor
-    let components = path.split(separator: "/").map(String.init)
-    for (index, component) in components.enumerated() {
-      if component == ".." || component == "." {
-        throw SpoolError.system(call: "open", path: folder.path + "/" + path, code: EXDEV)
-      }
-      let isLast = index == components.count - 1
-      let number = openat(
-        directory.number, component, DirectoryHandle.reading | (isLast ? 0 : O_DIRECTORY))
-      guard number >= 0 else {
-        throw SpoolError.system(call: "open", path: folder.path + "/" + path, code: errno)
-      }
-      if isLast { return number }
-      directory = OwnedDescriptor(number)
-    }
-    throw SpoolError.system(call: "open", path: folder.path, code: EISDIR)
   }
 }

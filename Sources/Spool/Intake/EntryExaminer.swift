@@ -38,17 +38,23 @@ struct EntryExaminer: Sendable {
     case take(SpoolCandidate)
   }
 
-  let recipes: Set<String>
+  /// Byte for byte: of two names that look alike one is another folder.
+  let recipes: Set<FileName>
   let allowedFolders: [String]
+  /// What may not be imported though its folder is allowed.
+  let own: OwnPlaces
+  let partialNames: PartialNames
   /// The daemon's own user.
   let user: UInt32
   /// How long an entry must have been unchanged where it can't be known that nobody is writing it. Nanoseconds.
   let settle: Int64
+  /// How long an entry must have been unchanged in any case. Nanoseconds.
+  let quiet: Int64
   /// How long a ticket waits for its source. Nanoseconds.
   let sourceGrace: Int64
 
   func examine(_ name: FileName, in place: SpoolPlace, trigger: SpoolTrigger) throws -> Verdict {
-    if name.isBeingWritten { return .ignore }
+    if partialNames.match(name) { return .ignore }
     guard let status = try place.directory.status(of: name) else { return .ignore }
     if status.kind == .directory { return directory(name, in: place, status) }
     if place.recipe == nil, status.kind == .regular, !name.isTicket, name.refusal == nil { return .ignore }
@@ -58,19 +64,19 @@ struct EntryExaminer: Sendable {
     case .opened(let file):
       guard file.status.isSameFile(as: status) else { return .wait(for: nil, source: nil) }
       if let recipe = place.recipe {
-        return try .take(SpoolCandidate(hotFile: file, name: name, recipe: recipe, in: place))
+        return .take(SpoolCandidate(hotFile: file, name: name, recipe: recipe, in: place))
       }
       return try ticket(file, name: name, in: place)
     }
   }
 
   private func directory(_ name: FileName, in place: SpoolPlace, _ status: FileStatus) -> Verdict {
-    if place.recipe == nil, let text = name.text, recipes.contains(text) { return .ignore }
+    if place.recipe == nil, recipes.contains(name) { return .ignore }
     // Whoever makes a directory is likely to go on filling it.
     let age = FileStatus.now() - status.changed
     if age >= 0, age < settle { return .wait(for: settle - age, source: nil) }
     if place.recipe != nil { return .refuse(.directory) }
-    return .refuse(name.refusal ?? .unknownFolder(name: name.shown, known: recipes.sorted()))
+    return .refuse(name.refusal ?? .unknownFolder(name: name.shown, known: recipes.map(\.shown).sorted()))
   }
 
   static func refusal(of kind: FileStatus.Kind) -> SpoolRefusal? {
@@ -122,7 +128,12 @@ struct EntryExaminer: Sendable {
     return isBeingWritten(file, trigger: trigger, now: now).map { .stop($0) } ?? .opened(file)
   }
 
+  /// Whether somebody may still write to it, and then when to look again; nil if nobody does.
   func isBeingWritten(_ file: OpenFile, trigger: SpoolTrigger, now: Int64) -> Verdict? {
+    if quiet > 0 {
+      let age = now - file.status.changed
+      if age >= 0, age < quiet { return .wait(for: quiet - age, source: nil) }
+    }
     switch lade_is_open_for_writing(file.descriptor.number) {
     case 1:
       return .wait(for: nil, source: nil)

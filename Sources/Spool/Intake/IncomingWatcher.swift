@@ -31,9 +31,12 @@ final class IncomingWatcher {
   }
 
   /// Watches a directory that is held open; the one that it is, wherever its name leads to by now.
-  func watch(_ directory: DirectoryHandle) throws -> Int32 {
+  /// - Parameter isRoot: whether it matters what leaves it. From `incoming/` the daemon itself moves everything that it
+  ///   takes, and only wants to hear that a hot folder was removed.
+  func watch(_ directory: DirectoryHandle, isRoot: Bool) throws -> Int32 {
     let bits =
-      IN_MOVED_TO | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | Int32(bitPattern: UInt32(IN_ONLYDIR))
+      IN_MOVED_TO | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
+      | Int32(bitPattern: UInt32(IN_ONLYDIR)) | (isRoot ? IN_MOVED_FROM : 0)
     let watch = inotify_add_watch(
       number, "/proc/self/fd/\(directory.descriptor.number)", UInt32(bitPattern: bits))
     guard watch >= 0 else {

@@ -12,9 +12,8 @@ struct SpoolCandidate: Sendable {
   /// The file's name in the place's directory; nil if it is elsewhere, and stays there.
   let fileName: FileName?
 
-  /// A file in a hot folder. What is handed over is on disk before its job can be. Blocks.
-  init(hotFile: OpenFile, name: FileName, recipe: String, in place: SpoolPlace) throws {
-    try hotFile.synchronise(path: place.directory.place(name))
+  /// A file in a hot folder.
+  init(hotFile: OpenFile, name: FileName, recipe: String, in place: SpoolPlace) {
     let status = hotFile.status
     entry = SpoolEntry(
       identity: SpoolEntry.identity(name: "\(recipe)/\(name.shown)", status: status),
@@ -28,10 +27,8 @@ struct SpoolCandidate: Sendable {
   }
 
   /// A ticket with the source it names.
-  init(_ ticket: Ticket, _ file: OpenFile, name: FileName, source: OpenFile?, in place: SpoolPlace) throws {
-    try file.synchronise(path: place.directory.place(name))
-    if let source, case .beside(let sourceName) = ticket.source {
-      try source.synchronise(path: place.directory.place(FileName(sourceName)))
+  init(_ ticket: Ticket, _ file: OpenFile, name: FileName, source: OpenFile?, in place: SpoolPlace) {
+    if source != nil, case .beside(let sourceName) = ticket.source {
       fileName = FileName(sourceName)
     } else {
       fileName = nil
@@ -46,5 +43,27 @@ struct SpoolCandidate: Sendable {
     self.name = name
     self.ticket = file
     self.file = source
+  }
+
+  /// The files that the submitter hands over: not one that is copied from elsewhere.
+  var handedOver: [OpenFile] {
+    [ticket, fileName == nil ? nil : file].compactMap { $0 }
+  }
+
+  /// Waits until what is handed over is on disk. Blocks.
+  func synchronise() throws {
+    for file in handedOver { try file.synchronise(path: place.directory.place(name)) }
+  }
+
+  /// Whether one of the others is the same entry, or hands over the same file.
+  func isAlso(in others: [SpoolCandidate]) -> Bool {
+    others.contains { other in
+      if other.name == name, other.place.recipe == place.recipe { return true }
+      // Only a ticket names a file that another may name, too.
+      guard ticket != nil, fileName != nil, other.fileName != nil, let file, let theirs = other.file else {
+        return false
+      }
+      return file.status.isSameFile(as: theirs.status)
+    }
   }
 }

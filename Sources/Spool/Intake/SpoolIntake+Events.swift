@@ -26,7 +26,14 @@ extension SpoolIntake {
         self?.assumeIsolated { $0.note(events) }
       }
       self.watcher = watcher
+      watchedRoot = directories.root
       watch(directories.root, .root)
+      mountWatcher = try MountWatcher(queue: executor.queue) { [weak self] in
+        self?.assumeIsolated { intake in
+          intake.rescanIsDue = true
+          intake.signal?.yield()
+        }
+      }
     } catch {
       logger.warning("spool: no events, only a look every \(timing.rescanInterval): \(error)")
     }
@@ -36,24 +43,28 @@ extension SpoolIntake {
     timer?.cancel()
     timer = nil
     watcher = nil
+    mountWatcher = nil
+    watchedRoot = nil
     watches = [:]
     nextRescan = .distantFuture
     // The next run opens and watches them anew.
     incoming = nil
     hotFolders = [:]
+    (placesSeen, placesGone) = ([], [:])
   }
 
   /// Watches a directory instead of the one that was watched in its place before.
   func watch(_ directory: DirectoryHandle, _ what: WatchedDirectory) {
     guard let watcher else { return }
     do {
-      let watch = try watcher.watch(directory)
+      let watch = try watcher.watch(directory, isRoot: what == .root)
       for (earlier, place) in watches where place == what && earlier != watch {
         watches[earlier] = nil
         watcher.unwatch(earlier)
       }
       watches[watch] = what
     } catch {
+      guard failures.note("\(error)", at: directory.path) != .old else { return }
       logger.warning(
         "spool: no events, only a look every \(timing.rescanInterval): \(error)",
         metadata: ["directory": "\(directory.path)"])
@@ -96,15 +107,16 @@ extension SpoolIntake {
       rescanIsDue = true
       return
     }
-    guard let name = event.name, !name.isBeingWritten else { return }
+    guard let name = event.name, !examiner.partialNames.match(name) else { return }
     switch watched {
     case .root:
       if name == FileName(SpoolDirectories.Folder.incoming.rawValue) { rescanIsDue = true }
     case .place(let recipe):
-      if recipe == nil, let text = name.text, recipes.contains(text) {
+      if recipe == nil, examiner.recipes.contains(name) {
         rescanIsDue = true
         return
       }
+      if event.says(IN_DELETE) { return }
       let isFinished = event.says(IN_MOVED_TO | IN_CLOSE_WRITE)
       if !pending.add(name, recipe: recipe, isFinished ? .finished : .created) { rescanIsDue = true }
       if recipe == nil, isFinished, let ticket = awaited.removeValue(forKey: name),
@@ -115,17 +127,18 @@ extension SpoolIntake {
     }
   }
 
-  /// Looks at what the events named, in their order; what it looked at.
+  /// Looks at what the events named, in their order; what it looked at, and whether it makes sense to go on with others.
   @discardableResult
-  func drain() async -> PendingEntries {
-    let batch = pending
-    pending = PendingEntries()
-    for key in batch.keys {
+  func drain() async -> (entries: PendingEntries, goesOn: Bool) {
+    let pending = self.pending
+    self.pending = PendingEntries()
+    for key in pending.keys {
       if Task.isCancelled { break }
       let place = key.recipe.map { hotFolders[$0] } ?? incoming
-      if let place, let trigger = batch.triggers[key] { await consider(key.name, in: place, trigger: trigger) }
+      guard let place, let trigger = pending.triggers[key] else { continue }
+      // The rest is found by the next look at everything.
+      guard await consider(key.name, in: place, trigger: trigger) else { return (pending, false) }
     }
-    await announce()
-    return batch
+    return (pending, await takeBatch())
   }
 }

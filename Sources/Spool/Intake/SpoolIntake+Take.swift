@@ -1,24 +1,35 @@
+import CLinux
 import Glibc
 
 extension SpoolIntake {
-  /// So many jobs are announced together, after one fsync of the directories.
-  static let announcedTogether = 64
+  /// So many entries are taken together, at most: they share one flush of the disk and the queue's transactions.
+  static let takenTogether = 128
+  /// From so many on the file system is flushed at once instead of file by file.
+  private static let flushedTogether = 16
+  /// When the queue takes nothing so many times in a row, it isn't asked for each of a hundred thousand entries.
+  private static let failuresInARow = 8
 
   /// Looks at an entry, and takes it, refuses it or leaves it. What goes wrong is reported, and the entry stays.
-  func consider(_ name: FileName, in place: SpoolPlace, trigger: SpoolTrigger) async {
+  /// - Returns: whether it makes sense to go on with others.
+  func consider(_ name: FileName, in place: SpoolPlace, trigger: SpoolTrigger) async -> Bool {
     do {
       switch try examiner.examine(name, in: place, trigger: trigger) {
       case .ignore: break
       case .wait(let time, let source): wait(name, for: time, source: source)
       case .refuse(let refusal): try refuse(name, in: place, refusal)
-      case .take(let candidate): try await take(candidate)
+      case .take(let candidate):
+        if candidate.isAlso(in: batch) {
+          // Of two tickets for one file the first has it, and the other is looked at when it is gone.
+          guard await takeBatch() else { return false }
+          return await consider(name, in: place, trigger: trigger)
+        }
+        batch.append(candidate)
+        if batch.count >= SpoolIntake.takenTogether { return await takeBatch() }
       }
-    } catch is CancellationError where Task.isCancelled {
-      logger.info("spool: stopping; left for the next start", metadata: ["entry": "\(place.relativeName(name))"])
+      return true
     } catch {
-      report(error, at: "incoming/" + place.relativeName(name))
+      return report(error, at: "incoming/" + place.relativeName(name))
     }
-    if unannounced.count >= SpoolIntake.announcedTogether { await announce() }
   }
 
   private func wait(_ name: FileName, for time: Int64?, source: String?) {
@@ -27,13 +38,54 @@ extension SpoolIntake {
     if let time { scheduleRescan(after: time) }
   }
 
-  private func take(_ candidate: SpoolCandidate) async throws {
-    let job: Int64
+  /// Makes the jobs of the entries that were looked at, moves these to `active/`, and says that the jobs may run.
+  /// - Returns: whether it makes sense to go on with others.
+  func takeBatch() async -> Bool {
+    guard !batch.isEmpty else { return await announce() }
+    let candidates = batch
+    batch = []
     do {
-      job = try await accept(candidate.entry)
-    } catch let refusal as SpoolRefusal {
-      return try refuse(candidate.name, in: candidate.place, refusal)
+      try synchronise(candidates)
+    } catch {
+      return report(error, at: "incoming/")
     }
+    let answers = await accept(candidates.map(\.entry))
+    var goesOn = true
+    var changed = [Int64]()
+    for (candidate, answer) in zip(candidates, answers) {
+      let name = "incoming/" + candidate.place.relativeName(candidate.name)
+      do {
+        try finish(candidate, answer)
+        if failures.succeeded(at: name) { logger.notice("spool: goes on", metadata: ["entry": "\(name)"]) }
+      } catch is CancellationError where Task.isCancelled {
+        logger.info("spool: stopping; left for the next start", metadata: ["entry": "\(name)"])
+      } catch {
+        if case SpoolError.changed = error, candidate.ticket == nil, case .success(let job) = answer {
+          changed.append(job)
+        }
+        goesOn = report(error, at: name) && goesOn
+      }
+    }
+    for job in changed {
+      // What it is now is an entry of its own, and has a job of its own.
+      do { try await withdrawn(job) } catch { goesOn = report(error, at: "job \(job)") && goesOn }
+    }
+    if acceptsFailed >= SpoolIntake.failuresInARow { goesOn = false }
+    return await announce() && goesOn
+  }
+
+  private func finish(_ candidate: SpoolCandidate, _ answer: Result<Int64, any Error>) throws {
+    let job: Int64
+    switch answer {
+    case .success(let made): job = made
+    case .failure(let refusal as SpoolRefusal):
+      acceptsFailed = 0
+      return try refuse(candidate.name, in: candidate.place, refusal)
+    case .failure(let error):
+      acceptsFailed += 1
+      throw error
+    }
+    acceptsFailed = 0
     do {
       try move(candidate, job: job)
     } catch {
@@ -44,6 +96,19 @@ extension SpoolIntake {
     unannounced.append(job)
     logger.info(
       "spool: taken", metadata: ["entry": "\(candidate.place.relativeName(candidate.name))", "job": "\(job)"])
+  }
+
+  /// What is handed over is on disk before its job can be.
+  private func synchronise(_ candidates: [SpoolCandidate]) throws {
+    if candidates.count < SpoolIntake.flushedTogether {
+      for candidate in candidates { try candidate.synchronise() }
+      return
+    }
+    var devices = Set<UInt64>()
+    for file in candidates.flatMap(\.handedOver) where devices.insert(file.status.device).inserted {
+      let answer = lade_synchronise_file_system(file.descriptor.number)
+      guard answer == 0 else { throw SpoolError.system(call: "syncfs", path: directories.path, code: -answer) }
+    }
   }
 
   private func move(_ candidate: SpoolCandidate, job: Int64) throws {
@@ -63,73 +128,24 @@ extension SpoolIntake {
   }
 
   /// Puts on disk what was moved, and says that those jobs may run.
-  func announce() async {
-    guard !unannounced.isEmpty else { return }
+  /// - Returns: whether that is so.
+  private func announce() async -> Bool {
+    guard !unannounced.isEmpty else { return true }
+    let jobs = unannounced
     do {
       try directories.handle(.active).synchronise()
       for directory in unsynchronised.values { try directory.synchronise() }
+      unsynchronised = [:]
+      try await taken(jobs)
     } catch {
-      return report(error, at: directories.path)
+      // It is said again by the next look.
+      _ = report(error, at: "active/")
+      return false
     }
-    unsynchronised = [:]
-    let jobs = unannounced
-    unannounced = []
-    for job in jobs {
-      do {
-        try await taken(job)
-      } catch {
-        // It is said again after the next rescan.
-        unannounced.append(job)
-        report(error, at: "job \(job)")
-      }
+    unannounced.removeFirst(jobs.count)
+    if failures.succeeded(at: "active/") || failures.succeeded(at: SpoolIntake.all) {
+      logger.notice("spool: goes on", metadata: ["entry": "\(directories.path)"])
     }
-  }
-
-  /// Finishes the hand-overs that a kill or a full disk interrupted: tickets in `active/` whose file isn't there.
-  func resumeHandOvers() throws {
-    guard let incoming else { return }
-    handOversAreOpen = false
-    let active = try directories.handle(.active)
-    try active.forEach { name, _ in
-      guard let text = name.text else { return }
-      if text.hasPrefix("."), text.hasSuffix(".part") { return try active.remove(name) }
-      guard let job = SpoolDirectories.job(ofActiveName: text), text == SpoolDirectories.ticketName(job: job) else {
-        return
-      }
-      do {
-        try resumeHandOver(job, of: name, in: active, incoming)
-      } catch {
-        handOversAreOpen = true
-        report(error, at: active.place(name))
-      }
-    }
-  }
-
-  private func resumeHandOver(
-    _ job: Int64, of name: FileName, in active: DirectoryHandle, _ incoming: SpoolPlace
-  ) throws {
-    let bytes = try active.open(name).read(atMost: Ticket.longest + 1, path: active.place(name))
-    let ticket = try Ticket(parsing: bytes)
-    guard let source = ticket.source else { return }
-    let newName = SpoolDirectories.activeName(job: job, originalName: source.fileName)
-    if try active.status(of: FileName(newName)) != nil { return }
-    switch try examiner.source(of: ticket, ticketStatus: nil, in: incoming.directory) {
-    case .opened(let file):
-      if case .beside(let fileName) = source {
-        try handOver.move(FileName(fileName), of: incoming.directory, file, to: newName)
-        unsynchronised[ObjectIdentifier(incoming.directory)] = incoming.directory
-      } else {
-        try handOver.copy(file, to: newName)
-      }
-    case .stop(.wait):
-      handOversAreOpen = true
-      return scheduleRescan(after: timing.settle.nanoseconds)
-    case .stop, .none:
-      // The job itself will say that its file is missing.
-      logger.error(
-        "spool: the daemon was stopped during the hand-over, and the source is gone",
-        metadata: ["job": "\(job)", "source": "\(source.fileName)"])
-    }
-    unannounced.append(job)
+    return true
   }
 }

@@ -15,28 +15,37 @@
 import Dispatch
 package import Logging
 
-/// A long-running component that turns the entries of `incoming/` into jobs, one entry at a time, oldest first.
+/// A long-running component that turns the entries of `incoming/` into jobs, the oldest first. Many that lie there together
+/// take those steps together, some at a time.
 ///
 /// All its work on the file system is done on a queue of its own. `accept` and `taken` are called one at a time, off
 /// that queue.
 package actor SpoolIntake {
-  /// Makes an entry's job durable and returns its id. Called before the entry is touched; called again for the same
-  /// entry (one of the same `identity`) after a failure or a kill, when it must return the id it returned before.
-  /// To refuse the entry throw a `SpoolRefusal`; after any other error the entry stays, and is offered again.
-  package typealias Accept = @Sendable (SpoolEntry) async throws -> Int64
-  /// Hears that a job's file is in `active/` for good, so that the job may run. It may hear it more than once.
-  package typealias Taken = @Sendable (_ job: Int64) async throws -> Void
+  /// Makes the entries' jobs durable, in their order, and returns the id of each. Called before an entry is touched; called
+  /// again for the same entry (one of the same `identity`) after a failure or a kill, when it must return the id it
+  /// returned before. To refuse an entry fail with a `SpoolRefusal`; after any other error the entry stays, and is offered
+  /// again.
+  package typealias Accept = @Sendable ([SpoolEntry]) async -> [Result<Int64, any Error>]
+  /// Hears that the files of jobs are in `active/` for good, so that the jobs may run. It may hear it more than once.
+  package typealias Taken = @Sendable (_ jobs: [Int64]) async throws -> Void
+  /// Hears that a job's file won't come: it was written to while it was taken.
+  package typealias Withdrawn = @Sendable (_ job: Int64) async throws -> Void
+  /// Hears that everything in `incoming/` was looked at, and that nothing has to wait or failed. Called once.
+  package typealias LookedThrough = @Sendable () async throws -> Void
 
   nonisolated let executor = SpoolExecutor(label: "lade.spool.intake")
   /// The intake's own queue, where blocking is allowed.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   let directories: SpoolDirectories
-  let recipes: Set<String>
+  let recipes: [String]
   let timing: SpoolTiming
+  let rules: SpoolRules
   let logger: Logger
   let accept: Accept
   let taken: Taken
+  let withdrawn: Withdrawn
+  var lookedThrough: LookedThrough?
   let examiner: EntryExaminer
   let handOver: HandOver
 
@@ -45,6 +54,11 @@ package actor SpoolIntake {
   var hotFolders: [String: SpoolPlace] = [:]
   var watcher: IncomingWatcher?
   var watches: [Int32: WatchedDirectory] = [:]
+  var mountWatcher: MountWatcher?
+  var watchedRoot: DirectoryHandle?
+  /// What was there in this run, and since when it is gone.
+  var placesSeen: Set<WatchedDirectory> = []
+  var placesGone: [WatchedDirectory: DispatchTime] = [:]
 
   // What is to be looked at.
   var rescanIsDue = false
@@ -55,17 +69,27 @@ package actor SpoolIntake {
   var nextRescan = DispatchTime.distantFuture
   var signal: AsyncStream<Void>.Continuation?
 
-  // What was handed over and isn't announced yet.
+  // What is about to be taken, and what was handed over and isn't announced yet.
+  var batch: [SpoolCandidate] = []
   var unannounced: [Int64] = []
   var unsynchronised: [ObjectIdentifier: DirectoryHandle] = [:]
   /// Whether a ticket may be in `active/` without its file: after a kill, so at the start, and after a failure.
   var handOversAreOpen = true
 
   var counts = SpoolStatus()
+  var failures = FailureLog()
+  /// How often in a row the queue took nothing.
+  var acceptsFailed = 0
+  /// How many entries `corrupt/` had when they were counted, and how many came since.
+  var corruptCount: Int?
+  var corruptCountIsOfThisPass = false
+  var refusedNow = 0
 
   // Whose turn it is: an actor lets others in while it waits, and one pass must end before the next.
   var isBusy = false
   var waitingForTurn: [CheckedContinuation<Void, Never>] = []
+  /// A look that was asked for and hasn't begun.
+  var nextLook: Task<Void, Never>?
 
   /// - Parameters:
   ///   - recipes: names of recipes; each has a hot folder of its name in `incoming/`, created where missing.
@@ -74,25 +98,31 @@ package actor SpoolIntake {
   /// Throws `SpoolError` for a recipe's name that can't be a folder's and for a relative allowed folder.
   package init(
     directories: SpoolDirectories, recipes: Set<String>, allowedFolders: [String],
-    timing: SpoolTiming = SpoolTiming(), logger: Logger, accept: @escaping Accept,
-    taken: @escaping Taken = { _ in }
+    timing: SpoolTiming = SpoolTiming(), rules: SpoolRules = SpoolRules(), logger: Logger, accept: @escaping Accept,
+    taken: @escaping Taken = { _ in }, withdrawn: @escaping Withdrawn = { _ in },
+    lookedThrough: @escaping LookedThrough = {}
   ) throws {
+    let partialNames = PartialNames(more: rules.partialSuffixes)
     for recipe in recipes {
       let name = FileName(recipe)
-      if name.count == 0 || name.isBeingWritten || name.isTicket || name.sanitised != recipe {
+      if name.count == 0 || partialNames.match(name) || name.isTicket || FileName(name.sanitised) != name {
         throw SpoolError.unusableRecipeName(recipe)
       }
     }
     self.directories = directories
-    self.recipes = recipes
+    self.recipes = recipes.sorted()
     self.timing = timing
+    self.rules = rules
     self.logger = logger
     self.accept = accept
     self.taken = taken
+    self.withdrawn = withdrawn
+    self.lookedThrough = lookedThrough
     handOver = HandOver(directories: directories)
     examiner = EntryExaminer(
-      recipes: recipes, allowedFolders: try allowedFolders.map(SpoolIntake.normalised),
-      user: SpoolIntake.user, settle: timing.settle.nanoseconds, sourceGrace: timing.sourceGrace.nanoseconds)
+      recipes: Set(recipes.map { FileName($0) }), allowedFolders: try allowedFolders.map(SpoolIntake.normalised),
+      own: directories.own, partialNames: partialNames, user: SpoolIntake.user, settle: timing.settle.nanoseconds,
+      quiet: timing.quiet.nanoseconds, sourceGrace: timing.sourceGrace.nanoseconds)
   }
 
   /// What was done so far.
@@ -138,7 +168,38 @@ package actor SpoolIntake {
     do {
       if rescanIsDue { try await pass() } else { await drain() }
     } catch {
-      report(error, at: directories.path)
+      _ = report(error, at: directories.path)
+    }
+  }
+
+  /// Looks at everything, and returns when that is done or the time is over; the look then goes on. What goes wrong is
+  /// reported as it is while `run()` works. Who asks while one waits for its turn shares it.
+  package func look(within limit: Duration) async {
+    let look =
+      nextLook
+      ?? Task {
+        await beginTurn()
+        defer { endTurn() }
+        nextLook = nil
+        do {
+          try await pass()
+        } catch {
+          _ = report(error, at: directories.path)
+        }
+      }
+    nextLook = look
+    let (end, ended) = AsyncStream<Void>.makeStream()
+    Task {
+      await look.value
+      ended.finish()
+    }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { for await _ in end {} }
+      group.addTask {
+        do { try await Task.sleep(for: limit) } catch { return }
+      }
+      await group.next()
+      group.cancelAll()
     }
   }
 
@@ -159,10 +220,30 @@ package actor SpoolIntake {
     }
   }
 
-  func report(_ error: any Error, at place: String) {
+  /// Where failures stand that concern every entry.
+  static let all = "*"
+
+  /// Counts a failure, tells of it if it is news, and sees to another try.
+  /// - Returns: whether it makes sense to go on with others.
+  func report(_ error: any Error, at place: String) -> Bool {
     counts.failures += 1
     counts.lastFailure = "\(place): \(error)"
-    logger.error("spool: \(error)", metadata: ["entry": "\(place)"])
-    scheduleRescan(after: timing.settle.nanoseconds)
+    scheduleRescan(after: max(timing.settle.nanoseconds, 1_000_000))
+    let failure = error as? SpoolError
+    let concernsAll = failure?.concernsAll ?? false
+    // What changes from try to try isn't news.
+    let (key, text) =
+      switch failure {
+      case .corruptIsFull: ("corrupt/", "full")
+      case .noRoom: (place, "no room")
+      case .system(_, _, let code) where concernsAll: (SpoolIntake.all, "\(code)")
+      default: (place, "\(error)")
+      }
+    switch failures.note(text, at: key) {
+    case .new: logger.error("spool: \(error) It is tried again.", metadata: ["entry": "\(place)"])
+    case .tooMany: logger.error("spool: more than \(FailureLog.limit) entries fail, and no more are told of")
+    case .old: logger.debug("spool: \(error)", metadata: ["entry": "\(place)"])
+    }
+    return !concernsAll
   }
 }

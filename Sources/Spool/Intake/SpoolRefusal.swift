@@ -32,6 +32,10 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   indirect case source(name: String, SpoolRefusal)
   /// The ticket's source is an absolute path that the configuration doesn't allow.
   case sourceOutsideAllowedFolders(path: String, allowed: [String])
+  /// The ticket's source is the daemon's own: of its spool, its state or its stores.
+  case own
+  /// The ticket's source isn't on a disk: the kernel makes it up as it is read.
+  case kernelFile
   /// The daemon knows better: no such store, no such entity, and the like. Thrown by `SpoolIntake`'s `accept`.
   case unacceptable(what: String, advice: String)
 
@@ -54,6 +58,8 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .sourceMissing: "source-missing"
     case .source(_, let refusal): "source-" + refusal.code
     case .sourceOutsideAllowedFolders: "source-outside"
+    case .own: "daemons-own"
+    case .kernelFile: "kernel-file"
     case .unacceptable: "unacceptable"
     }
   }
@@ -89,6 +95,8 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .sourceOutsideAllowedFolders(let path, let allowed):
       "its source “\(path)” is under none of the allowed folders"
         + (allowed.isEmpty ? "; there are none" : " (\(allowed.joined(separator: ", ")))")
+    case .own: "it is one of the daemon's own files"
+    case .kernelFile: "it isn't on a disk, but made up by the kernel as it is read"
     case .unacceptable(let what, _): what
     }
   }
@@ -109,6 +117,8 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     case .source(_, let refusal): refusal.advice + " Then submit the ticket again."
     case .sourceOutsideAllowedFolders:
       "Put the file beside the ticket, or have its folder allowed in the configuration."
+    case .own: "Name a file that isn't in the daemon's spool, state or stores."
+    case .kernelFile: "Write what it yields into a file, and name that."
     case .unacceptable(_, let advice): advice
     }
   }

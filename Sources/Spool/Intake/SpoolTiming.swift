@@ -2,17 +2,19 @@ package import Foundation
 import Glibc
 
 /// How long the intake waits for what.
-package struct SpoolTiming: Sendable {
+package struct SpoolTiming: Sendable, Equatable {
   /// Between two looks at everything, when no event asks for one.
   package var rescanInterval = Duration.seconds(60)
   /// How long an entry must have been unchanged where it can't be known whether its writer has finished, how long a
   /// directory or a file of two names is left in peace before it is refused, and how long it takes until a failure
   /// is tried again.
   package var settle = Duration.seconds(5)
+  /// How long an entry must have been unchanged in any case: for writers that close a file and open it again.
+  package var quiet = Duration.zero
   /// How long a ticket waits for a source that isn't there.
   package var sourceGrace = Duration.seconds(60)
 
-  /// A rescan every minute, five seconds to settle, a minute's grace for sources.
+  /// A rescan every minute, five seconds to settle, none in any case, a minute's grace for sources.
   package init() {}
 }
 

@@ -12,6 +12,14 @@ package import Foundation
 ///     not_before: 2026-03-01T04:00:00+01:00
 ///     unique_key: customers-2026-03-01
 ///     max_attempts: 3
+///     unique_period: 1d
+///     unique_states: [available, running]
+///     after: [12, {job: 13, condition: ended}]
+///     timeout: 2h             # of an attempt
+///     deadline: 2026-03-02T00:00:00Z
+///     tags: [monthly, customers]
+///     batch: 7
+///     held: true
 ///     options: {delimiter: ";", skip_lines: 2, nulls: ["", "NULL"], properties: {born: {date_format: dd.MM.yyyy}}}
 ///
 /// Nil means that the ticket doesn't say, and that whoever takes it decides.
@@ -40,6 +48,11 @@ package struct Ticket: Sendable, Equatable {
     case insert, upsert, update, replace, synchronise
   }
 
+  /// The states of a job.
+  package enum State: String, Sendable, CaseIterable {
+    case scheduled, available, running, retryable, completed, cancelled, discarded
+  }
+
   /// What kind of job it is.
   package var kind = "import"
   /// The store to work on.
@@ -60,6 +73,22 @@ package struct Ticket: Sendable, Equatable {
   package var uniqueKey: String?
   /// How often the job is tried before it is given up; at least 1.
   package var maxAttempts: Int?
+  /// The jobs after which it runs.
+  package var after: [TicketDependency] = []
+  /// How long an attempt may take, in seconds.
+  package var timeout: TimeInterval?
+  /// By when it has to have ended.
+  package var deadline: Date?
+  /// Words to find it by, each once and without `|`.
+  package var tags: [String] = []
+  /// The batch that it is one of.
+  package var batch: Int64?
+  /// Whether it waits until somebody releases it.
+  package var isHeld = false
+  /// How long ago another job of the same key may have been submitted to count, in seconds; nil for any time.
+  package var uniquePeriod: TimeInterval?
+  /// In which states another job of the same key counts; nil for all in which it hasn't ended.
+  package var uniqueStates: Set<State>?
   /// What the kind of job makes of it.
   package var options: [String: TicketValue] = [:]
 

@@ -6,8 +6,11 @@ struct TicketMapping {
 
   enum Key: String, CaseIterable {
     case kind, store, entity, source, mode, lane, priority, options
+    case after, timeout, deadline, tags, batch, held
     case notBefore = "not_before"
     case uniqueKey = "unique_key"
+    case uniquePeriod = "unique_period"
+    case uniqueStates = "unique_states"
     case maxAttempts = "max_attempts"
   }
 
@@ -48,7 +51,7 @@ struct TicketMapping {
 
   subscript(key: Key) -> TicketNode? { values[key] }
 
-  private static func word(_ key: Node, line: Int) throws(TicketError) -> String {
+  static func word(_ key: Node, line: Int) throws(TicketError) -> String {
     guard case .scalar(let scalar) = key else {
       throw .wrongType(key: "the key", expected: "a word", found: "a list or a mapping", line: line, column: 1)
     }
@@ -63,25 +66,57 @@ extension Ticket {
     if let node = mapping[.store] { store = try node.text() }
     if let node = mapping[.entity] { entity = try node.text() }
     if let node = mapping[.source] { source = try Source(node) }
-    if let node = mapping[.mode] { mode = try Mode(node) }
+    if let node = mapping[.mode] { mode = try node.word(of: Mode.self) }
     if let node = mapping[.lane] { lane = try node.text() }
     if let node = mapping[.priority] { priority = try node.integer(-1_000_000...1_000_000) }
     if let node = mapping[.notBefore] { notBefore = try node.date() }
     if let node = mapping[.uniqueKey] { uniqueKey = try node.text() }
     if let node = mapping[.maxAttempts] { maxAttempts = try node.integer(1...1000) }
+    if let node = mapping[.after] { after = try Ticket.dependencies(node) }
+    if let node = mapping[.timeout] { timeout = try node.duration() }
+    if let node = mapping[.deadline] { deadline = try node.date() }
+    if let node = mapping[.tags] { tags = try Ticket.tags(node) }
+    if let node = mapping[.batch] { batch = Int64(try node.integer(1...Int.max)) }
+    if let node = mapping[.held] { isHeld = try node.flag() }
+    if let node = mapping[.uniquePeriod] { uniquePeriod = try node.duration() }
+    if let node = mapping[.uniqueStates] {
+      uniqueStates = try Ticket.states(node)
+    }
+    if uniqueKey == nil, let node = mapping[.uniquePeriod] ?? mapping[.uniqueStates] {
+      throw node.wrong("it says something of a `unique_key`, and there is none")
+    }
     options = try mapping.options()
   }
 }
 
-extension Ticket.Mode {
-  init(_ node: TicketNode) throws(TicketError) {
-    let word = try node.text()
-    guard let mode = Ticket.Mode(rawValue: word) else {
-      let words = Ticket.Mode.allCases.map(\.rawValue)
-      let nearest = NearestWord.to(word, among: words).map { "did you mean `\($0)`?" }
-      throw node.wrong(nearest ?? "it is one of \(words.joined(separator: ", "))")
+extension Ticket {
+  /// So many jobs may be waited for, and so many tags may be given.
+  private static let mostListed = 100
+
+  private static func dependencies(_ node: TicketNode) throws(TicketError) -> [TicketDependency] {
+    if case .mapping = node.node { return [try TicketDependency(node)] }
+    var dependencies = [TicketDependency]()
+    for element in try node.elements() { dependencies.append(try TicketDependency(element)) }
+    guard dependencies.count <= mostListed else { throw node.wrongType("a list of at most \(mostListed) jobs") }
+    return dependencies
+  }
+
+  private static func states(_ node: TicketNode) throws(TicketError) -> Set<State> {
+    var states = Set<State>()
+    for element in try node.elements() { states.insert(try element.word(of: State.self)) }
+    if states.isEmpty { throw node.wrongType("a list of at least one state") }
+    return states
+  }
+
+  private static func tags(_ node: TicketNode) throws(TicketError) -> [String] {
+    var tags = [String]()
+    for element in try node.elements() {
+      let tag = try element.text()
+      if tag.contains("|") { throw element.wrong("a tag has no “|”") }
+      if !tags.contains(tag) { tags.append(tag) }
     }
-    self = mode
+    guard tags.count <= mostListed else { throw node.wrongType("a list of at most \(mostListed) tags") }
+    return tags
   }
 }
 
@@ -93,7 +128,7 @@ extension Ticket.Source {
         throw node.wrong("it names a file beside the ticket, without “/”, or is an absolute path")
       }
       let name = FileName(text)
-      if name.isBeingWritten {
+      if PartialNames.usual.match(name) {
         throw node.wrong("names with a dot at the start, or ending as this one does, are for files not yet finished")
       }
       if let refusal = name.refusal { throw node.wrong(refusal.what) }

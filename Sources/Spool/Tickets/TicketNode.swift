@@ -83,7 +83,7 @@ struct TicketNode {
     }
   }
 
-  private func scalar() throws(TicketError) -> TicketValue {
+  func scalar() throws(TicketError) -> TicketValue {
     guard case .scalar(let scalar) = node else {
       throw wrongType("a single value")
     }

@@ -15,6 +15,7 @@ struct ConfigurationLoadTests {
       log_level: debug
       drain_timeout: 5m
       rescan_interval: 1500ms
+      intake: {settle: 2s, quiet: 30s, source_grace: 10m, partial_suffixes: [.uploading, "!"], corrupt_limit: 5000}
       stores:
         main: {path: /srv/main.sqlite, model: /srv/Main.xcdatamodeld}
         second:
@@ -57,6 +58,11 @@ struct ConfigurationLoadTests {
     #expect(configuration.lane(named: "bulk")?.rate == .init(jobs: 10, per: .seconds(3600)))
     #expect(configuration.keep.completed == .seconds(86_400) && configuration.keep.cancelled == .seconds(30 * 86_400))
     #expect(configuration.keep.discarded == .seconds(400 * 86_400) && configuration.keep.jobs == 50)
+    #expect(configuration.intake.timing.settle == .seconds(2))
+    #expect(configuration.intake.timing.quiet == .seconds(30))
+    #expect(configuration.intake.timing.sourceGrace == .seconds(600))
+    #expect(configuration.intake.rules.partialSuffixes == [".uploading", "!"])
+    #expect(configuration.intake.rules.corruptLimit == 5000)
     #expect(
       configuration.stores == [
         StoreConfiguration(name: "main", path: "/srv/main.sqlite", model: "/srv/Main.xcdatamodeld"),

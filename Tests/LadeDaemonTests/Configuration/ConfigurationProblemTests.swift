@@ -34,7 +34,7 @@ struct ConfigurationProblemTests {
     Case(stores + "[a]: /x\n", "2:1: `?` must be a word, and is a list or a mapping"),
     Case(
       stores + "colour: red\n",
-      "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `exports`, `keep`, `lanes`, "
+      "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `exports`, `intake`, `keep`, `lanes`, "
         + "`log_level`, `operators`, `recipes`, `rescan_interval`, `socket`, `spool`, `state`, `stores`"),
     Case(stores + "spool: 5\n", "2:8: `spool` must be text, and is the number 5; put it in quotes"),
     Case(
@@ -58,6 +58,11 @@ struct ConfigurationProblemTests {
       stores + "drain_timeout: soon\n",
       "2:16: `drain_timeout` can't be “soon”: write a number and its unit (ms, s, m, h, d), such as 30s or 5m"),
     Case(stores + "drain_timeout: 2d\n", "2:16: `drain_timeout` can't be “2d”: it must be from 0s to 24h"),
+    Case(stores + "intake: {settle: 2h}\n", "2:18: `intake.settle` can't be “2h”: it must be from 0s to 1h"),
+    Case(
+      stores + "intake: {partial_suffixes: [/x]}\n",
+      "2:29: `intake.partial_suffixes[1]` can't be “/x”: it is the end of a file's name, such as “.uploading”, of at most "
+        + "32 bytes, and not of a ticket's"),
     Case(stores + "rescan_interval: 0s\n", "2:18: `rescan_interval` can't be “0s”: it must be from 1s to 24h"),
     Case(
       stores + "allowed_folders: /x\n",

@@ -28,7 +28,7 @@ struct ShippedConfigurationTests {
   func defaults() throws {
     let shipped = try String(contentsOfFile: Self.path, encoding: .utf8)
     let line = /^(\ *)#([a-z_]+:)/.anchorsMatchLineEndings()
-    #expect(shipped.matches(of: line).count == 34)
+    #expect(shipped.matches(of: line).count == 35)
     let file = try ConfigurationFile(shipped.replacing(line) { $0.1 + $0.2 })
     var uncommented = try file.load()
     let original = try DaemonConfiguration.load(path: Self.path)
@@ -40,12 +40,18 @@ struct ShippedConfigurationTests {
   @Test("tells of every key")
   func everyKey() throws {
     let shipped = try String(contentsOfFile: Self.path, encoding: .utf8)
-    let keys =
-      DaemonConfiguration.Key.allCases.map(\.rawValue) + StoreConfiguration.Key.allCases.map(\.rawValue)
-      + MigrationConfiguration.Key.allCases.map(\.rawValue) + KeepConfiguration.Key.allCases.map(\.rawValue)
-      + LaneConfiguration.Rate.Key.allCases.map(\.rawValue) + BackupConfiguration.Key.allCases.map(\.rawValue)
-      + LaneConfiguration.Key.allCases.map(\.rawValue) + RecipeConfiguration.Key.allCases.map(\.rawValue)
-      + ImportOptionKey.allCases.map(\.rawValue)
-    for key in keys { #expect(shipped.contains("\(key): ") || shipped.contains("\(key):\n"), "\(key)") }
+    let keys: [[String]] = [
+      DaemonConfiguration.Key.allCases.map(\.rawValue),
+      StoreConfiguration.Key.allCases.map(\.rawValue),
+      MigrationConfiguration.Key.allCases.map(\.rawValue),
+      KeepConfiguration.Key.allCases.map(\.rawValue),
+      LaneConfiguration.Rate.Key.allCases.map(\.rawValue),
+      BackupConfiguration.Key.allCases.map(\.rawValue),
+      IntakeConfiguration.Key.allCases.map(\.rawValue),
+      LaneConfiguration.Key.allCases.map(\.rawValue),
+      RecipeConfiguration.Key.allCases.map(\.rawValue),
+      ImportOptionKey.allCases.map(\.rawValue),
+    ]
+    for key in keys.joined() { #expect(shipped.contains("\(key): ") || shipped.contains("\(key):\n"), "\(key)") }
   }
 }

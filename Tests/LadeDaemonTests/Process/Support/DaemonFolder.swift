@@ -51,13 +51,14 @@ final class DaemonFolder: Sendable {
   // MARK: The daemon
 
   /// Starts a daemon, and doesn't wait until it is up.
-  func launch(_ environment: [String: String] = [:]) throws -> DaemonProcess {
-    try DaemonProcess(configuration: file("lade.yaml"), files: nextRun(), environment: environment)
+  /// - Parameter prefix: a program that becomes the daemon, and its arguments.
+  func launch(_ environment: [String: String] = [:], by prefix: [String] = []) throws -> DaemonProcess {
+    try DaemonProcess(configuration: file("lade.yaml"), files: nextRun(), environment: environment, by: prefix)
   }
 
   /// Starts a daemon, and waits until it is up.
-  func start() async throws -> DaemonProcess {
-    let daemon = try launch()
+  func start(by prefix: [String] = []) async throws -> DaemonProcess {
+    let daemon = try launch(by: prefix)
     try await daemon.ready()
     return daemon
   }
@@ -126,7 +127,8 @@ final class DaemonFolder: Sendable {
     return run.text.hasSuffix("\n") ? String(run.text.dropLast()) : run.text
   }
 
-  private func nextRun() -> String {
+  /// What the files of the next program's output are called.
+  func nextRun() -> String {
     runs.withLock { number in
       number += 1
       return file("run-\(number)")

@@ -14,12 +14,16 @@ final class DaemonProcess: Sendable {
   let started: Once<Start>
 
   /// Starts it, and doesn't wait.
-  init(configuration: String, files: String, environment: [String: String] = [:]) throws {
+  /// - Parameter prefix: a program that becomes the daemon, and its arguments.
+  init(
+    configuration: String, files: String, environment: [String: String] = [:], by prefix: [String] = []
+  ) throws {
     let started = Once<Start>()
     self.started = started
     notify = try NotifySocket(path: files + ".n") { if $0 == "READY=1" { started.set(.ready) } }
+    let words = prefix + [Products.laded.path, "--config", configuration]
     child = try ChildProcess(
-      Products.laded, ["--config", configuration],
+      URL(fileURLWithPath: words[0]), Array(words.dropFirst()),
       environment: Products.environment(environment.merging(["NOTIFY_SOCKET": notify.path]) { $1 }), files: files,
       whenEnded: { started.set(.ended($0)) })
   }

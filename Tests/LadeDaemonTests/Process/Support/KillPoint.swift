@@ -10,12 +10,13 @@ final class KillPoint {
   let environment: [String: String]
   private let file: FileHandle
 
-  init(in folder: DaemonFolder) throws {
+  /// - Parameter watch: what the paths have in them whose changes count, with colons between.
+  init(in folder: DaemonFolder, watch: String = "/main.sqlite:/rejects/") throws {
     let path = try folder.write(Data(count: 16), to: "kill-point")
     let preloaded = [ProcessInfo.processInfo.environment["LD_PRELOAD"], try Self.library.get()].compactMap { $0 }
     environment = [
       "LD_PRELOAD": preloaded.joined(separator: ":"), "LADE_KILL_POINT": path,
-      "LADE_KILL_WATCH": "/main.sqlite:/rejects/",
+      "LADE_KILL_WATCH": watch,
     ]
     file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
   }

@@ -1,0 +1,126 @@
+import ControlAPI
+import Foundation
+import Glibc
+import Testing
+
+/// Rule 5 of the design at every step: an entry is taken away only after its job is durably in the queue, and taking it
+/// twice makes one job.
+@Suite("A daemon that takes what is handed over", .serialized)
+struct SpoolKillTests {
+  private static let recipes = "  members: { store: main, entity: Member, mode: insert }"
+
+  @Test(
+    "and is killed between any two steps of that makes one job of each entry, and loses no file",
+    .timeLimit(.minutes(10)))
+  func oneFileSystem() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    let count = try await killedEverywhere(folder, prefix: []) { text, name, place in
+      try folder.drop(text, as: name, into: place)
+    }
+    #expect(count >= 12, "so many changes are met")
+    #expect(try folder.names(in: "spool/incoming") == ["members"])
+    #expect(try folder.names(in: "spool/incoming/members") == [])
+  }
+
+  @Test(
+    "from another file system, and is killed between any two steps of that, makes one job of each entry, and loses no file",
+    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(15)))
+  func anotherFileSystem() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    let mounts = try await PrivateMounts(
+      in: folder, "mkdir -p spool/incoming; mount -t tmpfs lade spool/incoming; mkdir spool/incoming/members")
+    let count = try await killedEverywhere(folder, prefix: mounts.prefix) { text, name, place in
+      try mounts.drop(text, as: name, into: place)
+    }
+    #expect(count >= 20, "so many changes are met")
+    #expect(try mounts.names(in: "spool/incoming") == ["members"])
+    #expect(try mounts.names(in: "spool/incoming/members") == [])
+    // What is hidden by the other file system was never used.
+    #expect(try folder.names(in: "spool/incoming") == [])
+  }
+
+  /// Hands over a file for a hot folder and a ticket with its file, each round anew, to a daemon that is killed at the
+  /// first, the second, … change in its spool, until one comes to the end; then expects one job of each.
+  /// - Returns: how many kills there were.
+  private func killedEverywhere(
+    _ folder: DaemonFolder, prefix: [String], drop: (String, String, String) throws -> Void
+  ) async throws -> Int {
+    // So that the store is there, and the folders.
+    try await folder.start(by: prefix).stop()
+    let point = try KillPoint(in: folder, watch: "/spool/incoming:/spool/active:/spool/done:/spool/corrupt")
+    var rounds = 0
+    var isKilled = true
+    while isKilled {
+      rounds += 1
+      try #require(rounds < 200, "there is no end")
+      try drop("number,name\n\(rounds * 2),hot\n", "hot-\(rounds).csv", "members")
+      try drop("number,name\n\(rounds * 2 + 1),cold\n", "cold-\(rounds).csv", "")
+      try drop("{entity: Member, mode: insert, source: cold-\(rounds).csv}", "\(rounds).job", "")
+      try point.arm(rounds)
+      let daemon = try folder.launch(point.environment, by: prefix)
+      if try await daemon.started.value() == .ready, try await haveAllEnded(folder) { daemon.terminate() }
+      let ending = try await daemon.ended()
+      isKilled = ending == .signal(SIGKILL)
+      let log = try daemon.log
+      #expect(isKilled || ending == .exit(0), "round \(rounds): \(ending)\n\(log)")
+      // What the kill left is finished by the next.
+      let next = try await folder.start(by: prefix)
+      #expect(try await haveAllEnded(folder), "round \(rounds)")
+      try await next.stop()
+    }
+    try await check(folder, rounds: rounds, prefix)
+    return rounds - 1
+  }
+
+  /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.
+  private func haveAllEnded(_ folder: DaemonFolder) async throws -> Bool {
+    let list = try await folder.ladectl("list", "--limit", "1000", "--json")
+    guard list.status == 0 else { return false }
+    for job in try WireFormat.decode(JobList.self, from: list.output).jobs where !job.state.isEnded {
+      let status = try await folder.ladectl("wait", "\(job.id)").status
+      guard status == 0 || status == 3 else { return false }
+    }
+    return true
+  }
+
+  private func check(_ folder: DaemonFolder, rounds: Int, _ prefix: [String]) async throws {
+    let daemon = try await folder.start(by: prefix)
+    let jobs = try await folder.jobs()
+    let expected = (1...rounds).flatMap { ["hot-\($0).csv", "cold-\($0).csv"] }
+    #expect(jobs.map(\.source).sorted() == expected.sorted())
+    for job in jobs {
+      #expect(job.state == .completed, "\(job.source): \(job.reason ?? "")")
+      #expect((job.progress.inserted, job.progress.rejected) == (1, 0), "\(job.source)")
+    }
+    #expect(try await folder.count("Member") == rounds * 2)
+    try await daemon.stop()
+    let tickets = jobs.filter { $0.source.hasPrefix("cold") }.map { "\($0.id).job" }
+    #expect(try folder.names(in: "spool/done") == (jobs.map { "\($0.id)-\($0.source)" } + tickets).sorted())
+    #expect(try folder.names(in: "spool/active") == [])
+    #expect(try folder.names(in: "spool/corrupt") == [])
+  }
+
+  @Test(
+    "and is killed before it has the file, which is then withdrawn, ends the job with that reason",
+    .timeLimit(.minutes(3)))
+  func withdrawn() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    try await folder.start().stop()
+    // Before the rename of the only file: only the fsync of the file comes first.
+    let point = try KillPoint(in: folder, watch: "/spool/incoming/members/gone.csv")
+    try folder.drop("number,name\n1,Ada\n", as: "gone.csv", into: "members")
+    try point.arm(2)
+    let daemon = try folder.launch(point.environment)
+    #expect(try await daemon.ended() == .signal(SIGKILL))
+    // Whatever the kill left, it isn't there any more.
+    let name = try folder.names(in: "spool/active").first.map { "active/" + $0 } ?? "incoming/members/gone.csv"
+    try FileManager.default.removeItem(atPath: folder.file("spool/" + name))
+    let next = try await folder.start()
+    let job = try #require(try await folder.jobs().first)
+    let ended = try await folder.ended(job.id)
+    #expect(ended.state == .cancelled)
+    #expect(ended.reason?.contains("withdrawn before it was taken") == true, "\(ended.reason ?? "")")
+    #expect(try await folder.jobs().count == 1)
+    try await next.stop()
+  }
+}

@@ -1,0 +1,26 @@
+import ControlAPI
+import Foundation
+import Testing
+
+/// What the tests of the spool ask.
+extension DaemonFolder {
+  /// A folder whose daemon has a hot folder, and looks again soon after a failure.
+  static func withMembers(_ more: String = "intake: { settle: 100ms }") throws -> DaemonFolder {
+    try DaemonFolder(
+      model: Members.model, recipes: "  members: { store: main, entity: Member, mode: insert }", more: more)
+  }
+
+  /// The only job of a file, when it has ended.
+  func job(of source: String) async throws -> Job {
+    let jobs = try await jobs().filter { $0.source == source }
+    #expect(jobs.count == 1, "\(source)")
+    return try await ended(try #require(jobs.first).id)
+  }
+
+  /// Looks often, and expects one line of the log with these words.
+  func expectToldOnce(_ words: String, by daemon: DaemonProcess) async throws {
+    for _ in 1...6 { _ = try await jobs() }
+    let log = try daemon.log
+    #expect(log.split(separator: "\n").count { $0.contains(words) } == 1, "\(log)")
+  }
+}
