@@ -45,24 +45,25 @@ package final class SQLiteStore: IncrementalStore {
   ) throws {
     let opening = StoreOpening(
       model: model, entities: entities, path: url.path, options: migration, newIdentifier: newIdentifier)
-    let (pool, opened) = try Self.translating(url) {
+    let (pool, opened, copier) = try Self.translating(url) {
       let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options))
-      let opened = try pool.writeWithoutTransaction { db in
+      let (opened, copier) = try pool.writeWithoutTransaction { db in
         let opened = try opening.open(db)
         try db.execute(sql: "PRAGMA synchronous = \(options.durability == .everySave ? "FULL" : "NORMAL")")
         try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024)")
         let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? options.pageSize
-        try db.execute(sql: "PRAGMA wal_autocheckpoint = \(max(1, options.checkpointSize / pageSize))")
+        let copier = LogCopier(path: url.path, from: max(1, options.checkpointSize / pageSize))
+        copier.follow(db)
         // What a transaction of many writes has made it grow to isn't kept.
         try db.execute(sql: "PRAGMA journal_size_limit = \(4 * max(options.checkpointSize, pageSize))")
         if options.persistentHistoryTracking {
           for statement in HistoryTables.statements { try db.execute(sql: statement) }
         }
-        return opened
+        return (opened, copier)
       }
-      return (pool, opened)
+      return (pool, opened, copier)
     }
-    self.init(at: url, entities: entities, options: options, pool: pool, opened: opened)
+    self.init(at: url, entities: entities, options: options, pool: pool, copier: copier, opened: opened)
   }
 
   /// Opens a file for reading whose tables are known to fit, while another connection may be about to change them.
@@ -71,17 +72,17 @@ package final class SQLiteStore: IncrementalStore {
     var configuration = Self.configuration(options)
     configuration.readonly = true
     let pool = try DatabasePool(path: url.path, configuration: configuration)
-    self.init(at: url, entities: entities, options: options, pool: pool, opened: opened)
+    self.init(at: url, entities: entities, options: options, pool: pool, copier: nil, opened: opened)
   }
 
   private init(
-    at url: URL, entities: [EntityDescription], options: SQLiteStoreOptions, pool: DatabasePool,
+    at url: URL, entities: [EntityDescription], options: SQLiteStoreOptions, pool: DatabasePool, copier: LogCopier?,
     opened: StoreOpening.Opened
   ) {
     self.url = url
     self.options = options
     self.pool = pool
-    writer = WriterConnection(pool, path: url.path)
+    writer = WriterConnection(pool, copier: copier, path: url.path)
     let (identifier, schema) = (opened.identifier, opened.schema)
     self.identifier = identifier
     self.schema = schema
@@ -161,6 +162,7 @@ package final class SQLiteStore: IncrementalStore {
       watcher?.stop()
       watcher = nil
     }
+    writer.stopCopying()
     try translating {
       // Passive: it copies what it can, and waits for no reader of another process.
       try writer.withoutTransaction { db in _ = try db.checkpoint(.passive) }

@@ -21,7 +21,8 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
   public var readerCache: Int
   /// Connections that may read at the same time.
   public var readers: Int
-  /// The size of the write-ahead log, in bytes, from which a save copies it into the file.
+  /// The size of the write-ahead log, in bytes, from which it is copied into the file, beside the saves that come
+  /// meanwhile. It grows to four times that at most, unless somebody still reads what it held before, or one save is larger.
   public var checkpointSize: Int
 
   /// Whether every transaction is noted in the file's history, which ``PersistentHistoryChangeRequest`` reads. Core

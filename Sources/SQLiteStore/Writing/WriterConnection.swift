@@ -17,6 +17,8 @@ final class WriterConnection: @unchecked Sendable {
   // Sendable: `isInUse` and `lastNumbers` are read and written by the thread that holds the lock; the rest is constant or
   // atomic.
   let pool: DatabasePool
+  /// Follows the connection's commits, and so lives as long; nil for a file that is only read.
+  private let copier: LogCopier?
   private let path: String
   /// Held by whoever writes: for one write, or for a transaction of many. Recursive, for the writes of the latter.
   private let lock = NSRecursiveLock()
@@ -28,10 +30,16 @@ final class WriterConnection: @unchecked Sendable {
   /// has one of these IDs mustn't find another row by it.
   private var lastNumbers: [String: Int64] = [:]
 
-  init(_ pool: DatabasePool, path: String) {
+  init(_ pool: DatabasePool, copier: LogCopier?, path: String) {
     self.pool = pool
+    self.copier = copier
     self.path = path
   }
+
+  deinit { copier?.stop() }
+
+  /// Waits until what is being copied from the write-ahead log is, and has it copied by the saves themselves from then on.
+  func stopCopying() { copier?.stop() }
 
   /// Whether the calling thread's transaction of many writes is open.
   var isInTransaction: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
