@@ -25,8 +25,8 @@ final class UpkeepHouse: Sendable {
             AttributeDefinition("number", .integer64), AttributeDefinition("name", .string),
           ],
           relationships: [RelationshipDefinition("pets", to: "Pet", inverse: "owner", isToMany: true)],
-          indexes: [FetchIndexDefinition("byName", elements: [.init(property: "name")])],
-          uniquenessConstraints: [["number"]]),
+          uniquenessConstraints: [["number"]],
+          indexes: [FetchIndexDefinition("byName", elements: [.init(property: "name")])]),
         EntityDefinition(
           "Pet", attributes: [AttributeDefinition("name", .string)],
           relationships: [RelationshipDefinition("owner", to: "Person", inverse: "pets")]),
