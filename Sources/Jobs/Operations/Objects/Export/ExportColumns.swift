@@ -154,14 +154,16 @@ struct ExportColumns {
   }
 
   private mutating func addCount(_ name: String) throws {
-    let count = try ExpressionDescription("lade.\(columns.count)", format: name, expressionResultType: .integer64)
+    let count = try ExpressionDescription(nextName, format: name, expressionResultType: .integer64)
     columns.append(WrittenColumn(name: name))
     properties.append(.expression(count))
   }
 
   private mutating func append(_ path: String, _ column: WrittenColumn) throws {
     columns.append(column)
-    // Under a name of its own: two columns may be of one path.
-    properties.append(.expression(ExpressionDescription("lade.\(columns.count)", .keyPath(path))))
+    properties.append(.expression(ExpressionDescription(nextName, .keyPath(path))))
   }
+
+  /// What the next column is called in the fetch: two may be of one path.
+  private var nextName: String { "lade.\(properties.count)" }
 }
