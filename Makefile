@@ -14,7 +14,7 @@ COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedCla
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test test-tsan fuzz check example lint format bench-import bench-peers bench-objects bench-stacks clean
+.PHONY: help deps build demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,10 @@ format: ## bring the sources into that format
 bench-import: deps ## imports, against sqlite3, DuckDB, sqlite-utils and the limit (ARGS=--help: its options)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench import $(ARGS)
+
+bench-control: build ## how soon a daemon answers while it imports, and what standing queries cost (ARGS=--help: its options)
+	@$(SWIFT) build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench control $(ARGS)
 
 bench-peers: ## install sqlite-utils and DuckDB for bench-import, into Benchmarks/.peers
 	@Benchmarks/install-peers

@@ -104,7 +104,8 @@ let package = Package(
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),
     tests(
-      of: "LadeDaemon", ["CArchive", "ControlAPI", "Importing", "ManagedObjects", "SQLiteStore", "laded", "ladectl"]),
+      of: "LadeDaemon",
+      ["CArchive", "ControlAPI", "Importing", "Jobs", "ManagedObjects", "SQLiteStore", "laded", "ladectl", logging]),
   ],
   swiftLanguageModes: [.v6]
 )

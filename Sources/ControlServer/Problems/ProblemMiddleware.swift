@@ -30,6 +30,8 @@ struct ProblemMiddleware: RouterMiddleware {
 
   /// The methods that there are for a path, where no route was found for the one that was asked with.
   private func methods(of path: String) -> [String] {
-    routes.filter { $0.matches(path) }.map(\.method.rawValue).sorted()
+    let exact = routes.filter { $0.path == path }
+    let those = exact.isEmpty ? routes.filter { $0.matches(path) } : exact
+    return Set(those.map(\.method.rawValue)).sorted()
   }
 }

@@ -10,6 +10,9 @@ extension DaemonBackend {
   /// One file is tried at a time: it takes a core, and its store's turn to write.
   private static let trialQueue = DispatchQueue(label: "control.trial", qos: .utility)
 
+  /// Kinds of jobs that have their store for themselves.
+  private static let alone: Set<String> = ["vacuum", "restore", "migrate"]
+
   func recipes() -> [Recipe] {
     configuration.recipes.map { Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane) }
   }
@@ -55,7 +58,7 @@ extension DaemonBackend {
     for job in try await queue.jobs(JobFilter(states: [.running], store: store, limit: 64)) {
       let isAlone =
         job.kind == ImportOperation.kind
-        ? try job.decodeOptions(as: ImportOptions.self).isWhole : !Permissions.open.contains(job.kind)
+        ? try job.decodeOptions(as: ImportOptions.self).isWhole : Self.alone.contains(job.kind)
       if isAlone {
         throw ControlError.conflict(
           reason: "Job \(job.id) (\(job.kind)) has store \(store) for itself.", hint: "Try it when that has ended.")

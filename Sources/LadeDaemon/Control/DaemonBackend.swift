@@ -16,7 +16,7 @@ struct DaemonBackend: ControlBackend {
   let intake: SpoolIntake
   let permissions: Permissions
   let meters: Meters
-  let standing = StandingQueries()
+  let standing: StandingQueries
   let startedAt: Date
 
   func status() async throws -> Status {

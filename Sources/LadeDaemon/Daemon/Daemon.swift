@@ -81,7 +81,11 @@ public struct Daemon: Sendable {
       directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
       permissions: permissions, logger: logger)
     let ended = EndedJobs(since: startedAt)
-    let queue = try makeQueue(opened, bridge, ended)
+    let standing = StandingQueries()
+    let queue = try makeQueue(opened, bridge) { job in
+      ended.note(job)
+      if ["restore", "migrate"].contains(job.kind), let store = job.store { standing.end(of: store) }
+    }
     holder.set(queue)
     var timing = configuration.intake.timing
     timing.rescanInterval = configuration.rescanInterval
@@ -97,7 +101,8 @@ public struct Daemon: Sendable {
       configuration: configuration, configurationPath: configurationPath, queue: queue, stores: opened.stores,
       plan: plan, directories: opened.directories, intake: intake,
       permissions: permissions,
-      meters: Meters(log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue)), startedAt: startedAt)
+      meters: Meters(log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue)), standing: standing,
+      startedAt: startedAt)
     let status = StatusService(queue: queue, logger: logger)
     let control = ControlServer(
       backend: backend, address: SocketAddress(path: configuration.socket), logger: logger,
@@ -116,7 +121,9 @@ public struct Daemon: Sendable {
     withExtendedLifetime(opened.locks) {}
   }
 
-  private func makeQueue(_ opened: Opened, _ bridge: SpoolBridge, _ ended: EndedJobs) throws -> JobQueue {
+  private func makeQueue(
+    _ opened: Opened, _ bridge: SpoolBridge, ended: @escaping @Sendable (JobSnapshot) -> Void
+  ) throws -> JobQueue {
     let stores = opened.stores
     var environment = JobEnvironment(
       dataStores: stores.coordinators,
@@ -134,7 +141,7 @@ public struct Daemon: Sendable {
         operations: operations, environment: environment,
         hooks: JobQueue.Hooks(
           finished: { job in
-            ended.note(job)
+            ended(job)
             try await bridge.finished(job)
           }, revive: { try await bridge.revive($0) },
           removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) }),

@@ -14,7 +14,18 @@ final class StandingQueries: Sendable {
     weak var value: ManagedObjectContext?
   }
 
+  private struct WeakQuery {
+    weak var value: StandingQuery?
+  }
+
   private let contexts = Mutex<[String: WeakContext]>([:])
+  private let queries = Mutex<[String: [WeakQuery]]>([:])
+
+  /// Ends the queries of a store whose content was replaced, which no save tells of.
+  func end(of store: String) {
+    let ended = queries.withLock { $0.removeValue(forKey: store) ?? [] }
+    for query in ended.compactMap(\.value) { query.endReplaced() }
+  }
 
   /// Follows a query from now on: its result, then each change, until the stream is let go of.
   /// - Throws: ``ControlError`` for a query that can't be followed, or the store's error.
@@ -26,7 +37,13 @@ final class StandingQueries: Sendable {
     let context = context(of: store)
     return try await context.perform {
       context.automaticallyMergesChangesFromParent = true
-      return try StandingQuery(query, columns, request, in: context).events()
+      let standing = StandingQuery(query, columns, request, in: context)
+      // Before it has fetched: what is replaced after that is told.
+      self.queries.withLock { queries in
+        queries[store.configuration.name, default: []].removeAll { $0.value == nil }
+        queries[store.configuration.name, default: []].append(WeakQuery(value: standing))
+      }
+      return try standing.events()
     }
   }
 

@@ -50,6 +50,16 @@ final class StandingQuery: @unchecked Sendable {
     return stream
   }
 
+  /// Ends it because all of the store was replaced. From any thread.
+  func endReplaced() {
+    continuation.yield(
+      .problem(
+        Problem(
+          status: 409, code: "store_replaced", title: "The store was replaced",
+          detail: "A restore or a migration has replaced the store that the query is of.", hint: "Ask again.")))
+    continuation.finish()
+  }
+
   private func end() {
     controller = nil
     changes = []

@@ -1,0 +1,116 @@
+import ArgumentParser
+import BenchSupport
+import Foundation
+
+/// How soon a daemon answers while it imports the standard load, alone and with standing queries that follow the import.
+struct ControlBenchmark: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "control",
+    abstract: "Asks a daemon for its jobs, lanes, numbers and objects while it imports, and measures the answers.",
+    discussion: """
+      Starts the laded that `make build` made, with a spool and a store of its own, hands it the standard load, and asks \
+      it a hundred times a second, each time over a connection of its own, as ladectl does. Writes results/control.json: \
+      the 99th percentile while nothing is to be done, during an import, and during an import that standing queries \
+      follow; what the main queue let others wait; and what the watching cost the import.
+      """)
+
+  @Option(help: "The folder of the benchmarks' package.")
+  var benchmarks = "Benchmarks"
+
+  @Option(help: "The daemon.")
+  var laded = ".build/release/laded"
+
+  @Option(help: "How many rows are imported.")
+  var rows = 1_000_000
+
+  @Option(help: "How many imports of each kind; medians count.")
+  var runs = 3
+
+  @Option(help: "How many standing queries follow the import of the second kind.")
+  var watchers = 3
+
+  func validate() throws {
+    guard runs > 0, rows > 0, watchers > 0 else {
+      throw ValidationError("--runs, --rows and --watchers are at least 1.")
+    }
+  }
+
+  func run() throws {
+    let folder = URL(filePath: benchmarks)
+    let load = try LoadFile(
+      rows: rows, generator: folder.appending(path: "standard-load.awk"), folder: folder.appending(path: "results/load")
+    )
+    let idle = try round(load, folder, importing: false, watchers: 0)
+    var alone: [ControlRound] = []
+    var watched: [ControlRound] = []
+    for number in 0..<runs {
+      for isWatched in number.isMultiple(of: 2) ? [false, true] : [true, false] {
+        let measured = try round(load, folder, importing: true, watchers: isWatched ? watchers : 0)
+        if isWatched { watched.append(measured) } else { alone.append(measured) }
+      }
+    }
+    var table = TextTable(headings: ["", "answers", "p50 ms", "p99 ms", "longest ms", "main queue p99 ms", "import s"])
+    table.append(idle.cells("idle"))
+    for round in alone { table.append(round.cells("importing")) }
+    for round in watched { table.append(round.cells("importing, \(watchers) watching")) }
+    say(table)
+    func median(_ rounds: [ControlRound], _ figure: (ControlRound) -> Double) -> Double {
+      rounds.map(figure).median ?? .infinity
+    }
+    let results = [
+      BenchResult(
+        "answers, p99 while idle", ours: idle.quantile(0.99), peer: nil, unit: "ms", goal: .oursAtMost(5)),
+      BenchResult(
+        "answers, p99 during the standard load", ours: median(alone) { $0.quantile(0.99) }, peer: nil, unit: "ms",
+        goal: .oursAtMost(5)),
+      BenchResult(
+        "answers, p99 with \(watchers) standing queries", ours: median(watched) { $0.quantile(0.99) }, peer: nil,
+        unit: "ms", goal: .oursAtMost(5)),
+      BenchResult(
+        "main queue, p99 with \(watchers) standing queries", ours: median(watched) { $0.mainQueue }, peer: nil,
+        unit: "ms", goal: .oursAtMost(5)),
+      BenchResult(
+        "import with \(watchers) standing queries", ours: median(watched) { $0.seconds },
+        peer: median(alone) { $0.seconds }, unit: "s", goal: .ratioAtMost(1.5)),
+      BenchResult(
+        "peak memory with \(watchers) standing queries", ours: median(watched) { $0.peakMiB },
+        peer: median(alone) { $0.peakMiB }, unit: "MiB", goal: .ratioAtMost(2)),
+    ]
+    say("\nmedians of \(runs)\n")
+    say(results.table(peer: "alone"))
+    let file = folder.appending(path: "results/control.json")
+    try results.write(to: file)
+    say("\nwritten: \(file.relativePath)")
+  }
+
+  private func round(_ load: LoadFile, _ folder: URL, importing: Bool, watchers: Int) throws -> ControlRound {
+    let daemon = try MeasuredDaemon(
+      laded: URL(filePath: laded), folder: folder.appending(path: "results/work/control"),
+      model: URL(filePath: "etc/lade/models/Demo.xcdatamodeld"))
+    defer { daemon.stop() }
+    for _ in 0..<watchers { try daemon.watch("/v1/watch?entity=Person&where=age%20%3D%3D%2030&sort=-id&limit=100") }
+    return try daemon.measure(importing ? load.file : nil)
+  }
+}
+
+/// What one daemon was measured at.
+struct ControlRound {
+  /// Milliseconds, in order.
+  var times: [Double] = []
+  /// The 99th percentile of what the main queue let others wait, in milliseconds.
+  var mainQueue = 0.0
+  /// How long the import took.
+  var seconds = 0.0
+  var peakMiB = 0.0
+
+  func quantile(_ share: Double) -> Double {
+    times.isEmpty ? .infinity : times[min(times.count - 1, Int(Double(times.count) * share))]
+  }
+
+  func cells(_ name: String) -> [String] {
+    [
+      name, "\(times.count)", String(format: "%.2f", quantile(0.5)), String(format: "%.2f", quantile(0.99)),
+      String(format: "%.2f", quantile(1)), String(format: "%.2f", mainQueue), String(format: "%.2f", seconds),
+    ]
+  }
+}

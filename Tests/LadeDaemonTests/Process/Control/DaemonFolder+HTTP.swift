@@ -1,0 +1,103 @@
+import ControlAPI
+import Foundation
+import Glibc
+import TestSupport
+
+/// An answer of the control interface, as it came.
+struct HTTPAnswer: Sendable {
+  let status: Int
+  let body: Data
+
+  func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+    try WireFormat.decode(type, from: body)
+  }
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension DaemonFolder {
+  /// Any request of the control interface, over a connection of its own.
+  func http(_ method: String, _ uri: String, _ body: String? = nil) async throws -> HTTPAnswer {
+    let request =
+      "\(method) \(uri) HTTP/1.1\r\nHost: laded\r\nConnection: close\r\n"
+      + "Content-Length: \(body?.utf8.count ?? 0)\r\n\r\n\(body ?? "")"
+    let path = file("s")
+    let answer = try await withCheckedThrowingContinuation { continuation in
+      // A thread of its own, for reading blocks.
+      Thread.detachNewThread { continuation.resume(with: Result { try Self.exchange(request, path) }) }
+    }
+    guard let end = answer.firstRange(of: Data("\r\n\r\n".utf8)),
+      let status = Int(String(decoding: answer.dropFirst(9).prefix(3), as: UTF8.self))
+    else {
+      throw ProgramFailure(
+        program: "laded", arguments: [method, uri], what: "no answer", error: String(decoding: answer, as: UTF8.self))
+    }
+    return HTTPAnswer(status: status, body: Data(answer[end.upperBound...]))
+  }
+
+  /// A request that has to succeed, and its answer.
+  func got<Value: Decodable>(
+    _ type: Value.Type, _ method: String, _ endpoint: Endpoint, _ query: QueryString = QueryString(),
+    body: (any Encodable)? = nil
+  ) async throws -> Value {
+    try await got(method, endpoint, query, body: body)
+  }
+
+  /// The same, of the type that is wanted.
+  func got<Value: Decodable>(
+    _ method: String, _ endpoint: Endpoint, _ query: QueryString = QueryString(), body: (any Encodable)? = nil
+  ) async throws -> Value {
+    let uri = endpoint.path + (query.text.isEmpty ? "" : "?" + query.text)
+    let text = try body.map { String(decoding: try WireFormat.encode($0), as: UTF8.self) }
+    let answer = try await http(method, uri, text)
+    guard (200..<300).contains(answer.status) else {
+      throw ProgramFailure(program: "laded", arguments: [method, uri], what: "\(answer.status)", error: answer.text)
+    }
+    return try answer.decoded()
+  }
+
+  private static func exchange(_ request: String, _ path: String) throws -> Data {
+    let descriptor = try connected(to: path, asking: request)
+    defer { close(descriptor) }
+    var all = Data()
+    var bytes = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let count = recv(descriptor, &bytes, bytes.count, 0)
+      if count <= 0 { return all }
+      all.append(contentsOf: bytes[..<count])
+    }
+  }
+
+  fileprivate static func connected(to path: String, asking request: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let bytes = Array(request.utf8)
+    guard try SocketPath.with(path, { connect(descriptor, $0, $1) }) == 0,
+      send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    else {
+      let code = errno
+      close(descriptor)
+      throw POSIXError(.init(rawValue: code) ?? .EIO)
+    }
+    return descriptor
+  }
+
+  /// The events of a stream, until it ends or nobody holds them any more.
+  func events(_ uri: String) throws -> AsyncStream<ServerSentEvent> {
+    let descriptor = try Self.connected(to: file("s"), asking: "GET \(uri) HTTP/1.1\r\nHost: laded\r\n\r\n")
+    let (events, continuation) = AsyncStream<ServerSentEvent>.makeStream()
+    continuation.onTermination = { _ in shutdown(descriptor, Int32(SHUT_RDWR)) }
+    Thread.detachNewThread {
+      // HTTP's head and its chunk sizes are lines that an event stream has no meaning for, so they are passed over.
+      var parser = ServerSentEventParser()
+      var bytes = [UInt8](repeating: 0, count: 16_384)
+      while true {
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count <= 0 { break }
+        for event in parser.feed(bytes[..<count]) { continuation.yield(event) }
+      }
+      continuation.finish()
+      close(descriptor)
+    }
+    return events
+  }
+}

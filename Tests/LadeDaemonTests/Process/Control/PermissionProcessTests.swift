@@ -1,0 +1,105 @@
+import ControlAPI
+import Foundation
+import Glibc
+import Testing
+
+/// What users other than the daemon's may do: as processes of another user, in the socket's group.
+@Suite(
+  "Permission: other users",
+  .enabled("it takes root, setpriv and curl to be somebody else") {
+    geteuid() == 0 && Products.system("setpriv") != nil && Products.system("curl") != nil
+  })
+struct PermissionProcessTests {
+  private static let recipes = "  members: { store: main, entity: Member }\n"
+  /// Nobody, and somebody whom the system needn't know.
+  private static let (nobody, somebody): (UInt32, UInt32) = (65534, 54321)
+
+  /// A request by another user in the socket's group.
+  private func ask(
+    _ folder: DaemonFolder, as user: UInt32, _ method: String, _ endpoint: Endpoint, _ body: (any Encodable)? = nil
+  ) async throws -> HTTPAnswer {
+    guard let setpriv = Products.system("setpriv") else { throw POSIXError(.ENOENT) }
+    var arguments = [
+      "--reuid=\(user)", "--regid=\(getegid())", "--clear-groups", "curl", "--silent", "--unix-socket",
+      folder.file("s"), "--request", method, "--write-out", "\n%{http_code}", "http://laded" + endpoint.path,
+    ]
+    if let body { arguments += ["--data", String(decoding: try WireFormat.encode(body), as: UTF8.self)] }
+    let run = try await ProgramOutput.of(
+      setpriv, arguments, environment: Products.environment([:]), files: folder.file("ask-\(UUID().uuidString)"))
+    guard run.status == 0, let end = run.text.lastIndex(of: "\n"), let status = Int(run.text[end...].dropFirst()) else {
+      throw ProgramFailure(program: "curl", arguments: arguments, what: "status \(run.status)", error: run.error)
+    }
+    return HTTPAnswer(status: status, body: Data(run.text[..<end].utf8))
+  }
+
+  private func started(operators: String = "") async throws -> (DaemonFolder, DaemonProcess) {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: operators)
+    // The folder is root's alone otherwise; the socket's own mode is what counts here.
+    chmod(folder.path, 0o755)
+    return (folder, try await folder.start())
+  }
+
+  @Test("who is in the group reads, submits its own files and changes its own jobs, and nothing else")
+  func everyone() async throws {
+    let (folder, daemon) = try await started()
+    _ = try await folder.got(Lane.self, "POST", .pauseLane("import"))
+    let roots = try folder.write("number,name\n1,Ada\n", to: "roots.csv")
+    let mine = try folder.write("number,name\n2,Bob\n", to: "mine.csv")
+    #expect(chown(mine, Self.somebody, getegid()) == 0)
+    let job: Job = try await folder.got("POST", .jobs, body: JobSubmission(source: roots, recipe: "members"))
+
+    let user = Self.somebody
+    for endpoint in [
+      Endpoint.status, .stats, .jobs, .job(job.id), .lanes, .stores, .recipes, .log, .checkConfiguration,
+    ] {
+      #expect(try await ask(folder, as: user, "GET", endpoint).status == 200, "\(endpoint)")
+    }
+    let other = try await ask(folder, as: user, "POST", .jobs, JobSubmission(source: roots, recipe: "members"))
+    #expect(other.status == 403, "a file of somebody else's: \(other.text)")
+    let submitted = try await ask(folder, as: user, "POST", .jobs, JobSubmission(source: mine, recipe: "members"))
+    #expect(submitted.status == 201, "\(submitted.text)")
+    let own: Job = try submitted.decoded()
+    #expect(own.submittedBy == "user \(user)")
+
+    for (method, endpoint) in [
+      ("POST", Endpoint.cancelJob(job.id)), ("POST", .holdJob(job.id)), ("POST", .retryJob(job.id)),
+      ("DELETE", .job(job.id)), ("POST", .pauseLane("import")), ("POST", .resumeLanes),
+    ] {
+      let answer = try await ask(folder, as: user, method, endpoint)
+      #expect(answer.status == 403, "\(method) \(endpoint): \(answer.text)")
+      #expect(try answer.decoded(as: Problem.self).code == "forbidden")
+    }
+    let concurrency = ConcurrencyChange(concurrency: 4)
+    #expect(try await ask(folder, as: user, "PUT", .laneConcurrency("import"), concurrency).status == 403)
+    #expect(try await ask(folder, as: user, "PUT", .jobPriority(job.id), PriorityChange(priority: 1)).status == 403)
+    #expect(try await ask(folder, as: user, "POST", .jobs, JobSubmission(kind: "vacuum")).status == 403)
+    let batch = BatchSubmission(jobs: [.init(JobSubmission(kind: "vacuum"))])
+    #expect(try await ask(folder, as: user, "POST", .batches, batch).status == 403)
+
+    // Of many, only its own.
+    let all = JobChange(.hold, JobSelection(), isForAll: true)
+    let held: JobChangeResult = try await ask(folder, as: user, "POST", .changeJobs, all).decoded()
+    #expect((held.changed, held.refused) == (1, 0))
+    #expect(try await folder.job(job.id).isHeld == nil)
+    let theirs = JobChange(.hold, JobSelection(submittedBy: "\(getuid())"))
+    #expect(try await ask(folder, as: user, "POST", .changeJobs, theirs).status == 403)
+    #expect(try await ask(folder, as: user, "POST", .releaseJob(own.id)).status == 200)
+    #expect(try await ask(folder, as: user, "POST", .cancelJob(own.id)).status == 200)
+    #expect(try await folder.job(own.id).state == .cancelled)
+    try await daemon.stop()
+  }
+
+  @Test("a user whom the configuration names as an operator may do what root may")
+  func operators() async throws {
+    let (folder, daemon) = try await started(operators: "operators: [nobody]")
+    let file = try folder.write("number,name\n1,Ada\n", to: "roots.csv")
+    let user = Self.nobody
+    #expect(try await ask(folder, as: user, "POST", .pauseLane("import")).status == 200)
+    let job: Job = try await folder.got("POST", .jobs, body: JobSubmission(source: file, recipe: "members"))
+    #expect(try await ask(folder, as: user, "POST", .cancelJob(job.id)).status == 200)
+    let transition = try #require(try await folder.job(job.id).transitions?.last)
+    #expect((transition.to, transition.by) == (.cancelled, "user \(user)"))
+    #expect(try await ask(folder, as: Self.somebody, "POST", .resumeLanes).status == 403)
+    try await daemon.stop()
+  }
+}
