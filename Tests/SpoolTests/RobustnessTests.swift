@@ -199,13 +199,14 @@ struct RobustnessTests {
   @Test("knows what is the daemon's own by where it is, and not by how its name begins")
   func ownPlaces() throws {
     let spool = try TemporarySpool()
+    let real = try #require(realpath(spool.path, nil).map { String(cString: $0) })
     let own = OwnPlaces([spool.path + "/spool/active", spool.path + "/not-there-yet.sqlite"])
     for (path, isOwn) in [
       ("/spool/active", true), ("/spool/active/1-x.csv", true), ("/spool/active-more/x", false),
       ("/spool/done/x", false),
       ("/not-there-yet.sqlite", true), ("/not-there-yet.sqlite-wal", true), ("/not-there-yet.sqlite-old", false),
     ] {
-      #expect(own.contain(Array((spool.path + path).utf8)) == isOwn, "\(path)")
+      #expect(own.contain(Array((real + path).utf8)) == isOwn, "\(path)")
     }
   }
 

@@ -155,7 +155,7 @@ struct TicketTests {
   @Test("with a key like no other is told all that there are")
   func farKey() {
     let text = error("xyzzyxyzzy: 1\n")?.description ?? ""
-    #expect(text.contains("entity, kind, lane"))
+    #expect(text.contains("entity, held, kind, lane"))
   }
 
   @Test(

@@ -17,7 +17,7 @@ struct BackupTests {
       #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete")
       return (
         try Int.fetchOne(db, sql: "SELECT count(*) FROM Person") ?? -1,
-        try Int.fetchOne(db, sql: "SELECT inserted FROM lade_checkpoint")
+        try Int.fetchOne(db, sql: "SELECT inserted FROM _lade_checkpoint")
       )
     }
   }
@@ -151,7 +151,10 @@ struct BackupTests {
     let queue = try await house.queue(environment: { $0.upkeep["main"]?.backupFolder = disk.url })
     try await house.fill(queue, 5_000)
     // While it is copied, and while it is packed.
-    for room in [100_000, 1_000_000] {
+    let size = try await DatabaseQueue(path: house.file.path).read { db in
+      try Int.fetchOne(db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") ?? 0
+    }
+    for room in [100_000, size + 40_000] {
       try disk.fill(leaving: room)
       let end = try await queue.run(.upkeep("backup"))
       #expect(end.state == .discarded && end.failureCode == "disk_full", "\(end.failureCode ?? "") \(end.reason ?? "")")

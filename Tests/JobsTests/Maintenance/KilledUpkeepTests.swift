@@ -38,13 +38,16 @@ struct KilledUpkeepTests {
       let queue = try await house.queue(hearing: work.kind) { _ in reports.add(1, ordering: .relaxed) }
       try await house.fill(queue, 3_000)
       #expect(try await queue.run(.upkeep("backup")).state == .completed)
+      // Of this run alone.
+      reports.store(0, ordering: .relaxed)
       let first = try await queue.run(.upkeep(work.kind, work.options))
       #expect(first.state == .completed, "\(first.reason ?? "")")
       await queue.drain(timeout: .seconds(10))
     }
     let count = reports.load(ordering: .relaxed)
     #expect(count > 0)
-    for point in Set([1, count / 3, 2 * count / 3, count]).filter({ $0 > 0 }).sorted() {
+    // The number of reports varies with what else the machine does.
+    for point in Set([1, count / 3, 2 * count / 3]).filter({ $0 > 0 }).sorted() {
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [work, path = house.folder.path as String, point = point as Int] in
         try await work.die(in: path, at: point)

@@ -85,6 +85,7 @@ struct PruneTests {
       let job = try await house.persist("prune", "Item", #"{"where": "middle > 3", "batch_size": 10}"#)
       #expect(job.state == .completed && job.progress.deleted == 22, "write \(write)")
       #expect(try house.count("Item") == 3)
+      house.faults.heal()
       try JobCheckpoint.forget(job, queue: "queue", in: house.data)
       #expect(try house.count("lade_checkpoint") == 0)
       if job.attempt == 1 { break }

@@ -34,7 +34,7 @@ struct JobModelTests {
     for step in 0..<steps {
       do {
         try walk.step()
-        if step % 100 == 0 { try walk.compare() }
+        if step % 500 == 0 { try walk.compare() }
       } catch {
         return "seed \(seed), step \(step): \(error)"
       }

@@ -66,7 +66,7 @@ struct RetryTests {
     let queue = try house.queue(hooks: .init(revive: { _ in throw CocoaError(.fileNoSuchFile) }))
     let id = try await queue.submit(.of("noop")).id
     _ = try await queue.cancel(id, by: "ben")
-    await #expect(throws: CocoaError.self) { try await queue.retry(id, by: "ben") }
+    await #expect(throws: JobQueueError.self) { try await queue.retry(id, by: "ben") }
     #expect(try await queue.job(id).state == .cancelled)
   }
 

@@ -102,7 +102,7 @@ struct ConfigurationProblemTests {
       "1:63: `stores.main.backups.keep` can't be “0”: it must be from 1 to 10000"),
     Case(
       "stores: {main: {path: /s/m.sqlite, model: /m, backups: {compress: zip}}}\n",
-      "1:67: `stores.main.backups.compress` can't be “zip”; there are: `none`, `gzip`, `zstd`"),
+      "1:67: `stores.main.backups.compress` can't be “zip”; did you mean `gzip`?"),
     Case(
       "stores: {main: {path: /s/m.sqlite, model: /m, backups: {floder: /b}}}\n",
       "1:57: there is no key `stores.main.backups.floder`; did you mean `folder`?"),

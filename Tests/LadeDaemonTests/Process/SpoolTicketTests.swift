@@ -76,7 +76,7 @@ struct SpoolTicketTests {
     }
     let waiting = try await folder.jobs()
     #expect(waiting.map(\.state.isEnded) == [false, false])
-    #expect(try await folder.ladectl("release", "1").status == 0)
+    #expect(try await folder.http("POST", Endpoint.releaseJob(1).path).status == 200)
     #expect(try await folder.ended(2).state == .completed)
     #expect(try await folder.ended(1).state == .completed)
     #expect(try await folder.count("Member") == 2)

