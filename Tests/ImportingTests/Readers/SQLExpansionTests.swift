@@ -41,7 +41,7 @@ struct SQLExpansionTests {
 
   static let hidden = [
     "SELECT x FROM \"C30\"", "SELECT x FROM [c30]", "SELECT x FROM 'c30'", "SELECT x FROM `c30`",
-    "SELECT x FROM main.c30", "SELECT x FROM\u{FEFF}c30", "SELECT 1 IN c30", "SELECT x FROM/**/c30--",
+    "SELECT x FROM main.c30", "SELECT x FROM \u{FEFF}c30", "SELECT 1 IN c30", "SELECT x FROM/**/c30--",
     "SELECT (SELECT x FROM (t JOIN c30))",
     "WITH c30 AS (SELECT * FROM main.c30) SELECT * FROM c30", "WITH w(y) AS MATERIALIZED (TABLE c30) SELECT y FROM w",
   ]
