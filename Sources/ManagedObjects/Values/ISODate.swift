@@ -43,7 +43,7 @@ public enum ISODate {
   ///
   /// Years begin in March here, so that a leap day is a year's last, and 400 years early, so that no number is negative.
   /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-  @inline(__always) static func days(year: UInt32, month: UInt32, day: UInt32) -> Int {
+  @inline(__always) package static func days(year: UInt32, month: UInt32, day: UInt32) -> Int {
     let isEarly = month <= 2
     let years = year &+ 400 &- (isEarly ? 1 : 0)
     let dayOfYear = (153 &* (isEarly ? month &+ 9 : month &- 3) &+ 2) / 5 &+ day &- 1
@@ -51,7 +51,7 @@ public enum ISODate {
   }
 
   /// The day so many days after the start of 1970, in a year of 0 to 9999.
-  @inline(__always) static func civil(days: Int) -> (year: UInt32, month: UInt32, day: UInt32) {
+  @inline(__always) package static func civil(days: Int) -> (year: UInt32, month: UInt32, day: UInt32) {
     let shifted = UInt32(truncatingIfNeeded: days &+ 719_468 &+ 146_097)
     let era = shifted / 146_097
     let dayOfEra = shifted &- era &* 146_097
@@ -63,7 +63,7 @@ public enum ISODate {
     return (year, month, dayOfYear &- (153 &* index &+ 2) / 5 &+ 1)
   }
 
-  @inline(__always) static func daysInMonth(_ month: UInt32, of year: UInt32) -> UInt32 {
+  @inline(__always) package static func daysInMonth(_ month: UInt32, of year: UInt32) -> UInt32 {
     if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
     return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
   }
