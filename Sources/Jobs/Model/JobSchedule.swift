@@ -1,5 +1,5 @@
 import Foundation
-import ManagedObjects
+package import ManagedObjects
 
 /// What the queue's store remembers of a schedule: see ``JobScheduleSlot`` for what the properties mean.
 package final class JobSchedule: ManagedObject {

@@ -20,10 +20,10 @@ package enum QueueModel {
   /// A new model. A process makes one for each queue; models are never freed.
   package static func make() throws -> ManagedObjectModel {
     try ManagedObjectModel(
-      entities: [jobEntity, transitionEntity, dependencyEntity, batchEntity, laneEntity],
+      entities: [jobEntity, transitionEntity, dependencyEntity, batchEntity, laneEntity, scheduleEntity],
       classes: [
         job: Job.self, transition: JobTransition.self, dependency: JobDependencyRow.self, batch: JobBatch.self,
-        lane: LaneSetting.self,
+        lane: LaneSetting.self, schedule: JobSchedule.self,
       ])
   }
 

@@ -3,10 +3,11 @@ import Logging
 
 extension JobQueue {
   /// Puts back what an earlier process left running, and begins to run jobs.
-  /// - Throws: ``JobQueueError/startedBefore``, or the store's error; nothing runs then, and it may be started again.
+  /// - Throws: ``JobQueueError/startedBefore``, ``JobQueueError/invalidSchedule(_:_:)``, or the store's error; nothing runs then, and it may be started again.
   package func start() async throws {
     try await ledger.context.perform {
       guard !self.state.withLock({ $0.isStarted }) else { throw JobQueueError.startedBefore }
+      try self.beginSchedules()
       let counts = try self.loadCounts()
       try self.loadLanes()
       let rescued = try self.ledger.rescue()
@@ -66,6 +67,7 @@ extension JobQueue {
       report(error, "what is due couldn't be made available")
     }
     if let next = stopOverdue() { wake(at: next) }
+    runSchedules()
     claimWork()
   }
 

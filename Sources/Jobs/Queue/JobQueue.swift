@@ -23,16 +23,22 @@ package final class JobQueue: Sendable {
     /// Called once for each job that was removed from the queue, after that is durable: removes what is kept of it
     /// elsewhere, its reject file for one. What it throws is logged.
     package var removed: @Sendable (JobSnapshot) async throws -> Void
+    /// Called for each job that a schedule made and that waits for its file, after that is durable, and again after a
+    /// restart: brings the file to `active/` and says so by ``JobQueue/fileArrived(_:activeName:by:)``, or cancels the
+    /// job. What it throws is logged. The second argument is the schedule's name.
+    package var fetch: @Sendable (JobSnapshot, String) async throws -> Void
 
     /// Hooks that do nothing, where none are given.
     package init(
       finished: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
       revive: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
-      removed: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in }
+      removed: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
+      fetch: @escaping @Sendable (JobSnapshot, String) async throws -> Void = { _, _ in }
     ) {
       self.finished = finished
       self.revive = revive
       self.removed = removed
+      self.fetch = fetch
     }
   }
 
@@ -51,10 +57,12 @@ package final class JobQueue: Sendable {
   let timer: WakeTimer
   /// Wakes for what is to be removed.
   let pruneTimer: WakeTimer
+  let configuredSchedules: [ScheduleConfiguration]
 
   // Under its lock; the lock is never held while foreign code runs.
 
   let state = Mutex(QueueState())
+  let dueSchedules = Mutex<[String: ScheduleDue]>([:])
 
   /// A queue over the store of `coordinator`, whose model is ``QueueModel``. Nothing runs before ``start()``.
   ///
@@ -64,6 +72,7 @@ package final class JobQueue: Sendable {
   package init(
     coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
     environment: JobEnvironment, hooks: Hooks = Hooks(), retention: JobRetention = JobRetention(),
+    schedules: [ScheduleConfiguration] = [],
     backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
@@ -89,6 +98,7 @@ package final class JobQueue: Sendable {
     timer = WakeTimer(clock: clock)
     pruneTimer = WakeTimer(clock: clock)
     state.withLock { $0.lanes = known.mapValues { LaneControl($0.configuration) } }
+    configuredSchedules = schedules
     ledger.observe(self)
   }
 

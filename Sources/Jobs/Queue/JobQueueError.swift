@@ -16,6 +16,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
   case notPossible(id: Int64, IllegalTransition)
   /// The lanes can't be set up as configured.
   case invalidLanes(String)
+  /// A schedule of that name can't be what it is.
+  case invalidSchedule(String, String)
   /// A queue is started once.
   case startedBefore
   /// The queue's store holds what this version can't have written.
@@ -35,6 +37,7 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
       return
         "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.event.name): \(transition.why)"
     case .invalidLanes(let why): return "the lanes can't be set up: \(why)"
+    case .invalidSchedule(let name, let why): return "schedule \(name) can't run: \(why)"
     case .startedBefore: return "the queue was started before: make a new one"
     case .unreadable(let id, let what):
       return "job \(id) has a \(what) that this version doesn't know: was the queue written by a newer one?"

@@ -7,10 +7,29 @@
 import Foundation
 import ManagedObjects
 
+/// How far a schedule has come. Times are in millionths of a second from the start of 1970.
+struct ScheduleDue: Sendable, Equatable {
+  /// To be looked at by the next wake-up.
+  static let now = ScheduleDue(handled: .min, next: ScheduledElapse(time: .min, due: .min))
+
+  /// Elapses up to then have been seen to.
+  var handled: Int64
+  /// nil if there is none any more.
+  var next: ScheduledElapse?
+
+  /// Whether something is due, or the clock was set back so far that the store has to be asked again.
+  func isToBeLookedAt(at now: Int64) -> Bool {
+    if let next, next.due <= now { return true }
+    return handled > now && handled - now > Int64(JobLedger.largestSetBack * 1_000_000)
+  }
+}
+
 /// What came of an elapse.
 enum ScheduleOutcome: Sendable, Equatable {
   /// A job was made.
   case made
+  /// It had been made for the same time before: by a clock that was set back since.
+  case madeBefore
   /// The run was missed, and isn't caught up.
   case skipped(seconds: Int)
   /// The job before hasn't ended.
@@ -45,31 +64,35 @@ extension JobLedger {
     }
   }
 
-  /// Sees to what is due of a schedule, on the ledger's queue, where the caller is.
-  /// - Returns: what came of it, if something was due, and the next elapse.
-  func elapse(
-    _ schedule: ScheduleConfiguration, queue: String
-  ) throws -> (outcomes: [ScheduleOutcome], next: ScheduledElapse?) {
-    try turn { turn in
-      let request = FetchRequest<JobSchedule>(
+  func row(of schedule: ScheduleConfiguration, in context: ManagedObjectContext) throws -> JobSchedule? {
+    try context.fetch(
+      FetchRequest<JobSchedule>(
         entityName: QueueModel.schedule, predicate: .equal(JobScheduleSlot.name.name, .string(schedule.name)),
         fetchLimit: 1)
-      guard let row = try turn.context.fetch(request).first, let handled = row.handled else { return ([], nil) }
+    ).first
+  }
+
+  /// Sees to what is due of a schedule, on the ledger's queue, where the caller is.
+  /// - Returns: what came of it, if something was due, and how far the schedule has come then.
+  func elapse(
+    _ schedule: ScheduleConfiguration, queue: String
+  ) throws -> (outcomes: [ScheduleOutcome], due: ScheduleDue) {
+    try turn { turn in
+      guard let row = try row(of: schedule, in: turn.context), var handled = row.handled,
+        let now = ISODate.microseconds(of: turn.now)
+      else { throw JobQueueError.invalidSchedule(schedule.name, "its row was taken out of the queue's store") }
       var outcomes: [ScheduleOutcome] = []
-      var start = handled
       if handled.timeIntervalSince(turn.now) > Self.largestSetBack {
         outcomes.append(.clockSetBack(from: handled))
-        start = turn.now
-        row.handled = start
+        handled = turn.now
+        row.handled = handled
       }
-      guard let from = ISODate.microseconds(of: start), let now = ISODate.microseconds(of: turn.now) else {
-        return ([], nil)
+      var start = ISODate.microseconds(of: handled) ?? now
+      if let due = schedule.latest(after: start, dueAt: now, queue: queue) {
+        outcomes.append(try turn.see(to: due, of: schedule, row))
+        start = due.time
       }
-      guard let due = schedule.latest(after: from, dueAt: now, queue: queue) else {
-        return (outcomes, schedule.next(after: from, queue: queue))
-      }
-      outcomes.append(try turn.see(to: due, of: schedule, row))
-      return (outcomes, schedule.next(after: due.time, queue: queue))
+      return (outcomes, ScheduleDue(handled: start, next: schedule.next(after: start, queue: queue)))
     }
   }
 }
@@ -82,15 +105,20 @@ extension LedgerTurn {
     row.handled = time
     row.lastElapse = time
     let late = now.timeIntervalSince(ISODate.date(microseconds: elapse.due))
-    let outcome = try outcome(late: late, of: schedule, row)
+    var outcome = try outcome(late: late, of: schedule, row)
+    if outcome == .made {
+      var submission = schedule.submission
+      submission.submittedBy = "schedule \(schedule.name)"
+      let identity = "schedule:\(schedule.name):\(ISODate.text(of: time) ?? "\(elapse.time)")"
+      submission.spoolIdentity = identity
+      row.lastJobIdentity = identity
+      if try existing(for: submission) == nil {
+        _ = try insert(submission)
+      } else {
+        outcome = .madeBefore
+      }
+    }
     row.lastOutcome = outcome.words
-    guard outcome == .made else { return outcome }
-    var submission = schedule.submission
-    submission.submittedBy = "schedule \(schedule.name)"
-    let identity = "schedule:\(schedule.name):\(ISODate.text(of: time) ?? "\(elapse.time)")"
-    submission.spoolIdentity = identity
-    row.lastJobIdentity = identity
-    if try existing(for: submission) == nil { _ = try insert(submission) }
     return outcome
   }
 
@@ -118,7 +146,8 @@ extension ScheduleOutcome {
   var words: String {
     switch self {
     case .made: "a job was made"
-    case .skipped(let seconds): "left out: it was missed by \(Duration.seconds(seconds).formatted(.units()))"
+    case .madeBefore: "its job was made before"
+    case .skipped(let seconds): "left out: it was missed by \(seconds / 3600) h \(seconds / 60 % 60) min"
     case .leftOut(let job, let state): "left out: job \(job) of the run before is \(state)"
     case .clockSetBack(let date): "the clock was set back from \(date.formatted(.iso8601)): it goes on from now"
     }

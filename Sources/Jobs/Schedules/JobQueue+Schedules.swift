@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import Logging
 import ManagedObjects
 
@@ -18,7 +18,7 @@ extension JobQueue {
           name: schedule.name, kind: schedule.submission.kind, calendar: schedule.calendar.map(\.normalized),
           timeZones: zones.enumerated().filter { zones.firstIndex(of: $1) == $0 }.map(\.element),
           catchUp: schedule.catchUp, isEnabled: schedule.isEnabled,
-          nextElapse: due[schedule.name].map { ISODate.date(microseconds: $0.due) }, lastElapse: row?.lastElapse,
+          nextElapse: due[schedule.name]?.next.map { ISODate.date(microseconds: $0.due) }, lastElapse: row?.lastElapse,
           lastOutcome: row?.lastOutcome, lastJob: try row?.lastJobIdentity.flatMap { try ledger.lastJob($0) })
       }
     }
@@ -27,16 +27,24 @@ extension JobQueue {
   /// Looks whether the schedules' jobs could be taken, and notes which schedules there are. On the ledger's queue, before
   /// anything is claimed.
   func beginSchedules() throws {
+    var names = Set<String>()
     for schedule in configuredSchedules {
+      guard names.insert(schedule.name).inserted else {
+        throw JobQueueError.invalidSchedule(schedule.name, "it is there twice")
+      }
+      guard !schedule.calendar.isEmpty else { throw JobQueueError.invalidSchedule(schedule.name, "it has no calendar") }
       do {
         try check(schedule.submission)
       } catch {
-        throw JobQueueError.invalidSubmission("schedule \(schedule.name): \(error)")
+        throw JobQueueError.invalidSchedule(schedule.name, error.description)
       }
     }
     try ledger.beginSchedules(configuredSchedules)
-    // Each is looked at by the first wake-up.
-    let all = configuredSchedules.filter(\.isEnabled).map { ($0.name, ScheduledElapse(time: .min, due: .min)) }
+    for schedule in configuredSchedules where schedule.submission.awaitsFile {
+      if let job = try ledger.jobAwaitingFile(of: schedule) { fetchFile(of: job, schedule) }
+    }
+    // The first wake-up looks at each.
+    let all = configuredSchedules.filter(\.isEnabled).map { ($0.name, ScheduleDue.now) }
     dueSchedules.withLock { $0 = Dictionary(all) { first, _ in first } }
   }
 
@@ -44,33 +52,54 @@ extension JobQueue {
   func runSchedules() {
     guard let now = ISODate.microseconds(of: clock.now()) else { return }
     for schedule in configuredSchedules {
-      guard let known = dueSchedules.withLock({ $0[schedule.name] }) else { continue }
-      var next: ScheduledElapse? = known
-      // Far away is what the clock says that was set back, too.
-      if known.due <= now || known.farthestStart - now > Int64(JobLedger.largestSetBack * 1_000_000) {
+      guard var known = dueSchedules.withLock({ $0[schedule.name] }) else { continue }
+      if known.isToBeLookedAt(at: now) {
         do {
-          next = try elapse(schedule)
+          let (outcomes, due) = try ledger.elapse(schedule, queue: environment.queueIdentifier)
+          for outcome in outcomes { log(outcome, of: schedule) }
+          if outcomes.contains(.made), schedule.submission.awaitsFile {
+            if let job = try ledger.jobAwaitingFile(of: schedule) { fetchFile(of: job, schedule) }
+          }
+          known = due
         } catch {
           report(error, "the job of a schedule couldn't be made")
           continue
         }
-        dueSchedules.withLock { $0[schedule.name] = next }
+        dueSchedules.withLock { $0[schedule.name] = known }
       }
-      if let next { wake(at: ISODate.date(microseconds: next.due)) }
+      if let next = known.next { wake(at: ISODate.date(microseconds: next.due)) }
     }
   }
 
-  private func elapse(_ schedule: ScheduleConfiguration) throws -> ScheduledElapse? {
-    let (outcomes, next) = try ledger.elapse(schedule, queue: environment.queueIdentifier)
-    for outcome in outcomes {
-      let level: Logger.Level = outcome == .made ? .info : .warning
-      logger.log(level: level, "schedule \(schedule.name): \(outcome.words)")
+  private func fetchFile(of job: JobSnapshot, _ schedule: ScheduleConfiguration) {
+    Task {
+      do {
+        try await hooks.fetch(job, schedule.name)
+      } catch {
+        logger.error(
+          "jobs: the file of a schedule couldn't be brought; it is tried again at the next start",
+          metadata: ["job": "\(job.id)", "schedule": "\(schedule.name)", "error": "\(error)"])
+      }
     }
-    return next
+  }
+
+  private func log(_ outcome: ScheduleOutcome, of schedule: ScheduleConfiguration) {
+    let level: Logger.Level = outcome == .made ? .info : .warning
+    logger.log(level: level, "jobs: schedule \(schedule.name): \(outcome.words)")
   }
 }
 
 extension JobLedger {
+  /// The latest job of a schedule, if it has no file yet, on the ledger's queue, where the caller is. There is no other:
+  /// the next isn't made before this one has ended.
+  fileprivate func jobAwaitingFile(of schedule: ScheduleConfiguration) throws -> JobSnapshot? {
+    guard let identity = try row(of: schedule, in: context)?.lastJobIdentity else { return nil }
+    let request = FetchRequest<Job>(
+      entityName: QueueModel.job, predicate: .equal(JobSlot.spoolIdentity.name, .string(identity)), fetchLimit: 1)
+    guard let job = try context.fetch(request).first, job.isAwaitingFile, job.jobState == .scheduled else { return nil }
+    return try job.snapshot()
+  }
+
   /// The job that a schedule made, read in the main context, where the caller is.
   fileprivate func lastJob(_ identity: String) throws -> ScheduleSnapshot.LastJob? {
     let request = FetchRequest<Job>(

@@ -1,4 +1,5 @@
 import Foundation
+import Jobs
 import Logging
 
 extension DaemonConfiguration {
@@ -7,11 +8,12 @@ extension DaemonConfiguration {
 
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
-    case intake
+    case intake, schedules
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
     case rescanInterval = "rescan_interval"
+    case timeZone = "time_zone"
   }
 
   /// Reads a configuration file: YAML, every key known, every value checked. Relative paths in it begin in the file's
@@ -85,8 +87,16 @@ extension DaemonConfiguration {
       }
     }
     names.lanes = readLanes(section[.lanes])
-    for entry in section[.recipes]?.entries(of: "a mapping of names to recipes") ?? [] {
+    let recipeEntries = section[.recipes]?.entries(of: "a mapping of names to recipes") ?? []
+    for entry in recipeEntries {
       if let recipe = RecipeConfiguration(entry, names: names) { recipes.append(recipe) }
+    }
+    timeZone = section[.timeZone]?.timeZone() ?? timeZone
+    let surroundings = ScheduleConfiguration.Surroundings(
+      names: names, recipes: recipeEntries.map(\.name), folder: folder, allowedFolders: allowedFolders,
+      timeZone: timeZone)
+    for entry in section[.schedules]?.entries(of: "a mapping of names to schedules") ?? [] {
+      if let schedule = ScheduleConfiguration(entry, in: surroundings) { schedules.append(schedule) }
     }
   }
 
@@ -110,6 +120,16 @@ extension YAMLValue {
       return nil
     }
     return path
+  }
+
+  fileprivate func timeZone() -> CalendarZone? {
+    guard let name = text() else { return nil }
+    do throws(CalendarZoneError) {
+      return try CalendarZone(named: name)
+    } catch {
+      wrong(error.description)
+      return nil
+    }
   }
 
   /// Names of users of this system.

@@ -1,3 +1,4 @@
+package import Jobs
 package import Logging
 
 /// What a daemon is told in its configuration file, checked: see `load(path:)`.
@@ -33,6 +34,9 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var recipes: [RecipeConfiguration] = []
   /// How long jobs that have ended are kept.
   package var keep = KeepConfiguration()
+  /// The zone of calendar expressions that name none.
+  package var timeZone = CalendarZone.system()
+  package var schedules: [ScheduleConfiguration] = []
 
   /// The defaults: a daemon without stores.
   package init() {}
@@ -54,4 +58,5 @@ extension DaemonConfiguration {
   package func store(named name: String) -> StoreConfiguration? { stores.first { $0.name == name } }
   package func lane(named name: String) -> LaneConfiguration? { lanes.first { $0.name == name } }
   package func recipe(named name: String) -> RecipeConfiguration? { recipes.first { $0.name == name } }
+  package func schedule(named name: String) -> ScheduleConfiguration? { schedules.first { $0.name == name } }
 }

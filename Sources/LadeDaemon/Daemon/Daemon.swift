@@ -58,8 +58,9 @@ public struct Daemon: Sendable {
   /// - Throws: ``DaemonError``.
   public func check() async throws {
     try await blocking { [configuration] in
-      try SubmissionPlan(configuration: configuration, stores: DataStores(modelsOf: configuration.stores))
-        .checkRecipes()
+      let plan = SubmissionPlan(configuration: configuration, stores: try DataStores(modelsOf: configuration.stores))
+      try plan.checkRecipes()
+      _ = try plan.schedules()
     }
   }
 
@@ -82,7 +83,9 @@ public struct Daemon: Sendable {
       permissions: permissions, logger: logger)
     let ended = EndedJobs(since: startedAt)
     let standing = StandingQueries()
-    let queue = try makeQueue(opened, bridge) { job in
+    let files = ScheduledFiles(
+      configuration: configuration, directories: opened.directories, queue: { holder.queue })
+    let queue = try makeQueue(opened, bridge, files) { job in
       ended.note(job)
       if ["restore", "migrate"].contains(job.kind), let store = job.store { standing.end(of: store) }
     }
@@ -122,7 +125,7 @@ public struct Daemon: Sendable {
   }
 
   private func makeQueue(
-    _ opened: Opened, _ bridge: SpoolBridge, ended: @escaping @Sendable (JobSnapshot) -> Void
+    _ opened: Opened, _ bridge: SpoolBridge, _ files: ScheduledFiles, ended: @escaping @Sendable (JobSnapshot) -> Void
   ) throws -> JobQueue {
     let stores = opened.stores
     var environment = JobEnvironment(
@@ -134,6 +137,7 @@ public struct Daemon: Sendable {
     environment.presentStores = { stores.coordinators }
     environment.upkeep = StoreUpkeep.of(configuration, stores)
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
+    let schedules = try bridge.plan.schedules()
     do {
       return try JobQueue(
         coordinator: opened.queueCoordinator,
@@ -144,8 +148,9 @@ public struct Daemon: Sendable {
             ended(job)
             try await bridge.finished(job)
           }, revive: { try await bridge.revive($0) },
-          removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) }),
-        retention: JobRetention(configuration.keep), logger: logger)
+          removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) },
+          fetch: { try await files.fetch($0, of: $1) }),
+        retention: JobRetention(configuration.keep), schedules: schedules, logger: logger)
     } catch {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
     }

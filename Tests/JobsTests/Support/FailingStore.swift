@@ -8,16 +8,22 @@ final class FailingStore: IncrementalStore {
   private let faults: Faults
 
   final class Faults: Sendable {
-    private let state = Mutex((isFailing: false, refused: 0))
+    private let state = Mutex((isFailing: false, refused: 0, writesLeft: Int?.none))
     var isFailing: Bool {
       get { state.withLock { $0.isFailing } }
       set { state.withLock { $0.isFailing = newValue } }
     }
+    /// After so many writes all fail, as after a kill; nil for no end.
+    var writesLeft: Int? {
+      get { state.withLock { $0.writesLeft } }
+      set { state.withLock { $0.writesLeft = newValue } }
+    }
     var refused: Int { state.withLock { $0.refused } }
     func check() throws {
       let fails = state.withLock { state in
-        if state.isFailing { state.refused += 1 }
-        return state.isFailing
+        let fails = state.isFailing || state.writesLeft == 0
+        if fails { state.refused += 1 } else { state.writesLeft? -= 1 }
+        return fails
       }
       if fails { throw ManagedObjectError.store(path: "queue", code: 13, message: "database or disk is full") }
     }

@@ -22,9 +22,14 @@ final class ManualClock: Sendable {
   var now: Date { state.withLock { $0.now.asStored } }
 
   /// Goes on by so many seconds, and makes the calls that are due then.
-  func advance(by seconds: TimeInterval) {
+  func advance(by seconds: TimeInterval) { set { $0 + seconds } }
+
+  /// Shows another time, as a clock that somebody sets, and makes the calls that are due then.
+  func set(to time: Date) { set { _ in time } }
+
+  private func set(_ change: (Date) -> Date) {
     let due = state.withLock { state in
-      state.now += seconds
+      state.now = change(state.now)
       let due = state.calls.filter { $0.time <= state.now }.sorted { $0.time < $1.time }
       state.calls.removeAll { $0.time <= state.now }
       return due

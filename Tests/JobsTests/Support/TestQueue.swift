@@ -87,7 +87,7 @@ final class TestHouse: Sendable {
     _ kinds: [String: ScriptedOperation.Script] = [:],
     exclusive: [String: ScriptedOperation.Script] = [:],
     lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], hooks: JobQueue.Hooks = .init(),
-    retention: JobRetention = .init()
+    retention: JobRetention = .init(), schedules: [ScheduleConfiguration] = []
   ) throws -> JobQueue {
     var catalogue = OperationCatalogue()
     catalogue.add("noop", ScriptedOperation.self)
@@ -102,7 +102,8 @@ final class TestHouse: Sendable {
       dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: quiet)
     return try JobQueue(
       coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, hooks: hooks,
-      retention: retention, backoff: Backoff(first: 10, longest: 60, spread: 0.5), clock: clock.clock,
+      retention: retention, schedules: schedules, backoff: Backoff(first: 10, longest: 60, spread: 0.5),
+      clock: clock.clock,
       random: {
         // The directory stays for as long as the queue does.
         _ = self

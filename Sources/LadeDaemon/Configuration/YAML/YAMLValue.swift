@@ -82,6 +82,18 @@ struct YAMLValue {
 
   func wrong(_ problem: String) { report(.wrongValue(key: key, value: shown, problem: problem)) }
 
+  /// Reports what is wrong at a character of the text: there, where the text stands in the file as it is.
+  func wrong(_ problem: String, atColumn column: Int) {
+    guard let scalar = node.scalar, let place, [.plain, .singleQuoted, .doubleQuoted].contains(scalar.style) else {
+      wrong("column \(column): \(problem)")
+      return
+    }
+    let quote = scalar.style == .plain ? 0 : 1
+    reader.report(
+      .wrongValue(key: key, value: shown, problem: problem),
+      at: Place(line: place.line, column: place.column + quote + column - 1))
+  }
+
   func wrongType(_ expected: String) { report(.wrongType(key: key, expected: expected, found: found)) }
 
   /// The value for a message: short, and without control characters.

@@ -1,0 +1,35 @@
+// Rule 5 for the files of schedules: a run's job is durable before its file is touched, and waits for it until a copy is
+// whole in `active/`. After a kill in between the queue asks for it again, under the same name.
+
+import Foundation
+import Jobs
+import Spool
+
+/// Copies the files that schedules import.
+struct ScheduledFiles: Sendable {
+  let configuration: DaemonConfiguration
+  let directories: SpoolDirectories
+  let queue: @Sendable () -> JobQueue
+
+  /// Brings the file of a job that a schedule made, or cancels the job with the reason.
+  func fetch(_ job: JobSnapshot, of name: String) async throws {
+    do {
+      let activeName = try await copy(for: job, of: name)
+      _ = try await queue().fileArrived(job.id, activeName: activeName, by: "schedule \(name)")
+    } catch let refusal as SubmissionRefusal {
+      _ = try await queue().cancel(job.id, by: "schedule \(name): \(refusal)")
+    }
+  }
+
+  private func copy(for job: JobSnapshot, of name: String) async throws -> String {
+    let path = configuration.schedule(named: name)?.work.source ?? ""
+    let folders = configuration.allowedFolders
+    return try await directories.onQueue { [directories] in
+      // As for somebody who owns nothing: the file's real place has to be in an allowed folder.
+      let file = try directories.openSubmitted(path, for: .max, allowedFolders: folders)
+      let activeName = SpoolDirectories.activeName(job: job.id, originalName: file.name)
+      try directories.adopt(file, as: activeName)
+      return activeName
+    }
+  }
+}

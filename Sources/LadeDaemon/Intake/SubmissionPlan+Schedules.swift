@@ -1,0 +1,41 @@
+import Foundation
+import Jobs
+
+extension SubmissionPlan {
+  /// The schedules of the configuration, as the queue has them.
+  /// - Throws: ``DaemonError/configuration(_:)`` with everything that is wrong with the job of any.
+  func schedules() throws -> [Jobs.ScheduleConfiguration] {
+    var problems: [String] = []
+    var schedules: [Jobs.ScheduleConfiguration] = []
+    for schedule in configuration.schedules {
+      do {
+        schedules.append(try self.schedule(schedule))
+      } catch let problem as SubmissionProblem {
+        let advice = problem.advice.isEmpty ? "" : ". \(problem.advice)"
+        problems.append("schedule \(schedule.name): \(problem.field): \(problem.reason)\(advice)")
+      }
+    }
+    guard problems.isEmpty else { throw DaemonError.configuration(problems.joined(separator: "\n")) }
+    return schedules
+  }
+
+  private func schedule(_ schedule: ScheduleConfiguration) throws -> Jobs.ScheduleConfiguration {
+    let work = schedule.work
+    var request = SubmissionRequest()
+    request.kind = work.kind
+    request.recipe = work.recipe
+    request.store = work.store
+    request.entity = work.entity
+    request.lane = work.lane
+    request.priority = work.priority
+    request.maxAttempts = work.maxAttempts
+    request.options = work.options
+    let name = work.source.map { URL(fileURLWithPath: $0).lastPathComponent }
+    let job = try submission(request, source: name ?? "", by: "schedule \(schedule.name)")
+    var result = Jobs.ScheduleConfiguration(name: schedule.name, calendar: schedule.calendar, submission: job)
+    result.catchUp = schedule.catchUp
+    result.jitter = schedule.randomizedDelay / .seconds(1)
+    result.isEnabled = schedule.isEnabled
+    return result
+  }
+}
