@@ -69,7 +69,7 @@ struct DaemonBackend: ControlBackend {
       case .notPossible, .refused: throw ControlError.conflict(reason: error.description)
       case .invalidSubmission, .unknownKind, .unknownLane:
         throw ControlError.invalid(field: "job", reason: error.description)
-      case .invalidLanes, .startedBefore, .unreadable: throw error
+      case .invalidLanes, .invalidSchedule, .startedBefore, .unreadable: throw error
       }
     }
   }

@@ -28,7 +28,7 @@ struct ShippedConfigurationTests {
   func defaults() throws {
     let shipped = try String(contentsOfFile: Self.path, encoding: .utf8)
     let line = /^(\ *)#([a-z_]+:)/.anchorsMatchLineEndings()
-    #expect(shipped.matches(of: line).count == 35)
+    #expect(shipped.matches(of: line).count == 36)
     let file = try ConfigurationFile(shipped.replacing(line) { $0.1 + $0.2 })
     var uncommented = try file.load()
     let original = try DaemonConfiguration.load(path: Self.path)
@@ -50,6 +50,8 @@ struct ShippedConfigurationTests {
       IntakeConfiguration.Key.allCases.map(\.rawValue),
       LaneConfiguration.Key.allCases.map(\.rawValue),
       RecipeConfiguration.Key.allCases.map(\.rawValue),
+      ScheduleConfiguration.Key.allCases.map(\.rawValue),
+      ScheduleConfiguration.JobKey.allCases.map(\.rawValue),
       ImportOptionKey.allCases.map(\.rawValue),
     ]
     for key in keys.joined() { #expect(shipped.contains("\(key): ") || shipped.contains("\(key):\n"), "\(key)") }

@@ -1,0 +1,50 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@Suite("A daemon's schedules")
+struct ScheduleTests {
+  @Test(
+    "import their file at each of their times, once, through kills, and say so when the file isn't there",
+    .timeLimit(.minutes(3)))
+  func everySecond() async throws {
+    let folder = try DaemonFolder(
+      model: Places.model, recipes: Places.recipes,
+      more: """
+        allowed_folders: [exports]
+        schedules:
+          places:
+            calendar: "*:*:*"
+            job: { recipe: countries, source: exports/countries.json }
+        """)
+    try FileManager.default.createDirectory(atPath: folder.file("exports"), withIntermediateDirectories: true)
+    try folder.write(Places.countries, to: "exports/countries.json")
+    var daemon = try await folder.start()
+    var completed = 0
+    for _ in 0..<4 {
+      let before = completed
+      while completed == before { completed = try await Self.jobs(of: folder, .completed).count }
+      try await daemon.kill()
+      daemon = try await folder.start()
+    }
+    #expect(try await folder.count("Country") == 3)
+    try FileManager.default.removeItem(atPath: folder.file("exports/countries.json"))
+    while try await Self.jobs(of: folder, .cancelled).isEmpty {}
+    let without = try #require(try await Self.jobs(of: folder, .cancelled).first)
+    #expect(without.reason?.contains("schedule places: the daemon can't open ") == true, "\(without.reason ?? "")")
+    try await daemon.stop()
+
+    let jobs = try await folder.sqlite(
+      "SELECT count(*), count(DISTINCT spoolIdentity), sum(state NOT IN ('completed', 'cancelled')) <= 1 FROM Job",
+      in: "state/queue.sqlite")
+    let columns = jobs.split(separator: ",")
+    #expect(columns.count == 3 && columns[0] == columns[1] && columns[2] == "1", "\(jobs)")
+    // The file of each, and no part of one.
+    #expect(try folder.names(in: "spool/done").count >= completed)
+    #expect(try folder.names(in: "spool/active").filter { $0.hasPrefix(".") }.count <= 1)
+  }
+
+  private static func jobs(of folder: DaemonFolder, _ state: JobState) async throws -> [Job] {
+    try await folder.jobs().filter { $0.state == state && $0.submittedBy == "schedule places" }
+  }
+}
