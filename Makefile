@@ -14,7 +14,7 @@ COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedCla
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks clean
+.PHONY: help deps build man demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,11 @@ deps: ## find out what is missing and install just that (Debian, Ubuntu)
 build: deps ## laded and ladectl, optimised, in .build/release
 	@$(SWIFT) build -c release --product laded
 	@$(SWIFT) build -c release --product ladectl
+
+man: build ## ladectl's manual pages and completion scripts, in .build/man1 and .build/completions
+	@mkdir -p .build/man1 .build/completions
+	@.build/release/ladectl manual --output .build/man1
+	@for shell in bash zsh fish; do .build/release/ladectl completions $$shell > .build/completions/ladectl.$$shell; done
 
 demo: build ## a private laded takes in real files; then a query of what came in
 	@.ci/demo

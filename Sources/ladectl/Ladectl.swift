@@ -8,30 +8,46 @@ import Glibc
 struct Ladectl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ladectl",
-    abstract: "Submit, watch and query the imports of laded.",
+    abstract: "Submit, watch and query the work of laded.",
     discussion: """
       Talks to the daemon over the Unix socket $LADE_SOCKET, or /run/lade/control.sock. Colours and progress bars \
-      appear on a terminal only, and never with NO_COLOR set.
+      appear on a terminal only, and never with NO_COLOR set or TERM=dumb.
+
+      With --json every verb writes its result, and an error to standard error, as JSON: one document, or one a line \
+      where it goes on. The documents' names are those of the control interface's description, which the daemon serves:
+
+        curl --unix-socket /run/lade/control.sock http://lade/v1/openapi.yaml
 
       Exit status:
-        0   it worked; with 'wait', every job completed
-        1   the daemon refused, or the request failed
-        3   a job that was waited for was discarded or cancelled
-        4   the time given by --timeout or --wait was up
-        5   no daemon answers, or it may not be talked to
-        64  the command line is wrong
+      \(ExitStatus.table)
       """,
     version: LadeVersion.current,
-    subcommands: [
-      Submit.self, List.self, Show.self, Rejects.self, Wait.self, Cancel.self, Fetch.self, Count.self,
-      StatusCommand.self,
-      Model.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Jobs",
+        subcommands: [
+          Submit.self, Import.self, List.self, Show.self, Watch.self, Wait.self, Log.self, Cancel.self, Retry.self,
+          Hold.self, Release.self, Priority.self, Remove.self, Rejects.self, BatchCommand.self,
+        ]),
+      CommandGroup(
+        name: "Lanes",
+        subcommands: [
+          LaneCommand.self, Pause.self, Resume.self, Drain.self,
+        ]),
+      CommandGroup(
+        name: "Objects and stores",
+        subcommands: [Fetch.self, Count.self, Export.self, Update.self, Prune.self, StoreCommand.self]),
+      CommandGroup(
+        name: "The daemon and its configuration",
+        subcommands: [StatusCommand.self, StatsCommand.self, RecipeCommand.self, Config.self, Version.self]),
+      CommandGroup(
+        name: "Without a daemon", subcommands: [Model.self, Completions.self, Manual.self]),
     ])
 
   static func main() async {
     var json = false
     do {
-      var command = try parseAsRoot()
+      var command = try await asyncParseAsRoot()
       json = (command as? any ReportingCommand)?.output.json ?? false
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
@@ -39,7 +55,15 @@ struct Ladectl: AsyncParsableCommand {
         try command.run()
       }
     } catch {
-      Failure(error).exit(asJSON: json)
+      Failure(betterWords(for: error)).exit(asJSON: json)
     }
+  }
+
+  /// Of a wrong command line, what is wrong where that is a misspelt verb.
+  private static func betterWords(for error: any Error) -> any Error {
+    guard exitCode(for: error) == .validationFailure,
+      let misspelt = try? MisspeltVerb(in: Array(CommandLine.arguments.dropFirst()))
+    else { return error }
+    return LocalFailure.noSuchVerb(misspelt)
   }
 }

@@ -38,7 +38,7 @@ extension ControlClient {
 
 extension ControlClientError {
   /// Whether waiting may mend it.
-  fileprivate var mayPass: Bool {
+  var mayPass: Bool {
     switch self {
     case .noSocket, .nobodyListens, .hungUp: true
     case .refused(let problem): problem.status == 503

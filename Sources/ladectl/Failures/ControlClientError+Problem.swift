@@ -5,10 +5,13 @@ extension ControlClientError {
   /// The exit status that scripts get.
   var exitStatus: ExitStatus {
     switch self {
-    case .noSocket, .nobodyListens, .noPermission, .notASocket, .cantConnect, .hungUp: .noDaemon
+    case .noSocket, .nobodyListens, .notASocket, .cantConnect, .hungUp: .noDaemon
+    case .noPermission: .notAllowed
     // A daemon that is starting or stopping may still say that it is.
     case .refused(let problem) where problem.status == 503: .noDaemon
-    case .versionMismatch, .refused: .failed
+    case .refused(let problem) where problem.status == 403: .notAllowed
+    case .refused: .failed
+    case .versionMismatch: .versionMismatch
     case .timedOut: .timedOut
     }
   }

@@ -1,15 +1,40 @@
 import ArgumentParser
 
-/// What the program's exit status says. A wrong command line is 64, `EX_USAGE` of sysexits(3), by ArgumentParser.
-enum ExitStatus: Int32, Sendable {
+/// What the program's exit status says.
+enum ExitStatus: Int32, Sendable, CaseIterable {
   case success = 0
   /// The daemon refused, or the request failed.
   case failed = 1
   /// A job that was waited for didn't complete.
   case jobEndedBadly = 3
   case timedOut = 4
-  /// No daemon answers, or it may not be talked to.
+  /// No daemon answers.
   case noDaemon = 5
+  /// The socket isn't open to us, or the daemon says that we may not do this.
+  case notAllowed = 6
+  /// Whoever answers speaks another version of the interface.
+  case versionMismatch = 7
+  /// The command line is wrong, as ArgumentParser tells, or leaves open what nobody can be asked: `EX_USAGE` of sysexits(3).
+  case usage = 64
+
+  /// What help and manual pages say of it.
+  var meaning: String {
+    switch self {
+    case .success: "it worked; where jobs were waited for, every one completed"
+    case .failed: "the daemon refused, or it failed; of several jobs at least for one"
+    case .jobEndedBadly: "a job that was waited for was discarded or cancelled"
+    case .timedOut: "the time given by --timeout or --wait was up"
+    case .noDaemon: "no daemon answers, or it went away before it had answered"
+    case .notAllowed: "you may not: the socket is closed to you, or this is for others to do"
+    case .versionMismatch: "ladectl and the daemon are of versions that don't go together"
+    case .usage: "the command line is wrong, or there is nobody to ask a question"
+    }
+  }
+
+  /// All of them as lines for help.
+  static var table: String {
+    allCases.map { "  " + "\($0.rawValue)".padded(to: 4) + $0.meaning }.joined(separator: "\n")
+  }
 
   /// To end with this status without another word.
   var silently: ExitCode { ExitCode(rawValue) }

@@ -17,7 +17,7 @@ struct Failure: Sendable {
   init(_ error: any Error) {
     switch error {
     case let error as ControlClientError: ending = .report(error.problem, error.exitStatus)
-    case let error as LocalFailure: ending = .report(error.problem, .failed)
+    case let error as LocalFailure: ending = .report(error.problem, error.exitStatus)
     default: ending = .argumentParser(error)
     }
   }
@@ -36,6 +36,8 @@ struct Failure: Sendable {
 
   /// The problem in words: what happened, and on the next line what to do.
   static func text(of problem: Problem) -> String {
-    "ladectl: \(problem.detail.printable)\n" + (problem.hint.map { "  \($0.printable)\n" } ?? "")
+    // A predicate that can't be read is told with a mark under the place, on lines of its own.
+    let lines = problem.detail.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+    return "ladectl: \(lines.joined(separator: "\n  "))\n" + (problem.hint.map { "  \($0.printable)\n" } ?? "")
   }
 }

@@ -6,6 +6,29 @@ enum LocalFailure: Error, Sendable, Hashable {
   case cantReadModel(path: String, reason: String)
   /// No model could be made of files, or it couldn't be written; the reason is the importer's.
   case cantInferModel(reason: String)
+  /// A program that belongs to this one isn't there.
+  case noSuchProgram(name: String)
+  /// No store was named, and there are several.
+  case severalStores([String])
+  /// A description of jobs couldn't be read; the reason is the system's or the decoder's.
+  case cantReadDescription(path: String, reason: String)
+  /// There is no such verb.
+  case noSuchVerb(MisspeltVerb)
+  /// There is no manual page of such a verb.
+  case noSuchPage(verb: String)
+  /// A file couldn't be written; the reason is the system's.
+  case cantWrite(path: String, reason: String)
+
+  /// A question has to be answered first, and nobody can be asked.
+  case nobodyToAsk(question: String)
+
+  /// The exit status that scripts get.
+  var exitStatus: ExitStatus {
+    switch self {
+    case .nobodyToAsk, .severalStores, .noSuchPage, .noSuchVerb: .usage
+    case .cantReadModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantReadDescription: .failed
+    }
+  }
 
   /// The failure in the form of every other; its status is 0, for no daemon was asked.
   var problem: Problem {
@@ -16,6 +39,36 @@ enum LocalFailure: Error, Sendable, Hashable {
         hint: "It reads .xcdatamodeld and .xcdatamodel directories as Xcode writes them.")
     case .cantInferModel(let reason):
       Problem(status: 0, code: "cant_infer_model", title: "No model was inferred", detail: reason, hint: nil)
+    case .noSuchProgram(let name):
+      Problem(
+        status: 0, code: "no_such_program", title: "A program is missing",
+        detail: "\(name) isn't there, or can't be started.",
+        hint: "It is installed with ladectl, in the same folder or in one of $PATH.")
+    case .severalStores(let names):
+      Problem(
+        status: 0, code: "several_stores", title: "Which store?", detail: "There are several stores.",
+        hint: "Name one of \(names.joined(separator: ", ")).")
+    case .nobodyToAsk(let question):
+      Problem(
+        status: 0, code: "nobody_to_ask", title: "Nobody to ask", detail: question,
+        hint: "There is no terminal to ask on: --yes says it beforehand.")
+    case .cantReadDescription(let path, let reason):
+      Problem(
+        status: 0, code: "cant_read_description", title: "The description can't be read", detail: "\(path): \(reason)",
+        hint: "It is a BatchSubmission of the control interface, as JSON.")
+    case .noSuchVerb(let verb):
+      Problem(
+        status: 0, code: "no_such_verb", title: "No such verb",
+        detail: "'\(verb.parent)' has no verb '\(verb.word)'" + (verb.nearest.map { "; did you mean '\($0)'?" } ?? "."),
+        hint: "'\(verb.parent) --help' lists what there is.")
+    case .noSuchPage(let verb):
+      Problem(
+        status: 0, code: "no_such_verb", title: "No such verb", detail: "There is no verb '\(verb)'.",
+        hint: "'ladectl help' lists them.")
+    case .cantWrite(let path, let reason):
+      Problem(
+        status: 0, code: "cant_write", title: "It can't be written", detail: "\(path): \(reason)",
+        hint: "Is the folder there, and may you write in it?")
     }
   }
 }

@@ -6,7 +6,7 @@ struct JobSheet: Sendable {
   let job: Job
 
   func rendered(width: Int?, style: Style) -> String {
-    var text = style("Job \(job.id): \(job.source.printable)", .bold) + "\n"
+    var text = style("Job \(job.id): \(job.title)", .bold) + "\n"
     for (label, value, ink) in lines {
       text += "  " + style(label.padded(to: 10), .dim) + "  " + style(value.printable, ink) + "\n"
     }
@@ -25,12 +25,23 @@ struct JobSheet: Sendable {
 
   private var lines: [(String, String, Style.Ink?)] {
     var lines: [(String, String, Style.Ink?)] = [("state", job.state.rawValue, Style.ink(of: job.state))]
+    if job.isHeld == true { lines.append(("held", "until 'ladectl release \(job.id)'", .yellow)) }
+    if job.isCancelRequested == true, !job.state.isEnded { lines.append(("cancelled", "asked to stop", .yellow)) }
+    if let waitsFor = job.waitsFor { lines.append(("waits for", waitsFor, .yellow)) }
     if let reason = job.reason { lines.append(("reason", reason, nil)) }
+    if let note = job.note { lines.append(("note", note, nil)) }
     lines += [
-      ("work", "\(job.kind) into \(target) of store \(job.store)\(mode)", nil),
+      ("work", work, nil),
       ("lane", "\(job.lane), priority \(job.priority)", nil),
     ]
     if let recipe = job.recipe { lines.append(("recipe", recipe, nil)) }
+    if let tags = job.tags, !tags.isEmpty { lines.append(("tags", tags.joined(separator: ", "), nil)) }
+    if let batch = job.batch { lines.append(("batch", "\(batch)", nil)) }
+    if let key = job.uniqueKey { lines.append(("unique by", key, nil)) }
+    if let after = job.after, !after.isEmpty {
+      let jobs = after.map { "job \($0.job)" + ($0.condition == .ended ? ", however that ends" : "") }
+      lines.append(("after", jobs.joined(separator: "; "), nil))
+    }
     lines += [
       ("attempt", "\(job.attempt) of \(job.maxAttempts)", nil),
       ("submitted", Quantity.time(job.submittedAt) + (job.submittedBy.map { " by \($0)" } ?? ""), nil),
@@ -38,15 +49,27 @@ struct JobSheet: Sendable {
     if job.availableAt > job.submittedAt, !job.state.isEnded {
       lines.append(("not before", Quantity.time(job.availableAt), nil))
     }
+    if let deadline = job.deadline { lines.append(("deadline", Quantity.time(deadline), nil)) }
+    if let timeout = job.timeout { lines.append(("limit", "\(Quantity.seconds(timeout)) an attempt", nil)) }
+    if let rescues = job.rescues, rescues > 0 {
+      lines.append(("rescued", "\(Quantity.count(rescues, "time")): the daemon ended while it ran", nil))
+    }
     if let started = job.startedAt { lines.append(("started", Quantity.time(started), nil)) }
     if let ended = job.endedAt {
       let took = job.startedAt.map { ", after \(Quantity.duration(ended.timeIntervalSince($0)))" } ?? ""
       lines.append(("ended", Quantity.time(ended) + took, nil))
     }
-    lines.append(("input", input, nil))
-    lines.append(("result", ProgressLine.outcome(job.progress), nil))
+    if let phase = job.progress.phase, job.state == .running { lines.append(("at", phase, nil)) }
+    if job.kind == "import" || job.progress.bytesTotal > 0 { lines.append(("done", input, nil)) }
+    lines.append(("result", ProgressLine.outcome(job.progress, of: job.kind), nil))
     if let file = job.rejectsFile { lines.append(("rejects", file, job.progress.rejected > 0 ? .yellow : nil)) }
     return lines
+  }
+
+  private var work: String {
+    if job.kind == "import" { return "import into \(target) of store \(job.store)\(mode)" }
+    return job.kind + (job.entity.isEmpty ? "" : " of \(job.entity)")
+      + (job.store.isEmpty ? "" : " on store \(job.store)")
   }
 
   /// A feed goes into as many entities as it has files.

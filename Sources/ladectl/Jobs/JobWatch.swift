@@ -7,6 +7,8 @@ struct JobWatch: Sendable {
     case jobs([Int64])
     /// Whatever isn't ended and isn't put off to a later time, and what comes while those run.
     case all
+    /// These, until nobody works on them any more, whatever became of them.
+    case attempts([Int64])
   }
 
   /// What a report of a job changed.
@@ -31,7 +33,7 @@ struct JobWatch: Sendable {
   /// - Parameter time: seconds from any fixed moment on.
   mutating func note(_ job: Job, at time: Double) -> Change {
     switch scope {
-    case .jobs(let ids): guard ids.contains(job.id) else { return .none }
+    case .jobs(let ids), .attempts(let ids): guard ids.contains(job.id) else { return .none }
     case .all: guard known[job.id] != nil || isPending(job) else { return .none }
     }
     // An event from before the daemon was asked may come after its answer.
@@ -57,7 +59,7 @@ struct JobWatch: Sendable {
   /// How many there are to wait for; a named job that wasn't seen yet is one.
   var unfinishedCount: Int {
     switch scope {
-    case .jobs(let ids): ids.count { known[$0]?.state.isEnded != true }
+    case .jobs(let ids), .attempts(let ids): ids.count { known[$0].map(isPending) ?? true }
     case .all: pending.count
     }
   }
@@ -67,14 +69,16 @@ struct JobWatch: Sendable {
 
   /// Success when every job completed.
   var exitStatus: ExitStatus {
-    jobs.contains { $0.state == .cancelled || $0.state == .discarded } ? .jobEndedBadly : .success
+    if case .attempts = scope { return .success }
+    return jobs.contains { $0.state == .cancelled || $0.state == .discarded } ? .jobEndedBadly : .success
   }
 
   private func isPending(_ job: Job) -> Bool {
     switch scope {
     case .jobs: !job.state.isEnded
-    // A job for next week would keep everybody waiting until then.
-    case .all: !job.state.isEnded && job.state != .scheduled
+    // A job for next week, or one that somebody holds, would keep everybody waiting until then.
+    case .all: !job.state.isEnded && job.state != .scheduled && (job.isHeld != true || job.state == .running)
+    case .attempts: job.state == .running
     }
   }
 }

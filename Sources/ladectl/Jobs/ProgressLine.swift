@@ -31,23 +31,25 @@ struct ProgressLine: Sendable {
   /// For a terminal: `12 stops.csv  ━━━━━━────  63 %  12.4 MB/s  80,000 records/s  0:12 left`.
   func rendered(width: Int, style: Style) -> String {
     let name = self.name.truncated(to: max(width / 3, 12))
-    var facts: [String] = []
-    if let percent = Self.percent(job.progress) { facts.append("\(percent) %") }
+    // Each with how much it matters: what doesn't fit goes before the bar gets too short to mean anything.
+    var facts: [(text: String, weight: Int)] = []
+    let hasRecords = job.kind == "import" || job.progress.records > 0
+    if let phase = job.progress.phase { facts.append((phase.printable, 2)) }
+    if let percent = Self.percent(job.progress) { facts.append(("\(percent) %", 4)) }
     if let speed {
-      facts.append(Quantity.bytes(speed.bytesPerSecond) + "/s")
-      facts.append(Quantity.count(Int(speed.recordsPerSecond)) + " records/s")
-    } else {
-      facts.append(Quantity.count(job.progress.records, "record"))
+      facts.append((Quantity.bytes(speed.bytesPerSecond) + "/s", 0))
+      if hasRecords { facts.append((Quantity.count(Int(speed.recordsPerSecond)) + " records/s", 1)) }
+    } else if hasRecords {
+      facts.append((Quantity.count(job.progress.records, "record"), 1))
     }
-    if let remaining { facts.append(Quantity.duration(remaining) + " left") }
-    // What doesn't fit goes, the last fact first, before the bar gets too short to mean anything.
-    while facts.count > 1, name.displayWidth + 2 + 10 + 2 + facts.joined(separator: "  ").count > width {
-      facts.removeLast()
+    if let remaining { facts.append((Quantity.duration(remaining) + " left", 3)) }
+    var tail: String { facts.map(\.text).joined(separator: "  ") }
+    while facts.count > 1, name.displayWidth + 2 + 10 + 2 + tail.displayWidth > width {
+      facts.removeAll { [least = facts.map(\.weight).min()] in $0.weight == least }
     }
-    let tail = facts.joined(separator: "  ")
-    let room = min(width - name.displayWidth - tail.count - 4, 40)
+    let room = min(width - name.displayWidth - tail.displayWidth - 4, 40)
     guard room >= 4, let fraction = Self.fraction(job.progress) else {
-      return "\(name)  \(tail)".truncated(to: width)
+      return (tail.isEmpty ? name : "\(name)  \(tail)").truncated(to: width)
     }
     return "\(name)  \(Self.bar(fraction, width: room, style))  \(tail)"
   }
@@ -60,7 +62,8 @@ struct ProgressLine: Sendable {
   }
 
   /// The job in words, as for a log: `12 stops.csv completed: 100 records, 98 inserted, 2 rejected, in 0:03`.
-  func sentence(style: Style) -> String {
+  /// - Parameter isBrief: whether counts of nothing are left out, where there is little room.
+  func sentence(style: Style, isBrief: Bool = false) -> String {
     var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job.state)))"
     switch job.state {
     case .running:
@@ -68,7 +71,9 @@ struct ProgressLine: Sendable {
         text += ": \(percent) %, \(Quantity.count(job.progress.records, "record"))"
       }
     case .completed:
-      text += ": \(Self.outcome(job.progress))"
+      if job.kind == "import" || job.progress.records > 0 {
+        text += ": \(Self.outcome(job.progress, of: isBrief ? "" : job.kind))"
+      }
       if let start = job.startedAt, let end = job.endedAt {
         text += ", in \(Quantity.duration(end.timeIntervalSince(start)))"
       }
@@ -82,17 +87,19 @@ struct ProgressLine: Sendable {
   }
 
   /// `100 records, 98 inserted, 0 updated, 2 rejected`: the zeros that say something stay.
-  static func outcome(_ progress: JobProgress) -> String {
-    var parts = [
-      Quantity.count(progress.records, "record"), "\(Quantity.count(progress.inserted)) inserted",
-      "\(Quantity.count(progress.updated)) updated",
-    ]
+  static func outcome(_ progress: JobProgress, of kind: String = "import") -> String {
+    var parts = [Quantity.count(progress.records, "record")]
+    // Of an import it matters that nothing was; other operations say what they did.
+    let isImport = kind == "import"
+    if isImport || progress.inserted > 0 { parts.append("\(Quantity.count(progress.inserted)) inserted") }
+    if isImport || progress.updated > 0 { parts.append("\(Quantity.count(progress.updated)) updated") }
+    if !isImport, progress.records == 0 { parts = Array(parts.dropFirst()) }
     if progress.unchanged > 0 { parts.append("\(Quantity.count(progress.unchanged)) unchanged") }
     if progress.deleted > 0 { parts.append("\(Quantity.count(progress.deleted)) deleted") }
     if progress.skipped > 0 { parts.append("\(Quantity.count(progress.skipped)) skipped") }
     if progress.rejected > 0 { parts.append("\(Quantity.count(progress.rejected)) rejected") }
-    return parts.joined(separator: ", ")
+    return parts.isEmpty ? "nothing to count" : parts.joined(separator: ", ")
   }
 
-  private var name: String { "\(job.id) \(job.source.printable)" }
+  private var name: String { "\(job.id) \(job.title)" }
 }

@@ -7,7 +7,17 @@ struct RejectSheet: Sendable {
   func rendered(style: Style) -> String {
     guard let file = report.file else { return "Job \(report.job) has rejected nothing.\n" }
     let count = Quantity.count(report.count)
-    var text = style("Job \(report.job): \(count) rejected", .bold) + "\n"
+    // The file is the daemon's own, which nobody else may write, and of a job that goes on it isn't complete.
+    let copy =
+      report.isFolder
+      ? "copy its files, mend them there, and submit each copy" : "copy it, mend them there, and submit the copy"
+    return style("Job \(report.job): \(count) rejected", .bold) + "\n" + groups(style: style)
+      + "\nThe records are in \(file.printable): \(copy).\n"
+  }
+
+  /// The reasons, each with the first records.
+  func groups(style: Style) -> String {
+    var text = ""
     for group in report.groups {
       let place = group.column.isEmpty ? "" : " in \(group.column.printable)"
       text += "\n" + style("\(Quantity.count(group.count))  \(group.code.printable)\(place)", .yellow) + "\n"
@@ -19,10 +29,6 @@ struct RejectSheet: Sendable {
       if more > 0 { text += style("  and \(Quantity.count(more)) more", .dim) + "\n" }
     }
     if report.others > 0 { text += "\n\(Quantity.count(report.others))  for other reasons\n" }
-    // The file is the daemon's own, which nobody else may write, and of a job that goes on it isn't complete.
-    let copy =
-      report.isFolder
-      ? "copy its files, mend them there, and submit each copy" : "copy it, mend them there, and submit the copy"
-    return text + "\nThe records are in \(file.printable): \(copy).\n"
+    return text
   }
 }

@@ -10,7 +10,8 @@ struct WaitDisplay: Sendable {
   static let interval = 0.08
 
   let isInteractive: Bool
-  let width: Int
+  /// Columns of the terminal, which may become more or fewer.
+  var width: Int
   let style: Style
 
   private var region = LiveRegion()

@@ -63,7 +63,7 @@ actor Waiter {
   /// Asks for the jobs as they are, once the daemon has begun to note their changes.
   private func refresh() async throws {
     switch watch.scope {
-    case .jobs(let ids):
+    case .jobs(let ids), .attempts(let ids):
       for id in ids { note(try await session.client.job(id)) }
     case .all:
       var query = JobQuery(states: [.available, .running, .retryable], limit: JobQuery.maximumLimit)
@@ -78,6 +78,7 @@ actor Waiter {
   private func note(_ job: Job) {
     let time = start.duration(to: clock.now) / .seconds(1)
     let change = watch.note(job, at: time)
+    if session.terminal.isInteractive, let size = Terminal.size() { display.width = size.columns }
     let text = display.text(for: job, change, in: watch, at: time)
     if !session.json, !text.isEmpty { session.terminal.write(text) }
   }

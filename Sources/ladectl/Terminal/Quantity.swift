@@ -40,6 +40,16 @@ enum Quantity {
     return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
   }
 
+  /// `0.4 ms`, `12 ms`, `1.5 s`, `2:05`: how long something took, be it short or long.
+  static func span(_ seconds: Double) -> String {
+    switch seconds {
+    case ..<0.01: tenths(seconds * 1000) + " ms"
+    case ..<1: "\(Int((seconds * 1000).rounded())) ms"
+    case ..<60: tenths(seconds) + " s"
+    default: duration(seconds)
+    }
+  }
+
   /// `2.5 s`, `30 s`.
   static func seconds(_ seconds: Double) -> String {
     seconds == seconds.rounded() && seconds.magnitude < 1e15 ? "\(Int(seconds)) s" : "\(seconds) s"

@@ -11,15 +11,23 @@ struct Terminal: Sendable {
   /// What standard output is and what the environment says about it.
   init() {
     func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-    isInteractive = isatty(STDOUT_FILENO) == 1 && variable("TERM") != "dumb"
+    isInteractive = isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(variable("TERM") ?? "")
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap(variable).first { !$0.isEmpty } ?? ""
     style = Style(
       colours: isInteractive && (variable("NO_COLOR") ?? "").isEmpty,
       unicode: locale.uppercased().contains("UTF-8") || locale.uppercased().contains("UTF8"))
-    var size = winsize()
-    let known = isInteractive && ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    width = isInteractive ? (known ? Int(size.ws_col) : variable("COLUMNS").flatMap { Int($0) } ?? 80) : nil
+    width = isInteractive ? Self.size()?.columns ?? variable("COLUMNS").flatMap { Int($0) } ?? 80 : nil
   }
+
+  /// The columns and rows of the terminal as they are now; nil where it doesn't say.
+  static func size() -> (columns: Int, rows: Int)? {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Whether somebody can be asked: there is a terminal at both ends.
+  var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
   /// Writes all of a text. When nobody reads any more, as after `| head`, the program ends as others do, by SIGPIPE.
   func write(_ text: String) {

@@ -7,15 +7,17 @@ struct LadectlProcess: Sendable {
   let output: String
   let error: String
 
-  /// Runs it to its end.
-  static func run(_ arguments: [String], socket: String? = nil) async throws -> LadectlProcess {
+  /// Runs it, or another program, to its end.
+  static func run(
+    program: String? = nil, _ arguments: [String], socket: String? = nil, environment more: [String: String] = [:]
+  ) async throws -> LadectlProcess {
     let process = Process()
-    process.executableURL = productsDirectory.appendingPathComponent("ladectl")
+    process.executableURL = URL(fileURLWithPath: program ?? folder + "/ladectl")
     process.arguments = arguments
     var environment = ProcessInfo.processInfo.environment
     environment["LADE_SOCKET"] = socket
     environment["TZ"] = "UTC"
-    process.environment = environment
+    process.environment = environment.merging(more) { $1 }
     let (output, error) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = error
@@ -34,8 +36,8 @@ struct LadectlProcess: Sendable {
   }
 
   /// Where the build puts programs: beside the test bundle that is running.
-  private static var productsDirectory: URL {
-    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+  static var folder: String {
+    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().path
   }
 
   private static func read(_ handle: FileHandle) async throws -> String {

@@ -1,0 +1,24 @@
+import ControlAPI
+
+extension ControlClient {
+  func status() async throws -> Status { try await send(.GET, .status) }
+
+  func stats() async throws -> Stats { try await send(.GET, .stats) }
+
+  func checkConfiguration() async throws -> ConfigurationCheck { try await send(.GET, .checkConfiguration) }
+
+  func recipes() async throws -> RecipeList { try await send(.GET, .recipes) }
+
+  func test(_ test: RecipeTest) async throws -> RecipeTestResult {
+    try await send(.POST, .testRecipe, body: try WireFormat.encode(test))
+  }
+
+  func log(_ query: LogQuery) async throws -> LogPage { try await send(.GET, .log, query.queryString) }
+
+  /// The log's lines as they come, until the stream ends, or `each` says by `false` that it's enough.
+  func followLog(_ query: LogQuery, each: @Sendable (LogEvent) async throws -> Bool) async throws {
+    var query = query
+    query.follows = true
+    try await events(.log, query.queryString, read: { try LogEvent($0) }, each: each)
+  }
+}

@@ -1,0 +1,50 @@
+import ControlAPI
+
+extension ControlClient {
+  func jobs(_ query: JobQuery) async throws -> JobList { try await send(.GET, .jobs, query.queryString) }
+
+  func job(_ id: Int64) async throws -> Job { try await send(.GET, .job(id)) }
+
+  func rejects(_ id: Int64) async throws -> RejectReport { try await send(.GET, .rejects(id)) }
+
+  func submit(_ submission: JobSubmission) async throws -> Job {
+    try await send(.POST, .jobs, body: try WireFormat.encode(submission))
+  }
+
+  func cancel(_ id: Int64) async throws -> Job { try await send(.POST, .cancelJob(id)) }
+
+  func retry(_ id: Int64) async throws -> Job { try await send(.POST, .retryJob(id)) }
+
+  func hold(_ id: Int64) async throws -> Job { try await send(.POST, .holdJob(id)) }
+
+  func release(_ id: Int64) async throws -> Job { try await send(.POST, .releaseJob(id)) }
+
+  /// Forgets a job that has ended; the answer is as it was last.
+  func remove(_ id: Int64) async throws -> Job { try await send(.DELETE, .job(id)) }
+
+  func setPriority(_ id: Int64, to priority: Int) async throws -> Job {
+    try await send(.PUT, .jobPriority(id), body: try WireFormat.encode(PriorityChange(priority: priority)))
+  }
+
+  /// Does one thing with many jobs at once.
+  func change(_ change: JobChange) async throws -> JobChangeResult {
+    try await send(.POST, .changeJobs, body: try WireFormat.encode(change))
+  }
+
+  func submit(_ batch: BatchSubmission) async throws -> Batch {
+    try await send(.POST, .batches, body: try WireFormat.encode(batch))
+  }
+
+  func batch(_ id: Int64) async throws -> Batch { try await send(.GET, .batch(id)) }
+
+  /// Listens to jobs' changes until the stream ends, or one of the closures says by `false` that it's enough.
+  /// - Parameters:
+  ///   - endpoint: ``Endpoint/allJobEvents`` or ``Endpoint/jobEvents(_:)``.
+  ///   - opened: see ``events(_:_:opened:read:each:)``.
+  func listen(
+    to endpoint: Endpoint, opened: @Sendable () async throws -> Bool,
+    each: @Sendable (ControlEvent) async throws -> Bool
+  ) async throws {
+    try await events(endpoint, opened: opened, read: { try ControlEvent($0) }, each: each)
+  }
+}

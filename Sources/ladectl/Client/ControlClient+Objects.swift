@@ -1,0 +1,24 @@
+import ControlAPI
+
+extension ControlClient {
+  func objects(_ query: ObjectQuery) async throws -> ObjectPage {
+    try await send(.GET, .objects(entity: query.entity), query.queryString)
+  }
+
+  func count(_ query: ObjectQuery) async throws -> ObjectCount {
+    try await send(.GET, .count(entity: query.entity), query.queryString)
+  }
+
+  func stores(_ query: StoreQuery = StoreQuery()) async throws -> StoreList {
+    try await send(.GET, .stores, query.queryString)
+  }
+
+  func store(_ name: String, _ query: StoreQuery = StoreQuery()) async throws -> Store {
+    try await send(.GET, .store(name), query.queryString)
+  }
+
+  /// A standing query: hands over its events until the stream ends, or `each` says by `false` that it's enough.
+  func watch(_ query: WatchQuery, each: @Sendable (WatchEvent) async throws -> Bool) async throws {
+    try await events(.watch, query.queryString, read: { try WatchEvent($0) }, each: each)
+  }
+}

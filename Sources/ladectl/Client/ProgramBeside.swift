@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+import Glibc
+
+/// Another program of Lade's: the one in the folder of this program, or else the one that $PATH has.
+struct ProgramBeside: Sendable {
+  let path: String
+
+  /// - Throws: ``LocalFailure/noSuchProgram(name:)``.
+  init(_ name: String) throws {
+    let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    let folders =
+      [own.path] + (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+    guard
+      let found = folders.map({ $0 + "/" + name }).first(where: { FileManager.default.isExecutableFile(atPath: $0) })
+    else { throw LocalFailure.noSuchProgram(name: name) }
+    path = found
+  }
+
+  /// Runs it with our own terminal, to its end.
+  /// - Returns: the status to end with: 0, or ``ExitStatus/failed`` where it ended with another.
+  /// - Throws: ``LocalFailure/noSuchProgram(name:)`` where it can't be started.
+  func run(_ arguments: [String]) throws -> ExitCode {
+    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] =
+      ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for text in words + variables { free(text) } }
+    var pid: pid_t = 0
+    guard posix_spawn(&pid, path, nil, nil, &words, &variables) == 0 else {
+      throw LocalFailure.noSuchProgram(name: path)
+    }
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    return status == 0 ? ExitStatus.success.silently : ExitStatus.failed.silently
+  }
+}

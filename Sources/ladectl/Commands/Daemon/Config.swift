@@ -1,0 +1,55 @@
+import ArgumentParser
+import ControlAPI
+import Glibc
+
+extension Ladectl {
+  /// `ladectl config`: the daemon's configuration.
+  struct Config: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "config", abstract: "Look at the daemon's configuration.", subcommands: [Check.self])
+
+    /// `ladectl config check`: whether it is good.
+    struct Check: ControlCommand {
+      static let configuration = verb(
+        "check", "Say what is wrong with the configuration, before the daemon is restarted with it.",
+        """
+        The daemon that runs reads its file again, and the models that it names; nothing is changed. With a file, \
+        'laded --check-config' reads that, and no daemon has to run. Ends with 0 if it is good, with 1 if it isn't.
+        """, json: .document("a ConfigurationCheck"))
+
+      @Argument(help: "Another file than the daemon's.", completion: .file(extensions: ["yaml", "yml"]))
+      var file: String?
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func validate() throws {
+        guard file == nil || !output.json else {
+          throw ValidationError("--json goes with the daemon's own file: laded tells of others in words.")
+        }
+      }
+
+      func run(_ session: Session) async throws {
+        if let file { throw try ProgramBeside("laded").run(["--check-config", "--config", file]) }
+        let check = try await session.client.checkConfiguration()
+        try session.report(check) { check.text }
+        if !check.isGood { throw ExitStatus.failed.silently }
+      }
+    }
+  }
+}
+
+extension ConfigurationCheck {
+  fileprivate var text: String {
+    let path = path.printable
+    guard isGood else {
+      return mistakes.map { mistake in
+        var place = path
+        if let line = mistake.line { place += ":\(line)" + (mistake.column.map { ":\($0)" } ?? "") }
+        return "\(place): " + (mistake.key.map { "\($0.printable): " } ?? "") + mistake.message.printable + "\n"
+      }.joined()
+    }
+    return "\(path): good\n"
+      + (differs ? "It says something else than the daemon works by: a restart changes that.\n" : "")
+  }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import ControlAPI
+import FoundationEssentials
+
+extension Ladectl {
+  /// `ladectl log`: what the daemon logs.
+  struct Log: ControlCommand {
+    static let configuration = verb(
+      "log", "Show the daemon's last log lines, of a job or of all; with -f go on with what comes.",
+      """
+      The daemon keeps the last lines since it was started; 'journalctl -u laded' has all of them.
+
+        ladectl log 12
+        ladectl log -f --level warning
+      """,
+      json: .either("a LogPage", "a LogLine a line as they come", when: "with -f"))
+
+    @Argument(help: "Only what is about this job.", completion: .jobs)
+    var job: Int64?
+
+    @Flag(
+      name: [.customShort("f"), .long], help: "Go on with what is logged from now on, until Ctrl-C or the daemon's end."
+    )
+    var follow = false
+
+    @Option(
+      help: "Only lines of this level or a graver one.", completion: .list(LogLevel.allCases.map(\.rawValue)))
+    var level: LogLevel?
+
+    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("How many of the last lines.", valueName: "n"))
+    var lines = 100
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+      guard (0...LogQuery.maximumLimit).contains(lines) else {
+        throw ValidationError("--lines is a number from 0 to \(LogQuery.maximumLimit).")
+      }
+    }
+
+    func run(_ session: Session) async throws {
+      var query = LogQuery(job: job, level: level, limit: lines)
+      guard follow else {
+        let page = try await session.client.log(query)
+        return try session.report(page) {
+          page.lines.isEmpty ? "Nothing was logged.\n" : page.lines.map { Self.text($0, session) }.joined()
+        }
+      }
+      let last = LastLine()
+      while true {
+        try await session.client.followLog(query) { event in
+          guard case .line(let line) = event else { return false }
+          await last.note(line.number)
+          session.terminal.write(session.json ? try JSONText.line(line) : Self.text(line, session))
+          return true
+        }
+        // We were too slow: on from where we are, so that nothing is left out that the daemon still has.
+        query.after = await last.number
+        query.limit = LogQuery.maximumLimit
+      }
+    }
+
+    private static func text(_ line: LogLine, _ session: Session) -> String {
+      let style = session.terminal.style
+      let ink: Style.Ink? =
+        switch line.level {
+        case .error, .critical: .red
+        case .warning: .yellow
+        case .trace, .debug: .dim
+        case .info, .notice: nil
+        }
+      let facts = line.metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+      let level = style(line.level.rawValue.padded(to: 8), ink)
+      return style(Quantity.time(line.at), .dim) + " \(level) \(line.message.printable)"
+        + (facts.isEmpty ? "" : " " + style(facts.printable, .dim)) + "\n"
+    }
+
+    private actor LastLine {
+      private(set) var number: Int64?
+
+      func note(_ number: Int64) { self.number = number }
+    }
+  }
+}
+
+extension LogLevel: ExpressibleByArgument {}

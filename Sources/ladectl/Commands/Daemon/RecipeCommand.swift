@@ -1,0 +1,86 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl recipe`: the configuration's recipes.
+  struct RecipeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "recipe", abstract: "Show the recipes, and try what one makes of a file.",
+      subcommands: [List.self, Test.self], defaultSubcommand: List.self)
+
+    /// `ladectl recipe list`.
+    struct List: ControlCommand {
+      static let configuration = verb("list", "Show the configuration's recipes.", json: .document("a RecipeList"))
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func run(_ session: Session) async throws {
+        let list = try await session.client.recipes()
+        try session.report(list) {
+          guard !list.recipes.isEmpty else { return "No recipes: the configuration's 'recipes' makes them.\n" }
+          return TextTable(
+            columns: [.init("RECIPE"), .init("STORE"), .init("ENTITY"), .init("LANE")],
+            rows: list.recipes.map { [.init($0.name), .init($0.store), .init($0.entity), .init($0.lane)] }
+          ).rendered(width: session.terminal.width, style: session.terminal.style)
+        }
+      }
+    }
+
+    /// `ladectl recipe test`: what an import would do.
+    struct Test: ControlCommand {
+      static let configuration = verb(
+        "test", "Say what an import would make of a file, or of its beginning. No job is made, and nothing is changed.",
+        """
+        Without a recipe, say the entity. Ends with 1 if the import would fail, also for too many rejected records.
+
+          ladectl recipe test people.csv --recipe people
+          ladectl recipe test people.csv --entity Person --option 'delimiter=;' --records 10000
+        """, json: .document("a RecipeTestResult"))
+
+      @Argument(help: "The file.", completion: .file())
+      var file: String
+
+      @OptionGroup var target: ImportTarget
+
+      @Option(
+        help: ArgumentHelp(
+          "How many records at most, up to \(RecipeTest.maximumRecords); 1000 if not given.", valueName: "n"))
+      var records: Int?
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func validate() throws {
+        guard (target.recipe == nil) != (target.entity == nil) else {
+          throw ValidationError("Say what to do with the file: either --recipe, or --entity.")
+        }
+        guard records.map({ (1...RecipeTest.maximumRecords).contains($0) }) ?? true else {
+          throw ValidationError("--records is a number from 1 to \(RecipeTest.maximumRecords).")
+        }
+        _ = try NamedOption.values(target.option)
+      }
+
+      func run(_ session: Session) async throws {
+        let result = try await session.client.test(
+          RecipeTest(
+            source: AbsolutePath.of(file), recipe: target.recipe, store: target.store, entity: target.entity,
+            mode: target.mode, options: try NamedOption.values(target.option), records: records))
+        try session.report(result) { result.text(session.terminal.style) }
+        if result.failure != nil { throw ExitStatus.failed.silently }
+      }
+    }
+  }
+}
+
+extension RecipeTestResult {
+  fileprivate func text(_ style: Style) -> String {
+    let mode = mode.map { ", mode \($0.rawValue)" } ?? ""
+    var text = "\(isWhole ? "The whole file" : "The file's beginning") into \(entity) of store \(store)\(mode):\n"
+    text += "  " + ProgressLine.outcome(progress) + "\n"
+    for note in notes { text += "  \(note.printable)\n" }
+    if rejects.count > 0 { text += "\n" + RejectSheet(report: rejects).groups(style: style) }
+    if let failure { text += "\n" + style("The import would fail: \(failure.printable)", .red) + "\n" }
+    return text
+  }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl stats`: how the daemon fares, in numbers.
+  struct StatsCommand: ControlCommand {
+    static let configuration = verb(
+      "stats", "Show how the daemon fares: jobs and records by the minute, and how long things take.",
+      json: .document("Stats"))
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let stats = try await session.client.stats()
+      try session.report(stats) {
+        StatsSheet(stats: stats).rendered(width: session.terminal.width, style: session.terminal.style)
+      }
+    }
+  }
+}
+
+/// The daemon's numbers in words and tables.
+struct StatsSheet: Sendable {
+  let stats: Stats
+
+  func rendered(width: Int?, style: Style) -> String {
+    var text = style("laded \(stats.version.printable)", .bold)
+    text += ", up \(Quantity.duration(stats.uptime)), \(Quantity.count(stats.listeners, "listener"))\n"
+    for table in [rates, durations] where !table.rows.isEmpty {
+      text += "\n" + table.rendered(width: width, style: style)
+    }
+    return text
+  }
+
+  private var rates: TextTable {
+    TextTable(
+      columns: [
+        .init("THE LAST"), .init("COMPLETED", .right), .init("CANCELLED", .right), .init("DISCARDED", .right),
+        .init("RECORDS", .right), .init("RECORDS/S", .right),
+      ],
+      rows: stats.rates.map { rate in
+        [
+          .init(Quantity.duration(rate.seconds)), .init(Quantity.count(rate.completed)),
+          .init(Quantity.count(rate.cancelled)), .init(Quantity.count(rate.discarded), rate.discarded > 0 ? .red : nil),
+          .init(Quantity.count(rate.records)),
+          .init(rate.seconds > 0 ? Quantity.count(Int(Double(rate.records) / rate.seconds)) : ""),
+        ]
+      })
+  }
+
+  private var durations: TextTable {
+    var spreads = stats.durations.sorted { $0.key < $1.key }.map { ("job: \($0.key)", $0.value) }
+    if let requests = stats.requests { spreads.append(("request", requests)) }
+    if let mainQueue = stats.mainQueue { spreads.append(("main queue", mainQueue)) }
+    return TextTable(
+      columns: [
+        .init("TAKES"), .init("OF", .right), .init("MEDIAN", .right), .init("P99", .right), .init("LONGEST", .right),
+      ],
+      rows: spreads.map { name, spread in
+        [
+          .init(name), .init(Quantity.count(spread.count)), .init(Quantity.span(spread.median)),
+          .init(Quantity.span(spread.p99)), .init(Quantity.span(spread.longest)),
+        ]
+      })
+  }
+}

@@ -1,0 +1,52 @@
+import ControlAPI
+
+/// The daemon's status in words and tables.
+struct StatusSheet: Sendable {
+  let status: Status
+
+  func rendered(_ terminal: Terminal) -> String {
+    rendered(width: terminal.width, style: terminal.style)
+  }
+
+  func rendered(width: Int?, style: Style) -> String {
+    var text = style("laded \(status.version.printable)", .bold)
+    text += ", process \(status.pid), up since \(Quantity.time(status.startedAt))\n"
+    text += "spool \(status.spool.printable)\n"
+    text += "jobs  \(jobs)\n"
+    if status.version != LadeVersion.current {
+      text += style("This is ladectl \(LadeVersion.current): not the daemon's version.", .yellow) + "\n"
+    }
+    return text + "\n" + lanes.rendered(width: width, style: style) + "\n"
+      + stores.rendered(width: width, style: style)
+  }
+
+  private var jobs: String {
+    let counts = JobState.allCases.compactMap { state in
+      status.counts[state.rawValue].flatMap { $0 > 0 ? "\(Quantity.count($0)) \(state.rawValue)" : nil }
+    }
+    return counts.isEmpty ? "none" : counts.joined(separator: ", ")
+  }
+
+  var lanes: TextTable {
+    TextTable(
+      columns: [
+        .init("LANE"), .init("AT ONCE", .right), .init("RUNNING", .right), .init("AVAILABLE", .right),
+        .init("SCHEDULED", .right), .init("RETRYABLE", .right),
+      ],
+      rows: status.lanes.map { lane in
+        [
+          .init(lane.isPaused == true ? lane.name + ", paused" : lane.name, lane.isPaused == true ? .yellow : nil),
+          "\(lane.concurrency)", "\(lane.running)", .init(Quantity.count(lane.available)),
+          .init(Quantity.count(lane.scheduled)), .init(Quantity.count(lane.retryable)),
+        ]
+      })
+  }
+
+  private var stores: TextTable {
+    TextTable(
+      columns: [.init("STORE"), .init("ENTITIES"), .init("PATH")],
+      rows: status.stores.map { store in
+        [.init(store.name), .init(store.entities.joined(separator: ", ")), .init(store.path)]
+      })
+  }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl version`: which versions there are on both sides.
+  struct Version: ControlCommand {
+    static let configuration = verb(
+      "version", "Show the versions of ladectl and of the daemon that runs.",
+      "Without a daemon the status is that of its absence, and ladectl's version is shown all the same.",
+      json: .local("ladectl, and laded if it runs, each a version"))
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    private struct Versions: Encodable {
+      let ladectl: String
+      let laded: String?
+    }
+
+    func run(_ session: Session) async throws {
+      do {
+        let status = try await session.client.status()
+        try session.report(Versions(ladectl: LadeVersion.current, laded: status.version)) {
+          "ladectl \(LadeVersion.current)\nladed   \(status.version.printable), process \(status.pid)\n"
+        }
+      } catch {
+        try session.report(Versions(ladectl: LadeVersion.current, laded: nil)) { "ladectl \(LadeVersion.current)\n" }
+        throw error
+      }
+    }
+  }
+}

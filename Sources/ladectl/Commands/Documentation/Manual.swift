@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+
+extension Ladectl {
+  /// `ladectl manual`: the manual pages.
+  struct Manual: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Write the manual pages, for man(1).",
+      discussion: """
+        Of the verb that is named to standard output, and with --output of all verbs into a folder:
+
+          ladectl manual store check | man -l -
+          ladectl manual --output /usr/local/share/man/man1
+        """)
+
+    @Argument(help: "The verb; none for the program itself.")
+    var verb: [String] = []
+
+    @Option(help: ArgumentHelp("Write all pages into this folder.", valueName: "folder"), completion: .directory)
+    var output: String?
+
+    func validate() throws {
+      guard output == nil || verb.isEmpty else {
+        throw ValidationError("With --output all pages are written; leave the verb out.")
+      }
+    }
+
+    func run() throws {
+      let pages = try ManualPage.all()
+      guard let output else {
+        guard let page = pages.first(where: { $0.verb.words.dropFirst().elementsEqual(verb) }) else {
+          throw LocalFailure.noSuchPage(verb: verb.joined(separator: " "))
+        }
+        return Terminal().write(page.source)
+      }
+      do {
+        for page in pages {
+          let file = URL(fileURLWithPath: output, isDirectory: true).appendingPathComponent(page.fileName)
+          try Data(page.source.utf8).write(to: file)
+        }
+      } catch {
+        throw LocalFailure.cantWrite(path: output, reason: error.localizedDescription)
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl hold`: keeps jobs from being started.
+  struct Hold: ControlCommand {
+    static let configuration = verb(
+      "hold", "Keep jobs from being started until they are released.",
+      """
+      A job that runs can't be held; pausing its lane keeps the others from being started. With --all and without \
+      --state: whatever waits.
+      """, json: .changes)
+
+    @OptionGroup var jobs: JobsToChange
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let change = JobChanger.Change(
+        action: .hold, verb: "Hold", participle: "held",
+        standard: JobSelection(states: [.scheduled, .available, .retryable], isHeld: false),
+        one: { try await $0.hold($1) }, sentence: { "job \($0.id) held" })
+      try await JobChanger(session: session, change: change).run(jobs)
+    }
+  }
+}

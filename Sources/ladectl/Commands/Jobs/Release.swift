@@ -1,0 +1,21 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl release`: lets held jobs be started.
+  struct Release: ControlCommand {
+    static let configuration = verb(
+      "release", "Let jobs that are held be started.", "With --all: whatever is held.", json: .changes)
+
+    @OptionGroup var jobs: JobsToChange
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let change = JobChanger.Change(
+        action: .release, verb: "Release", participle: "released", standard: JobSelection(isHeld: true),
+        one: { try await $0.release($1) }, sentence: { "job \($0.id) \($0.state.rawValue)" })
+      try await JobChanger(session: session, change: change).run(jobs)
+    }
+  }
+}

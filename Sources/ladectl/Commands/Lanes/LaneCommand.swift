@@ -1,0 +1,67 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl lane`: the lanes, and how many jobs run in them at once.
+  struct LaneCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "lane", abstract: "Show the lanes, and change how many of their jobs run at once.",
+      discussion: "'ladectl pause' and 'ladectl resume' stop and start them.",
+      subcommands: [List.self, Concurrency.self], defaultSubcommand: List.self)
+
+    /// `ladectl lane list`.
+    struct List: ControlCommand {
+      static let configuration = verb(
+        "list", "Show the lanes and how many jobs are in each.", json: .document("a LaneList"))
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func run(_ session: Session) async throws {
+        let list = try await session.client.lanes()
+        try session.report(list) { list.table.rendered(width: session.terminal.width, style: session.terminal.style) }
+      }
+    }
+
+    /// `ladectl lane concurrency`.
+    struct Concurrency: ControlCommand {
+      static let configuration = verb(
+        "concurrency", "Change how many jobs of a lane run at once.",
+        """
+        At once and until the daemon ends, or until 'default' is given, which is what the configuration says. Jobs that \
+        run are left alone.
+
+          ladectl lane concurrency import 4
+          ladectl lane concurrency import default
+        """, json: .document("a Lane"))
+
+      @Argument(help: "The lane.", completion: .lanes)
+      var lane: String
+
+      @Argument(
+        help: ArgumentHelp("How many, 1 to 64; or default.", valueName: "number"),
+        completion: .list(["default", "1", "2", "4", "8"]), transform: { try Number(parsing: $0) })
+      var number: Number
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func run(_ session: Session) async throws {
+        let lane = try await session.client.setConcurrency(of: lane, to: number.value)
+        try session.report(lane) { lane.sentence + "\n" }
+      }
+    }
+
+    /// A number of jobs, or nil for what the configuration says.
+    struct Number: Sendable, Hashable {
+      let value: Int?
+
+      init(parsing text: String) throws {
+        value = text == "default" ? nil : Int(text)
+        guard text == "default" || (1...64).contains(value ?? 0) else {
+          throw ValidationError("'\(text)' isn't a number from 1 to 64, or 'default'.")
+        }
+      }
+    }
+  }
+}

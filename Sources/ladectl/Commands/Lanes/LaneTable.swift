@@ -1,0 +1,45 @@
+import ControlAPI
+
+extension LaneList {
+  /// The lanes as `ladectl lane list` shows them.
+  var table: TextTable {
+    TextTable(
+      columns: [
+        .init("LANE"), .init("AT ONCE", .right), .init("RUNNING", .right), .init("AVAILABLE", .right),
+        .init("SCHEDULED", .right), .init("RETRYABLE", .right), .init("RATE"), .init("STATE"),
+      ],
+      rows: lanes.map { lane in
+        func count(_ state: JobState) -> TextTable.Cell { .init(Quantity.count(lane.counts[state.rawValue] ?? 0)) }
+        return [
+          .init(lane.name), .init(lane.atOnce), count(.running), count(.available), count(.scheduled),
+          count(.retryable), .init(lane.rate.map(\.words) ?? ""), .init(lane.standing, lane.isPaused ? .yellow : nil),
+        ]
+      })
+  }
+}
+
+extension Lane {
+  /// How many at once, and what the configuration says where that is something else.
+  fileprivate var atOnce: String {
+    concurrency == configuredConcurrency ? "\(concurrency)" : "\(concurrency) (not \(configuredConcurrency))"
+  }
+
+  /// `paused by anna, 2026-03-01 12:00:05`.
+  fileprivate var standing: String {
+    guard isPaused else { return "" }
+    return "paused" + (pausedBy.map { " by \($0)" } ?? "") + (pausedAt.map { ", \(Quantity.time($0))" } ?? "")
+  }
+
+  /// The lane in words, after it was changed.
+  var sentence: String {
+    let running = counts[JobState.running.rawValue] ?? running.count
+    let still = running > 0 ? ", \(Quantity.count(running, "job")) still running" : ""
+    return "lane \(name.printable) "
+      + (isPaused ? "paused" + still : "runs up to \(Quantity.count(concurrency, "job")) at once")
+  }
+}
+
+extension Lane.Rate {
+  /// `100 jobs in 60 s`.
+  fileprivate var words: String { "\(Quantity.count(jobs, "job")) in \(Quantity.seconds(seconds))" }
+}

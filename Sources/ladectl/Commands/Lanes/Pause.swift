@@ -1,0 +1,36 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl pause`: starts no more jobs.
+  struct Pause: ControlCommand {
+    static let configuration = verb(
+      "pause", "Start no more jobs, in some lanes or in all.",
+      """
+      Jobs that run go on, and files are still taken in as jobs. It lasts until 'ladectl resume', also over a restart of \
+      the daemon.
+      """, json: .document("a LaneList of what was paused"))
+
+    @Argument(help: ArgumentHelp("The lanes; all, where none is named.", valueName: "lane"), completion: .lanes)
+    var lanes: [String] = []
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let list =
+        try await lanes.isEmpty
+        ? session.client.pauseAllLanes() : session.client.each(lanes) { try await $0.pause($1) }
+      try session.report(list) { list.lanes.map { $0.sentence + "\n" }.joined() }
+    }
+  }
+}
+
+extension ControlClient {
+  /// Does something with each of these lanes.
+  func each(_ names: [String], _ change: (ControlClient, String) async throws -> Lane) async throws -> LaneList {
+    var list = LaneList(lanes: [])
+    for name in names { list.lanes.append(try await change(self, name)) }
+    return list
+  }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl resume`: starts jobs again.
+  struct Resume: ControlCommand {
+    static let configuration = verb(
+      "resume", "Start jobs again that were paused, in some lanes or in all.",
+      json: .document("a LaneList of what goes on"))
+
+    @Argument(help: ArgumentHelp("The lanes; all, where none is named.", valueName: "lane"), completion: .lanes)
+    var lanes: [String] = []
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let list =
+        try await lanes.isEmpty
+        ? session.client.resumeAllLanes() : session.client.each(lanes) { try await $0.resume($1) }
+      try session.report(list) { list.lanes.map { $0.sentence + "\n" }.joined() }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Foundation
+import Importing
+
+extension Ladectl.Model {
+  /// `ladectl model infer`: a model of files. Needs no daemon.
+  struct Infer: ReportingCommand {
+    static let configuration = Ladectl.verb(
+      "infer", "Find the model of files: types, keys, and references between them.",
+      """
+      Takes CSV, TSV, fixed width, JSON, NDJSON, XML and property lists, compressed or not, archives with all their \
+      files, a table of a SQLite file, and folders. Each file becomes an entity. The files are read twice, and every type and key is true of all records; \
+      but they are a sample of what is to come, so look over the model before it is used.
+
+      With --output, the model is written as Xcode writes one; otherwise it is only shown.
+      """, json: .local("what was inferred of each entity, and 'model', the path that it was written to"))
+
+    @Argument(help: ArgumentHelp("Files, archives or folders.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @Option(
+      name: .customLong("output"),
+      help: ArgumentHelp("Write the model to this .xcdatamodel directory.", valueName: "model"),
+      completion: .directory)
+    var modelPath: String?
+
+    @Option(help: ArgumentHelp("Write the model to NAME.xcdatamodel in this directory.", valueName: "name"))
+    var name: String?
+
+    @Flag(help: "Write over a model that is there already.")
+    var force = false
+
+    @Option(
+      help: ArgumentHelp(
+        "How all the files are read, with the names that recipes have: 'delimiter=;', skip_lines=2. Given again, the "
+          + "values are a list.", valueName: "name=value"),
+      transform: { try NamedOption(parsing: $0) })
+    var option: [NamedOption] = []
+
+    @OptionGroup var output: OutputOptions
+
+    /// Where the model goes; nil when it is only shown.
+    private var destination: String? { modelPath ?? name.map { $0 + ".xcdatamodel" } }
+
+    func validate() throws {
+      guard modelPath == nil || name == nil else {
+        throw ValidationError("Say where to write the model by --output or by --name, not by both.")
+      }
+      guard !force || modelPath != nil || name != nil else {
+        throw ValidationError("--force goes with --output or --name: nothing is written without one of them.")
+      }
+      if let name, name.isEmpty || name.contains("/") {
+        throw ValidationError("'\(name)' isn't the name of a model; a path goes with --output.")
+      }
+      if let modelPath, !modelPath.hasSuffix(".xcdatamodel"), !modelPath.hasSuffix(".xcdatamodel/") {
+        throw ValidationError("'\(modelPath)' doesn't end in .xcdatamodel.")
+      }
+    }
+
+    func run() async throws {
+      let model: InferredModel
+      do {
+        let values = Dictionary(grouping: option, by: \.name).mapValues { $0.map(\.value) }
+        let writer = destination.map { (path: $0, isThere: FileManager.default.fileExists(atPath: $0)) }
+        // Said before the files are read, which may take a while.
+        if let writer, writer.isThere, !force { throw InferenceError.exists(path: writer.path) }
+        model = try ModelInference(reader: ReaderOptions(named: values)).run(files)
+        if let writer { try ModelFileWriter(model.definitions).write(to: writer.path, overwrites: force) }
+      } catch {
+        throw LocalFailure.cantInferModel(reason: String(describing: error))
+      }
+      if output.json {
+        Terminal().write(try JSONText.of(Result(model: destination, inferred: model)))
+      } else {
+        Terminal().write(model.text + (destination.map { "\nThe model is in \($0.printable)\n" } ?? ""))
+      }
+    }
+
+    /// What was found, and where it was written.
+    private struct Result: Encodable {
+      let model: String?
+      let inferred: InferredModel
+
+      private enum CodingKeys: String, CodingKey {
+        case model
+      }
+
+      func encode(to encoder: any Encoder) throws {
+        try inferred.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(model, forKey: .model)
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import ControlAPI
+import Foundation
+import ManagedObjects
+
+extension Ladectl {
+  /// `ladectl model`: what models say. Needs no daemon.
+  struct Model: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Look at object models, and make them of files.", subcommands: [Show.self, Infer.self])
+
+    /// `ladectl model show`: one model.
+    struct Show: ReportingCommand {
+      static let configuration = verb(
+        "show", "Show a model's entities, attributes, relationships and warnings.", json: .local("the model's summary"))
+
+      @Argument(help: "An .xcdatamodeld or .xcdatamodel directory.", completion: .directory)
+      var path: String
+
+      @OptionGroup var output: OutputOptions
+
+      func run() async throws {
+        let model: ManagedObjectModel
+        do {
+          model = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+          throw LocalFailure.cantReadModel(path: path, reason: String(describing: error))
+        }
+        let summary = model.summary()
+        let text = summary.text
+        Terminal().write(output.json ? try JSONText.of(summary) : text.hasSuffix("\n") ? text : text + "\n")
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl update`: gives objects new values.
+  struct Update: ControlCommand {
+    static let configuration = verb(
+      "update", "Give the objects of an entity that match new values, in batches, validated by the model.",
+      """
+      Values are written as an import takes them: dates by ISO 8601, binary data by Base64. It is a job of the lane \
+      'maintenance', and asks on a terminal, with the number of objects.
+
+        ladectl update Order --where "state == 'open'" --set state=closed --set 'note=by hand' --wait
+      """, json: .submission)
+
+    @Option(
+      help: ArgumentHelp("An attribute and its new value; may be given again.", valueName: "attribute=value"),
+      transform: { try NamedOption(parsing: $0) })
+    var set: [NamedOption]
+
+    @OptionGroup var objects: WhichObjects
+    @OptionGroup var other: OtherOptions
+    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    /// Texts all of them: what they mean is the attribute's to say, and 1.50 of a decimal must stay 1.50.
+    private var options: [String: OptionValue] {
+      get throws {
+        let values = try Dictionary(set.map { ($0.name, OptionValue.string($0.value)) }) { _, _ in
+          throw ValidationError("An attribute is given two values.")
+        }
+        return try other.merged(with: objects.options.merging(["set": OptionValue.map(values)]) { $1 })
+      }
+    }
+
+    func validate() throws { _ = try options }
+
+    func run(_ session: Session) async throws {
+      try await objects.submit("update", try options, submission, verb: "Change", session)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import ControlAPI
+
+/// The objects that a job is to change.
+struct WhichObjects: ParsableArguments {
+  @Argument(help: "The entity.", completion: .entities)
+  var entity: String
+
+  @Option(name: .customLong("where"), help: ArgumentHelp("Which objects.", valueName: "predicate"))
+  var predicate: String?
+
+  @Flag(help: "Every object of the entity; instead of --where.")
+  var all = false
+
+  @Flag(help: "Leave objects of entities that inherit from it alone.")
+  var noSubentities = false
+
+  @Option(help: ArgumentHelp("The store, where several have the entity.", valueName: "name"), completion: .stores)
+  var store: String?
+
+  @Flag(help: "Don't ask.")
+  var yes = false
+
+  func validate() throws {
+    guard all == (predicate == nil) else {
+      throw ValidationError(
+        all ? "Give either --where or --all." : "Which objects? Give --where, or --all if every one is meant.")
+    }
+  }
+
+  /// As the kinds of work call it.
+  var options: [String: OptionValue?] {
+    [
+      "where": predicate.map { .string($0) }, "all": all ? .bool(true) : nil,
+      "subentities": noSubentities ? .bool(false) : nil,
+    ]
+  }
+
+  /// Makes a job of a kind, once whoever is there has said yes.
+  func submit(
+    _ kind: String, _ options: [String: OptionValue], _ submission: SubmissionOptions, verb: String, _ session: Session
+  ) async throws {
+    let store = try await session.client.storeName(store, having: entity)
+    if !yes {
+      let query = ObjectQuery(entity: entity, store: store, predicate: predicate)
+      let count = try await session.client.count(query).count
+      let question = "\(verb) \(Quantity.count(count, "object")) of \(entity.printable)?"
+      guard try session.mayGoOn(question, yes: false) else { return }
+    }
+    let work = JobSubmission(kind: kind, store: store, entity: entity, options: options)
+    try await Submitter(session: session).run([submission.applied(to: work)], wait: submission.wait)
+  }
+}

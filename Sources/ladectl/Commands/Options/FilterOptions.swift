@@ -1,0 +1,59 @@
+import ArgumentParser
+import ControlAPI
+
+/// Which jobs, by what they are: for lists, and for changes of many at once.
+struct FilterOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Only jobs in these states, with commas between: \(JobState.allCases.map(\.rawValue).joined(separator: ", ")).",
+      valueName: "state,…"),
+    completion: .jobStates, transform: { try Self.states($0) })
+  var state: [JobState]?
+
+  @Option(help: ArgumentHelp("Only jobs of this kind: import, vacuum, …", valueName: "kind"))
+  var kind: String?
+
+  @Option(help: ArgumentHelp("Only jobs of this lane.", valueName: "name"), completion: .lanes)
+  var lane: String?
+
+  @Option(help: ArgumentHelp("Only jobs on this store.", valueName: "name"), completion: .stores)
+  var store: String?
+
+  @Option(help: ArgumentHelp("Only jobs about this entity.", valueName: "name"), completion: .entities)
+  var entity: String?
+
+  @Option(help: ArgumentHelp("Only jobs by this recipe.", valueName: "name"), completion: .recipes)
+  var recipe: String?
+
+  @Option(help: ArgumentHelp("Only jobs with this tag.", valueName: "word"))
+  var tag: String?
+
+  @Option(help: ArgumentHelp("Only jobs that this user handed in.", valueName: "user"))
+  var by: String?
+
+  @Option(help: ArgumentHelp("Only jobs with this unique key.", valueName: "key"))
+  var uniqueKey: String?
+
+  @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "n"))
+  var batch: Int64?
+
+  @Flag(help: "Only jobs that are held.")
+  var held = false
+
+  var selection: JobSelection {
+    JobSelection(
+      states: state ?? [], kind: kind, lane: lane, store: store, entity: entity, recipe: recipe, tag: tag,
+      submittedBy: by, uniqueKey: uniqueKey, batch: batch, isHeld: held ? true : nil)
+  }
+
+  /// Reads `running,available`.
+  static func states(_ text: String) throws -> [JobState] {
+    try text.split(separator: ",").map { name in
+      guard let state = JobState(rawValue: String(name)) else {
+        let known = JobState.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("'\(name)' isn't a state of a job; there are \(known).")
+      }
+      return state
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import ControlAPI
+
+/// Which jobs a verb changes: some by their numbers, or all that a filter finds.
+struct JobsToChange: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp("The jobs' numbers: 12, a range such as 12-20, or 7,9,12-20.", valueName: "job"),
+    completion: .jobs, transform: { try JobNumbers(parsing: $0) })
+  var jobs: [JobNumbers] = []
+
+  @Flag(help: "All jobs that the filter finds; without a filter all that the verb is good for. Asks on a terminal.")
+  var all = false
+
+  @Flag(help: "Don't ask.")
+  var yes = false
+
+  @OptionGroup(title: "Filter, with --all") var filter: FilterOptions
+
+  func validate() throws {
+    guard all == jobs.isEmpty else {
+      throw ValidationError(
+        all ? "Give either jobs' numbers or --all." : "Which jobs? Give their numbers, or --all with a filter.")
+    }
+    guard all || filter.selection.isEverything else {
+      throw ValidationError("A filter goes with --all: numbers say which jobs already.")
+    }
+  }
+}

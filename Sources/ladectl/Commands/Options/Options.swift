@@ -1,0 +1,46 @@
+import ArgumentParser
+import Glibc
+
+/// How a verb's result is written.
+struct OutputOptions: ParsableArguments {
+  @Flag(help: "Write the result, and an error, as JSON in the form of the control interface.")
+  var json = false
+}
+
+/// Which daemon is talked to.
+struct ConnectionOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The daemon's control socket (default: $LADE_SOCKET, or /run/lade/control.sock).", valueName: "path"),
+    completion: .file())
+  var socket: String?
+
+  /// The path that the option, the environment or the default says.
+  var socketPath: String { Self.path(givenAs: socket) }
+
+  static func path(givenAs option: String?) -> String {
+    option ?? getenv("LADE_SOCKET").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+      ?? "/run/lade/control.sock"
+  }
+}
+
+/// A verb with `--json`.
+protocol ReportingCommand: AsyncParsableCommand {
+  var output: OutputOptions { get }
+}
+
+/// A verb that talks to the daemon.
+protocol ControlCommand: ReportingCommand {
+  var connection: ConnectionOptions { get }
+
+  /// Does the work with a client and a terminal.
+  func run(_ session: Session) async throws
+}
+
+extension ControlCommand {
+  mutating func run() async throws {
+    try await run(
+      Session(
+        client: ControlClient(socketPath: connection.socketPath), terminal: Terminal(), json: output.json))
+  }
+}

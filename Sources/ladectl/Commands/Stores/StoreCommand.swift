@@ -1,0 +1,79 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl store`: the data stores, and what keeps them in order.
+  struct StoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "store", abstract: "Show the stores, check them, back them up and keep them in order.",
+      discussion: """
+        But for list and show, each verb makes a job, which runs in the lane 'maintenance' unless another is named. What \
+        needs the store alone waits for the imports that run, and those that come wait for it.
+        """,
+      subcommands: [
+        List.self, Show.self, Check.self, Backup.self, Restore.self, Vacuum.self, Optimise.self, Checkpoint.self,
+        Reindex.self, Migrate.self,
+      ], defaultSubcommand: List.self)
+
+    /// `ladectl store list`.
+    struct List: ControlCommand {
+      static let configuration = verb("list", "Show the stores and how large they are.", json: .document("a StoreList"))
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func run(_ session: Session) async throws {
+        let list = try await session.client.stores(StoreQuery(counts: false))
+        try session.report(list) {
+          TextTable(
+            columns: [
+              .init("STORE"), .init("SIZE", .right), .init("LOG", .right), .init("ENTITIES", .right), .init("PATH"),
+              .init("MODEL"),
+            ],
+            rows: list.stores.map { store in
+              [
+                .init(store.name), .init(Quantity.bytes(Double(store.size))),
+                .init(Quantity.bytes(Double(store.walSize))), "\(store.entities.count)", .init(store.path),
+                .init(store.model),
+              ]
+            }
+          ).rendered(width: session.terminal.width, style: session.terminal.style)
+        }
+      }
+    }
+
+    /// `ladectl store show`.
+    struct Show: ControlCommand {
+      static let configuration = verb(
+        "show", "Show a store's entities, how many objects each has, and their properties.", json: .document("a Store"))
+
+      @Argument(help: "The store; the only one there is, where none is named.", completion: .stores)
+      var store: String?
+
+      @Flag(help: "Count the objects also where that takes a while.")
+      var count = false
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func run(_ session: Session) async throws {
+        let name = try await session.client.storeName(store, having: nil) ?? ""
+        let store = try await session.client.store(name, StoreQuery(counts: count ? true : nil))
+        try session.report(store) {
+          let style = session.terminal.style
+          let size = "\(Quantity.bytes(Double(store.size))), and \(Quantity.bytes(Double(store.walSize))) of log"
+          let entities = TextTable(
+            columns: [.init("ENTITY"), .init("OBJECTS", .right), .init("PROPERTIES")],
+            rows: store.entities.map { entity in
+              [
+                .init(entity.isAbstract ? entity.name + " (abstract)" : entity.name),
+                .init(entity.count.map { Quantity.count($0) } ?? "?"), .init(entity.properties.joined(separator: ", ")),
+              ]
+            })
+          return style("Store \(store.name.printable)", .bold) + "\n  \(store.path.printable), \(size)\n"
+            + "  model \(store.model.printable)\n\n" + entities.rendered(width: session.terminal.width, style: style)
+        }
+      }
+    }
+  }
+}

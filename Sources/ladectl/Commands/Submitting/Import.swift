@@ -1,0 +1,105 @@
+import ArgumentParser
+import ControlAPI
+
+extension Ladectl {
+  /// `ladectl import`: makes jobs of files, with the usual options by their own names.
+  struct Import: ControlCommand {
+    /// What is committed together.
+    enum Unit: String, ExpressibleByArgument, CaseIterable { case batch, file }
+
+    static let configuration = verb(
+      "import", "Import files.",
+      """
+      A job for each file. What to do with it is a recipe of the daemon's configuration, or an entity. The daemon reads \
+      the file, so it must be yours, or where the daemon may read. --option takes every key of a recipe; the most usual \
+      have options of their own.
+
+        ladectl import people.csv --entity Person --delimiter ';' --wait
+        ladectl import *.csv --recipe orders
+        ladectl import feed.zip --entity '*' --dry-run --wait
+      """, json: .either("a Job", "a JobList", when: "of several files, or with --wait"))
+
+    @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
+    var files: [String]
+
+    @OptionGroup var target: ImportTarget
+
+    @Option(help: "csv, tsv, fixed_width, json, ndjson, xml, plist or sqlite.")
+    var format: String?
+
+    @Option(help: ArgumentHelp("What stands between the fields of CSV: one character, or tab.", valueName: "character"))
+    var delimiter: String?
+
+    @Option(help: ArgumentHelp("What the text is encoded in.", valueName: "name"))
+    var encoding: String?
+
+    @Flag(help: "The first line is a record, and doesn't name the columns; --names does.")
+    var noHeader = false
+
+    @Option(help: ArgumentHelp("The columns' names, with commas between, in place of the header's.", valueName: "a,b"))
+    var names: String?
+
+    @Option(help: ArgumentHelp("Lines at the beginning to pass over.", valueName: "n"))
+    var skipLines: Int?
+
+    @Option(help: ArgumentHelp("A text that stands for nothing, such as NA; may be given again.", valueName: "text"))
+    var null: [String] = []
+
+    @Option(help: "What is committed together: each batch, or all of the file or nothing.")
+    var atomic: Unit?
+
+    @Flag(help: "Do everything but the commit, and report.")
+    var dryRun = false
+
+    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+      guard (target.recipe == nil) != (target.entity == nil) else {
+        throw ValidationError("Say what to do with the file: either --recipe, or --entity.")
+      }
+      guard target.recipe == nil || target.store == nil else {
+        throw ValidationError("The recipe says which store; --store goes with --entity.")
+      }
+      guard submission.uniqueKey == nil || files.count == 1 else {
+        throw ValidationError("With one --unique-key several files would be one job; give one file.")
+      }
+      _ = try options
+    }
+
+    func run(_ session: Session) async throws {
+      let options = try options
+      try await Submitter(session: session).run(
+        files.map { file in
+          submission.applied(
+            to: JobSubmission(
+              source: AbsolutePath.of(file), store: target.store, entity: target.entity, recipe: target.recipe,
+              mode: target.mode, options: options))
+        }, isList: files.count > 1, wait: submission.wait)
+    }
+
+    /// The named options with those that have options of their own.
+    private var options: [String: OptionValue] {
+      get throws {
+        var options = try NamedOption.values(target.option)
+        func set(_ name: String, _ value: OptionValue?) throws {
+          guard let value else { return }
+          guard options.updateValue(value, forKey: name) == nil else {
+            throw ValidationError("'\(name)' is given twice: by --option, and by an option of its own.")
+          }
+        }
+        try set("format", format.map { .string($0) })
+        try set("delimiter", delimiter.map { .string($0) })
+        try set("encoding", encoding.map { .string($0) })
+        try set("header", noHeader ? .bool(false) : nil)
+        try set("columns", names.map { .list($0.split(separator: ",").map { .string(String($0)) }) })
+        try set("skip_lines", skipLines.map { .int($0) })
+        try set("nulls", null.isEmpty ? nil : .list(null.map { .string($0) }))
+        try set("atomic", atomic.map { .string($0.rawValue) })
+        try set("dry_run", dryRun ? .bool(true) : nil)
+        return options
+      }
+    }
+  }
+}

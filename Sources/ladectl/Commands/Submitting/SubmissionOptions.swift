@@ -1,0 +1,100 @@
+import ArgumentParser
+import ControlAPI
+
+/// What every job can be told, whatever it does.
+struct SubmissionOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The lane to run in.", valueName: "name"), completion: .lanes)
+  var lane: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The higher, the earlier.", valueName: "n"))
+  var priority: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Not before this: 2026-03-01T12:00:00Z, '2026-03-01 12:00' in local time, or from now, such as +90s, +10m, "
+        + "+2h, +1d.",
+      valueName: "time"),
+    transform: { try StartTime(parsing: $0) })
+  var notBefore: StartTime?
+
+  @Option(
+    help: ArgumentHelp("Cancel the job if it hasn't ended by then; in the same forms.", valueName: "time"),
+    transform: { try StartTime(parsing: $0) })
+  var deadline: StartTime?
+
+  @Option(
+    help: ArgumentHelp("Stop an attempt that takes longer: 90s, 10m, 2h, 1d.", valueName: "span"),
+    transform: { try Period(parsing: $0) })
+  var timeLimit: Period?
+
+  @Option(
+    help: ArgumentHelp("Only after this job has completed; several by giving it again, or as 3,7-9.", valueName: "job"),
+    completion: .jobs, transform: { try JobNumbers(parsing: $0) })
+  var after: [JobNumbers] = []
+
+  @Option(
+    help: ArgumentHelp("Only after this job has ended, whichever way.", valueName: "job"), completion: .jobs,
+    transform: { try JobNumbers(parsing: $0) })
+  var afterEnd: [JobNumbers] = []
+
+  @Option(help: ArgumentHelp("A word to find the job by; may be given again.", valueName: "word"))
+  var tag: [String] = []
+
+  @Flag(help: "Hold the job until 'ladectl release'.")
+  var hold = false
+
+  @Option(help: ArgumentHelp("Put the job into this batch, whose jobs haven't all ended.", valueName: "n"))
+  var batch: Int64?
+
+  @Option(help: ArgumentHelp("While a job with this key hasn't ended, no second one is made.", valueName: "key"))
+  var uniqueKey: String?
+
+  @Option(
+    help: ArgumentHelp("A job with the key counts only for so long from its submission: 1h, 1d.", valueName: "span"),
+    transform: { try Period(parsing: $0) })
+  var uniqueFor: Period?
+
+  @Option(
+    help: ArgumentHelp(
+      "A job with the key counts only in these states, with commas between; otherwise until it has ended.",
+      valueName: "state,…"), completion: .jobStates, transform: { try FilterOptions.states($0) })
+  var uniqueStates: [JobState]?
+
+  @Option(help: ArgumentHelp("How often to try.", valueName: "n"))
+  var maxAttempts: Int?
+
+  @Flag(help: "Wait until it has ended, as 'ladectl wait' does.")
+  var wait = false
+
+  func validate() throws {
+    guard uniqueKey != nil || uniqueFor == nil && uniqueStates == nil else {
+      throw ValidationError("--unique-for and --unique-states go with --unique-key.")
+    }
+    guard (after + afterEnd).flatMap(\.ranges).allSatisfy({ $0.upperBound - $0.lowerBound < 1000 }) else {
+      throw ValidationError("A job can follow a range of up to 1,000 jobs.")
+    }
+  }
+
+  /// The submission with all of this.
+  func applied(to submission: JobSubmission) -> JobSubmission {
+    var submission = submission
+    submission.lane = lane
+    submission.priority = priority
+    submission.notBefore = notBefore?.date
+    submission.deadline = deadline?.date
+    submission.timeout = timeLimit?.seconds
+    submission.after = dependencies(after, .succeeded) + dependencies(afterEnd, .ended)
+    submission.tags = tag
+    submission.isHeld = hold
+    submission.batch = batch
+    submission.uniqueKey = uniqueKey
+    submission.uniquePeriod = uniqueFor?.seconds
+    submission.uniqueStates = uniqueStates
+    submission.maxAttempts = maxAttempts
+    return submission
+  }
+
+  private func dependencies(_ jobs: [JobNumbers], _ condition: JobDependency.Condition) -> [JobDependency] {
+    jobs.flatMap(\.ranges).flatMap { range in range.map { JobDependency(job: $0, condition: condition) } }
+  }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import ControlAPI
+
+/// What completes a word on the command line: what the daemon that runs has of jobs, lanes, stores and so on.
+///
+/// It is quick and silent: an answer that takes longer than ``patience``, and any error, is no completion at all, for there
+/// is nobody to tell between two keys.
+struct DaemonWords: Sendable {
+  /// Seconds that a completion may take.
+  static let patience = 0.5
+  /// The most jobs that are offered, the newest of them.
+  static let jobs = 100
+
+  private let client: ControlClient
+
+  /// - Parameter words: the command line as far as it is written.
+  init(_ words: [String]) {
+    var socket: String?
+    if let index = words.firstIndex(of: "--socket"), words.indices.contains(index + 1) {
+      socket = words[index + 1]
+    } else if let word = words.first(where: { $0.hasPrefix("--socket=") }) {
+      socket = String(word.dropFirst("--socket=".count))
+    }
+    client = ControlClient(socketPath: ConnectionOptions.path(givenAs: socket))
+  }
+
+  /// Numbers of jobs in one of these states, the newest first; empty for all states.
+  func jobs(in states: [JobState]) async -> [String] {
+    let list = await asked { try await $0.jobs(JobQuery(states: states, limit: Self.jobs)) }
+    return list?.jobs.map { Self.word("\($0.id)", "\($0.title), \($0.state.rawValue)") } ?? []
+  }
+
+  func lanes() async -> [String] {
+    let status = await asked { try await $0.status() }
+    return status?.lanes.map { Self.word($0.name, "\($0.running) running, \($0.available) available") } ?? []
+  }
+
+  func stores() async -> [String] {
+    let status = await asked { try await $0.status() }
+    return status?.stores.map { Self.word($0.name, $0.path) } ?? []
+  }
+
+  func recipes() async -> [String] {
+    let list = await asked { try await $0.recipes() }
+    return list?.recipes.map { Self.word($0.name, "\($0.entity) of store \($0.store)") } ?? []
+  }
+
+  func entities() async -> [String] {
+    let status = await asked { try await $0.status() }
+    let found = status?.stores.flatMap { store in store.entities.map { ($0, store.name) } } ?? []
+    return found.map { Self.word($0, "of store \($1)") }
+  }
+
+  /// A word with what the shell may show beside it, in the way the shell that asks takes it.
+  private static func word(_ word: String, _ description: String) -> String {
+    switch CompletionShell.requesting {
+    case .zsh: "\(word):\(description.printable)"
+    case .fish: "\(word)\t\(description.printable)"
+    default: word
+    }
+  }
+
+  private func asked<Answer: Sendable>(
+    _ question: @escaping @Sendable (ControlClient) async throws -> Answer
+  ) async -> Answer? {
+    let client = client
+    // Said above: silent.
+    return try? await withDeadline(seconds: Self.patience, waitingFor: { "" }) { try await question(client) }
+  }
+}

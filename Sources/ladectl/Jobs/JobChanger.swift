@@ -1,0 +1,98 @@
+import ControlAPI
+
+/// Changes the jobs that a command line means, and tells what became of each.
+struct JobChanger: Sendable {
+  /// What is done, and in which words.
+  struct Change: Sendable {
+    let action: JobChange.Action
+    var priority: Int?
+    /// For the question: `Cancel`.
+    let verb: String
+    /// For the answer: `cancelled`.
+    let participle: String
+    /// The jobs that the verb is good for, where a filter doesn't say which states.
+    let standard: JobSelection
+    /// Changes one.
+    let one: @Sendable (ControlClient, Int64) async throws -> Job
+    /// Says what became of one.
+    let sentence: @Sendable (Job) -> String
+  }
+
+  /// The most jobs that are counted before the question; the most numbers that are sent at once.
+  private static let page = JobQuery.maximumLimit
+
+  let session: Session
+  let change: Change
+
+  /// Changes them.
+  /// - Throws: ``ControlClientError``; of several jobs that can't be changed, the last one's, after the others were told.
+  func run(_ jobs: JobsToChange) async throws {
+    if jobs.all { return try await changeAll(jobs) }
+    guard let numbers = JobNumbers.singles(jobs.jobs) else {
+      return try await changeMany(try await session.client.numbers(jobs.jobs))
+    }
+    try await changeEach(numbers)
+  }
+
+  private func changeEach(_ numbers: [Int64]) async throws {
+    var changed: [Job] = []
+    var failure: ControlClientError?
+    for id in numbers {
+      do {
+        changed.append(try await change.one(session.client, id))
+      } catch let error as ControlClientError where [.failed, .notAllowed].contains(error.exitStatus) {
+        if let failure { StandardError.write(Failure.text(of: failure.problem)) }
+        failure = error
+      }
+    }
+    try session.report(JobList(jobs: changed)) { changed.map { change.sentence($0) + "\n" }.joined() }
+    if let failure { throw failure }
+  }
+
+  private func changeAll(_ jobs: JobsToChange) async throws {
+    var selection = jobs.filter.selection
+    if selection.states.isEmpty { selection.states = change.standard.states }
+    if selection.isHeld == nil { selection.isHeld = change.standard.isHeld }
+    if !jobs.yes {
+      let found = try await session.client.jobs(JobQuery(selection, limit: Self.page))
+      guard !found.jobs.isEmpty else { return try report(JobChangeResult(changed: 0)) }
+      let count =
+        found.next == nil ? Quantity.count(found.jobs.count, "job") : "more than \(Quantity.count(Self.page)) jobs"
+      guard try session.mayGoOn("\(change.verb) \(count)?", yes: false) else { return }
+    }
+    try report(
+      try await session.client.change(
+        JobChange(change.action, selection, priority: change.priority, isForAll: selection.isEverything)))
+  }
+
+  private func changeMany(_ numbers: [Int64]) async throws {
+    var result = JobChangeResult(changed: 0)
+    var rest = numbers[...]
+    while !rest.isEmpty {
+      let part = try await session.client.change(
+        JobChange(change.action, JobSelection(jobs: Array(rest.prefix(Self.page))), priority: change.priority))
+      rest = rest.dropFirst(Self.page)
+      result.changed += part.changed
+      result.refused += part.refused
+      result.refusals += part.refusals
+    }
+    try report(result)
+  }
+
+  /// - Throws: the exit status 1 where some couldn't be changed.
+  private func report(_ result: JobChangeResult) throws {
+    try session.report(result) {
+      var text = result.changed + result.refused == 0 ? "No job is meant.\n" : ""
+      if result.changed > 0 { text += Quantity.count(result.changed, "job") + " \(change.participle)\n" }
+      if result.refused > 0 {
+        text += Quantity.count(result.refused, "job") + " couldn't be:\n"
+        for refusal in result.refusals { text += "  job \(refusal.job): \(refusal.reason.printable)\n" }
+        if result.refused > result.refusals.count {
+          text += "  and \(Quantity.count(result.refused - result.refusals.count)) more\n"
+        }
+      }
+      return text
+    }
+    if result.refused > 0 { throw ExitStatus.failed.silently }
+  }
+}

@@ -1,0 +1,89 @@
+import ControlAPI
+
+/// A column of a list of jobs.
+enum JobColumn: String, Sendable, Hashable, CaseIterable {
+  case id, state, lane, priority, kind, store, entity, mode, recipe, source, done, records, inserted, updated, deleted
+  case rejected, submitted, available, started, ended, took, attempt, by, tags, batch, reason
+
+  /// Those of a list of which nothing else was said.
+  static let standard: [JobColumn] = [
+    .id, .state, .lane, .kind, .entity, .source, .done, .records, .rejected, .submitted,
+  ]
+
+  var heading: TextTable.Column {
+    switch self {
+    case .id, .priority, .done, .records, .inserted, .updated, .deleted, .rejected, .took, .batch:
+      .init(rawValue.uppercased(), .right)
+    default: .init(rawValue.uppercased())
+    }
+  }
+
+  func cell(_ job: Job) -> TextTable.Cell {
+    switch self {
+    case .id: "\(job.id)"
+    case .state:
+      .init(job.isHeld == true ? job.state.rawValue + ", held" : job.state.rawValue, Style.ink(of: job.state))
+    case .lane: .init(job.lane)
+    case .priority: "\(job.priority)"
+    case .kind: .init(job.kind)
+    case .store: .init(job.store)
+    case .entity: .init(job.entity)
+    case .mode: .init(job.mode?.rawValue ?? "")
+    case .recipe: .init(job.recipe ?? "")
+    case .source: .init(job.source)
+    case .done: .init(ProgressLine.percent(job.progress).map { "\($0) %" } ?? "")
+    case .records: .init(Quantity.count(job.progress.records))
+    case .inserted: .init(Quantity.count(job.progress.inserted))
+    case .updated: .init(Quantity.count(job.progress.updated))
+    case .deleted: .init(Quantity.count(job.progress.deleted))
+    case .rejected: .init(Quantity.count(job.progress.rejected), job.progress.rejected > 0 ? .yellow : nil)
+    case .submitted: .init(Quantity.time(job.submittedAt))
+    case .available: .init(Quantity.time(job.availableAt))
+    case .started: .init(job.startedAt.map(Quantity.time) ?? "")
+    case .ended: .init(job.endedAt.map(Quantity.time) ?? "")
+    case .took: .init(took(job).map(Quantity.duration) ?? "")
+    case .attempt: "\(job.attempt) of \(job.maxAttempts)"
+    case .by: .init(job.submittedBy ?? "")
+    case .tags: .init((job.tags ?? []).joined(separator: ", "))
+    case .batch: .init(job.batch.map { String($0) } ?? "")
+    case .reason: .init(job.waitsFor.map { "waits for \($0)" } ?? job.reason ?? "")
+    }
+  }
+
+  /// Whether a job belongs before another, the smaller first or the greater; what isn't known comes last either way. nil
+  /// where they are alike.
+  func isBefore(_ a: Job, _ b: Job, isReversed: Bool) -> Bool? {
+    func order<Value: Comparable>(_ a: Value?, _ b: Value?) -> Bool? {
+      switch (a, b) {
+      case (nil, nil): nil
+      case (nil, _): false
+      case (_, nil): true
+      case (let a?, let b?): a == b ? nil : (a < b) != isReversed
+      }
+    }
+    return switch self {
+    case .id: order(a.id, b.id)
+    case .priority: order(a.priority, b.priority)
+    case .done: order(ProgressLine.fraction(a.progress), ProgressLine.fraction(b.progress))
+    case .records: order(a.progress.records, b.progress.records)
+    case .inserted: order(a.progress.inserted, b.progress.inserted)
+    case .updated: order(a.progress.updated, b.progress.updated)
+    case .deleted: order(a.progress.deleted, b.progress.deleted)
+    case .rejected: order(a.progress.rejected, b.progress.rejected)
+    case .submitted: order(a.submittedAt, b.submittedAt)
+    case .available: order(a.availableAt, b.availableAt)
+    case .started: order(a.startedAt, b.startedAt)
+    case .ended: order(a.endedAt, b.endedAt)
+    case .took: order(took(a), took(b))
+    case .attempt: order(a.attempt, b.attempt)
+    case .batch: order(a.batch, b.batch)
+    case .state, .lane, .kind, .store, .entity, .mode, .recipe, .source, .by, .tags, .reason:
+      order(cell(a).text, cell(b).text)
+    }
+  }
+
+  private func took(_ job: Job) -> Double? {
+    guard let start = job.startedAt, let end = job.endedAt else { return nil }
+    return end.timeIntervalSince(start)
+  }
+}

@@ -1,0 +1,123 @@
+import ControlAPI
+
+/// The manual page of a verb, made of what the verb itself says, so that neither is without the other.
+struct ManualPage: Sendable {
+  let verb: VerbDescription
+  /// The program with all its verbs.
+  let program: VerbDescription
+
+  /// All pages: of the program, and of each verb.
+  static func all() throws -> [ManualPage] {
+    let program = try VerbDescription.all()
+    return program.family.map { ManualPage(verb: $0, program: program) }
+  }
+
+  /// `ladectl-store-check`.
+  var name: String { verb.words.joined(separator: "-") }
+
+  /// The file in the folder man1 of a manual.
+  var fileName: String { name + ".1" }
+
+  /// The page in the language of manual pages.
+  var source: String {
+    """
+    .\\" Written by 'ladectl manual'.
+    .TH "\(name.uppercased())" 1 "" "lade \(LadeVersion.current)" "Lade"
+    .SH NAME
+    \(Roff.text(name)) \\- \(Roff.text(abstract))
+    .SH SYNOPSIS
+    \(synopsis)
+    \(description)\(verbs)\(arguments)\(exitStatus)\(environment).SH SEE ALSO
+    \(seeAlso)
+
+    """
+  }
+
+  private var abstract: String {
+    let text = verb.abstract ?? ""
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+
+  private var synopsis: String {
+    var words = [Roff.bold(verb.words.joined(separator: " "))]
+    if !verb.verbs.isEmpty { words.append(Roff.italic("verb")) }
+    for argument in verb.shownArguments {
+      let dots = argument.isRepeating ? " .\\|.\\|." : ""
+      let term = (argument.isPositional ? Roff.italic(argument.valueName ?? "") : Self.term(argument)) + dots
+      words.append(argument.isOptional ? "[\(term)]" : term)
+    }
+    return words.joined(separator: "\n")
+  }
+
+  /// Its longest name with its value.
+  private static func term(_ argument: VerbDescription.Argument) -> String {
+    let names = argument.names ?? []
+    let name = Roff.bold((names.first { $0.kind == "long" } ?? names.first)?.text ?? "")
+    return argument.value.map { name + " " + Roff.italic($0) } ?? name
+  }
+
+  private var description: String {
+    let words = [verb.abstract, Self.withoutExitStatus(verb.discussion)].compactMap(\.self).joined(separator: "\n\n")
+    return ".SH DESCRIPTION\n" + Roff.paragraphs(words)
+  }
+
+  /// The program's own help ends in what the pages have a section for.
+  private static func withoutExitStatus(_ discussion: String?) -> String? {
+    discussion.map { $0.split(separator: "\n\nExit status:", maxSplits: 1).first.map(String.init) ?? "" }
+  }
+
+  private var verbs: String {
+    guard !verb.verbs.isEmpty else { return "" }
+    return verb.verbs.reduce(into: ".SH VERBS\n") { text, verb in
+      text += ".TP\n\(Roff.bold(verb.commandName))\n\(Roff.text(verb.abstract ?? ""))\n"
+    }
+  }
+
+  private var arguments: String {
+    guard !verb.shownArguments.isEmpty else { return "" }
+    return verb.shownArguments.reduce(into: ".SH OPTIONS\n") { text, argument in
+      let names =
+        argument.isPositional
+        ? Roff.italic(argument.valueName ?? "")
+        : (argument.names ?? []).map { Roff.bold($0.text) }.joined(separator: ", ")
+          + (argument.value.map { " " + Roff.italic($0) } ?? "")
+      var words = argument.abstract ?? ""
+      if let values = argument.allValues, !values.isEmpty, argument.kind != "flag" {
+        words += " One of " + values.joined(separator: ", ") + "."
+      }
+      if let standard = argument.defaultValue { words += " Without it: \(standard)." }
+      text += ".TP\n\(names)\n\(Roff.text(words.isEmpty ? "(see above)" : words))\n"
+    }
+  }
+
+  private var exitStatus: String {
+    let list = ExitStatus.allCases.reduce(into: "") { text, status in
+      text += ".TP\n\(Roff.bold("\(status.rawValue)"))\n\(Roff.text(status.meaning))\n"
+    }
+    return ".SH EXIT STATUS\n" + list
+      + ".PP\nA program that a signal ends has its number and 128 in the shell, as always.\n"
+  }
+
+  private var environment: String {
+    """
+    .SH ENVIRONMENT
+    .TP
+    \(Roff.bold("LADE_SOCKET"))
+    The daemon's control socket; without it, /run/lade/control.sock.
+    .TP
+    \(Roff.bold("NO_COLOR"))
+    No colours, if it isn't empty.
+    .TP
+    \(Roff.bold("TERM"))
+    With 'dumb', neither colours nor anything that is drawn over.
+
+    """
+  }
+
+  private var seeAlso: String {
+    var others = verb.verbs.map { (verb.words + [$0.commandName]).joined(separator: "-") }
+    if verb.words.count > 1 { others.insert(verb.words.dropLast().joined(separator: "-"), at: 0) }
+    return others.map { Roff.bold($0) + "(1)" }.joined(separator: ",\n")
+      + (others.isEmpty ? Roff.bold("laded") + "(8)" : "")
+  }
+}

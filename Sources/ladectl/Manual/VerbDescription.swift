@@ -1,0 +1,59 @@
+import FoundationEssentials
+
+/// A verb as ArgumentParser describes it (`--experimental-dump-help`): as much of it as a manual page needs.
+struct VerbDescription: Decodable, Sendable {
+  struct Name: Decodable, Sendable {
+    let kind: String
+    let name: String
+
+    var text: String { kind == "long" ? "--" + name : "-" + name }
+  }
+
+  struct Argument: Decodable, Sendable {
+    let kind: String
+    let shouldDisplay: Bool
+    let isOptional: Bool
+    let isRepeating: Bool
+    let names: [Name]?
+    let valueName: String?
+    let defaultValue: String?
+    let allValues: [String]?
+    let abstract: String?
+
+    var isPositional: Bool { kind == "positional" }
+    var value: String? { kind == "flag" ? nil : valueName }
+  }
+
+  private struct Tool: Decodable {
+    let command: VerbDescription
+  }
+
+  let commandName: String
+  let superCommands: [String]?
+  let shouldDisplay: Bool?
+  let aliases: [String]?
+  let abstract: String?
+  let discussion: String?
+  let subcommands: [VerbDescription]?
+  let arguments: [Argument]?
+
+  /// The program with all its verbs.
+  /// - Throws: `DecodingError`, where the library that describes it has changed.
+  static func all() throws -> VerbDescription {
+    try JSONDecoder().decode(Tool.self, from: Data(Ladectl._dumpHelp().utf8)).command
+  }
+
+  /// The words to type: `ladectl store check`.
+  var words: [String] { (superCommands ?? []) + [commandName] }
+
+  /// Itself and the verbs under it, at any depth, without those that aren't shown.
+  var family: [VerbDescription] { [self] + verbs.flatMap(\.family) }
+
+  /// The verbs under it.
+  var verbs: [VerbDescription] {
+    (subcommands ?? []).filter { $0.shouldDisplay ?? true && $0.commandName != "help" }
+  }
+
+  /// Its arguments and options, without those that aren't shown.
+  var shownArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
+}

@@ -1,0 +1,84 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@testable import ladectl
+
+@Suite("Completions")
+struct CompletionTests {
+  /// What `ladectl` answers a shell that asks for an argument's completions.
+  private func words(_ verb: [String], _ argument: String, shell: String? = nil, socket: String) async throws
+    -> [String]
+  {
+    let line = ["ladectl"] + verb + [""]
+    let run = try await LadectlProcess.run(
+      ["---completion"] + verb + ["--", argument, "\(line.count - 1)", "0"] + line, socket: socket,
+      environment: shell.map { ["SAP_SHELL": $0] } ?? [:])
+    #expect(run.status == 0)
+    #expect(run.error == "")
+    return run.output.split(separator: "\n").map(String.init)
+  }
+
+  @Test("jobs' numbers, lanes, stores and entities are those of the daemon that runs")
+  func live() async throws {
+    let directory = try TemporaryDirectory()
+    let backend = MemoryBackend(jobs: [.example(7, .completed), .example(12, .running)])
+    try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
+      #expect(try await words(["show"], "positional@0", socket: server.path) == ["12", "7"])
+      #expect(try await words(["wait"], "positional@0", socket: server.path) == ["12"])
+      #expect(try await words(["pause"], "positional@0", socket: server.path) == ["import"])
+      #expect(try await words(["fetch"], "positional@0", socket: server.path) == ["Stop"])
+      #expect(try await words(["count"], "--store", socket: server.path) == ["main"])
+      let zsh = try await words(["show"], "positional@0", shell: "zsh", socket: server.path)
+      #expect(zsh.first == "12:stops.csv, running")
+      let fish = try await words(["show"], "positional@0", shell: "fish", socket: server.path)
+      #expect(fish.first == "12\tstops.csv, running")
+    }
+  }
+
+  @Test("without a daemon there are none, and nothing is said")
+  func away() async throws {
+    let directory = try TemporaryDirectory()
+    #expect(try await words(["show"], "positional@0", socket: directory.file("s")) == [])
+  }
+
+  @Test("a daemon that doesn't answer costs half a second at most, and nothing is said")
+  func silent() async throws {
+    let directory = try TemporaryDirectory()
+    let socket = try PlainSocket(boundTo: directory.file("s"), listening: true)
+    #expect(try await words(["show"], "positional@0", socket: directory.file("s")) == [])
+    withExtendedLifetime(socket) {}
+  }
+
+  @Test("each shell's script knows every verb", arguments: ["bash", "zsh", "fish"])
+  func scripts(_ shell: String) async throws {
+    let script = try await LadectlProcess.run(["completions", shell])
+    #expect(script.status == 0)
+    for verb in try VerbDescription.all().verbs {
+      #expect(script.output.contains(verb.commandName), "\(verb.commandName)")
+    }
+  }
+
+  @Test("bash takes the script, and completes verbs and jobs with it")
+  func bash() async throws {
+    let directory = try TemporaryDirectory()
+    let script = try await LadectlProcess.run(["completions", "bash"])
+    try Data(script.output.utf8).write(to: URL(fileURLWithPath: directory.file("completion")))
+    let backend = MemoryBackend(jobs: [.example(7, .completed), .example(12, .running)])
+    try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
+      let program = """
+        source \(directory.file("completion"))
+        PATH=\(LadectlProcess.folder):$PATH
+        complete_line() {
+          COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+          _ladectl "$1" "${@: -1}" "${@: -2:1}"; echo "${COMPREPLY[*]}"
+        }
+        complete_line ladectl sh
+        complete_line ladectl show 1
+        complete_line ladectl lane concurrency ''
+        """
+      let run = try await LadectlProcess.run(program: "/bin/bash", ["--norc", "-c", program], socket: server.path)
+      #expect(run.output == "show\n12\nimport\n", "\(run.error)")
+    }
+  }
+}

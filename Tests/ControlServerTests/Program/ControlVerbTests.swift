@@ -1,0 +1,207 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@testable import ladectl
+
+@Suite("Verbs that change jobs and lanes, and those that follow what happens")
+struct ControlVerbTests {
+  private typealias Run = @Sendable (String...) async throws -> LadectlProcess
+
+  private func with(
+    _ backend: MemoryBackend = MemoryBackend(), _ body: (_ run: Run) async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
+      try await body { (arguments: String...) in try await LadectlProcess.run(arguments, socket: server.path) }
+    }
+  }
+
+  private func decoded<Value: Decodable>(_ type: Value.Type, _ run: LadectlProcess) throws -> Value {
+    try WireFormat.decode(type, from: Data(run.output.utf8))
+  }
+
+  @Test("jobs are retried, held, released, moved and removed by their numbers, each told")
+  func one() async throws {
+    try await with(MemoryBackend(jobs: [.example(1, .discarded), .example(2, .available), .example(3, .completed)])) {
+      run async throws in
+      #expect(try await run("retry", "1").output == "job 1 available\n")
+      #expect(try await run("hold", "1", "2").output == "job 1 held\njob 2 held\n")
+      #expect(try await run("release", "2").output == "job 2 available\n")
+      #expect(try await run("priority", "--to", "-7", "2").output == "job 2 has priority -7\n")
+      #expect(try await run("remove", "3").output == "job 3 removed\n")
+      let removed = try await run("remove", "2", "3")
+      #expect(removed.status == 1 && removed.output == "")
+      #expect(removed.error.contains("Job 2 hasn't ended.") && removed.error.contains("There is no job 3."))
+      let json = try await run("hold", "1", "2", "--json")
+      #expect(try decoded(JobList.self, json).jobs.map(\.isHeld) == [true, true])
+    }
+  }
+
+  @Test("a filter changes all that it finds, said beforehand that it is meant, and its refusals are told")
+  func all() async throws {
+    let backend = MemoryBackend(jobs: [.example(1, .discarded), .example(2, .completed)])
+    try await with(backend) { run async throws in
+      let done = try await run("retry", "--all", "--recipe", "people", "--yes")
+      #expect(done.status == 1)
+      #expect(done.output == "2 jobs to be tried again\n1 job couldn't be:\n  job 3: it has ended\n")
+      #expect(
+        backend.changes == [JobChange(.retry, JobSelection(states: [.discarded], recipe: "people"), isForAll: false)])
+      let nobody = try await run("remove", "--all")
+      #expect(nobody.status == 64)
+      #expect(nobody.error.contains("Remove 2 jobs?") && nobody.error.contains("--yes"))
+      #expect(backend.changes.count == 1)
+      let none = try await run("cancel", "--all", "--lane", "nowhere")
+      #expect(none.status == 0 && none.output == "No job is meant.\n")
+      let json = try await run("priority", "--to", "3", "--all", "--state", "completed", "--yes", "--json")
+      #expect(try decoded(JobChangeResult.self, json).refusals.map(\.job) == [3])
+      #expect(backend.changes.last?.priority == 3)
+    }
+  }
+
+  @Test("a range is changed at once, and means those jobs that there are")
+  func range() async throws {
+    let backend = MemoryBackend(jobs: [2, 3, 9].map { .example($0, .available) })
+    try await with(backend) { run async throws in
+      #expect(try await run("cancel", "1-5", "9").status == 1)
+      #expect(backend.changes.map(\.filter.jobs) == [[2, 3, 9]])
+    }
+  }
+
+  @Test("lanes are listed, paused, resumed and widened, and a name that is none is told with those that are")
+  func lanes() async throws {
+    try await with { run async throws in
+      #expect(try await run("pause", "import").output == "lane import paused, 1 job still running\n")
+      let list = try await run("lane", "list").output
+      #expect(list.contains("paused by user 0") && list.contains("10 jobs in 60 s"))
+      #expect(try await run("resume").output.contains("lane import runs up to 2 jobs at once"))
+      #expect(try await run("lane", "concurrency", "import", "5").output == "lane import runs up to 5 jobs at once\n")
+      #expect(
+        try decoded(Lane.self, try await run("lane", "concurrency", "import", "default", "--json")).concurrency == 2)
+      let wrong = try await run("pause", "imports")
+      #expect(wrong.status == 1 && wrong.error.contains("import, maintenance"))
+      #expect(
+        try decoded(LaneList.self, try await run("lane", "--json")).lanes.map(\.name) == ["import", "maintenance"])
+    }
+  }
+
+  @Test("drain pauses, and waits for what runs, whatever becomes of it")
+  func drain() async throws {
+    let backend = MemoryBackend(jobs: [.example(1, .running)])
+    try await with(backend) { run async throws in
+      async let drained = run("drain", "import")
+      var arrivals = backend.arrivals.makeAsyncIterator()
+      await arrivals.next()
+      backend.set(.example(1, .retryable, reason: "the disk is full"))
+      let ended = try await drained
+      #expect(ended.status == 0, "\(ended.error)")
+      #expect(ended.output.contains("nothing runs any more; paused: import"))
+      backend.set(.example(1, .running))
+      let late = try await run("drain", "--timeout", "0.2")
+      #expect(late.status == 4)
+    }
+  }
+
+  @Test("the log is shown, of a job or of a level, and followed")
+  func log() async throws {
+    let backend = MemoryBackend()
+    backend.log("hello")
+    backend.log("of a job", job: 12, level: .warning)
+    try await with(backend) { run async throws in
+      #expect(try await run("log").output.contains("info     hello a=b\n"))
+      #expect(try await run("log", "12").output.split(separator: "\n").count == 1)
+      #expect(try await run("log", "--level", "error").output == "Nothing was logged.\n")
+      #expect(try decoded(LogPage.self, try await run("log", "-n", "1", "--json")).lines.map(\.job) == [12])
+    }
+  }
+
+  @Test("a standing query in a pipe begins with its result, and goes on with what comes, goes and changes")
+  func standing() async throws {
+    let backend = MemoryBackend()
+    try await with(backend) { run async throws in
+      async let shown = run("fetch", "Stop", "--where", "open == YES", "--sort", "name", "--watch")
+      async let asJSON = run("fetch", "Stop", "--watch", "--json")
+      var arrivals = backend.arrivals.makeAsyncIterator()
+      await arrivals.next()
+      await arrivals.next()
+      #expect(Set(backend.watchQueries.map(\.predicate)) == ["open == YES", nil])
+      backend.tell(
+        .result(WatchResult(entity: "Stop", columns: ["name"], rows: [WatchRow(id: 1, values: [.string("A")])])))
+      backend.tell(
+        .changes(
+          WatchChanges(changes: [
+            .init(kind: .insert, from: nil, to: 1, id: 2, values: [.string("B")]),
+            .init(kind: .delete, from: 0, to: nil, id: 1, values: nil),
+          ])))
+      backend.tell(.problem(Problem(status: 422, code: "too_large", title: "x", detail: "It has outgrown that.")))
+      backend.endWatching()
+      let text = try await shown
+      #expect(text.output == "NAME\nA\n".replacing("NAME", with: "name") + "+ name=B\n- object 1\n")
+      #expect(text.status == 1 && text.error.contains("It has outgrown that."))
+      #expect(try await asJSON.output.split(separator: "\n").count == 2)
+    }
+  }
+
+  @Test("a recipe is tried, and the configuration checked, with the status of what was found")
+  func checks() async throws {
+    let backend = MemoryBackend()
+    try await with(backend) { run async throws in
+      let trial = try await run("recipe", "test", "/people.csv", "--recipe", "people", "--records", "5")
+      #expect(trial.status == 0)
+      #expect(trial.output.contains("The whole file into Stop of store main, mode upsert"))
+      #expect(
+        trial.output.contains("3 records, 2 inserted, 0 updated, 1 rejected") && trial.output.contains("it is bad"))
+      #expect(backend.tests == [RecipeTest(source: "/people.csv", recipe: "people", records: 5)])
+      let check = try await run("config", "check")
+      #expect(check.status == 1)
+      #expect(check.output.contains("/etc/lade/lade.yaml:3:1: lnaes: there is no key `lnaes`"))
+      #expect(try await run("recipe").output.contains("people"))
+    }
+  }
+
+  @Test("a batch is made of files, and of a description, and shown")
+  func batch() async throws {
+    let backend = MemoryBackend()
+    let directory = try TemporaryDirectory()
+    try Data(#"{"name":"night","jobs":[{"job":{"source":"a.csv","recipe":"r"}}]}"#.utf8)
+      .write(to: URL(fileURLWithPath: directory.file("b.json")))
+    try await with(backend) { run async throws in
+      let files = try await run("batch", "submit", "/a.csv", "/b.csv", "--recipe", "r", "--name", "may")
+      #expect(files.output == "batch 1 (may): jobs 1, 2\n", "\(files.error)")
+      let described = try await run("batch", "submit", "--description", directory.file("b.json"))
+      #expect(described.output == "batch 1 (night): jobs 3\n", "\(described.error)")
+      #expect(backend.submissions.last?.source?.hasPrefix("/") == true)
+      #expect(try await run("batch", "show", "1").output.contains("2 of 2 jobs ended, 1 of them failed"))
+      #expect(try await run("batch", "show", "7").status == 1)
+      try Data("{".utf8).write(to: URL(fileURLWithPath: directory.file("b.json")))
+      #expect(try await run("batch", "submit", "--description", directory.file("b.json")).status == 1)
+    }
+  }
+
+  @Test("stores, numbers of the daemon and objects to change are told and asked for")
+  func others() async throws {
+    let backend = MemoryBackend()
+    try await with(backend) { run async throws in
+      #expect(try await run("store").output.contains("/var/lib/lade/main.sqlite"))
+      #expect(try await run("store", "show").output.contains("12"))
+      let stats = try await run("stats").output
+      #expect(stats.contains("job: import") && stats.contains("500 ms") && stats.contains("main queue"))
+      let prune = try await run("prune", "Stop", "--where", "open == NO")
+      #expect(prune.status == 64 && prune.error.contains("Delete 1,234 objects of Stop?"))
+      #expect(try await run("prune", "Stop", "--where", "open == NO", "--yes").status == 0)
+      #expect(try await run("update", "Stop", "--all", "--set", "height=1.50", "--yes").status == 0)
+      #expect(
+        try await run("export", "Stop", "--columns", "name,height", "--format", "json", "--limit", "5").status == 0)
+      #expect(try await run("store", "restore", "latest", "--yes").status == 0)
+      #expect(backend.submissions.map(\.kind) == ["prune", "update", "export", "restore"])
+      #expect(backend.submissions.map(\.store) == ["main", "main", "main", "main"])
+      #expect(backend.submissions[0].options == ["where": .string("open == NO")])
+      #expect(backend.submissions[1].options == ["all": .bool(true), "set": .map(["height": .string("1.50")])])
+      #expect(
+        backend.submissions[2].options == [
+          "format": .string("json"), "limit": .int(5), "columns": .list([.string("name"), .string("height")]),
+        ])
+      #expect(backend.submissions[3].options == ["backup": .string("latest")])
+    }
+  }
+}
