@@ -1,13 +1,17 @@
 import ArgumentParser
 import ControlAPI
+import Glibc
 
 /// What completes a word on the command line: what the daemon that runs has of jobs, lanes, stores and so on.
 ///
 /// It is quick and silent: an answer that takes longer than ``patience``, and any error, is no completion at all, for there
 /// is nobody to tell between two keys.
 struct DaemonWords: Sendable {
-  /// Seconds that a completion may take.
-  static let patience = 0.5
+  /// Seconds that a completion may take: what `LADE_COMPLETION_PATIENCE` says, or else half a second.
+  static var patience: Double {
+    let said = getenv("LADE_COMPLETION_PATIENCE").flatMap { Double(String(cString: $0)) }
+    return said.flatMap { $0.isFinite && $0 > 0 ? $0 : nil } ?? 0.5
+  }
   /// The most jobs that are offered, the newest of them.
   static let jobs = 100
 

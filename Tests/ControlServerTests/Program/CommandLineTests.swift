@@ -80,7 +80,7 @@ struct CommandLineTests {
     #expect(text(.init(connecting: "/none/s", errno: 13)).contains("/none/s"))
     #expect(
       text(.versionMismatch(server: "laded/9.0.0", detail: "x")).contains("laded/9.0.0"))
-    #expect(ControlClientError.noPermission(path: "/s", group: nil).exitStatus == .noDaemon)
+    #expect(ControlClientError.noPermission(path: "/s", group: nil).exitStatus == .notAllowed)
     #expect(ControlClientError.timedOut(seconds: 1, waitingFor: "x").exitStatus == .timedOut)
   }
 

@@ -7,13 +7,17 @@ import Testing
 @Suite("Completions")
 struct CompletionTests {
   /// What `ladectl` answers a shell that asks for an argument's completions.
-  private func words(_ verb: [String], _ argument: String, shell: String? = nil, socket: String) async throws
-    -> [String]
+  private func words(
+    _ verb: [String], _ argument: String, shell: String? = nil, patience: String = "60", socket: String
+  )
+    async throws -> [String]
   {
     let line = ["ladectl"] + verb + [""]
+    var environment = ["LADE_COMPLETION_PATIENCE": patience]
+    environment["SAP_SHELL"] = shell
     let run = try await LadectlProcess.run(
       ["---completion"] + verb + ["--", argument, "\(line.count - 1)", "0"] + line, socket: socket,
-      environment: shell.map { ["SAP_SHELL": $0] } ?? [:])
+      environment: environment)
     #expect(run.status == 0)
     #expect(run.error == "")
     return run.output.split(separator: "\n").map(String.init)
@@ -46,7 +50,7 @@ struct CompletionTests {
   func silent() async throws {
     let directory = try TemporaryDirectory()
     let socket = try PlainSocket(boundTo: directory.file("s"), listening: true)
-    #expect(try await words(["show"], "positional@0", socket: directory.file("s")) == [])
+    #expect(try await words(["show"], "positional@0", patience: "nonsense", socket: directory.file("s")) == [])
     withExtendedLifetime(socket) {}
   }
 
@@ -77,7 +81,9 @@ struct CompletionTests {
         complete_line ladectl show 1
         complete_line ladectl lane concurrency ''
         """
-      let run = try await LadectlProcess.run(program: "/bin/bash", ["--norc", "-c", program], socket: server.path)
+      let run = try await LadectlProcess.run(
+        program: "/bin/bash", ["--norc", "-c", program], socket: server.path,
+        environment: ["LADE_COMPLETION_PATIENCE": "60"])
       #expect(run.output == "show\n12\nimport\n", "\(run.error)")
     }
   }
