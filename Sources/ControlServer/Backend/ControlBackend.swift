@@ -58,6 +58,9 @@ package protocol ControlBackend: Sendable {
   /// Changes how many jobs of a lane run at once; nil for what the configuration says.
   func setConcurrency(of lane: String, to number: Int?, by peer: Peer) async throws -> Lane
 
+  /// The schedules of the configuration, in its order.
+  func schedules() async throws -> [Schedule]
+
   /// The recipes of the configuration.
   func recipes() -> [Recipe]
   /// Tries a file without making a job.

@@ -7,6 +7,11 @@ extension ControlRoutes {
     return try .json(LaneList(lanes: await backend.lanes()))
   }
 
+  func schedules(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(ScheduleList(schedules: await backend.schedules()))
+  }
+
   /// Does to the lane in the path what needs no saying.
   func changeLane(
     _ request: Request, _ context: ControlContext, _ body: @Sendable (String, Peer) async throws -> Lane

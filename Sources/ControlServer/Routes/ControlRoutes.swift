@@ -71,6 +71,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.put, "/v1/lanes/{lane}/concurrency") { request, context in
         try await setConcurrency(request, context)
       },
+      ControlRoute(.get, "/v1/schedules") { request, _ in try await schedules(request) },
     ]
   }
 

@@ -26,16 +26,37 @@ struct ScheduleDue: Sendable, Equatable {
 
 /// What came of an elapse.
 enum ScheduleOutcome: Sendable, Equatable {
-  /// A job was made.
+  /// A job was made, at its time.
   case made
+  /// A job was made for times that were missed: so many, or more than `MissedTimes.most`.
+  case caughtUp(MissedTimes)
   /// It had been made for the same time before: by a clock that was set back since.
   case madeBefore
   /// The run was missed, and isn't caught up.
-  case skipped(seconds: Int)
+  case skipped(MissedTimes)
   /// The job before hasn't ended.
   case leftOut(job: Int64, state: String)
   /// The clock was set back beyond what is a correction.
   case clockSetBack(from: Date)
+
+  /// Whether there is a job now that there wasn't.
+  var isNewJob: Bool {
+    switch self {
+    case .made, .caughtUp: true
+    case .madeBefore, .skipped, .leftOut, .clockSetBack: false
+    }
+  }
+}
+
+/// Times of a schedule at which nothing was there to see to them.
+struct MissedTimes: Sendable, Equatable {
+  /// More aren't counted: a schedule of every second may have millions.
+  static let most = 1000
+
+  /// From 1 on; one more than `most` stands for any number above.
+  var count: Int
+  /// By which the last of them was late.
+  var seconds: Int
 }
 
 extension JobLedger {
@@ -89,7 +110,7 @@ extension JobLedger {
       }
       var start = ISODate.microseconds(of: handled) ?? now
       if let due = schedule.latest(after: start, dueAt: now, queue: queue) {
-        outcomes.append(try turn.see(to: due, of: schedule, row))
+        outcomes.append(try turn.see(to: due, after: start, of: schedule, row))
         start = due.time
       }
       return (outcomes, ScheduleDue(handled: start, next: schedule.next(after: start, queue: queue)))
@@ -99,14 +120,16 @@ extension JobLedger {
 
 extension LedgerTurn {
   fileprivate func see(
-    to elapse: ScheduledElapse, of schedule: ScheduleConfiguration, _ row: JobSchedule
+    to elapse: ScheduledElapse, after start: Int64, of schedule: ScheduleConfiguration, _ row: JobSchedule
   ) throws -> ScheduleOutcome {
     let time = ISODate.date(microseconds: elapse.time)
     row.handled = time
     row.lastElapse = time
     let late = now.timeIntervalSince(ISODate.date(microseconds: elapse.due))
-    var outcome = try outcome(late: late, of: schedule, row)
-    if outcome == .made {
+    let count = schedule.number(after: start, notAfter: elapse.time)
+    let missed = late > JobLedger.punctuality || count > 1 ? MissedTimes(count: count, seconds: Int(late)) : nil
+    var outcome = try outcome(isLate: late > JobLedger.punctuality, missed, of: schedule, row)
+    if outcome.isNewJob {
       var submission = schedule.submission
       submission.submittedBy = "schedule \(schedule.name)"
       let identity = "schedule:\(schedule.name):\(ISODate.text(of: time) ?? "\(elapse.time)")"
@@ -123,15 +146,15 @@ extension LedgerTurn {
   }
 
   private func outcome(
-    late: TimeInterval, of schedule: ScheduleConfiguration, _ row: JobSchedule
+    isLate: Bool, _ missed: MissedTimes?, of schedule: ScheduleConfiguration, _ row: JobSchedule
   ) throws -> ScheduleOutcome {
-    if schedule.catchUp == .skip, late > JobLedger.punctuality { return .skipped(seconds: Int(late)) }
+    if schedule.catchUp == .skip, isLate, let missed { return .skipped(missed) }
     if let identity = row.lastJobIdentity, let last = try job(withIdentity: identity), let state = last.jobState,
       !state.isEnded
     {
       return .leftOut(job: last.objectID.number, state: state.rawValue)
     }
-    return .made
+    return missed.map { .caughtUp($0) } ?? .made
   }
 
   private func job(withIdentity identity: String) throws -> Job? {
@@ -147,9 +170,18 @@ extension ScheduleOutcome {
     switch self {
     case .made: "a job was made"
     case .madeBefore: "its job was made before"
-    case .skipped(let seconds): "left out: it was missed by \(seconds / 3600) h \(seconds / 60 % 60) min"
+    case .caughtUp(let missed): "a job was made for what was missed: \(missed.words)"
+    case .skipped(let missed): "left out, for it was missed: \(missed.words)"
     case .leftOut(let job, let state): "left out: job \(job) of the run before is \(state)"
     case .clockSetBack(let date): "the clock was set back from \(date.formatted(.iso8601)): it goes on from now"
     }
+  }
+}
+
+extension MissedTimes {
+  fileprivate var words: String {
+    let times =
+      count == 1 ? "one time, late" : "\(min(count, Self.most))\(count > Self.most ? "+" : "") times, the last late"
+    return "\(times) by \(seconds < 60 ? "\(seconds) s" : "\(seconds / 3600) h \(seconds / 60 % 60) min")"
   }
 }

@@ -57,7 +57,7 @@ extension JobQueue {
         do {
           let (outcomes, due) = try ledger.elapse(schedule, queue: environment.queueIdentifier)
           for outcome in outcomes { log(outcome, of: schedule) }
-          if outcomes.contains(.made), schedule.submission.awaitsFile {
+          if outcomes.contains(where: \.isNewJob), schedule.submission.awaitsFile {
             if let job = try ledger.jobAwaitingFile(of: schedule) { fetchFile(of: job, schedule) }
           }
           known = due

@@ -24,6 +24,13 @@ extension ScheduleConfiguration {
     return ScheduledElapse(time: before, due: before + self.delay(of: before, queue: queue))
   }
 
+  /// How many elapses are after a time and up to another; one more than `MissedTimes.most` for any number above.
+  func number(after start: Int64, notAfter end: Int64) -> Int {
+    var (count, time) = (0, start)
+    while count <= MissedTimes.most, let next = nextTime(after: time), next <= end { (count, time) = (count + 1, next) }
+    return count
+  }
+
   private func nextTime(after time: Int64) -> Int64? {
     calendar.lazy.compactMap { $0.next(afterMicroseconds: time) }.min()
   }

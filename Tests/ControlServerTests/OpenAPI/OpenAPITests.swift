@@ -119,6 +119,7 @@ struct OpenAPITests {
       "BatchMember": names(BatchSubmission.Member.CodingKeys.self), "Batch": names(Batch.CodingKeys.self),
       "LaneList": names(LaneList.CodingKeys.self), "Lane": names(Lane.CodingKeys.self),
       "LaneRate": names(Lane.Rate.CodingKeys.self), "ConcurrencyChange": names(ConcurrencyChange.CodingKeys.self),
+      "ScheduleList": names(ScheduleList.CodingKeys.self), "Schedule": names(Schedule.CodingKeys.self),
       "RecipeList": names(RecipeList.CodingKeys.self), "Recipe": names(Recipe.CodingKeys.self),
       "RecipeTest": names(RecipeTest.CodingKeys.self), "RecipeTestResult": names(RecipeTestResult.CodingKeys.self),
       "StoreList": names(StoreList.CodingKeys.self), "Store": names(Store.CodingKeys.self),
@@ -146,6 +147,7 @@ struct OpenAPITests {
     #expect(words(schemas["LogLevel"]) == LogLevel.allCases.map(\.rawValue))
     #expect(words(schemas["JobChange"]["properties"]["action"]) == JobChange.Action.allCases.map(\.rawValue))
     #expect(words(schemas["WatchChange"]["properties"]["kind"]) == WatchChanges.Kind.allCases.map(\.rawValue))
+    #expect(words(schemas["Schedule"]["properties"]["catch_up"]) == Schedule.CatchUp.allCases.map(\.rawValue))
     let conditions = JobDependency.Condition.allCases.map(\.rawValue)
     #expect(words(schemas["JobDependency"]["properties"]["condition"]) == conditions)
   }
@@ -174,7 +176,7 @@ struct OpenAPITests {
           Data(#"{"jobs": [{"name": "a", "job": {"source": "/a"}}], "callback": {"kind": "export"}}"#.utf8)
         ),
         ("get", "/v1/batches/{id}", "/v1/batches/1", nil), ("get", "/v1/lanes", "/v1/lanes", nil),
-        ("post", "/v1/lanes/pause", "/v1/lanes/pause", nil),
+        ("post", "/v1/lanes/pause", "/v1/lanes/pause", nil), ("get", "/v1/schedules", "/v1/schedules", nil),
         ("post", "/v1/lanes/{lane}/resume", "/v1/lanes/import/resume", nil),
         ("put", "/v1/lanes/{lane}/concurrency", "/v1/lanes/import/concurrency", Data(#"{"concurrency": 4}"#.utf8)),
         ("get", "/v1/recipes", "/v1/recipes", nil),

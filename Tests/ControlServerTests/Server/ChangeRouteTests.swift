@@ -48,6 +48,16 @@ struct ChangeRouteTests {
     }
   }
 
+  @Test("schedules are told as they are, and take no parameters")
+  func schedules() async throws {
+    let directory = try TemporaryDirectory()
+    try await RunningServer.with(MemoryBackend(), at: directory.file("s")) { server async throws in
+      let answer = try await ask(server.path, .GET, Endpoint.schedules.path)
+      #expect(try WireFormat.decode(ScheduleList.self, from: answer.body).schedules == Schedule.examples)
+      #expect(try await ask(server.path, .GET, Endpoint.schedules.path + "?name=nightly").status == 400)
+    }
+  }
+
   @Test("lanes are paused and resumed, one and all, and run more at once or as configured")
   func lanes() async throws {
     let directory = try TemporaryDirectory()

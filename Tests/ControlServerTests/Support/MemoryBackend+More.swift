@@ -68,6 +68,8 @@ extension MemoryBackend {
 
   func lanes() async throws -> [Lane] { ["import", "maintenance"].map(lane) }
 
+  func schedules() async throws -> [Schedule] { Schedule.examples }
+
   func pause(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = true } }
 
   func resume(lane: String, by peer: Peer) async throws -> Lane { try set(lane) { $0.isPaused = false } }
@@ -97,5 +99,19 @@ extension MemoryBackend {
     return Store(
       name: "main", path: "/var/lib/lade/main.sqlite", model: "/etc/lade/Main.xcdatamodeld", size: 4096, walSize: 0,
       entities: [.init(name: "Stop", count: query.counts == false ? nil : 12, properties: ["name", "height"])])
+  }
+}
+
+extension Schedule {
+  /// One with everything, and one with as little as there can be.
+  static var examples: [Schedule] {
+    [
+      Schedule(
+        name: "nightly", kind: "check", calendar: ["Mon..Fri *-*-* 02:30:00"], timeZones: ["Europe/Berlin"],
+        nextAt: Date(timeIntervalSince1970: 1_800_000_000), lastAt: Date(timeIntervalSince1970: 1_799_913_600),
+        lastOutcome: "a job was made", lastJob: 7, lastState: .completed),
+      Schedule(
+        name: "off", kind: "import", calendar: ["*-*-* *:00:00"], timeZones: ["UTC"], catchUp: .skip, isEnabled: false),
+    ]
   }
 }

@@ -70,7 +70,9 @@ struct ScheduleTests {
     #expect(status.lastElapse == (try Self.date("2023-11-19T02:30:00")))
     #expect(status.nextElapse == (try Self.date("2023-11-20T02:30:00")))
     #expect(
-      status.lastOutcome == (catchUp == .once ? "a job was made" : "left out: it was missed by 19 h 43 min"))
+      status.lastOutcome
+        == (catchUp == .once ? "a job was made for what was missed" : "left out, for it was missed")
+        + ": 5 times, the last late by 19 h 43 min")
     // Asleep over three of them.
     house.clock.advance(by: 3 * 86_400)
     expected += catchUp == .once ? 1 : 0
@@ -78,6 +80,21 @@ struct ScheduleTests {
     // On time, if not to the second.
     house.clock.set(to: try Self.date("2023-11-23T02:30:20"))
     #expect(try await Self.ended(queue).count == expected + 1)
+    #expect(try await queue.schedules().first?.lastOutcome == "a job was made")
+  }
+
+  @Test("that were missed more often than is counted say so", arguments: StoreKind.allCases)
+  func missedOften(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue(schedules: [try Self.schedule("*:*:*")])
+    try await queue.start()
+    house.clock.set(to: try Self.date("2023-11-14T22:13:50.5"))
+    #expect(try await Self.ended(queue).count == 1)
+    let words = "a job was made for what was missed: "
+    #expect(try await queue.schedules().first?.lastOutcome == words + "30 times, the last late by 0 s")
+    house.clock.advance(by: 86_400)
+    #expect(try await Self.ended(queue).count == 2)
+    #expect(try await queue.schedules().first?.lastOutcome == words + "1000+ times, the last late by 0 s")
   }
 
   @Test(

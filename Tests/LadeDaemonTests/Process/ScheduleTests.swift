@@ -12,6 +12,7 @@ struct ScheduleTests {
       model: Places.model, recipes: Places.recipes,
       more: """
         allowed_folders: [exports]
+        time_zone: Europe/Berlin
         schedules:
           places:
             calendar: "*:*:*"
@@ -28,6 +29,13 @@ struct ScheduleTests {
       daemon = try await folder.start()
     }
     #expect(try await folder.count("Country") == 3)
+    let schedule = try #require(try await folder.got(ScheduleList.self, "GET", .schedules).schedules.first)
+    #expect(schedule.name == "places" && schedule.kind == "import" && schedule.calendar == ["*-*-* *:*:*"])
+    #expect(schedule.timeZones == ["Europe/Berlin"] && schedule.catchUp == .once && schedule.isEnabled)
+    let last = try #require(schedule.lastJob)
+    #expect(try await folder.jobs().contains { $0.id == last && $0.submittedBy == "schedule places" })
+    let (lastAt, nextAt) = (try #require(schedule.lastAt), try #require(schedule.nextAt))
+    #expect(nextAt > lastAt && nextAt.timeIntervalSince1970.truncatingRemainder(dividingBy: 1) == 0)
     try FileManager.default.removeItem(atPath: folder.file("exports/countries.json"))
     while try await Self.jobs(of: folder, .cancelled).isEmpty {}
     let without = try #require(try await Self.jobs(of: folder, .cancelled).first)
