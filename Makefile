@@ -14,7 +14,7 @@ COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedCla
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks clean
+.PHONY: help deps build man demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,7 +70,7 @@ bench-control: build ## how soon a daemon answers while it imports, and what sta
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench control $(ARGS)
 
-bench-peers: ## install sqlite-utils and DuckDB for bench-import, into Benchmarks/.peers
+bench-peers: ## install what bench-import and bench-queue are held against, into Benchmarks/.peers
 	@Benchmarks/install-peers
 
 bench-objects: deps ## objects against GRDB's records, and what the object layer costs (ARGS=--help: its options)
@@ -80,6 +80,10 @@ bench-objects: deps ## objects against GRDB's records, and what the object layer
 bench-stacks: deps ## the three stacks of contexts: totals, and how busy the main queue was (ARGS=--help: its options)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench stacks $(ARGS)
+
+bench-queue: deps ## durable jobs that do nothing, against beanstalkd, SqliteHuey and raw SQLite (ARGS=--help: its options)
+	@$(SWIFT) build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench queue $(ARGS)
 
 clean: ## remove what was built and measured
 	@rm -rf .build Benchmarks/.build Benchmarks/results Benchmarks/.peers

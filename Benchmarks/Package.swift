@@ -25,7 +25,17 @@ let package = Package(
       swiftSettings: settings),
     // What an import into SQLite is held against: a loop that does nothing but read, convert and bind.
     .executableTarget(name: "limit", linkerSettings: [.linkedLibrary("sqlite3")]),
+    // What queues are held against, and the client of all of them.
+    .executableTarget(name: "queue-floor", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .executableTarget(name: "queue-load"),
     // What is measured runs as a process of its own.
+    .executableTarget(
+      name: "lade-queue",
+      dependencies: [
+        .product(name: "Jobs", package: "lade"), .product(name: "LadeDaemon", package: "lade"),
+        .product(name: "ManagedObjects", package: "lade"), .product(name: "SQLiteStore", package: "lade"),
+      ],
+      swiftSettings: settings),
     .executableTarget(
       name: "lade-import",
       dependencies: [

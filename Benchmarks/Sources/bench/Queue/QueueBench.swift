@@ -1,0 +1,83 @@
+import BenchSupport
+import Foundation
+
+/// Where queues are measured: each run has a folder of its own, which is removed after it.
+struct QueueBench {
+  let benchmarks: URL
+  let model: String
+  let runs: Int
+  private let work: URL
+
+  init(benchmarks: URL, model: String, runs: Int) throws {
+    self.benchmarks = benchmarks
+    self.model = model
+    self.runs = runs
+    // Sockets have short paths.
+    work = FileManager.default.temporaryDirectory.appending(path: "lade-bench-\(getpid())")
+    try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
+  }
+
+  func tidy() {
+    do {
+      try FileManager.default.removeItem(at: work)
+    } catch {
+      say("\(work.path) is left: \(error.localizedDescription)")
+    }
+  }
+
+  /// Runs `body` in an empty folder.
+  func inFolder<T>(_ body: (URL) throws -> T) throws -> T {
+    let folder = work.appending(path: "run")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try body(folder)
+  }
+
+  /// Jobs a second, enqueue to completed, of every side.
+  func throughput(jobs counts: [Int]) throws -> [BenchResult] {
+    let peers = benchmarks.appending(path: ".peers")
+    let sides: [any QueueSide] = [
+      OursBySocket(model: model), OursBySpool(model: model), Beanstalkd(peers: peers),
+      Huey(peers: peers, benchmarks: benchmarks), QueueFloor(),
+    ]
+    for side in sides { if let missing = side.missing { say("  \(side.name) is left out: \(missing)") } }
+    var results: [BenchResult] = []
+    for jobs in counts {
+      for workers in [1, 2] {
+        let rates = try rates(of: sides.filter { $0.missing == nil }, jobs: jobs, workers: workers)
+        let title = "\(figure(Double(jobs)).split(separator: ".")[0]) jobs, \(workers) at a time"
+        let ours = rates[sides[0].name] ?? 0
+        for (peer, least) in [(sides[4], 2.5), (sides[2], 1), (sides[3], 1)] {
+          results.append(
+            BenchResult(
+              "\(title): the socket against \(peer.name)", ours: ours, peer: rates[peer.name], unit: "jobs/s",
+              goal: .ratioAtLeast(least)))
+        }
+        results.append(
+          BenchResult(
+            "\(title): the spool against \(sides[2].name)", ours: rates[sides[1].name] ?? 0, peer: rates[sides[2].name],
+            unit: "jobs/s", goal: .ratioAtLeast(0)))
+      }
+    }
+    return results
+  }
+
+  private func rates(of sides: [any QueueSide], jobs: Int, workers: Int) throws -> [String: Double] {
+    var completed: [String: [Double]] = [:]
+    for round in 0..<runs {
+      for side in round.isMultiple(of: 2) ? sides : sides.reversed() {
+        let timings = try inFolder { try side.run(jobs: jobs, workers: workers, in: $0) }
+        guard timings.sums["completed"] == Int64(jobs) else {
+          throw QueueBenchmarkError.wrongCount(
+            who: side.name, expected: jobs, found: timings.sums["completed"] ?? 0)
+        }
+        let seconds = timings.values["completed"] ?? .infinity
+        completed[side.name, default: []].append(seconds)
+        say(
+          "  \(side.name), \(jobs) jobs, \(workers) at a time: \(figure(Double(jobs) / seconds)) jobs/s, "
+            + "handed in at \(figure(Double(jobs) / (timings.values["enqueue"] ?? .infinity)))")
+      }
+    }
+    return completed.compactMapValues { $0.median.map { Double(jobs) / $0 } }
+  }
+}
