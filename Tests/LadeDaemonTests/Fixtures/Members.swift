@@ -3,16 +3,21 @@ import Foundation
 /// Members of a club, in a CSV of any length: with quotes, commas and newlines inside quotes, with managers that stand
 /// anywhere in the file, and with rows that can't be imported. The same numbers make the same file.
 struct Members: Sendable {
-  static let model = ModelText(
-    ModelText.entity(
-      "Member", unique: ["number"],
-      [
-        .attribute("number", "Integer 64"), .attribute("name"),
-        .attribute("joined", "Date", optional: true, dateFormat: "yyyy-MM-dd"),
-        .attribute("age", "Integer 16", optional: true), .attribute("score", "Double", optional: true),
-        .attribute("note", optional: true),
-        .toOne("manager", "Member", inverse: "team", by: "number"), .toMany("team", "Member", inverse: "manager"),
-      ]))
+  static let model = model()
+
+  /// The model with more properties.
+  static func model(with more: ModelText.Property...) -> ModelText {
+    ModelText(
+      ModelText.entity(
+        "Member", unique: ["number"],
+        [
+          .attribute("number", "Integer 64"), .attribute("name"),
+          .attribute("joined", "Date", optional: true, dateFormat: "yyyy-MM-dd"),
+          .attribute("age", "Integer 16", optional: true), .attribute("score", "Double", optional: true),
+          .attribute("note", optional: true),
+          .toOne("manager", "Member", inverse: "team", by: "number"), .toMany("team", "Member", inverse: "manager"),
+        ] + more))
+  }
 
   /// What can be wrong with a row, and what the reject file calls it.
   enum Fault: String, CaseIterable, Sendable {

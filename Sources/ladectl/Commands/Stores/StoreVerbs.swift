@@ -109,11 +109,29 @@ extension Ladectl.StoreCommand {
     @Option(help: "How closely the file is looked at; quick leaves out whether indexes agree with their rows.")
     var depth: Depth?
 
+    @Flag(help: "Look at the file only, and not at the objects in it.")
+    var noObjects = false
+
+    @Flag(help: "Mend what is safe to mend of the objects: inverses, and references that lead nowhere.")
+    var repair = false
+
     @OptionGroup var work: StoreWorkOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 
-    var options: [String: OptionValue?] { ["depth": depth.map { .string($0.rawValue) }] }
+    var options: [String: OptionValue?] {
+      [
+        "depth": depth.map { .string($0.rawValue) }, "objects": noObjects ? .bool(false) : nil,
+        "repair": repair ? .bool(true) : nil,
+      ]
+    }
+
+    func validate() throws {
+      guard !noObjects || !repair else {
+        throw ValidationError("--repair mends objects: it doesn't go with --no-objects.")
+      }
+      _ = try work.other.merged(with: options)
+    }
   }
 
   /// `ladectl store backup`.

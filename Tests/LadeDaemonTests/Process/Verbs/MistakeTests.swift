@@ -1,0 +1,91 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@Suite("Mistakes on ladectl's command line", .timeLimit(.minutes(5)))
+struct MistakeTests {
+  @Test("each is told with what happened, what to do next, and its status")
+  func mistakes() async throws {
+    let house = try await MembersHouse()
+    let file = try house.folder.write("number,name\n1,A\n", to: "a.csv")
+    func expect(_ status: Int32, _ words: String..., from arguments: [String]) async throws {
+      let run = try await house.folder.ladectl(arguments)
+      #expect(run.status == status, "\(arguments): \(run.error)")
+      for words in words { #expect(run.error.contains(words), "\(arguments): \(run.error)") }
+    }
+    try await expect(1, "There is no job 99.", "'ladectl list' shows the jobs.", from: ["show", "99"])
+    try await expect(1, "There is no job 99.", from: ["log", "99"])
+    try await expect(1, "job 1 is completed and can't be cancelled: it has succeeded already", from: ["cancel", "1"])
+    try await expect(1, "can't be retried: it succeeded: submit it again", from: ["retry", "1"])
+    try await expect(1, "There is no lane 'nope'.", "There are import, maintenance.", from: ["pause", "nope"])
+    try await expect(1, "no store nope", "There is only main.", from: ["store", "vacuum", "nope"])
+    try await expect(1, "no kind of job vacum", "vacuum", from: ["submit", "--kind", "vacum"])
+    try await expect(1, "no recipe nope", "There is only members.", from: ["import", file, "--recipe", "nope"])
+    try await expect(1, "no lane nope", "import", from: ["import", file, "--entity", "Member", "--lane", "nope"])
+    try await expect(
+      1, "the daemon can't open \(house.folder.file("none.csv"))", "is the path right",
+      from: ["import", house.folder.file("none.csv"), "--entity", "Member"])
+    try await expect(
+      1, "priority: it is 1000001, and can be from -1000000 to 1000000",
+      from: ["import", file, "--entity", "Member", "--priority", "1000001"])
+    try await expect(1, "priority: it is 1000001", from: ["priority", "--to", "1000001", "1"])
+    try await expect(
+      1, "priority: it is -1000001", from: ["priority", "--to", "-1000001", "--all", "--state", "completed", "--yes"])
+    try await expect(
+      1, "sort: Member has no property nmae", "It has number, name", from: ["fetch", "Member", "--sort", "nmae"])
+    try await expect(
+      1, "where: Member has no property nmae; did you mean name?", from: ["count", "Member", "--where", "nmae == 'A'"])
+    try await expect(1, "where:", "column 9", "^", from: ["fetch", "Member", "--where", "number <<"])
+    try await expect(1, "columns: Member has no property nmae", from: ["fetch", "Member", "--columns", "nmae"])
+    try await expect(1, "There is no entity 'Membre'.", from: ["fetch", "Membre"])
+    try await expect(
+      1, "options: there is no option delimitr", "delimiter",
+      from: ["import", file, "--entity", "Member", "--option", "delimitr=;"])
+    try await expect(1, "there is no such file", from: ["model", "show", house.folder.file("none.xcdatamodeld")])
+    try await expect(
+      1, "none.yaml: the file can't be read: No such file or directory",
+      from: ["config", "check", house.folder.file("none.yaml")])
+    try await expect(64, "'ladectl store' has no verb 'vacum'; did you mean 'vacuum'?", from: ["store", "vacum"])
+    try await expect(64, "nope' isn't a state of a job", "retryable", from: ["list", "--state", "nope"])
+    try await expect(5, "isn't a socket", "--socket", from: ["status", "--socket", file])
+    try await expect(
+      5, "laded isn't running", "systemctl start laded", from: ["status", "--socket", house.folder.file("none")])
+    try await house.daemon.stop()
+  }
+
+  @Test("in JSON each is a problem document, a wrong command line, too")
+  func json() async throws {
+    let house = try await MembersHouse()
+    func problem(_ arguments: String...) async throws -> (Int32, Problem) {
+      let run = try await house.folder.ladectl(arguments + ["--json"])
+      return (run.status, try WireFormat.decode(Problem.self, from: Data(run.error.utf8)))
+    }
+    let job = try await problem("show", "99")
+    #expect(job.0 == 1 && job.1.code == "no_such_job" && job.1.status == 404)
+    let usage = try await problem("list", "--limit", "0")
+    #expect(usage.0 == 64 && usage.1.code == "usage" && usage.1.detail == "--limit is a number from 1 to 1000.")
+    let verb = try await problem("lsit")
+    #expect(verb.0 == 64 && verb.1.code == "no_such_verb")
+    let away = try await problem("status", "--socket", house.folder.file("none"))
+    #expect(away.0 == 5 && away.1.code == "no_daemon")
+    try await house.daemon.stop()
+  }
+
+  @Test("a job that waits says for what, and a key that is taken is told")
+  func waiting() async throws {
+    let house = try await MembersHouse()
+    let file = try house.folder.write("number,name\n1,A\n", to: "a.csv")
+    #expect(try await house.folder.ladectl("pause", "import").status == 0)
+    let first = try await house.folder.ladectl("import", file, "--entity", "Member", "--unique-key", "k").text
+    #expect(first == "job 2 available, waits for lane import, which user \(getuid()) paused\n")
+    let second = try await house.folder.ladectl("import", file, "--entity", "Member", "--unique-key", "k").text
+    #expect(
+      second.hasPrefix("job 2 available") && second.contains("it was there before, with the same unique key"),
+      "\(second)")
+    let sheet = try await house.folder.ladectl("show", "2").text
+    #expect(sheet.contains("waits for   lane import, which user \(getuid()) paused"), "\(sheet)")
+    #expect(try await house.folder.ladectl("resume").status == 0)
+    #expect(try await house.folder.ladectl("wait", "2").status == 0)
+    try await house.daemon.stop()
+  }
+}
