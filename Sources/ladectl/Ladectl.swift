@@ -45,10 +45,11 @@ struct Ladectl: AsyncParsableCommand {
     ])
 
   static func main() async {
-    var json = false
+    // Where the command line can't be read, it is at least to be seen in which form that is to be told.
+    var json = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
     do {
       var command = try await asyncParseAsRoot()
-      json = (command as? any ReportingCommand)?.output.json ?? false
+      json = (command as? any ReportingCommand)?.output.json ?? json
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

@@ -49,11 +49,19 @@ package enum ControlError: Error, Sendable, Hashable {
     }
   }
 
+  /// What there is instead of something that isn't there.
+  package static func inventory(_ known: [String]) -> String {
+    switch known.count {
+    case 0: "The configuration has none."
+    case 1: "There is only \(known[0])."
+    default: "There are \(known.sorted().joined(separator: ", "))."
+    }
+  }
+
   private func missing(_ kind: String, _ name: String, _ known: [String]) -> Problem {
     Problem(
       status: 404, code: "no_such_\(kind)", title: "No such \(kind)",
       detail: "There is no \(kind) '\(name)'.",
-      hint: known.isEmpty
-        ? "The configuration has none." : "There are \(known.sorted().joined(separator: ", ")).")
+      hint: Self.inventory(known))
   }
 }

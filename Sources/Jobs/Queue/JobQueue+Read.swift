@@ -30,8 +30,8 @@ extension JobQueue {
     return counts
   }
 
-  /// With what stands in memory: how far it is when it runs, and what it waits for when it doesn't.
-  private func completed(_ job: JobSnapshot) -> JobSnapshot {
+  /// A job with what stands in memory: how far it is when it runs, and what it waits for when it doesn't.
+  package func completed(_ job: JobSnapshot) -> JobSnapshot {
     var job = job
     switch job.state {
     case .running:

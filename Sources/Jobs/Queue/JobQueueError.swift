@@ -35,7 +35,7 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
     case .refused(let id, let why): return "job \(id) \(why)"
     case .notPossible(let id, let transition):
       return
-        "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.event.name): \(transition.why)"
+        "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.participle): \(transition.why)"
     case .invalidLanes(let why): return "the lanes can't be set up: \(why)"
     case .invalidSchedule(let name, let why): return "schedule \(name) can't run: \(why)"
     case .startedBefore: return "the queue was started before: make a new one"

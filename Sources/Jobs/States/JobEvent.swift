@@ -108,6 +108,15 @@ package struct IllegalTransition: Error, Sendable, Equatable, CustomStringConver
   package let why: String
 
   package var description: String {
-    "a job that is \(state?.rawValue ?? "not submitted") can't be \(event.name): \(why)"
+    "a job that is \(state?.rawValue ?? "not submitted") can't be \(participle): \(why)"
+  }
+
+  /// What the job can't be: as the event is called, but for those that are named after whoever asks.
+  var participle: String {
+    switch event {
+    case .cancelRequested: "cancelled"
+    case .retryRequested: "retried"
+    default: event.name
+    }
   }
 }

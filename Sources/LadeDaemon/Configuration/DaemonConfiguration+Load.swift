@@ -37,7 +37,8 @@ extension DaemonConfiguration {
       data = try file.read(upToCount: longest + 1) ?? Data()
     } catch {
       let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
-      reader.report(.unreadable((cause ?? error).localizedDescription), at: nil)
+      let words = (cause ?? error).localizedDescription
+      reader.report(.unreadable(words.replacing("The operation could not be completed. ", with: "")), at: nil)
       return nil
     }
     guard data.count <= longest else {

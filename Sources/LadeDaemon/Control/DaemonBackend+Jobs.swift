@@ -27,8 +27,8 @@ extension DaemonBackend {
       let file = try await opened(submission, for: peer)
       let request = SubmissionRequest(submission)
       let job = try await queue.submit(plan.submission(request, source: file?.name, by: peer.who))
-      guard let file else { return shown(job) }
-      return shown(try await handOver(file, to: job, by: peer))
+      guard let file else { return shown(queue.completed(job)) }
+      return shown(queue.completed(try await handOver(file, to: job, by: peer)))
     }
   }
 

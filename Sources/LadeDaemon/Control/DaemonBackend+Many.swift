@@ -5,7 +5,8 @@ import Spool
 
 extension DaemonBackend {
   func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> ControlAPI.Job {
-    try await change(id, by: peer) { try await queue.setPriority(id, to: priority, by: $0) }
+    try await translating { try SubmissionRequest.checkPriority(priority) }
+    return try await change(id, by: peer) { try await queue.setPriority(id, to: priority, by: $0) }
   }
 
   func remove(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
@@ -14,6 +15,7 @@ extension DaemonBackend {
 
   func change(_ change: ControlAPI.JobChange, by peer: Peer) async throws -> JobChangeResult {
     try await translating {
+      if let priority = change.priority { try SubmissionRequest.checkPriority(priority) }
       let result = try await queue.change(filter(change.filter, for: peer), Jobs.JobChange(change), by: peer.who)
       return JobChangeResult(
         changed: result.changed, refused: result.refused,

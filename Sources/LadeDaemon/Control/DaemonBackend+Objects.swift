@@ -7,6 +7,7 @@ extension DaemonBackend {
   func objects(_ query: ObjectQuery) async throws -> ObjectPage {
     let (store, entity) = try target(query)
     let columns = try ObjectColumns(query.columns, of: entity)
+    try ObjectColumns.check(query.sort, of: entity)
     let request = try request(query)
     return try await reading(store) { context in
       let rows = try context.fetch(request).map { object in columns.paths.map { ObjectColumns.value($0, of: object) } }
@@ -87,23 +88,30 @@ struct ObjectColumns: Sendable {
       paths = properties.map { [$0] }
     } else {
       self.names = names
-      paths = try names.map { try Self.path($0, of: entity) }
+      paths = try names.map { try Self.path($0, of: entity, field: "columns") }
     }
   }
 
-  private static func path(_ name: String, of entity: EntityDescription) throws -> [PropertyDescription] {
+  /// Refuses to sort by what isn't there.
+  static func check(_ sort: [SortKey], of entity: EntityDescription) throws {
+    for key in sort { _ = try path(key.keyPath, of: entity, field: "sort") }
+  }
+
+  private static func path(
+    _ name: String, of entity: EntityDescription, field: String
+  ) throws -> [PropertyDescription] {
     var path: [PropertyDescription] = []
     var current: EntityDescription? = entity
     for part in name.split(separator: ".") {
       guard let here = current, let property = here.propertiesByName[String(part)] else {
         throw ControlError.invalid(
-          field: "columns", reason: "\(current?.name ?? name) has no property \(part)",
+          field: field, reason: "\(current?.name ?? name) has no property \(part)",
           hint: current.map { "It has \($0.properties.map(\.name).joined(separator: ", "))." })
       }
       path.append(property)
       let relationship = property as? RelationshipDescription
       if relationship?.isToMany == true {
-        throw ControlError.invalid(field: "columns", reason: "\(name) leads over a to-many relationship")
+        throw ControlError.invalid(field: field, reason: "\(name) leads over a to-many relationship")
       }
       current = relationship?.destinationEntity
     }

@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlServer
 import Foundation
 import Importing
 import Jobs
@@ -28,8 +29,12 @@ struct SubmissionRequest {
 }
 
 extension SubmissionRequest {
+  /// The priorities that a job can have.
+  static let priorities = -1_000_000...1_000_000
+
   /// Adds what is the same of every kind of job.
   func complete(_ submission: inout Jobs.JobSubmission) throws {
+    if let priority { try Self.checkPriority(priority) }
     if uniqueKey == nil, uniquePeriod != nil || uniqueStates != nil {
       throw SubmissionProblem(
         field: uniquePeriod == nil ? "unique_states" : "unique_period",
@@ -40,6 +45,14 @@ extension SubmissionRequest {
     submission.timeout = timeout
     submission.after = after
     submission.batch = batch
+  }
+
+  /// - Throws: ``SubmissionProblem`` for one that is out of range.
+  static func checkPriority(_ priority: Int) throws {
+    guard !priorities.contains(priority) else { return }
+    throw SubmissionProblem(
+      field: "priority",
+      reason: "it is \(priority), and can be from \(priorities.lowerBound) to \(priorities.upperBound)")
   }
 }
 
@@ -135,22 +148,21 @@ struct SubmissionPlan: Sendable {
   private func recipe(_ name: String?) throws -> RecipeConfiguration? {
     guard let name else { return nil }
     guard let recipe = configuration.recipe(named: name) else {
-      let known = configuration.recipes.map(\.name)
       throw SubmissionProblem(
         field: "recipe", reason: "there is no recipe \(name)",
-        advice: known.isEmpty ? "The configuration has none." : "There are \(known.joined(separator: ", ")).")
+        advice: ControlError.inventory(configuration.recipes.map(\.name)))
     }
     return recipe
   }
 
   func store(_ name: String?) throws -> DataStores.Store {
-    let known = stores.names.joined(separator: ", ")
+    let known = ControlError.inventory(stores.names)
     guard let name else {
       if let only = stores.only { return only }
-      throw SubmissionProblem(field: "store", reason: "it isn't said into which store", advice: "There are \(known).")
+      throw SubmissionProblem(field: "store", reason: "it isn't said into which store", advice: known)
     }
     guard let store = stores[name] else {
-      throw SubmissionProblem(field: "store", reason: "there is no store \(name)", advice: "There are \(known).")
+      throw SubmissionProblem(field: "store", reason: "there is no store \(name)", advice: known)
     }
     return store
   }

@@ -33,6 +33,7 @@ final class StandingQueries: Sendable {
     _ query: WatchQuery, of entity: EntityDescription, in store: DataStores.Store
   ) async throws -> AsyncStream<WatchEvent> {
     let columns = try ObjectColumns(query.columns, of: entity)
+    try ObjectColumns.check(query.sort, of: entity)
     let request = try Self.request(query)
     let context = context(of: store)
     return try await context.perform {

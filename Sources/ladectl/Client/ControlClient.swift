@@ -47,7 +47,7 @@ struct ControlClient: Sendable {
       return try read()
     } catch {
       throw ControlClientError.versionMismatch(
-        server: head.headers.first(name: "server"), detail: "its answer isn't what was expected (\(error)).")
+        server: head.headers.first(name: "server"), detail: "its answer isn't what was expected (\(words(of: error))).")
     }
   }
 

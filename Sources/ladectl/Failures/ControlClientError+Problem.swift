@@ -37,7 +37,9 @@ extension ControlClientError {
     case .notASocket(let path):
       local("no_daemon", "\(path) isn't a socket.", hint: "Give the daemon's socket by --socket or LADE_SOCKET.")
     case .cantConnect(let path, let code):
-      local("no_daemon", "Couldn't connect to \(path): \(String(cString: strerror(code))).", hint: nil)
+      local(
+        "no_daemon", "Couldn't connect to \(path): \(String(cString: strerror(code))).",
+        hint: code == ENAMETOOLONG ? "The path of a Unix socket has at most 107 bytes." : nil)
     case .hungUp(let path):
       local(
         "hung_up", "laded closed the connection on \(path) before its answer was complete.",

@@ -13,6 +13,8 @@ struct Failure: Sendable {
 
   let ending: Ending
 
+  private init(ending: Ending) { self.ending = ending }
+
   /// What an error that ended a verb means.
   init(_ error: any Error) {
     switch error {
@@ -25,6 +27,11 @@ struct Failure: Sendable {
   /// Writes the error to standard error and ends the process.
   func exit(asJSON json: Bool) -> Never {
     switch ending {
+    case .argumentParser(let error) where json && Ladectl.exitCode(for: error) == .validationFailure:
+      let problem = Problem(
+        status: 0, code: "usage", title: "The command line is wrong", detail: Ladectl.message(for: error),
+        hint: "'ladectl help VERB' tells of a verb's words and options.")
+      Failure(ending: .report(problem, .usage)).exit(asJSON: true)
     case .argumentParser(let error):
       Ladectl.exit(withError: error)
     case .report(let problem, let status):

@@ -28,7 +28,7 @@ struct JobSheet: Sendable {
     if job.isHeld == true { lines.append(("held", "until 'ladectl release \(job.id)'", .yellow)) }
     if job.isCancelRequested == true, !job.state.isEnded { lines.append(("cancelled", "asked to stop", .yellow)) }
     if let waitsFor = job.waitsFor { lines.append(("waits for", waitsFor, .yellow)) }
-    if let reason = job.reason { lines.append(("reason", reason, nil)) }
+    if let reason = job.reason, reason != job.note { lines.append(("reason", reason, nil)) }
     if let note = job.note { lines.append(("note", note, nil)) }
     lines += [
       ("work", work, nil),

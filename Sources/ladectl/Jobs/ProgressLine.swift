@@ -67,9 +67,12 @@ struct ProgressLine: Sendable {
     var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job.state)))"
     switch job.state {
     case .running:
-      if let percent = Self.percent(job.progress), job.progress.records > 0 {
-        text += ": \(percent) %, \(Quantity.count(job.progress.records, "record"))"
+      var facts = [job.progress.phase?.printable].compactMap(\.self)
+      if let percent = Self.percent(job.progress), job.progress.records > 0 || !facts.isEmpty {
+        facts.append("\(percent) %")
+        if job.progress.records > 0 { facts.append(Quantity.count(job.progress.records, "record")) }
       }
+      if !facts.isEmpty { text += ": " + facts.joined(separator: ", ") }
     case .completed:
       if job.kind == "import" || job.progress.records > 0 {
         text += ": \(Self.outcome(job.progress, of: isBrief ? "" : job.kind))"
@@ -81,7 +84,7 @@ struct ProgressLine: Sendable {
     case .retryable, .cancelled, .discarded:
       if let reason = job.reason { text += ": \(reason.printable)" }
     case .scheduled, .available:
-      break
+      if let waitsFor = job.waitsFor { text += ", waits for \(waitsFor.printable)" }
     }
     return text
   }

@@ -17,6 +17,8 @@ struct WaitDisplay: Sendable {
   private var region = LiveRegion()
   private var drawnAt = -Double.infinity
   private var tenths: [Int64: Int] = [:]
+  /// What was written of each job last, so that nothing is said twice.
+  private var told: [Int64: String] = [:]
 
   init(isInteractive: Bool, width: Int, style: Style) {
     self.isInteractive = isInteractive
@@ -49,16 +51,23 @@ struct WaitDisplay: Sendable {
     }
     let others = watch.pending.count - live.count
     if others > 0 {
-      live.append(
-        style("\(Quantity.count(others, live.isEmpty ? "job" : "more job")) to come".truncated(to: width), .dim))
+      let count = Quantity.count(others, live.isEmpty ? "job" : "more job")
+      live.append(style("\(count) to come\(Self.obstacle(to: watch.pending))".truncated(to: width), .dim))
     }
     let lines = staying.map { [ProgressLine($0).sentence(style: style)] } ?? []
     return region.redraw(staying: lines, live: live)
   }
 
+  /// What those that don't run wait for, where it is the same for all of them.
+  private static func obstacle(to jobs: [Job]) -> String {
+    let reasons = Set(jobs.filter { $0.state != .running }.map(\.waitsFor))
+    return reasons.count == 1 ? (reasons.first ?? nil).map { ", waits for \($0.printable)" } ?? "" : ""
+  }
+
   private mutating func line(for job: Job) -> String {
     tenths[job.id] = tenth(of: job)
-    return ProgressLine(job).sentence(style: style) + "\n"
+    let line = ProgressLine(job).sentence(style: style) + "\n"
+    return told.updateValue(line, forKey: job.id) == line ? "" : line
   }
 
   private mutating func progressLine(for job: Job) -> String {

@@ -84,6 +84,29 @@ struct CommandLineTests {
     #expect(ControlClientError.timedOut(seconds: 1, waitingFor: "x").exitStatus == .timedOut)
   }
 
+  @Test("a description of jobs that can't be read is told in words of people, with the place")
+  func description() async throws {
+    let directory = try TemporaryDirectory()
+    func told(_ text: String?) async throws -> String {
+      let path = directory.file("jobs.json")
+      if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+      let run = try await LadectlProcess.run(["batch", "submit", "--description", path], socket: directory.file("s"))
+      #expect(run.status == 1)
+      return String(run.error.prefix { $0 != "\n" }.dropFirst("ladectl: \(path): ".count))
+    }
+    #expect(try await told(nil).contains("o such file"))
+    #expect(try await told(#"{"jobs": [{"x": 1}]}"#) == "jobs[0]: there is no 'x' here; there are after, job, name")
+    #expect(try await told(#"{"jobs": [{"name": "a"}]}"#) == "jobs[0]: 'job' is missing")
+    #expect(try await told(#"{"jobs": 7}"#).hasPrefix("jobs: a value of the type Array"))
+    #expect(try await told("{").contains("not valid JSON"))
+  }
+
+  @Test("a socket's path that is too long is told with how long it may be")
+  func longPath() async throws {
+    let run = try await LadectlProcess.run(["status"], socket: "/" + String(repeating: "x", count: 200))
+    #expect(run.status == 5 && run.error.contains("at most 107 bytes"), "\(run.error)")
+  }
+
   @Test("nobody is told to join a group that the socket's mode keeps out")
   func closedGroup() throws {
     let directory = try TemporaryDirectory()

@@ -72,7 +72,8 @@ struct LadectlTests {
   func usage(_ arguments: [String]) async throws {
     let result = try await LadectlProcess.run(arguments)
     #expect(result.status == 64)
-    #expect(result.error.lowercased().contains("usage: ladectl") || arguments == ["nonsense"])
+    let usage = arguments.contains("--json") ? "\"code\" : \"usage\"" : "usage: ladectl"
+    #expect(result.error.lowercased().contains(usage) || arguments == ["nonsense"], "\(result.error)")
   }
 
   @Test("a misspelt verb is told with the one that was meant, at every depth")

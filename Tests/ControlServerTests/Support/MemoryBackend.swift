@@ -104,7 +104,9 @@ final class MemoryBackend: ControlBackend {
     let job = state.withLock { state in
       state.peers.append(peer)
       state.submissions.append(submission)
-      return Job.example((state.jobs.keys.max() ?? 0) + 1, .available, source: submission.source ?? "")
+      var job = Job.example((state.jobs.keys.max() ?? 0) + 1, .available, source: submission.source ?? "")
+      job.submittedAt = Date()
+      return job
     }
     set(job)
     return job

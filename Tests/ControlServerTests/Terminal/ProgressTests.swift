@@ -179,6 +179,41 @@ struct JobWatchTests {
         """)
   }
 
+  @Test("in a pipe what the job is at is said, nothing twice, and what it waits for")
+  func phases() {
+    var watch = JobWatch(.jobs([1]))
+    var display = WaitDisplay(isInteractive: false, width: 80, style: .plain)
+    var text = ""
+    func at(_ done: Int64, _ phase: String?) -> Job {
+      .example(1, .running, progress: JobProgress(bytesDone: done, bytesTotal: 100, phase: phase))
+    }
+    var waiting = Job.example(1, .available)
+    waiting.waitsFor = "lane import, which anna paused"
+    for (time, job) in [waiting, at(0, nil), at(20, nil), at(45, "copying"), at(70, "copying")].enumerated() {
+      let change = watch.note(job, at: Double(time))
+      text += display.text(for: job, change, in: watch, at: Double(time))
+    }
+    #expect(
+      text == """
+        1 stops.csv available, waits for lane import, which anna paused
+        1 stops.csv running
+        1 stops.csv running: copying, 45 %
+        1 stops.csv running: copying, 70 %
+
+        """)
+  }
+
+  @Test("on a terminal what jobs to come wait for is said where it is the same")
+  func obstacle() {
+    var watch = JobWatch(.jobs([1, 2]))
+    var display = WaitDisplay(isInteractive: true, width: 80, style: .plain)
+    var job = Job.example(1, .available)
+    job.waitsFor = "lane import, which anna paused"
+    let change = watch.note(job, at: 0)
+    let text = display.text(for: job, change, in: watch, at: 0)
+    #expect(text == "1 job to come, waits for lane import, which anna paused\n")
+  }
+
   @Test("on a terminal the bars are redrawn, not too often, and what has ended stays")
   func terminal() {
     var watch = JobWatch(.jobs([1, 2]))

@@ -73,7 +73,7 @@ struct CancelTests {
     _ = try await queue.whenEnded(job.id)
     let error = await #expect(throws: JobQueueError.self) { try await queue.cancel(job.id, by: "ben") }
     #expect(
-      error?.description == "job \(job.id) is completed and can't be cancel requested: it has succeeded already")
+      error?.description == "job \(job.id) is completed and can't be cancelled: it has succeeded already")
     await #expect(throws: JobQueueError.self) { try await queue.retry(job.id, by: "ben") }
     await #expect(throws: JobQueueError.noSuchJob(4711)) { try await queue.cancel(4711, by: "ben") }
   }

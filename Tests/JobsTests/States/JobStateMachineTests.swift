@@ -199,6 +199,6 @@ struct JobStateMachineTests {
   func message() throws {
     var job = try machine([submitted, .claimed, .succeeded])
     let error = #expect(throws: IllegalTransition.self) { try job.apply(.retryRequested, at: t0) }
-    #expect(error?.description == "a job that is completed can't be retry requested: it succeeded: submit it again")
+    #expect(error?.description == "a job that is completed can't be retried: it succeeded: submit it again")
   }
 }

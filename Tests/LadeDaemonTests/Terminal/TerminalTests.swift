@@ -128,6 +128,28 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
+  @Test("a terminal gets colours, and with NO_COLOR none, but all else", .timeLimit(.minutes(10)))
+  func colours() async throws {
+    let (folder, daemon) = try await started()
+    #expect(try await folder.imported("number,name\n1,Ada\n", as: "one.csv", into: "members").state == .completed)
+    try await TmuxTerminal.with(folder, columns: 120) { terminal in
+      try await terminal.type("ladectl list", "Enter")
+      try await terminal.shows("one.csv")
+      #expect(try await terminal.inks().contains("\u{1B}[32mcompleted"))
+      try await terminal.type("clear; NO_COLOR=1 ladectl list", "Enter")
+      try await terminal.shows { $0.first?.hasPrefix("ID") == true && $0.contains { $0.contains("one.csv") } }
+      let plain = try await terminal.inks()
+      #expect(plain.contains("completed") && !plain.contains("\u{1B}"), "\(plain)")
+      try await terminal.type("clear; NO_COLOR=1 ladectl watch", "Enter")
+      let watch = try await terminal.shows("q leaves")
+      #expect(watch.contains { $0.contains("one.csv completed") })
+      #expect(!(try await terminal.inks().contains("\u{1B}[3")))
+      try await terminal.type("q")
+      try await terminal.shows { $0.last { !$0.isEmpty } == "$" }
+    }
+    try await daemon.stop()
+  }
+
   @Test("on a terminal that can't be drawn on watch says so and writes lines", .timeLimit(.minutes(10)))
   func dumb() async throws {
     let (folder, daemon) = try await started()

@@ -72,6 +72,9 @@ final class TmuxTerminal {
     }
   }
 
+  /// The screen with the codes of its colours and weights.
+  func inks() async throws -> String { try await tmux("capture-pane", "-p", "-e") }
+
   /// Waits until the screen is as it should be; returns it.
   @discardableResult
   func shows(_ condition: ([String]) -> Bool) async throws -> [String] {

@@ -26,16 +26,16 @@ package final class ReindexOperation: JobOperation, @unchecked Sendable {
     let names = options.entities ?? job.entity.map { [$0] }
     let entities = try names?.map { name in
       guard let entity = store.store.entities.first(where: { $0.name == name }) else {
+        let known = DataEntities.of(store.coordinator.model).map(\.name).sorted().joined(separator: ", ")
         throw JobFailure(
-          code: "unknown_entity",
-          message: "\(store.name) has no entity \(name); it has \(store.store.entityNames.joined(separator: ", "))",
-          isRetryable: false)
+          code: "unknown_entity", message: "\(store.name) has no entity \(name); it has \(known)", isRetryable: false)
       }
       return entity
     }
     return try watched { watch in
       let made = try store.maintenance.reindex(entities, watch)
-      return .completed(JobProgress(records: Int64(made)), note: "\(made) indexes were made anew")
+      return .completed(
+        JobProgress(records: Int64(made)), note: made == 1 ? "1 index was made anew" : "\(made) indexes were made anew")
     }
   }
 }

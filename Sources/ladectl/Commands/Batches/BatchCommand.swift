@@ -91,7 +91,7 @@ extension Ladectl {
             submission.callback?.source = source.map { AbsolutePath.of($0) }
             return submission
           } catch {
-            throw LocalFailure.cantReadDescription(path: description, reason: "\(error)")
+            throw LocalFailure.cantReadDescription(path: description, reason: words(of: error))
           }
         }
       }

@@ -43,8 +43,11 @@ extension Ladectl {
       var query = LogQuery(job: job, level: level, limit: lines)
       guard follow else {
         let page = try await session.client.log(query)
+        // Of a job that isn't there nothing is logged either, and that is another thing to know.
+        if let job, page.lines.isEmpty { _ = try await session.client.job(job) }
+        let nothing = job.map { "Nothing was logged of job \($0): it gave no trouble; see 'ladectl show \($0)'.\n" }
         return try session.report(page) {
-          page.lines.isEmpty ? "Nothing was logged.\n" : page.lines.map { Self.text($0, session) }.joined()
+          page.lines.isEmpty ? nothing ?? "Nothing was logged.\n" : page.lines.map { Self.text($0, session) }.joined()
         }
       }
       let last = LastLine()

@@ -79,7 +79,7 @@ extension RecipeTestResult {
     var text = "\(isWhole ? "The whole file" : "The file's beginning") into \(entity) of store \(store)\(mode):\n"
     text += "  " + ProgressLine.outcome(progress) + "\n"
     for note in notes { text += "  \(note.printable)\n" }
-    if rejects.count > 0 { text += "\n" + RejectSheet(report: rejects).groups(style: style) }
+    if rejects.count > 0 { text += RejectSheet(report: rejects).groups(style: style) }
     if let failure { text += "\n" + style("The import would fail: \(failure.printable)", .red) + "\n" }
     return text
   }

@@ -33,13 +33,17 @@ struct StatsSheet: Sendable {
     return text
   }
 
+  /// Of a daemon that has just been started the last hour is the last minute: that is said once.
   private var rates: TextTable {
-    TextTable(
+    let rates = stats.rates.enumerated().filter { index, rate in
+      index == 0 || Quantity.duration(rate.seconds) != Quantity.duration(stats.rates[index - 1].seconds)
+    }.map(\.element)
+    return TextTable(
       columns: [
         .init("THE LAST"), .init("COMPLETED", .right), .init("CANCELLED", .right), .init("DISCARDED", .right),
         .init("RECORDS", .right), .init("RECORDS/S", .right),
       ],
-      rows: stats.rates.map { rate in
+      rows: rates.map { rate in
         [
           .init(Quantity.duration(rate.seconds)), .init(Quantity.count(rate.completed)),
           .init(Quantity.count(rate.cancelled)), .init(Quantity.count(rate.discarded), rate.discarded > 0 ? .red : nil),

@@ -53,7 +53,8 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     try file.commit()
     (progress.bytesDone, progress.bytesTotal) = (file.length, file.length)
     report(progress)
-    let note = ["\(progress.records) \(entity.name) in \(file.name), \(file.length) bytes"] + plan.notes
+    let path = environment.exportsDirectory.appendingPathComponent(file.name).path
+    let note = ["\(progress.records) \(entity.name) in \(path), \(file.length) bytes"] + plan.notes
     return .completed(progress, note: note.joined(separator: "; "))
   }
 
