@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,6 +43,15 @@ int lade_is_open_for_writing(int fd) {
   if (fcntl(fd, F_SETSIG, SIGURG) != 0) return -errno;
   if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -errno;
   return fcntl(fd, F_SETLEASE, F_UNLCK) != 0 ? -errno : 0;
+}
+
+int lade_birth_time(int directory, const char *name, int64_t *nanoseconds) {
+  struct statx status;
+  int flags = AT_SYMLINK_NOFOLLOW | (name[0] == 0 ? AT_EMPTY_PATH : 0);
+  if (statx(directory, name, flags, STATX_BTIME, &status) != 0) return -errno;
+  if (!(status.stx_mask & STATX_BTIME)) return -EOPNOTSUPP;
+  *nanoseconds = status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+  return 0;
 }
 
 int lade_synchronise_file_system(int fd) { return syncfs(fd) != 0 ? -errno : 0; }

@@ -168,8 +168,10 @@ struct HandOverTests {
     for text in ["data", "seen again"] {
       try Data(text.utf8).write(to: URL(fileURLWithPath: elsewhere.path + "/x.csv"))
       let file = try directory.open(FileName("x.csv"))
-      try handOver.move(FileName("x.csv"), of: directory, file, to: "1-x.csv")
+      try handOver.move(FileName("x.csv"), of: SpoolPlace(directory: directory, recipe: nil), file, to: "1-x.csv")
       #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == [])
+      #expect(try spool.names("active") == [".1-x.csv.rest", "1-x.csv"].suffix(text == "data" ? 2 : 1))
+      try handOver.forgetRests()
       #expect(try spool.text("active/1-x.csv") == "data")
     }
     #expect(try spool.names("active") == ["1-x.csv"])

@@ -165,7 +165,8 @@ struct RobustnessTests {
     try writer.write(contentsOf: Data(" and more".utf8))
     try writer.close()
     #expect(throws: SpoolError.self) {
-      try HandOver(directories: spool.directories).move(FileName("x.csv"), of: directory, file, to: "1-x.csv")
+      try HandOver(directories: spool.directories).move(
+        FileName("x.csv"), of: SpoolPlace(directory: directory, recipe: nil), file, to: "1-x.csv")
     }
     #expect(try spool.names("active") == [])
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "first and more")
@@ -186,7 +187,8 @@ struct RobustnessTests {
     try #require(ftruncate(number, 1 << 38) == 0)
     let directory = try DirectoryHandle(trustedPath: elsewhere.path)
     let file = try directory.open(FileName("x.csv"))
-    try HandOver(directories: spool.directories).move(FileName("x.csv"), of: directory, file, to: "1-x.csv")
+    try HandOver(directories: spool.directories).move(
+      FileName("x.csv"), of: SpoolPlace(directory: directory, recipe: nil), file, to: "1-x.csv")
     let copy = try spool.directories.handle(.active).open(FileName("1-x.csv"))
     #expect(copy.status.size == 1 << 38)
     #expect(copy.status.allocated < 1 << 20)

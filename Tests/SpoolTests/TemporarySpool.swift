@@ -96,7 +96,7 @@ final class JobLedger: Sendable {
     let (job, body) = state.withLock { state in
       state.asked += 1
       if let job = state.jobs[entry.identity] { return (job, state.beforeAnswering) }
-      let job = Int64(state.jobs.count + 1)
+      let job = Int64(state.entries.count + 1)
       state.jobs[entry.identity] = job
       state.entries.append(entry)
       return (job, state.beforeAnswering)
@@ -105,7 +105,10 @@ final class JobLedger: Sendable {
     return job
   }
 
-  func announce(_ job: Int64) { takenContinuation.yield(job) }
+  func announce(_ job: Int64) {
+    state.withLock { $0.jobs = $0.jobs.filter { $0.value != job } }
+    takenContinuation.yield(job)
+  }
   func withdraw(_ job: Int64) { state.withLock { $0.withdrawn.append(job) } }
 
   var entries: [SpoolEntry] { state.withLock { $0.entries } }

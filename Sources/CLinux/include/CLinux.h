@@ -21,6 +21,10 @@ int lade_open_place_beneath(int directory, const char *path);
 /// Whether a descriptor is of a file that the kernel makes up as it is read (/proc, /sys and the like): 1 yes, 0 no.
 int lade_is_pseudo_file_system(int fd);
 
+/// When the file was made that has this name in a directory (a link itself, if it is one), or, where the name is empty, that
+/// of the descriptor: statx(2)'s birth time, in nanoseconds since 1970. -EOPNOTSUPP where the file system doesn't keep it.
+int lade_birth_time(int directory, const char *name, int64_t *nanoseconds);
+
 /// syncfs(2): waits until everything that was written to the file system of a descriptor is on disk.
 int lade_synchronise_file_system(int fd);
 

@@ -48,7 +48,7 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var submittedBy: String
   /// Of the jobs with one key only one is in the queue at a time.
   public var uniqueKey: String?
-  /// The identity of the spool entry that it comes from.
+  /// The identity of the spool entry that it comes from, until its file has arrived.
   public var spoolIdentity: String?
 
   /// When it was handed in. All times are kept to the microsecond.

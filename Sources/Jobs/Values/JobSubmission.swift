@@ -44,7 +44,8 @@ package struct JobSubmission: Sendable, Equatable {
   package var batch: Int64?
   /// How often it is tried in all.
   package var maxAttempts: Int
-  /// The identity of the spool entry that it comes from: one entry makes one job, ever.
+  /// The identity of the spool entry that it comes from: one entry makes one job, until its
+  /// file has arrived.
   package var spoolIdentity: String?
   /// Who hands it in.
   package var submittedBy: String

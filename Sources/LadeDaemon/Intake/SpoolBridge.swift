@@ -103,7 +103,7 @@ struct SpoolBridge: Sendable {
 
   /// Ends a job whose file was written to while it was taken.
   func withdrawn(_ id: Int64) async throws {
-    _ = try await queue().cancel(id, by: "spool: its file was written to while it was taken")
+    _ = try await queue().withdraw(id, reason: "cancelled by the spool: its file was written to while it was taken")
   }
 
   /// Forgets how far a job had come in its store, and puts its file away.
@@ -165,7 +165,8 @@ struct SpoolBridge: Sendable {
       guard job.spoolIdentity != nil, job.submittedAt < start else { return }
       let name = Self.activeName(of: job)
       guard try await !directories.onQueue({ try directories.isActive(name) }) else { return }
-      _ = try await queue().cancel(job.id, by: "spool: its file was withdrawn before it was taken")
+      _ = try await queue().withdraw(
+        job.id, reason: "cancelled by the spool: its file was withdrawn before it was taken")
     }
   }
 

@@ -16,7 +16,7 @@ struct SpoolCandidate: Sendable {
   init(hotFile: OpenFile, name: FileName, recipe: String, in place: SpoolPlace) {
     let status = hotFile.status
     entry = SpoolEntry(
-      identity: SpoolEntry.identity(name: "\(recipe)/\(name.shown)", status: status),
+      identity: SpoolEntry.identity(name: "\(recipe)/\(name.shown)", file: hotFile),
       kind: .hotFolder(recipe: recipe), ticketName: nil, originalName: name.shown, hasFile: true, size: status.size,
       modified: SpoolEntry.date(status.modified), ownerUID: status.owner, ownerGID: status.group)
     self.place = place
@@ -34,7 +34,7 @@ struct SpoolCandidate: Sendable {
       fileName = nil
     }
     entry = SpoolEntry(
-      identity: SpoolEntry.identity(name: name.shown, status: file.status), kind: .ticket(ticket),
+      identity: SpoolEntry.identity(name: name.shown, file: file), kind: .ticket(ticket),
       ticketName: name.shown, originalName: source == nil ? name.shown : ticket.source?.fileName ?? name.shown,
       hasFile: source != nil, size: source?.status.size ?? 0,
       modified: SpoolEntry.date((source ?? file).status.modified), ownerUID: file.status.owner,

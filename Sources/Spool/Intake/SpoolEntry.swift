@@ -13,8 +13,7 @@ package struct SpoolEntry: Sendable, Equatable {
   /// The same for the same entry each time it is seen until it is taken, over restarts of daemon and machine; never
   /// that of another entry. One identity is one job: note it in the transaction that makes the job.
   ///
-  /// It is `inode:size:mtime:ctime:name`, times in nanoseconds. Nobody can set ctime, so that a file dropped again
-  /// with its old time and a used inode is a new entry; the device isn't in it, for its number may change at a boot.
+  /// It is a ``FileMark`` and the name from `incoming/` on.
   package let identity: String
   /// A ticket with what it says, or a hot folder's recipe.
   package let kind: Kind
@@ -41,8 +40,8 @@ package struct SpoolEntry: Sendable, Equatable {
 }
 
 extension SpoolEntry {
-  static func identity(name: String, status: FileStatus) -> String {
-    "\(status.inode):\(status.size):\(status.modified):\(status.changed):\(name)"
+  static func identity(name: String, file: OpenFile) -> String {
+    "\(FileMark(file)):\(name)"
   }
 
   static func date(_ nanoseconds: Int64) -> Date {

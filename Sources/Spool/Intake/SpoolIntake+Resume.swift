@@ -1,12 +1,14 @@
 import Glibc
 
 extension SpoolIntake {
-  /// Finishes the hand-overs that a kill or a full disk interrupted: tickets in `active/` whose file isn't there. Before
-  /// anything else is taken, for another ticket may name the same file.
+  /// Finishes the hand-overs that a kill or a full disk interrupted: what still lies in `incoming/` though its copy is
+  /// whole, then tickets in `active/` whose file isn't there. Before anything else is taken, for another ticket may name
+  /// the same file.
   func resumeHandOvers() throws {
     guard let incoming else { return }
     handOversAreOpen = false
     let active = try directories.handle(.active)
+    let finished = try removeRests(in: active, incoming)
     try active.forEach { name, _ in
       guard let text = name.text else { return }
       if text.hasPrefix("."), text.hasSuffix(".part") { return try active.remove(name) }
@@ -14,7 +16,7 @@ extension SpoolIntake {
         return
       }
       do {
-        try resumeHandOver(job, of: name, in: active, incoming)
+        try resumeHandOver(job, of: name, in: active, incoming, isFinished: finished.contains(job))
       } catch {
         handOversAreOpen = true
         _ = report(error, at: active.place(name))
@@ -22,18 +24,50 @@ extension SpoolIntake {
     }
   }
 
+  /// Removes from `incoming/` what was copied from there.
+  /// - Returns: the jobs whose ticket was finished by that. Those whose file was are about to be announced.
+  private func removeRests(in active: DirectoryHandle, _ incoming: SpoolPlace) throws -> Set<Int64> {
+    var tickets = Set<Int64>()
+    unremoved = [:]
+    try active.forEach { name, _ in
+      guard let target = HandOverRest.target(ofName: name) else { return }
+      do {
+        let isWhole = try handOver.removeRest(of: target) { $0.map { hotFolders[$0] } ?? incoming }
+        if failures.succeeded(at: active.place(name)) {
+          logger.notice("spool: goes on", metadata: ["entry": "\(active.place(name))"])
+        }
+        guard isWhole, let text = target.text, let job = SpoolDirectories.job(ofActiveName: text) else { return }
+        if text == SpoolDirectories.ticketName(job: job) { tickets.insert(job) } else { unannounced.append(job) }
+      } catch {
+        // Until it can be removed it is passed over: its job may have run.
+        if let rest = try handOver.rest(of: target) {
+          unremoved[PendingEntries.Key(recipe: rest.recipe, name: rest.name)] = rest.mark
+        }
+        handOversAreOpen = true
+        _ = report(error, at: active.place(name))
+      }
+    }
+    return tickets
+  }
+
   private func resumeHandOver(
-    _ job: Int64, of name: FileName, in active: DirectoryHandle, _ incoming: SpoolPlace
+    _ job: Int64, of name: FileName, in active: DirectoryHandle, _ incoming: SpoolPlace, isFinished: Bool
   ) throws {
     let bytes = try active.open(name).read(atMost: Ticket.longest + 1, path: active.place(name))
     let ticket = try Ticket(parsing: bytes)
-    guard let source = ticket.source else { return }
+    guard let source = ticket.source else {
+      if isFinished { unannounced.append(job) }
+      return
+    }
     let newName = SpoolDirectories.activeName(job: job, originalName: source.fileName)
-    if try active.status(of: FileName(newName)) != nil { return }
+    if try active.status(of: FileName(newName)) != nil {
+      if isFinished { unannounced.append(job) }
+      return
+    }
     switch try examiner.source(of: ticket, ticketStatus: nil, in: incoming.directory) {
     case .opened(let file):
       if case .beside(let fileName) = source {
-        try handOver.move(FileName(fileName), of: incoming.directory, file, to: newName)
+        try handOver.move(FileName(fileName), of: incoming, file, to: newName)
         unsynchronised[ObjectIdentifier(incoming.directory)] = incoming.directory
       } else {
         try handOver.copy(file, to: newName)

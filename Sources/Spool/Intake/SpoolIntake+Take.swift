@@ -13,6 +13,11 @@ extension SpoolIntake {
   /// - Returns: whether it makes sense to go on with others.
   func consider(_ name: FileName, in place: SpoolPlace, trigger: SpoolTrigger) async -> Bool {
     do {
+      if let mark = unremoved[PendingEntries.Key(recipe: place.recipe, name: name)],
+        try FileMark(of: name, in: place.directory) == mark
+      {
+        return true
+      }
       switch try examiner.examine(name, in: place, trigger: trigger) {
       case .ignore: break
       case .wait(let time, let source): wait(name, for: time, source: source)
@@ -112,16 +117,18 @@ extension SpoolIntake {
   }
 
   private func move(_ candidate: SpoolCandidate, job: Int64) throws {
-    let directory = candidate.place.directory
-    unsynchronised[ObjectIdentifier(directory)] = directory
+    let place = candidate.place
+    unsynchronised[ObjectIdentifier(place.directory)] = place.directory
     // The ticket first: left alone in `active/` by a kill, it says which file is still to come.
     if let ticket = candidate.ticket {
-      try handOver.move(candidate.name, of: directory, ticket, to: SpoolDirectories.ticketName(job: job))
+      try handOver.move(candidate.name, of: place, ticket, to: SpoolDirectories.ticketName(job: job))
     }
     guard let file = candidate.file else { return }
     let name = candidate.entry.activeName(job: job)
+    // Of a ticket that is met again the job may have its file, and this be another one.
+    if candidate.ticket != nil, try handOver.isKnown(FileName(name)) { return }
     if let fileName = candidate.fileName {
-      try handOver.move(fileName, of: directory, file, to: name)
+      try handOver.move(fileName, of: place, file, to: name)
     } else {
       try handOver.copy(file, to: name)
     }
@@ -136,6 +143,7 @@ extension SpoolIntake {
       try directories.handle(.active).synchronise()
       for directory in unsynchronised.values { try directory.synchronise() }
       unsynchronised = [:]
+      try handOver.forgetRests()
       try await taken(jobs)
     } catch {
       // It is said again by the next look.

@@ -75,6 +75,8 @@ package actor SpoolIntake {
   var unsynchronised: [ObjectIdentifier: DirectoryHandle] = [:]
   /// Whether a ticket may be in `active/` without its file: after a kill, so at the start, and after a failure.
   var handOversAreOpen = true
+  /// What was copied to `active/` and couldn't be removed.
+  var unremoved: [PendingEntries.Key: FileMark] = [:]
 
   var counts = SpoolStatus()
   var failures = FailureLog()
