@@ -18,17 +18,21 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   private let backend: Backend
   private let address: SocketAddress
   private let logger: Logger
+  private let grace: TimeAmount
   private let onListening: @Sendable () async -> Void
 
   /// A server that isn't started.
-  /// - Parameter onListening: called once, when clients can connect.
+  /// - Parameters:
+  ///   - grace: how long a client has, after the server was told to stop or found it lagging, to take what is unsent.
+  ///   - onListening: called once, when clients can connect.
   package init(
-    backend: Backend, address: SocketAddress, logger: Logger,
+    backend: Backend, address: SocketAddress, logger: Logger, grace: Duration = .seconds(5),
     onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.backend = backend
     self.address = address
     self.logger = logger
+    self.grace = TimeAmount(grace)
     self.onListening = onListening
   }
 
@@ -39,8 +43,9 @@ package struct ControlServer<Backend: ControlBackend>: Service {
     defer { socket.withdraw() }
     let failure = Mutex<(any Error)?>(nil)
     let application = Application(
-      router: ControlRoutes(backend: backend, meter: RequestMeter()).router(),
-      server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+      router: ControlRoutes(backend: backend, meter: RequestMeter(), grace: grace).router(),
+      server: .http1(
+        configuration: .init(additionalChannelHandlers: [ShutdownGrace(grace)], idleTimeout: .seconds(60))),
       configuration: .init(
         address: .unixDomainSocket(path: socket.stagingPath), serverName: LadeVersion.serverHeader),
       onServerRunning: { channel in

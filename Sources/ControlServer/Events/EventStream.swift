@@ -6,10 +6,11 @@ import ServiceLifecycle
 /// An answer of server-sent events: what every stream has in common.
 ///
 /// It ends when its writer returns, when the client goes away, and at once when the daemon shuts down. A client that
-/// doesn't read can't hold up the shutdown, nor keep anything but its connection: some seconds later that is closed,
-/// whatever is still unsent.
+/// doesn't read can't keep anything but its connection, and that for a while only, whatever is still unsent.
 struct EventStream: Sendable {
   let meter: RequestMeter
+  /// How long a client that lags may keep its connection.
+  let grace: TimeAmount
 
   /// - Parameters:
   ///   - collect: puts events where `write` takes them from, and runs beside it until it returns or is cancelled. What it
@@ -22,7 +23,7 @@ struct EventStream: Sendable {
     stop: @escaping @Sendable () -> Void
   ) -> Response {
     let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
-    let meter = meter
+    let (meter, grace) = (meter, grace)
     return Response(
       status: .ok, headers: headers,
       body: ResponseBody { writer in
@@ -32,7 +33,7 @@ struct EventStream: Sendable {
           try await request.body.consumeWithCancellationOnInboundClose { _ in
             try await withThrowingDiscardingTaskGroup { group in
               group.addTask {
-                if await !collect() { context.closeSoon() }
+                if await !collect() { context.close(in: grace) }
               }
               // A comment, so that the head is sent now and not with the first event.
               try await writer.write(ByteBuffer(string: ": laded\n\n"))
@@ -42,7 +43,6 @@ struct EventStream: Sendable {
           }
         } onGracefulShutdown: {
           stop()
-          context.closeSoon()
         }
         try await writer.finish(nil)
       })
@@ -56,8 +56,8 @@ extension ResponseBodyWriter {
 }
 
 extension ControlContext {
-  /// Closes the connection some seconds from now, whatever is still unsent then.
-  fileprivate func closeSoon() {
-    channel.eventLoop.scheduleTask(in: .seconds(5)) { channel.close(promise: nil) }
+  /// Closes the connection that much later, whatever is still unsent then.
+  fileprivate func close(in time: TimeAmount) {
+    channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
   }
 }

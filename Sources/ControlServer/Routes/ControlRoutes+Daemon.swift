@@ -37,7 +37,7 @@ extension ControlRoutes {
     let lines = Handed(backend.logLines())
     let last = backend.log(query)
     let queue = EventQueue<LogLine>(capacity: 2 * LogQuery.maximumLimit)
-    return EventStream(meter: meter).response(to: request, context) {
+    return EventStream(meter: meter, grace: grace).response(to: request, context) {
       for line in last { queue.put(line) }
       let known = last.last?.number ?? 0
       guard let lines = lines.take() else { return true }

@@ -21,7 +21,7 @@ extension ControlRoutes {
   ) -> Response {
     let mailbox = JobMailbox()
     let changes = Handed(changes)
-    return EventStream(meter: meter).response(to: request, context) {
+    return EventStream(meter: meter, grace: grace).response(to: request, context) {
       if let job { mailbox.put(job) }
       guard let changes = changes.take() else { return true }
       for await change in changes where job == nil || change.id == job?.id {
@@ -46,7 +46,7 @@ extension ControlRoutes {
     let events = try await Handed(backend.watch(WatchQuery(request.query())))
     // As many differences as a few whole results have.
     let queue = EventQueue<WatchEvent>(capacity: 8 * WatchQuery.maximumLimit)
-    return EventStream(meter: meter).response(to: request, context) {
+    return EventStream(meter: meter, grace: grace).response(to: request, context) {
       guard let events = events.take() else { return true }
       for await event in events where !queue.put(event, size: event.size) { return false }
       queue.finish()

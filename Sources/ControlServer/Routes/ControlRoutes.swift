@@ -1,10 +1,13 @@
 import ControlAPI
 import Hummingbird
+import NIOCore
 
 /// Which request goes where. The routes themselves are in the files beside this one, by what they are about.
 struct ControlRoutes<Backend: ControlBackend>: Sendable {
   let backend: Backend
   let meter: RequestMeter
+  /// How long a client that lags may keep its connection.
+  var grace = TimeAmount.seconds(5)
 
   /// Every route. A test holds them against `openapi.yaml`.
   var all: [ControlRoute] { daemonRoutes + jobRoutes + batchRoutes + laneRoutes + storeRoutes }
