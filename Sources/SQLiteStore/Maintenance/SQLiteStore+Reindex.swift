@@ -5,6 +5,7 @@ extension SQLiteStore {
   package func reindex(_ entities: [EntityDescription]?, _ watch: MaintenanceWatch) throws -> Int {
     try writer.refuseInTransaction("make the store's indexes anew")
     let tables: Set<String>? = try entities.map { entities in try self.tables(of: entities) }
+    try watch.check()
     return try translating {
       let names = try writer.withoutTransaction { db in
         try Row.fetchAll(

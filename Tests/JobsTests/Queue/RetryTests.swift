@@ -66,7 +66,8 @@ struct RetryTests {
     let queue = try house.queue(hooks: .init(revive: { _ in throw CocoaError(.fileNoSuchFile) }))
     let id = try await queue.submit(.of("noop")).id
     _ = try await queue.cancel(id, by: "ben")
-    await #expect(throws: JobQueueError.self) { try await queue.retry(id, by: "ben") }
+    let error = await #expect(throws: JobQueueError.self) { try await queue.retry(id, by: "ben") }
+    #expect(error?.description.contains("can't be tried again") == true, "\(String(describing: error))")
     #expect(try await queue.job(id).state == .cancelled)
   }
 

@@ -129,6 +129,7 @@ struct ContentCopyTests {
       try coordinator.maintenance(of: store).copyContent(to: directory.file("half.sqlite"), stop)
     }
     #expect(throws: MaintenanceStopped.self) { try coordinator.maintenance(of: store).vacuum(.whole(), stop) }
+    #expect(throws: MaintenanceStopped.self) { try coordinator.maintenance(of: store).reindex(nil, stop) }
     #expect(throws: MaintenanceStopped.self) {
       try coordinator.maintenance(of: store).check(.full, stop) { Issue.record("\($0)") }
     }

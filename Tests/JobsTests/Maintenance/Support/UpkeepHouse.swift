@@ -72,10 +72,10 @@ final class UpkeepHouse: Sendable {
   }
 
   /// A queue that is started. `scripts` are kinds of the test's own; `heard` is called with what the upkeep of a kind reports,
-  /// on its thread, before anybody else hears of it.
+  /// on its thread, before anybody else hears of it. `done` is called when it has done its work, before the queue hears of it.
   func queue(
     _ scripts: [String: ScriptedOperation.Script] = [:], hearing kind: String? = nil,
-    _ heard: @escaping @Sendable (JobProgress) -> Void = { _ in },
+    _ heard: @escaping @Sendable (JobProgress) -> Void = { _ in }, done: @escaping @Sendable () -> Void = {},
     environment change: (inout JobEnvironment) -> Void = { _ in }
   ) async throws -> JobQueue {
     var catalogue = OperationCatalogue()
@@ -89,7 +89,7 @@ final class UpkeepHouse: Sendable {
           heard(progress)
           report(progress)
         }
-        return factory(job, environment)
+        return DoneOperation(factory(job, environment), done)
       }
     }
     for (kind, script) in scripts {
@@ -161,5 +161,30 @@ extension JobQueue {
   /// Submits a job and waits for its end.
   func run(_ submission: JobSubmission) async throws -> JobSnapshot {
     try await whenEnded(submit(submission).id)
+  }
+}
+
+/// Another operation, and then the test's.
+private final class DoneOperation: JobOperation, @unchecked Sendable {
+  // Sendable: both are constant.
+  private let inner: JobOperation?
+  private let done: @Sendable () -> Void
+
+  init(_ inner: JobOperation, _ done: @escaping @Sendable () -> Void) {
+    self.inner = inner
+    self.done = done
+    super.init(job: inner.job, environment: inner.environment)
+  }
+
+  required init(job: JobSnapshot, environment: JobEnvironment) {
+    (inner, done) = (nil, {})
+    super.init(job: job, environment: environment)
+  }
+
+  override func perform() throws -> JobOutcome {
+    guard let inner else { return .completed(JobProgress()) }
+    let outcome = try inner.perform()
+    done()
+    return outcome
   }
 }
