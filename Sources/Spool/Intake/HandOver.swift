@@ -58,7 +58,9 @@ final class HandOver: Sendable {
     let (active, directory) = (try directories.handle(.active), place.directory)
     // If it couldn't be removed, it comes here again: the job may even be done by now.
     if try !isKnown(new) {
-      let (rest, note) = (HandOverRest(recipe: place.recipe, name: name, mark: FileMark(file)), HandOverRest.name(of: new))
+      let (rest, note) = (
+        HandOverRest(recipe: place.recipe, name: name, mark: FileMark(file)), HandOverRest.name(of: new)
+      )
       try write(rest, as: note, in: active)
       do {
         try copy(file, as: new)

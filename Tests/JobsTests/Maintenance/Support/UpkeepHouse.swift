@@ -75,7 +75,7 @@ final class UpkeepHouse: Sendable {
   /// on its thread, before anybody else hears of it. `done` is called when it has done its work, before the queue hears of it.
   func queue(
     _ scripts: [String: ScriptedOperation.Script] = [:], hearing kind: String? = nil,
-    _ heard: @escaping @Sendable (JobProgress) -> Void = { _ in }, done: @escaping @Sendable () -> Void = {},
+    _ heard: @escaping @Sendable (JobProgress) -> Void = { _ in }, done: (@Sendable () -> Void)? = nil,
     environment change: (inout JobEnvironment) -> Void = { _ in }
   ) async throws -> JobQueue {
     var catalogue = OperationCatalogue()
@@ -89,7 +89,8 @@ final class UpkeepHouse: Sendable {
           heard(progress)
           report(progress)
         }
-        return DoneOperation(factory(job, environment), done)
+        let operation = factory(job, environment)
+        return done.map { DoneOperation(operation, $0) } ?? operation
       }
     }
     for (kind, script) in scripts {
@@ -164,7 +165,7 @@ extension JobQueue {
   }
 }
 
-/// Another operation, and then the test's.
+/// Another operation, which nobody stops, and then the test's.
 private final class DoneOperation: JobOperation, @unchecked Sendable {
   // Sendable: both are constant.
   private let inner: JobOperation?
