@@ -25,8 +25,8 @@ extension JobLedger {
 extension LedgerTurn {
   /// The job that answers a submission in place of a new one.
   func existing(for submission: JobSubmission) throws -> Job? {
-    if let identity = submission.spoolIdentity {
-      let same = FetchPredicate.equal(JobSlot.spoolIdentity.name, .string(identity))
+    if let origin = submission.origin {
+      let same = FetchPredicate.equal(JobSlot.origin.name, .string(origin.rawValue))
       if let job = try first(same) { return job }
     }
     guard let uniqueness = submission.uniqueness else { return nil }
@@ -67,7 +67,7 @@ extension LedgerTurn {
     job.options = submission.options
     job.tags = submission.tags
     job.uniqueKey = submission.uniqueKey
-    job.spoolIdentity = submission.spoolIdentity
+    job.origin = submission.origin
     job.submittedBy = submission.submittedBy
     job.maxAttempts = submission.maxAttempts
     job.timeout = submission.timeout

@@ -10,7 +10,7 @@ extension Job {
     return JobSnapshot(
       id: id, kind: kind, lane: lane, state: state, priority: priority, store: store, entity: entityName, mode: mode,
       recipe: recipe, source: source, activeName: activeName, format: format, options: options, tags: tags,
-      submittedBy: submittedBy, uniqueKey: uniqueKey, spoolIdentity: spoolIdentity, submittedAt: submittedAt,
+      submittedBy: submittedBy, uniqueKey: uniqueKey, origin: origin, submittedAt: submittedAt,
       notBefore: notBefore, availableAt: availableAt, startedAt: startedAt, endedAt: endedAt, attempt: attempt,
       maxAttempts: maxAttempts, rescues: rescues, isHeld: isHeld, isAwaitingFile: isAwaitingFile,
       isAwaitingJobs: isAwaitingJobs, isCancelRequested: isCancelRequested, timeout: timeout, deadline: deadline,

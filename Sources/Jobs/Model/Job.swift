@@ -59,9 +59,9 @@ package final class Job: ManagedObject {
     get { self[.uniqueKey] }
     set { self[.uniqueKey] = newValue }
   }
-  package var spoolIdentity: String? {
-    get { self[.spoolIdentity] }
-    set { self[.spoolIdentity] = newValue }
+  package var origin: JobOrigin? {
+    get { (self[.origin] as String?).flatMap { JobOrigin(rawValue: $0) } }
+    set { self[.origin] = newValue?.rawValue }
   }
 
   /// Stored as `|one|two|`, so that one can be looked for with its bars.

@@ -25,9 +25,9 @@ package final class JobSchedule: ManagedObject {
     get { self[.lastOutcome] }
     set { self[.lastOutcome] = newValue }
   }
-  var lastJobIdentity: String? {
-    get { self[.lastJobIdentity] }
-    set { self[.lastJobIdentity] = newValue }
+  var lastOrigin: String? {
+    get { self[.lastOrigin] }
+    set { self[.lastOrigin] = newValue }
   }
 
   private subscript<T: AttributeValue>(slot: JobScheduleSlot) -> T? {
@@ -48,8 +48,8 @@ enum JobScheduleSlot: Int, CaseIterable {
   case lastElapse
   /// What came of it, for people.
   case lastOutcome
-  /// The `spoolIdentity` of the latest job that was made.
-  case lastJobIdentity
+  /// The origin of the latest job that was made.
+  case lastOrigin
 
   var name: String { "\(self)" }
 }
@@ -66,7 +66,7 @@ extension QueueModel {
         AttributeDefinition(JobScheduleSlot.handled.name, .date),
         AttributeDefinition(JobScheduleSlot.lastElapse.name, .date),
         AttributeDefinition(JobScheduleSlot.lastOutcome.name, .string),
-        AttributeDefinition(JobScheduleSlot.lastJobIdentity.name, .string),
+        AttributeDefinition(JobScheduleSlot.lastOrigin.name, .string),
       ],
       uniquenessConstraints: [[JobScheduleSlot.name.name]])
   }

@@ -3,7 +3,7 @@ public import ManagedObjects
 /// The slots of ``Job``, named as its properties: one list for the model, the class and the predicates.
 enum JobSlot: Int, CaseIterable {
   case kind, lane, state, priority, store, entityName, mode, recipe, source, activeName, format, options, tags
-  case submittedBy, uniqueKey, spoolIdentity
+  case submittedBy, uniqueKey, origin
   case submittedAt, notBefore, availableAt, startedAt, endedAt
   case attempt, maxAttempts, rescues, isHeld, isAwaitingFile, isCancelRequested
   case reason, failureCode, note, rejectsFile

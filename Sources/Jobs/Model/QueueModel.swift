@@ -61,7 +61,7 @@ package enum QueueModel {
         text(.kind, isOptional: false), text(.lane, isOptional: false), text(.state, isOptional: false),
         number(.priority, .integer32), text(.store), text(.entityName), text(.mode), text(.recipe), text(.source),
         text(.activeName), text(.format), text(.options, isOptional: false), text(.tags),
-        text(.submittedBy, isOptional: false), text(.uniqueKey), text(.spoolIdentity),
+        text(.submittedBy, isOptional: false), text(.uniqueKey), text(.origin),
         AttributeDefinition(JobSlot.submittedAt.name, .date, isOptional: false), date(.notBefore), date(.availableAt),
         date(.startedAt), date(.endedAt), number(.attempt, .integer32), number(.maxAttempts, .integer32),
         number(.rescues, .integer32), flag(.isHeld), flag(.isAwaitingFile), flag(.isCancelRequested), text(.reason),
@@ -78,7 +78,7 @@ package enum QueueModel {
           JobSlot.dependencies.name, to: dependency, inverse: JobDependencySlot.job.name, isToMany: true,
           deleteRule: .cascade),
       ],
-      uniquenessConstraints: [[JobSlot.spoolIdentity.name]],
+      uniquenessConstraints: [[JobSlot.origin.name]],
       indexes: [
         index("claim", [(.lane, true), (.state, true), (.priority, false)]),
         sparse("due", .availableAt),

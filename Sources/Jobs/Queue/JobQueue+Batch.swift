@@ -15,7 +15,7 @@ extension JobQueue {
     }
     for submission in batch.members.map(\.submission) + [batch.callback].compactMap({ $0 }) {
       try check(submission)
-      guard submission.uniqueness == nil, submission.spoolIdentity == nil, submission.batch == nil else {
+      guard submission.uniqueness == nil, submission.origin == nil, submission.batch == nil else {
         throw JobQueueError.invalidSubmission("a job of a batch can't have a unique key, or belong to another batch")
       }
     }

@@ -40,18 +40,17 @@ extension JobQueue {
     try await ledger.change { turn in
       let job = try turn.job(id)
       if job.isAwaitingFile, let activeName { job.activeName = activeName }
-      // What is met under that identity from now on was put there again.
-      job.spoolIdentity = nil
+      if job.origin?.endsWithArrival == true { job.origin = nil }
       try turn.apply(.fileArrived, to: job, reason: "its file has arrived", by: who)
       return job
     }
   }
 
-  /// Ends a job whose file won't come. What comes later under the identity of its entry makes a job of its own.
+  /// Ends a job whose file won't come. What comes later and has its origin makes a job of its own.
   package func withdraw(_ id: Int64, reason: String) async throws -> JobSnapshot {
     try await ledger.change { turn in
       let job = try turn.job(id)
-      job.spoolIdentity = nil
+      job.origin = nil
       try turn.apply(.cancelRequested, to: job, reason: reason, by: "spool")
       return job
     }

@@ -6,7 +6,7 @@ extension JobQueue {
 
   /// Takes a job in. It is durable when this returns.
   ///
-  /// One spool entry makes one job: for a known `spoolIdentity` the job that it made is returned. So is the job that is
+  /// One origin makes one job: for a known one the job that it made is returned. So is the job that is
   /// not to be there twice, as its ``JobUniqueness`` says.
   /// - Throws: ``JobQueueError/unknownKind(_:known:)``, ``JobQueueError/unknownLane(_:known:)``,
   ///   ``JobQueueError/invalidSubmission(_:)``, ``JobQueueError/noSuchJob(_:)`` for one that it is to follow,

@@ -132,9 +132,9 @@ extension LedgerTurn {
     if outcome.isNewJob {
       var submission = schedule.submission
       submission.submittedBy = "schedule \(schedule.name)"
-      let identity = "schedule:\(schedule.name):\(ISODate.text(of: time) ?? "\(elapse.time)")"
-      submission.spoolIdentity = identity
-      row.lastJobIdentity = identity
+      let origin = JobOrigin.schedule(name: schedule.name, time: ISODate.text(of: time) ?? "\(elapse.time)")
+      submission.origin = origin
+      row.lastOrigin = origin.rawValue
       if try existing(for: submission) == nil {
         _ = try insert(submission)
       } else {
@@ -149,7 +149,7 @@ extension LedgerTurn {
     isLate: Bool, _ missed: MissedTimes?, of schedule: ScheduleConfiguration, _ row: JobSchedule
   ) throws -> ScheduleOutcome {
     if schedule.catchUp == .skip, isLate, let missed { return .skipped(missed) }
-    if let identity = row.lastJobIdentity, let last = try job(withIdentity: identity), let state = last.jobState,
+    if let origin = row.lastOrigin, let last = try job(withOrigin: origin), let state = last.jobState,
       !state.isEnded
     {
       return .leftOut(job: last.objectID.number, state: state.rawValue)
@@ -157,9 +157,9 @@ extension LedgerTurn {
     return missed.map { .caughtUp($0) } ?? .made
   }
 
-  private func job(withIdentity identity: String) throws -> Job? {
+  private func job(withOrigin origin: String) throws -> Job? {
     let request = FetchRequest<Job>(
-      entityName: QueueModel.job, predicate: .equal(JobSlot.spoolIdentity.name, .string(identity)), fetchLimit: 1)
+      entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
     return try context.fetch(request).first
   }
 }

@@ -19,7 +19,7 @@ extension JobQueue {
           timeZones: zones.enumerated().filter { zones.firstIndex(of: $1) == $0 }.map(\.element),
           catchUp: schedule.catchUp, isEnabled: schedule.isEnabled,
           nextElapse: due[schedule.name]?.next.map { ISODate.date(microseconds: $0.due) }, lastElapse: row?.lastElapse,
-          lastOutcome: row?.lastOutcome, lastJob: try row?.lastJobIdentity.flatMap { try ledger.lastJob($0) })
+          lastOutcome: row?.lastOutcome, lastJob: try row?.lastOrigin.flatMap { try ledger.lastJob($0) })
       }
     }
   }
@@ -93,17 +93,17 @@ extension JobLedger {
   /// The latest job of a schedule, if it has no file yet, on the ledger's queue, where the caller is. There is no other:
   /// the next isn't made before this one has ended.
   fileprivate func jobAwaitingFile(of schedule: ScheduleConfiguration) throws -> JobSnapshot? {
-    guard let identity = try row(of: schedule, in: context)?.lastJobIdentity else { return nil }
+    guard let origin = try row(of: schedule, in: context)?.lastOrigin else { return nil }
     let request = FetchRequest<Job>(
-      entityName: QueueModel.job, predicate: .equal(JobSlot.spoolIdentity.name, .string(identity)), fetchLimit: 1)
+      entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
     guard let job = try context.fetch(request).first, job.isAwaitingFile, job.jobState == .scheduled else { return nil }
     return try job.snapshot()
   }
 
   /// The job that a schedule made, read in the main context, where the caller is.
-  fileprivate func lastJob(_ identity: String) throws -> ScheduleSnapshot.LastJob? {
+  fileprivate func lastJob(_ origin: String) throws -> ScheduleSnapshot.LastJob? {
     let request = FetchRequest<Job>(
-      entityName: QueueModel.job, predicate: .equal(JobSlot.spoolIdentity.name, .string(identity)), fetchLimit: 1)
+      entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
     guard let job = try mainContext.fetch(request).first, let state = job.jobState else { return nil }
     return ScheduleSnapshot.LastJob(id: job.objectID.number, state: state)
   }

@@ -48,8 +48,8 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var submittedBy: String
   /// Of the jobs with one key only one is in the queue at a time.
   public var uniqueKey: String?
-  /// The identity of the spool entry that it comes from, until its file has arrived.
-  public var spoolIdentity: String?
+  /// What the daemon made it of; nil of one that somebody handed in, and of an entry of the spool whose file has arrived.
+  public var origin: JobOrigin?
 
   /// When it was handed in. All times are kept to the microsecond.
   public var submittedAt: Date

@@ -44,9 +44,8 @@ package struct JobSubmission: Sendable, Equatable {
   package var batch: Int64?
   /// How often it is tried in all.
   package var maxAttempts: Int
-  /// The identity of the spool entry that it comes from: one entry makes one job, until its
-  /// file has arrived.
-  package var spoolIdentity: String?
+  /// What the daemon makes it of: one origin makes one job.
+  package var origin: JobOrigin?
   /// Who hands it in.
   package var submittedBy: String
 
@@ -55,7 +54,7 @@ package struct JobSubmission: Sendable, Equatable {
     kind: String, lane: String, priority: Int = 0, store: String? = nil, entity: String? = nil, mode: String? = nil,
     recipe: String? = nil, source: String? = nil, activeName: String? = nil, format: String? = nil,
     options: String = "{}", tags: [String] = [], notBefore: Date? = nil, isHeld: Bool = false,
-    awaitsFile: Bool = false, uniqueKey: String? = nil, maxAttempts: Int = 5, spoolIdentity: String? = nil,
+    awaitsFile: Bool = false, uniqueKey: String? = nil, maxAttempts: Int = 5, origin: JobOrigin? = nil,
     timeout: TimeInterval? = nil, deadline: Date? = nil, after: [JobDependency] = [], batch: Int64? = nil,
     submittedBy: String
   ) {
@@ -80,7 +79,7 @@ package struct JobSubmission: Sendable, Equatable {
     self.after = after
     self.batch = batch
     self.maxAttempts = maxAttempts
-    self.spoolIdentity = spoolIdentity
+    self.origin = origin
     self.submittedBy = submittedBy
   }
 

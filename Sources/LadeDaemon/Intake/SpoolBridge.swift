@@ -49,11 +49,11 @@ struct SpoolBridge: Sendable {
     try check(request.kind, of: entry)
     do {
       var submission = try plan.submission(request, source: entry.originalName, by: "spool (user \(entry.ownerUID))")
-      submission.spoolIdentity = entry.identity
+      submission.origin = .spool(entry.identity)
       // Of another kind it is the ticket that has to arrive.
       submission.awaitsFile = true
       let job = try await queue().submit(submission)
-      guard job.spoolIdentity == entry.identity else {
+      guard job.origin == submission.origin else {
         throw SpoolRefusal.unacceptable(
           what: "unique_key: job \(job.id) has the same one and hasn't ended",
           advice: "Submit it again when that has ended, or with a key of its own.")
@@ -152,7 +152,7 @@ struct SpoolBridge: Sendable {
       let name = Self.activeName(of: job)
       if try await directories.onQueue({ try directories.isActive(name) }) {
         _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
-      } else if job.spoolIdentity == nil {
+      } else if job.origin == nil {
         _ = try await queue().cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
       }
     }
@@ -162,7 +162,7 @@ struct SpoolBridge: Sendable {
   /// `incoming/` was looked at, so that what is still there has been taken.
   func forsake(before start: Date) async throws {
     try await eachAwaiting { job in
-      guard job.spoolIdentity != nil, job.submittedAt < start else { return }
+      guard case .spool = job.origin, job.submittedAt < start else { return }
       let name = Self.activeName(of: job)
       guard try await !directories.onQueue({ try directories.isActive(name) }) else { return }
       _ = try await queue().withdraw(

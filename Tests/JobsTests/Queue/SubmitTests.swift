@@ -13,13 +13,13 @@ struct SubmitTests {
     let submission = JobSubmission(
       kind: "noop", lane: "import", priority: 7, store: "shop", entity: "Person", mode: "upsert", recipe: "people",
       source: "people.csv", activeName: "1-people.csv", format: "csv", options: #"{"delimiter":";"}"#,
-      tags: ["nightly", "hr"], maxAttempts: 4, spoolIdentity: "1:2:3", submittedBy: "anna")
+      tags: ["nightly", "hr"], maxAttempts: 4, origin: .spool("1:2:3"), submittedBy: "anna")
     let job = try await queue.submit(submission)
     #expect(job.id > 0 && job.state == .available && job.submittedAt == house.clock.now)
     #expect((job.kind, job.lane, job.priority, job.maxAttempts) == ("noop", "import", 7, 4))
     #expect((job.store, job.entity, job.mode, job.recipe) == ("shop", "Person", "upsert", "people"))
     #expect((job.source, job.activeName, job.format) == ("people.csv", "1-people.csv", "csv"))
-    #expect(job.tags == ["nightly", "hr"] && job.spoolIdentity == "1:2:3" && job.submittedBy == "anna")
+    #expect(job.tags == ["nightly", "hr"] && job.origin == .spool("1:2:3") && job.submittedBy == "anna")
     #expect(try job.decodeOptions(as: [String: String].self) == ["delimiter": ";"])
     var read = try await queue.job(job.id, withTransitions: true)
     #expect(read.transitions?.map(\.reason) == ["submitted"] && read.transitions?.first?.by == "anna")
@@ -50,17 +50,42 @@ struct SubmitTests {
     #expect(try await queue.jobs().isEmpty)
   }
 
-  @Test("one spool entry makes one job, also after that has ended", arguments: StoreKind.allCases)
-  func spoolIdentity(_ kind: StoreKind) async throws {
+  @Test(
+    "one spool entry makes one job until its file has arrived, also when that was cancelled",
+    arguments: StoreKind.allCases)
+  func spoolEntry(_ kind: StoreKind) async throws {
     let queue = try TestHouse(kind).queue()
-    let entry = JobSubmission.of("noop").with { $0.spoolIdentity = "12:34:56:a.csv" }
+    let entry = JobSubmission.of("noop").with {
+      $0.origin = .spool("12:34:56:a.csv")
+      $0.awaitsFile = true
+    }
     let first = try await queue.submit(entry)
     #expect(try await queue.submit(entry).id == first.id)
+    _ = try await queue.cancel(first.id, by: "ben")
+    #expect(try await queue.submit(entry).id == first.id)
+    _ = try await queue.fileArrived(first.id, activeName: "1-a.csv", by: "spool")
+    // It was put there again.
+    let again = try await queue.submit(entry)
+    #expect(again.id != first.id && again.state == .scheduled)
+    _ = try await queue.withdraw(again.id, reason: "its file was withdrawn")
+    #expect(try await queue.job(again.id).state == .cancelled)
+    #expect(try await queue.submit(entry).id > again.id)
+  }
+
+  @Test("a schedule's time makes one job for ever", arguments: StoreKind.allCases)
+  func scheduledTime(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue()
+    let run = JobSubmission.of("noop").with {
+      $0.origin = .schedule(name: "nightly", time: "2023-11-14 22:20:00")
+      $0.awaitsFile = true
+    }
+    let first = try await queue.submit(run)
+    _ = try await queue.fileArrived(first.id, activeName: nil, by: "schedule nightly")
     try await queue.start()
     _ = try await queue.whenEnded(first.id)
-    let again = try await queue.submit(entry)
+    let again = try await queue.submit(run)
     #expect(again.id == first.id && again.state == .completed)
-    #expect(try await queue.counts()[.completed] == 1)
+    #expect(again.origin == run.origin)
   }
 
   @Test("a unique key is free again when its job has ended", arguments: StoreKind.allCases)
@@ -80,7 +105,7 @@ struct SubmitTests {
     let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
       for number in 0..<60 {
         group.addTask {
-          try await queue.submit(.of("noop").with { $0.spoolIdentity = "entry \(number % 3)" }).id
+          try await queue.submit(.of("noop").with { $0.origin = .spool("entry \(number % 3)") }).id
         }
       }
       return try await group.reduce(into: Set()) { $0.insert($1) }

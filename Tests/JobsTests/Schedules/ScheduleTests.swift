@@ -238,7 +238,7 @@ struct ScheduleTests {
         _ = try await Self.ended(queue)
       }
       let jobs = try await Self.ended(queue)
-      let times = jobs.compactMap { $0.spoolIdentity?.suffix(8).prefix(5) }
+      let times = jobs.compactMap { $0.origin?.rawValue.suffix(8).prefix(5) }
       #expect(jobs.allSatisfy { $0.state == .completed } && Set(times).count == jobs.count)
       #expect(times.suffix(2) == ["22:40", "22:50"] && Set(times).isSubset(of: ["22:20", "22:30", "22:40", "22:50"]))
       // What was begun before the kill isn't lost: its run was made, or is caught up with.
@@ -259,7 +259,7 @@ struct ScheduleTests {
     #expect(try await Self.jobs(queue).isEmpty)
     house.faults.isFailing = false
     house.clock.advance(by: 1)
-    #expect(try await Self.jobs(queue).map(\.spoolIdentity) == ["schedule:nightly:2023-11-14 22:20:00"])
+    #expect(try await Self.jobs(queue).map(\.origin) == [.schedule(name: "nightly", time: "2023-11-14 22:20:00")])
   }
 
   @Test("that are spread are late by less than that, and the same at every start", arguments: StoreKind.allCases)

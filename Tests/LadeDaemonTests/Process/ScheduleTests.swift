@@ -43,7 +43,7 @@ struct ScheduleTests {
     try await daemon.stop()
 
     let jobs = try await folder.sqlite(
-      "SELECT count(*), count(DISTINCT spoolIdentity), sum(state NOT IN ('completed', 'cancelled')) <= 1 FROM Job",
+      "SELECT count(*), count(DISTINCT origin), sum(state NOT IN ('completed', 'cancelled')) <= 1 FROM Job",
       in: "state/queue.sqlite")
     let columns = jobs.split(separator: ",")
     #expect(columns.count == 3 && columns[0] == columns[1] && columns[2] == "1", "\(jobs)")
