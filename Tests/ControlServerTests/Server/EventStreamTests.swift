@@ -123,7 +123,8 @@ struct EventStreamTests {
   @Test("a client that doesn't go on sending doesn't hold up a shutdown")
   func stuckClient() async throws {
     let directory = try TemporaryDirectory()
-    try await RunningServer.with(MemoryBackend(), at: directory.file("s"), grace: .milliseconds(10)) { server async throws in
+    try await RunningServer.with(MemoryBackend(), at: directory.file("s"), grace: .milliseconds(10)) {
+      server async throws in
       let socket = try PlainSocket(connectingTo: server.path)
       // In one piece, so that whoever answers the first has the second one's head.
       try socket.send(

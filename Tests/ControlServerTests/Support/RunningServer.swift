@@ -12,7 +12,8 @@ struct RunningServer: Sendable {
 
   /// Runs a server while `body` runs; returns when both have ended.
   static func with<Value: Sendable>(
-    _ backend: MemoryBackend, at path: String, grace: Duration = .seconds(600), _ body: (RunningServer) async throws -> Value
+    _ backend: MemoryBackend, at path: String, grace: Duration = .seconds(600),
+    _ body: (RunningServer) async throws -> Value
   ) async throws -> Value {
     let (listening, continuation) = AsyncStream<Void>.makeStream()
     var logger = Logger(label: "test")
