@@ -39,7 +39,9 @@ struct Ladectl: AsyncParsableCommand {
         subcommands: [Fetch.self, Count.self, Export.self, Update.self, Prune.self, StoreCommand.self]),
       CommandGroup(
         name: "The daemon and its configuration",
-        subcommands: [StatusCommand.self, StatsCommand.self, RecipeCommand.self, Config.self, Version.self]),
+        subcommands: [
+          StatusCommand.self, StatsCommand.self, RecipeCommand.self, ScheduleCommand.self, Config.self, Version.self,
+        ]),
       CommandGroup(
         name: "Without a daemon", subcommands: [Model.self, Completions.self, Manual.self]),
     ])

@@ -4,6 +4,7 @@
 
 import Dispatch
 public import Foundation
+package import ManagedObjects
 import Synchronization
 
 /// The work of one job: a subclass overrides ``perform()``.
@@ -62,6 +63,12 @@ open class JobOperation: Operation, @unchecked Sendable {
 
   /// Whether the daemon stops, so that the operation is to stop at its next batch. May be read from any thread.
   public final var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+  /// Looks at what a submission says before a job is made of it, so that whoever submits it is told of mistakes at once.
+  /// What only the store's content can tell is left to ``perform()``, which looks at everything again.
+  /// - Parameter model: the model of the data store that it names.
+  /// - Throws: what the job would fail with.
+  package class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {}
 
   /// Does the work. Errors that it throws are failures: see ``JobFailure/init(_:)``.
   open func perform() throws -> JobOutcome {

@@ -1,3 +1,5 @@
+package import ManagedObjects
+
 /// Which operation does which kind of job. A program that links the library adds its own.
 public struct OperationCatalogue: Sendable {
   /// Makes the operation for a job that was claimed.
@@ -6,6 +8,7 @@ public struct OperationCatalogue: Sendable {
   private struct Entry: Sendable {
     var access: StoreAccess
     var factory: Factory
+    var check: @Sendable (JobSubmission, ManagedObjectModel) throws -> Void = { _, _ in }
   }
   private var entries: [String: Entry]
 
@@ -16,7 +19,8 @@ public struct OperationCatalogue: Sendable {
 
   /// Adds the operations of a class, or replaces those of that kind. They share the store as the class says.
   public mutating func add(_ kind: String, _ operation: JobOperation.Type) {
-    entries[kind] = Entry(access: operation.access) { operation.init(job: $0, environment: $1) }
+    entries[kind] = Entry(
+      access: operation.access, factory: { operation.init(job: $0, environment: $1) }, check: operation.check)
   }
 
   /// Adds a factory, or replaces that of the kind.
@@ -32,6 +36,16 @@ public struct OperationCatalogue: Sendable {
 
   /// How jobs of a kind share their store; `none` for a kind that isn't known, whose jobs only fail.
   public func access(of kind: String) -> StoreAccess { entries[kind]?.access ?? .none }
+
+  /// Looks at what a submission says, as its operation understands it; see ``JobOperation/check(_:in:)``.
+  /// - Throws: ``JobFailure``.
+  package func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    do {
+      try entries[submission.kind]?.check(submission, model)
+    } catch {
+      throw JobFailure(error)
+    }
+  }
 
   func factory(for kind: String) -> Factory? { entries[kind]?.factory }
 }

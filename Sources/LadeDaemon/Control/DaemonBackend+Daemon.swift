@@ -1,5 +1,6 @@
 import ControlAPI
 import ControlServer
+import Jobs
 import Dispatch
 import Foundation
 
@@ -23,21 +24,26 @@ extension DaemonBackend {
 
   private static let checkQueue = DispatchQueue(label: "control.configuration", qos: .utility)
 
-  /// As `laded --check-config` does: the file, the models that it names, and whether its recipes fit these.
+  /// As `laded --check-config` does: the file, the models that it names, and whether its recipes and schedules fit these.
   func checkConfiguration() async throws -> ConfigurationCheck {
-    let (path, current) = (configurationPath, configuration)
+    let (path, current, operations) = (configurationPath, configuration, plan.operations)
     return try await withCheckedThrowingContinuation {
       (answer: CheckedContinuation<ConfigurationCheck, any Error>) in
-      Self.checkQueue.async { answer.resume(with: Result { try Self.check(path, current) }) }
+      Self.checkQueue.async { answer.resume(with: Result { try Self.check(path, current, operations) }) }
     }
   }
 
-  private static func check(_ path: String, _ current: DaemonConfiguration) throws -> ConfigurationCheck {
+  private static func check(
+    _ path: String, _ current: DaemonConfiguration, _ operations: OperationCatalogue
+  ) throws -> ConfigurationCheck {
     do {
       let new = try DaemonConfiguration.load(path: path)
       let differs = new != current
       do {
-        try SubmissionPlan(configuration: new, stores: DataStores(modelsOf: new.stores)).checkRecipes()
+        let plan = SubmissionPlan(
+          configuration: new, stores: try DataStores(modelsOf: new.stores), operations: operations)
+        try plan.checkRecipes()
+        _ = try plan.schedules()
         return ConfigurationCheck(path: path, isGood: true, differs: differs)
       } catch let error as DaemonError {
         return ConfigurationCheck(

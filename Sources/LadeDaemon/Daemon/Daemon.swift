@@ -57,10 +57,10 @@ public struct Daemon: Sendable {
   /// Reads the models, and looks whether files could be imported by the recipes. Makes nothing.
   /// - Throws: ``DaemonError``.
   public func check() async throws {
-    try await blocking { [configuration, otherKinds] in
+    try await blocking { [configuration, operations] in
       let plan = SubmissionPlan(
         configuration: configuration, stores: try DataStores(modelsOf: configuration.stores),
-        otherKinds: otherKinds)
+        operations: operations)
       try plan.checkRecipes()
       _ = try plan.schedules()
     }
@@ -77,7 +77,7 @@ public struct Daemon: Sendable {
     let opened = try await blocking { try Opened(configuration) }
     let holder = QueueHolder()
     let plan = SubmissionPlan(
-      configuration: configuration, stores: opened.stores, otherKinds: otherKinds)
+      configuration: configuration, stores: opened.stores, operations: operations)
     let permissions = Permissions(operators: Set(configuration.operators.compactMap(SystemUser.number)))
     let bridge = SpoolBridge(
       directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
@@ -124,9 +124,6 @@ public struct Daemon: Sendable {
     logger.notice("laded has stopped")
     withExtendedLifetime(opened.locks) {}
   }
-
-  /// The kinds of jobs that import nothing.
-  private var otherKinds: [String] { operations.kinds.filter { $0 != ImportOperation.kind } }
 
   private func makeQueue(
     _ opened: Opened, _ bridge: SpoolBridge, _ files: ScheduledFiles, ended: @escaping @Sendable (JobSnapshot) -> Void

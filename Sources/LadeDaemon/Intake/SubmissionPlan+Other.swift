@@ -32,6 +32,14 @@ extension SubmissionPlan {
       options: json, tags: request.tags, notBefore: request.notBefore, isHeld: request.isHeld,
       maxAttempts: request.maxAttempts ?? 5, submittedBy: who)
     try request.complete(&submission)
+    do {
+      try operations.check(submission, in: store.coordinator.model)
+    } catch let failure as JobFailure {
+      let reason = failure.message
+      throw SubmissionProblem(
+        field: "options",
+        reason: reason.hasPrefix(badOptions) ? String(reason.dropFirst(badOptions.count)) : reason)
+    }
     return submission
   }
 }

@@ -67,8 +67,10 @@ struct SubmissionProblem: Error, Equatable {
 struct SubmissionPlan: Sendable {
   let configuration: DaemonConfiguration
   let stores: DataStores
+  /// What does each kind of job.
+  var operations = OperationCatalogue()
   /// What jobs there are beside imports.
-  var otherKinds: [String] = []
+  var otherKinds: [String] { operations.kinds.filter { $0 != ImportOperation.kind } }
   /// A job's options are kept with it, and in memory for each job that is listed.
   static let longestOptions = 128 << 10
 

@@ -9,6 +9,8 @@ extension ControlClient {
 
   func recipes() async throws -> RecipeList { try await send(.GET, .recipes) }
 
+  func schedules() async throws -> ScheduleList { try await send(.GET, .schedules) }
+
   func test(_ test: RecipeTest) async throws -> RecipeTestResult {
     try await send(.POST, .testRecipe, body: try WireFormat.encode(test))
   }

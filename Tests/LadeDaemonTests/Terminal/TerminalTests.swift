@@ -2,7 +2,8 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("On a real terminal", .enabled(if: TmuxTerminal.isThere))
+// One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
+@Suite("On a real terminal", .serialized, .enabled(if: TmuxTerminal.isThere))
 struct TerminalTests {
   private static let recipes = "  members: { store: main, entity: Member, batch_size: 500 }"
   private static let rows = 100_000
@@ -141,8 +142,9 @@ struct TerminalTests {
       let plain = try await terminal.inks()
       #expect(plain.contains("completed") && !plain.contains("\u{1B}"), "\(plain)")
       try await terminal.type("clear; NO_COLOR=1 ladectl watch", "Enter")
-      let watch = try await terminal.shows("q leaves")
-      #expect(watch.contains { $0.contains("one.csv completed") })
+      try await terminal.shows { screen in
+        screen.last == "q leaves; the jobs go on" && screen.contains { $0.contains("one.csv completed") }
+      }
       #expect(!(try await terminal.inks().contains("\u{1B}[3")))
       try await terminal.type("q")
       try await terminal.shows { $0.last { !$0.isEmpty } == "$" }

@@ -31,6 +31,10 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
     }
   }
 
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    _ = try Options.read(submission.options)
+  }
+
   package override func perform() throws -> JobOutcome {
     let options = try Options.read(job.options)
     guard (0...86_400).contains(options.wait) else {

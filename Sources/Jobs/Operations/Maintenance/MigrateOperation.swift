@@ -1,4 +1,4 @@
-import ManagedObjects
+package import ManagedObjects
 
 /// Migrates a data store to the model that its configuration's path holds now, and has the daemon use that from then on: kind
 /// `migrate`. So a model can be changed without stopping the daemon.
@@ -17,6 +17,10 @@ package final class MigrateOperation: JobOperation, @unchecked Sendable {
   package struct Options: OperationOptions, Equatable {
     package enum CodingKeys: CodingKey, CaseIterable {}
     package init() {}
+  }
+
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    _ = try Options.read(submission.options)
   }
 
   package override func perform() throws -> JobOutcome {

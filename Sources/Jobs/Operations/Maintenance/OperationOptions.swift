@@ -1,5 +1,8 @@
 import Foundation
 
+/// How the message of a failure by options begins.
+package let badOptions = "the job's options can't be followed: "
+
 /// An operation's own options: what a submission says in its JSON. Every key may be left out; one that isn't known is
 /// refused, for it would do nothing.
 package protocol OperationOptions: Codable, Sendable {
@@ -26,7 +29,7 @@ extension OperationOptions {
 
   /// The failure of options that can't be followed.
   package static func bad(_ reason: String) -> JobFailure {
-    JobFailure(code: "bad_options", message: "the job's options can't be followed: \(reason)", isRetryable: false)
+    JobFailure(code: "bad_options", message: badOptions + reason, isRetryable: false)
   }
 
   private static func text(of error: DecodingError) -> String {

@@ -1,4 +1,4 @@
-import ManagedObjects
+package import ManagedObjects
 
 /// Has a data store count what helps it to answer fetches the fastest way, by SQLite's ANALYZE: kind `optimise`.
 ///
@@ -23,6 +23,10 @@ package final class OptimiseOperation: JobOperation, @unchecked Sendable {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       sample = try values.decodeIfPresent(Int.self, forKey: .sample) ?? 1000
     }
+  }
+
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    _ = try Options.read(submission.options)
   }
 
   package override func perform() throws -> JobOutcome {

@@ -1,4 +1,4 @@
-import ManagedObjects
+package import ManagedObjects
 
 /// Makes a data store's indexes anew, and those that are missing: kind `reindex`. For a check that found one damaged.
 ///
@@ -20,18 +20,28 @@ package final class ReindexOperation: JobOperation, @unchecked Sendable {
     package init(entities: [String]? = nil) { self.entities = entities }
   }
 
-  package override func perform() throws -> JobOutcome {
-    let options = try Options.read(job.options)
-    let store = try maintainedStore()
-    let names = options.entities ?? job.entity.map { [$0] }
-    let entities = try names?.map { name in
-      guard let entity = store.store.entities.first(where: { $0.name == name }) else {
-        let known = DataEntities.of(store.coordinator.model).map(\.name).sorted().joined(separator: ", ")
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    _ = try entities(try Options.read(submission.options), submission.entity, of: model, submission.store ?? "")
+  }
+
+  /// The entities that are meant; nil for all of the file's.
+  private static func entities(
+    _ options: Options, _ one: String?, of model: ManagedObjectModel, _ store: String
+  ) throws -> [EntityDescription]? {
+    try (options.entities ?? one.map { [$0] })?.map { name in
+      guard let entity = model.entitiesByName[name] else {
+        let known = DataEntities.of(model).map(\.name).sorted().joined(separator: ", ")
         throw JobFailure(
-          code: "unknown_entity", message: "\(store.name) has no entity \(name); it has \(known)", isRetryable: false)
+          code: "unknown_entity", message: "\(store) has no entity \(name); it has \(known)", isRetryable: false)
       }
       return entity
     }
+  }
+
+  package override func perform() throws -> JobOutcome {
+    let options = try Options.read(job.options)
+    let store = try maintainedStore()
+    let entities = try Self.entities(options, job.entity, of: store.coordinator.model, store.name)
     return try watched { watch in
       let made = try store.maintenance.reindex(entities, watch)
       return .completed(

@@ -1,4 +1,4 @@
-import ManagedObjects
+package import ManagedObjects
 
 /// Gives space that a data store doesn't use any more back to the file system: kind `vacuum`.
 ///
@@ -58,6 +58,10 @@ package final class VacuumOperation: JobOperation, @unchecked Sendable {
       guard pages == nil else { throw Self.bad("pages goes with incremental: a whole vacuum gives all of them back") }
       return .whole(isIncrementalAfterwards: prepareIncremental)
     }
+  }
+
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    _ = try Options.read(submission.options).plan()
   }
 
   package override func perform() throws -> JobOutcome {

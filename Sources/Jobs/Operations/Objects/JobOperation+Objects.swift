@@ -21,14 +21,20 @@ extension JobOperation {
   /// The entity that the job names.
   /// - Throws: ``JobFailure`` of the codes `no_entity` and `unknown_entity`.
   final func objectEntity(in coordinator: PersistentStoreCoordinator) throws -> EntityDescription {
-    let known = DataEntities.of(coordinator.model).map(\.name).sorted()
-    guard let name = job.entity else {
+    try Self.entity(job.entity, of: coordinator.model)
+  }
+
+  /// The entity of that name.
+  /// - Throws: ``JobFailure`` of the codes `no_entity` and `unknown_entity`.
+  static func entity(_ name: String?, of model: ManagedObjectModel) throws -> EntityDescription {
+    let known = DataEntities.of(model).map(\.name).sorted()
+    guard let name else {
       throw JobFailure(
         code: "no_entity",
         message: "the job doesn't say which entity is meant; there are \(known.joined(separator: ", "))",
         isRetryable: false)
     }
-    guard known.contains(name), let entity = coordinator.model.entitiesByName[name] else {
+    guard known.contains(name), let entity = model.entitiesByName[name] else {
       let nearest = NearestName.of(name, among: known).map { "did you mean \($0)?" }
       throw JobFailure(
         code: "unknown_entity",

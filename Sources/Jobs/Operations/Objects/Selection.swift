@@ -32,6 +32,10 @@ struct Selection {
     predicate = try FetchPredicate(format: String(text))
   }
 
+  /// Looks whether the entity has what the predicate speaks of.
+  /// - Throws: `FetchPredicateError`.
+  func check() throws { _ = try predicate?.resolved(in: entity) }
+
   /// The next objects in the order of their numbers.
   func request(after last: ManagedObjectID?, limit: Int) -> FetchRequest<ManagedObject> {
     let rest = last.map { FetchPredicate.comparison(.path("SELF"), .greater, .constant(.object($0))) }

@@ -2,7 +2,8 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("Mistakes on ladectl's command line", .timeLimit(.minutes(5)))
+// One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
+@Suite("Mistakes on ladectl's command line", .serialized, .timeLimit(.minutes(5)))
 struct MistakeTests {
   @Test("each is told with what happened, what to do next, and its status")
   func mistakes() async throws {
@@ -41,6 +42,22 @@ struct MistakeTests {
     try await expect(
       1, "options: there is no option delimitr", "delimiter",
       from: ["import", file, "--entity", "Member", "--option", "delimitr=;"])
+    try await expect(
+      1, "options: there is no option foo; there are incremental, pages",
+      from: ["store", "vacuum", "--option", "foo=1"])
+    try await expect(1, "options: keep is 0: it can be from 1 to 10000", from: ["store", "backup", "--keep", "0"])
+    try await expect(1, "main has no entity Membre; it has Member\n", from: ["store", "reindex", "--entity", "Membre"])
+    try await expect(
+      1, "options: Member has no property nmae; did you mean name?",
+      from: ["prune", "Member", "--where", "nmae == 'A'", "--yes"])
+    try await expect(
+      1, "options: Member has no property nmae; did you mean name?", from: ["export", "Member", "--sort", "nmae"])
+    try await expect(1, "options: Member has no property nmae", from: ["export", "Member", "--columns", "nmae"])
+    try await expect(
+      1, "options: Member has no attribute nmae: did you mean name?",
+      from: ["update", "Member", "--set", "nmae=A", "--all", "--yes"])
+    try await expect(1, "options: set: ", "age", from: ["update", "Member", "--set", "age=old", "--all", "--yes"])
+    #expect(try await house.folder.jobs().count == 1, "nothing was submitted")
     try await expect(1, "there is no such file", from: ["model", "show", house.folder.file("none.xcdatamodeld")])
     try await expect(
       1, "none.yaml: the file can't be read: No such file or directory",
@@ -50,6 +67,26 @@ struct MistakeTests {
     try await expect(5, "isn't a socket", "--socket", from: ["status", "--socket", file])
     try await expect(
       5, "laded isn't running", "systemctl start laded", from: ["status", "--socket", house.folder.file("none")])
+    try await house.daemon.stop()
+  }
+
+  @Test("a configuration whose schedules or recipes don't go is told before the daemon is restarted with it")
+  func configuration() async throws {
+    let house = try await MembersHouse()
+    #expect(try await house.folder.ladectl("config", "check").text.hasSuffix("lade.yaml: good\n"))
+    let good = try house.folder.text("lade.yaml")
+    func told(_ more: String) async throws -> String {
+      try house.folder.write(good + more, to: "lade.yaml")
+      let run = try await house.folder.ladectl("config", "check")
+      #expect(run.status == 1)
+      return run.text
+    }
+    let options = try await told("\nschedules: {nightly: {calendar: daily, job: {kind: check, options: {foo: 1}}}}\n")
+    #expect(options.contains("schedule nightly: options: there is no option foo; there are depth"), "\(options)")
+    let kind = try await told("\nschedules: {nightly: {calendar: daily, job: {kind: chek}}}\n")
+    #expect(kind.contains("no kind of job chek"), "\(kind)")
+    let calendar = try await told("\nschedules: {nightly: {calendar: dayly, job: {kind: check}}}\n")
+    #expect(calendar.contains("lade.yaml:") && calendar.contains("dayly"), "\(calendar)")
     try await house.daemon.stop()
   }
 

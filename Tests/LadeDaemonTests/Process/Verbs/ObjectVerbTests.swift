@@ -2,7 +2,8 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("Work on objects, by ladectl", .timeLimit(.minutes(5)))
+// One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
+@Suite("Work on objects, by ladectl", .serialized, .timeLimit(.minutes(5)))
 struct ObjectVerbTests {
   @Test("prune deletes what matches and nothing else, and nothing points to it afterwards")
   func prune() async throws {

@@ -2,7 +2,8 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("Work on a store, by ladectl", .timeLimit(.minutes(5)))
+// One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
+@Suite("Work on a store, by ladectl", .serialized, .timeLimit(.minutes(5)))
 struct StoreVerbTests {
   @Test("vacuum gives the pages of what was deleted back to the disk")
   func vacuum() async throws {

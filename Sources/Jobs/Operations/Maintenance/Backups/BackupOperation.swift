@@ -41,11 +41,20 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
     }
   }
 
-  package override func perform() throws -> JobOutcome {
-    let options = try Options.read(job.options)
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    _ = try checked(submission.options)
+  }
+
+  private static func checked(_ json: String) throws -> Options {
+    let options = try Options.read(json)
     if let keep = options.keep, !(1...10_000).contains(keep) {
       throw Options.bad("keep is \(keep): it can be from 1 to 10000")
     }
+    return options
+  }
+
+  package override func perform() throws -> JobOutcome {
+    let options = try Self.checked(job.options)
     let store = try maintainedStore()
     let upkeep = try upkeep(of: store.name)
     let folder = BackupFolder(url: upkeep.backupFolder, store: store.name)

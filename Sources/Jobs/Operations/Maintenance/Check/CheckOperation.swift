@@ -42,6 +42,10 @@ package final class CheckOperation: JobOperation, @unchecked Sendable {
     }
   }
 
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    _ = try Options.read(submission.options)
+  }
+
   package override func perform() throws -> JobOutcome {
     let options = try Options.read(job.options)
     let store = try maintainedStore()

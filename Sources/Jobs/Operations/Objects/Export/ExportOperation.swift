@@ -5,7 +5,7 @@
 
 import Foundation
 import Importing
-import ManagedObjects
+package import ManagedObjects
 
 /// Writes objects of an entity into a file of the folder of exports: kind `export`. See ``ExportOptions``.
 package final class ExportOperation: JobOperation, @unchecked Sendable {
@@ -24,6 +24,13 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
 
   /// The end that it was asked for.
   private struct Stopped: Error {}
+
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    let entity = try entity(submission.entity, of: model)
+    let request = try ExportPlan(try ExportOptions.read(submission.options), entity).request
+    _ = try request.predicate?.resolved(in: entity)
+    for sort in request.sortDescriptors { _ = try sort.resolved(in: entity) }
+  }
 
   package override func perform() throws -> JobOutcome {
     let options = try ExportOptions.read(job.options)

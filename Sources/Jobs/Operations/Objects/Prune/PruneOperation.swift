@@ -3,7 +3,7 @@
 // later, so that passes follow each other until one deletes nothing.
 
 import Importing
-import ManagedObjects
+package import ManagedObjects
 
 /// Deletes the objects that match, in batches, with the model's delete rules: kind `prune`.
 package final class PruneOperation: JobOperation, @unchecked Sendable {
@@ -45,13 +45,22 @@ package final class PruneOperation: JobOperation, @unchecked Sendable {
   /// Objects that stay as others need them, of the pass that goes on, and what some of them are known as.
   private var kept: (count: Int64, examples: [String]) = (0, [])
 
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    let entity = try entity(submission.entity, of: model)
+    try selection(try Options.read(submission.options), entity).check()
+  }
+
+  private static func selection(_ options: Options, _ entity: EntityDescription) throws -> Selection {
+    try Selection(
+      entity, format: options.predicate, isAll: options.all, includesSubentities: options.subentities, verb: "delete")
+  }
+
   package override func perform() throws -> JobOutcome {
     let options = try Options.read(job.options)
     let coordinator = try objectStore()
     let entity = try objectEntity(in: coordinator)
     try requireCheckpoints(in: coordinator)
-    let selection = try Selection(
-      entity, format: options.predicate, isAll: options.all, includesSubentities: options.subentities, verb: "delete")
+    let selection = try Self.selection(options, entity)
     let context = privateContext(coordinator)
     if let known = try ImportCheckpoint.read(checkpointName, in: context) { checkpoint = known }
     context.reset()

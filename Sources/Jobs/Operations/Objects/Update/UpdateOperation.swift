@@ -3,7 +3,7 @@
 // true of it once more.
 
 import Importing
-import ManagedObjects
+package import ManagedObjects
 
 /// Gives attributes of the objects that match new values, in batches, through objects, so that validation, uniqueness and
 /// announcements hold: kind `update`. See ``UpdateOptions``.
@@ -19,13 +19,24 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
   private var checkpoint = ImportCheckpoint()
   private var total: Int64 = 0
 
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    let options = try UpdateOptions.read(submission.options)
+    let entity = try entity(submission.entity, of: model)
+    try selection(options, entity).check()
+    _ = try AssignedValues(options.values, of: entity)
+  }
+
+  private static func selection(_ options: UpdateOptions, _ entity: EntityDescription) throws -> Selection {
+    try Selection(
+      entity, format: options.predicate, isAll: options.all, includesSubentities: options.subentities, verb: "change")
+  }
+
   package override func perform() throws -> JobOutcome {
     let options = try UpdateOptions.read(job.options)
     let coordinator = try objectStore()
     let entity = try objectEntity(in: coordinator)
     try requireCheckpoints(in: coordinator)
-    let selection = try Selection(
-      entity, format: options.predicate, isAll: options.all, includesSubentities: options.subentities, verb: "change")
+    let selection = try Self.selection(options, entity)
     let values = try AssignedValues(options.values, of: entity)
     let context = privateContext(coordinator)
     if let known = try ImportCheckpoint.read(checkpointName, in: context) { checkpoint = known }
