@@ -11,7 +11,7 @@ extension SQLiteStore {
     let end = ContinuousClock.now + patience
     while true {
       try watch.check()
-      let result = try translating { try writer.withoutTransaction { try $0.checkpointOnce(mode) } }
+      let result = try translating { try writer.withoutCopying { try $0.checkpointOnce(mode) } }
       let size = Int64(result.pageSize)
       watch.report(
         MaintenanceProgress(

@@ -45,7 +45,7 @@ extension SQLiteStore {
       try copy.close()
     }
     try synchronize()
-    try translating { try writer.withoutTransaction { try $0.shortenLog() } }
+    try translating { try writer.withoutCopying { try $0.shortenLog() } }
   }
 
   package func contentMark() throws -> String? {

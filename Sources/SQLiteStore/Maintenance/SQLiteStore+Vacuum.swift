@@ -42,8 +42,8 @@ extension SQLiteStore: StoreMaintenance {
         throw error
       }
       watch.report(MaintenanceProgress(bytesDone: size, bytesTotal: size))
-      try db.shortenLog()
     }
+    try writer.withoutCopying { try $0.shortenLog() }
   }
 
   /// A transaction for so many pages at once: who wants to write comes in between.
@@ -67,7 +67,7 @@ extension SQLiteStore: StoreMaintenance {
       watch.report(
         MaintenanceProgress(bytesDone: done * pageSize, bytesTotal: total * pageSize, items: done))
     }
-    try writer.withoutTransaction { try $0.shortenLog() }
+    try writer.withoutCopying { try $0.shortenLog() }
   }
 }
 

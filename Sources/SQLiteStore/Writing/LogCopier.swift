@@ -64,13 +64,16 @@ final class LogCopier: Sendable {
       }, copier)
   }
 
+  /// Waits until what is being copied is. On the connection that it follows nothing is begun before the next commit.
+  func rest() { queue.sync {} }
+
   /// Waits until what is being copied is, and copies nothing more. Saves that still come copy by themselves.
   func stop() {
     state.withLock { state in
       state.isStopped = true
       state.schedule.endCopying()
     }
-    queue.sync {}
+    rest()
     // Its connections close.
     state.withLock { $0.copy = nil }
   }
@@ -120,7 +123,7 @@ final class LogCopier: Sendable {
   }
 
   private func finish(_ connection: OpaquePointer) {
-    queue.sync {}
+    rest()
     switch sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil) {
     case SQLITE_OK:
       state.withLock { state in

@@ -53,6 +53,15 @@ final class WriterConnection: @unchecked Sendable {
     }
   }
 
+  /// Runs `body` on the connection while nothing is copied from the write-ahead log beside it: a checkpoint of its own would
+  /// find that in the way. What `body` commits may be copied after it.
+  func withoutCopying<T>(_ body: (Database) throws -> T) throws -> T {
+    try withoutTransaction { db in
+      copier?.rest()
+      return try body(db)
+    }
+  }
+
   /// Runs `body` in a transaction, which is rolled back if it throws.
   func write<T>(_ body: (Database) throws -> T) throws -> T {
     try withoutTransaction { db in try transaction(on: db) { try body(db) } }
