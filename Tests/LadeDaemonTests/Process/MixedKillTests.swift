@@ -60,8 +60,8 @@ struct MixedKillTests {
           Members(rows: MixedKillTests.rows, version: version).csv, as: name, into: "members")
       }
       let low = Int.random(in: 0..<MixedKillTests.rows, using: &random)
-      let works = [
-        (kind: "backup", options: #"{"compress": "zstd", "keep": 5}"#), ("backup", #"{"compress": "none", "keep": 5}"#),
+      let works: [(kind: String, options: String)] = [
+        ("backup", #"{"compress": "zstd", "keep": 5}"#), ("backup", #"{"compress": "none", "keep": 5}"#),
         ("restore", #"{"backup": "latest"}"#), ("vacuum", "{}"), ("optimise", "{}"), ("check", "{}"),
         ("checkpoint", "{}"), ("reindex", "{}"), ("prune", #"{"where": "number < \#(low / 10)", "batch_size": 50}"#),
         ("update", #"{"where": "number > \#(low)", "set": {"score": \#(number)}, "batch_size": 200}"#),
@@ -72,7 +72,7 @@ struct MixedKillTests {
       let entity = ["prune", "update", "export"].contains(work.kind) ? #", "entity": "Member""# : ""
       let answer = try await folder.http(
         "POST", "/v1/jobs", #"{"kind": "\#(work.kind)", "store": "main"\#(entity), "options": \#(work.options)}"#)
-      #expect(answer.status == 201, "\(work): \(answer.text)")
+      #expect(answer.status == 201, "\(work.kind) \(work.options): \(answer.text)")
       answered.insert(try answer.decoded(as: Job.self).id)
     }
   }
