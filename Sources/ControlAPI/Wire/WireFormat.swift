@@ -3,11 +3,14 @@ package import FoundationEssentials
 /// How values are written on the wire: JSON with snake_case keys and ISO 8601 dates in UTC with milliseconds.
 package enum WireFormat {
   /// A value as JSON.
-  /// - Parameter pretty: on several lines, with the keys in order, for people and for comparing.
-  package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> Data {
+  /// - Parameters:
+  ///   - pretty: on several lines, with the keys in order, for people and for comparing.
+  ///   - sorted: with the keys in order, on one line.
+  package static func encode(_ value: some Encodable, pretty: Bool = false, sorted: Bool = false) throws -> Data {
     let encoder = JSONEncoder()
-    encoder.outputFormatting =
-      pretty ? [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes] : .withoutEscapingSlashes
+    encoder.outputFormatting = .withoutEscapingSlashes
+    if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    if pretty || sorted { encoder.outputFormatting.insert(.sortedKeys) }
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
     encoder.dateEncodingStrategy = .custom { date, encoder in

@@ -57,7 +57,8 @@ final class LedgerTurn {
     }
     if after != before {
       job.take(after)
-      job.reason = reason
+      // Why it ended stays, whatever is learnt of it afterwards.
+      if before.state?.isEnded != true || after.state != before.state { job.reason = reason }
       let transition = try context.insert(JobTransition.self)
       transition.at = now
       transition.fromState = before.state

@@ -3,9 +3,11 @@
 /// - Parameters:
 ///   - seconds: nil for as long as it takes.
 ///   - waitingFor: how things stand when the time is up, such as `2 of 3 jobs hadn't ended`.
-/// - Throws: ``ControlClientError/timedOut(seconds:waitingFor:)``, or what the operation throws.
+///   - hint: what to do then.
+/// - Throws: ``ControlClientError/timedOut(seconds:waitingFor:hint:)``, or what the operation throws.
 func withDeadline<Value: Sendable>(
   seconds: Double?, waitingFor what: @escaping @Sendable () async -> String,
+  hint: String = "Nothing was stopped; give it more time, or look with 'ladectl list'.",
   _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
   guard let seconds else { return try await operation() }
@@ -17,7 +19,7 @@ func withDeadline<Value: Sendable>(
     }
     defer { group.cancelAll() }
     guard let value = try await group.next() ?? nil else {
-      throw ControlClientError.timedOut(seconds: seconds, waitingFor: await what())
+      throw ControlClientError.timedOut(seconds: seconds, waitingFor: await what(), hint: hint)
     }
     return value
   }

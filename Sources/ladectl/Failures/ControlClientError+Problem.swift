@@ -53,10 +53,10 @@ extension ControlClientError {
         hint: "Install both from one version, and restart laded after an update.")
     case .refused(let problem):
       problem
-    case .timedOut(let seconds, let what):
+    case .timedOut(let seconds, let what, let hint):
       local(
         "timed_out", "After \(Quantity.seconds(seconds)), \(what).",
-        hint: "Nothing was stopped; give it more time, or look with 'ladectl list'.")
+        hint: hint)
     }
   }
 

@@ -17,5 +17,6 @@ enum ControlClientError: Error, Sendable, Hashable {
   case versionMismatch(server: String?, detail: String)
   /// The daemon said no, and why.
   case refused(Problem)
-  case timedOut(seconds: Double, waitingFor: String)
+  /// `hint` is what to do next.
+  case timedOut(seconds: Double, waitingFor: String, hint: String)
 }

@@ -105,6 +105,9 @@ struct ManualPage: Sendable {
     \(Roff.bold("LADE_SOCKET"))
     The daemon's control socket; without it, /run/lade/control.sock.
     .TP
+    \(Roff.bold("LADE_COMPLETION_PATIENCE"))
+    Seconds that the completion of a word in a shell may wait for the daemon; 0.5 without it.
+    .TP
     \(Roff.bold("NO_COLOR"))
     No colours, if it isn't empty.
     .TP

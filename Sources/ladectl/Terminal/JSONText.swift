@@ -3,9 +3,9 @@ import FoundationEssentials
 
 /// Values as JSON for people and for `jq`: on several lines, keys in order.
 enum JSONText {
-  /// A value on one line, for a stream of them.
+  /// A value on one line, for a stream of them; keys in order, too.
   static func line(_ value: some Encodable) throws -> String {
-    String(decoding: try WireFormat.encode(value), as: UTF8.self) + "\n"
+    String(decoding: try WireFormat.encode(value, sorted: true), as: UTF8.self) + "\n"
   }
 
   static func of(_ value: some Encodable) throws -> String {

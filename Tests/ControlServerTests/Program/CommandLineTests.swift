@@ -81,7 +81,7 @@ struct CommandLineTests {
     #expect(
       text(.versionMismatch(server: "laded/9.0.0", detail: "x")).contains("laded/9.0.0"))
     #expect(ControlClientError.noPermission(path: "/s", group: nil).exitStatus == .notAllowed)
-    #expect(ControlClientError.timedOut(seconds: 1, waitingFor: "x").exitStatus == .timedOut)
+    #expect(ControlClientError.timedOut(seconds: 1, waitingFor: "x", hint: "y").exitStatus == .timedOut)
   }
 
   @Test("a description of jobs that can't be read is told in words of people, with the place")

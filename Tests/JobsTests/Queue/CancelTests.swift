@@ -126,5 +126,8 @@ struct CancelTests {
     _ = try await queue.fileArrived(job.id, activeName: "1-a.csv", by: "the spool")
     _ = try await queue.whenEnded(job.id)
     #expect(finished.all == [nil, "1-a.csv"])
+    let end = try await queue.job(job.id, withTransitions: true)
+    #expect(end.reason == "cancelled by ben", "what comes later doesn't say why it ended")
+    #expect(end.transitions?.last?.reason == "its file has arrived")
   }
 }

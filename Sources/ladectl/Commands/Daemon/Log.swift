@@ -45,7 +45,7 @@ extension Ladectl {
         let page = try await session.client.log(query)
         // Of a job that isn't there nothing is logged either, and that is another thing to know.
         if let job, page.lines.isEmpty { _ = try await session.client.job(job) }
-        let nothing = job.map { "Nothing was logged of job \($0): it gave no trouble; see 'ladectl show \($0)'.\n" }
+        let nothing = job.map { "Of job \($0) no line is kept that was logged; see 'ladectl show \($0)'.\n" }
         return try session.report(page) {
           page.lines.isEmpty ? nothing ?? "Nothing was logged.\n" : page.lines.map { Self.text($0, session) }.joined()
         }
@@ -73,10 +73,11 @@ extension Ladectl {
         case .trace, .debug: .dim
         case .info, .notice: nil
         }
-      let facts = line.metadata.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+      let others = line.metadata.filter { $0.key != "job" }.sorted { $0.key < $1.key }
+      let facts = (line.job.map { ["job=\($0)"] } ?? []) + others.map { "\($0.key)=\($0.value)" }
       let level = style(line.level.rawValue.padded(to: 8), ink)
       return style(Quantity.time(line.at), .dim) + " \(level) \(line.message.printable)"
-        + (facts.isEmpty ? "" : " " + style(facts.printable, .dim)) + "\n"
+        + (facts.isEmpty ? "" : " " + style(facts.joined(separator: " ").printable, .dim)) + "\n"
     }
 
     private actor LastLine {

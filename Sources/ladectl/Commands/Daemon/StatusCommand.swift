@@ -24,6 +24,7 @@ extension Ladectl {
         if let wait {
           try await withDeadline(
             seconds: wait, waitingFor: { "no daemon answers on \(session.client.socketPath)" },
+            hint: "'systemctl status laded' and 'journalctl -u laded' tell whether it starts, and why it doesn't.",
             { try await session.client.statusWhenUp() })
         } else {
           try await session.client.status()

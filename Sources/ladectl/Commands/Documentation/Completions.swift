@@ -12,7 +12,8 @@ extension Ladectl {
     static let configuration = CommandConfiguration(
       abstract: "Write the script that teaches a shell to complete ladectl's words.",
       discussion: """
-        Verbs and options are completed, and jobs' numbers, lanes, stores and entities of the daemon that runs.
+        Verbs and options are completed, and jobs' numbers, lanes, stores and entities of the daemon that runs. For \
+        these it is given half a second, or as many as $LADE_COMPLETION_PATIENCE says.
 
           bash  ladectl completions bash > ~/.local/share/bash-completion/completions/ladectl
           zsh   ladectl completions zsh > DIRECTORY/_ladectl, where DIRECTORY is one of $fpath

@@ -90,6 +90,21 @@ struct MistakeTests {
     try await house.daemon.stop()
   }
 
+  @Test("the log tells which job a line is about, and a daemon that doesn't come is told with where to look")
+  func log() async throws {
+    let house = try await MembersHouse()
+    let job = try await house.done("import", try house.folder.write("", to: "empty.csv"), "--entity", "Member")
+    #expect(job.state == .discarded)
+    let lines = try await house.folder.ladectl("log", "\(job.id)").text
+    #expect(lines.contains("failed job=\(job.id) ") && lines.contains("error=the file is empty"), "\(lines)")
+    let quiet = try await house.done("store", "checkpoint")
+    let none = try await house.folder.ladectl("log", "\(quiet.id)").text
+    #expect(none == "Of job \(quiet.id) no line is kept that was logged; see 'ladectl show \(quiet.id)'.\n")
+    let late = try await house.folder.ladectl("status", "--wait", "0.1", "--socket", house.folder.file("none"))
+    #expect(late.status == 4 && late.error.contains("journalctl -u laded"), "\(late.error)")
+    try await house.daemon.stop()
+  }
+
   @Test("in JSON each is a problem document, a wrong command line, too")
   func json() async throws {
     let house = try await MembersHouse()
