@@ -61,6 +61,6 @@ struct RejectFolder {
   }
 
   private func failure(_ operation: String) -> MappingError {
-    .fileFailed(path: url.path, operation: operation, reason: String(cString: strerror(errno)))
+    .file(url.path, operation, code: errno)
   }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why records of a source can't become objects of an entity, whatever they hold.
 package enum MappingError: Error, Sendable, Equatable {
   /// A column that nothing takes, and the one that was probably meant.
@@ -33,6 +35,14 @@ package enum MappingError: Error, Sendable, Equatable {
   /// More than the allowed share of the records was rejected, from 0 to 1.
   case tooLargeShareRejected(count: Int64, records: Int64, share: Double, first: String)
   case fileFailed(path: String, operation: String, reason: String)
+  /// There is no room for what is to be written.
+  case diskFull(path: String, operation: String)
+
+  /// What a call of the system that failed with `code` means.
+  static func file(_ path: String, _ operation: String, code: Int32) -> MappingError {
+    if code == ENOSPC || code == EDQUOT { return .diskFull(path: path, operation: operation) }
+    return .fileFailed(path: path, operation: operation, reason: String(cString: strerror(code)))
+  }
 }
 
 extension MappingError: CustomStringConvertible {
@@ -87,6 +97,8 @@ extension MappingError: CustomStringConvertible {
         "\(count) of \(records) records were rejected, more than the allowed share of \(Self.percent(share)). "
         + "The first: \(first)"
     case .fileFailed(let path, let operation, let reason): return "can't \(operation) \(path): \(reason)"
+    case .diskFull(let path, let operation):
+      return "can't \(operation) \(path): its disk is full. Free some space; the job is tried again"
     }
   }
 

@@ -118,7 +118,7 @@ final class RejectFile {
   }
 
   private func failure(_ operation: String) -> MappingError {
-    .fileFailed(path: path, operation: operation, reason: String(cString: strerror(errno)))
+    .file(path, operation, code: errno)
   }
 
   private func shortened(to size: Int64) -> MappingError {

@@ -21,7 +21,7 @@ final class ImportSource {
         open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
       }
     guard descriptor >= 0 else {
-      throw MappingError.fileFailed(path: path, operation: "open", reason: String(cString: strerror(errno)))
+      throw MappingError.file(path, "open", code: errno)
     }
   }
 
@@ -70,6 +70,6 @@ final class ImportSource {
   }
 
   private func failure(_ operation: String) -> MappingError {
-    .fileFailed(path: path, operation: operation, reason: String(cString: strerror(errno)))
+    .file(path, operation, code: errno)
   }
 }

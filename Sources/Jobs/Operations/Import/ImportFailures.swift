@@ -11,8 +11,10 @@ extension MappingError: JobFailing {
   }
 
   private var isRetryable: Bool {
-    if case .fileFailed = self { return true }
-    return false
+    switch self {
+    case .fileFailed, .diskFull: return true
+    default: return false
+    }
   }
 
   private var code: String {
@@ -30,6 +32,7 @@ extension MappingError: JobFailing {
     case .badFeed: return "feed"
     case .tooManyRejects, .tooLargeShareRejected: return "too_many_rejects"
     case .fileFailed: return "file"
+    case .diskFull: return "disk_full"
     }
   }
 }
