@@ -8,6 +8,8 @@ import ManagedObjects
 struct ClaimScope {
   /// Who works on which store, with what was claimed so far.
   var use: StoreUse
+  /// How many available jobs of a lane have begun ahead of their claim, or may before this one is made.
+  var ahead: @Sendable (String) -> Int = { _ in 0 }
   let access: @Sendable (String) -> StoreAccess
 }
 
@@ -46,8 +48,9 @@ extension LedgerTurn {
       passes = false
       let closed = scope.use.closed
       // Those claimed a moment ago are available to the store still.
-      for job in try available(in: lane, besides: closed, limit: limit + claimed) where claimed < limit {
-        guard job.jobState == .available else { continue }
+      let passed = claimed + scope.ahead(lane)
+      for job in try available(in: lane, besides: closed, limit: limit + passed) where claimed < limit {
+        guard job.jobState == .available, !hasBegun(job) else { continue }
         if try claim(job, &scope) {
           claimed += 1
         } else {
@@ -62,11 +65,11 @@ extension LedgerTurn {
   private func claim(_ job: Job, _ scope: inout ClaimScope) throws -> Bool {
     let holder = StoreUse.Holder(id: job.objectID.number, kind: job.kind, lane: job.lane)
     guard scope.use.enter(holder, store: job.store, access: scope.access(job.kind)) else { return false }
-    try apply(.claimed, to: job, reason: "attempt \(job.attempt + 1) of \(job.maxAttempts)", by: nil)
+    try claim(job)
     return true
   }
 
-  private func available(in lane: String, besides closed: Set<String>, limit: Int) throws -> [Job] {
+  func available(in lane: String, besides closed: Set<String>, limit: Int) throws -> [Job] {
     var wanted =
       FetchPredicate.equal(JobSlot.lane.name, .string(lane))
       && .equal(JobSlot.state.name, .string(JobState.available.rawValue))

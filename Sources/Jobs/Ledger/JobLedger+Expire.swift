@@ -12,7 +12,7 @@ extension JobLedger {
     let expired = try turn { turn in
       let past = FetchPredicate.comparison(.path(JobSlot.expiresAt.name), .lessOrEqual, .constant(.date(turn.now)))
       let jobs = try turn.context.fetch(Self.expiring(past, limit: limit))
-      for job in jobs where job.jobState?.isEnded == false {
+      for job in jobs where job.jobState?.isEnded == false && !turn.hasBegun(job) {
         try turn.apply(.expired, to: job, reason: "its deadline passed before it ran", by: nil)
         job.failureCode = "deadline"
       }

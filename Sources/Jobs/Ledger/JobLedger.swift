@@ -13,6 +13,9 @@ import Synchronization
 
 /// Hears of what the ledger wrote, on the ledger's queue, in order.
 protocol LedgerObserver: AnyObject, Sendable {
+  /// A turn is about to change a job that is available.
+  /// - Returns: whether its operation has begun, and only its claim isn't written yet.
+  func ledgerWillChange(_ id: Int64, in lane: String) -> Bool
   /// A turn is about to be saved: what can share its transaction may be added.
   func ledgerWillCommit(_ turn: LedgerTurn)
   /// These changes are durable.
@@ -103,7 +106,7 @@ final class JobLedger: Sendable {
 
   /// A transaction of its own, on the ledger's queue, where the caller is.
   func turn<T>(_ body: (LedgerTurn) throws -> T) throws -> T {
-    let turn = LedgerTurn(context: context, now: now(), backoff: backoff)
+    let turn = makeTurn()
     do {
       let result = try body(turn)
       announce(try turn.save())
@@ -113,6 +116,10 @@ final class JobLedger: Sendable {
       context.reset()
       throw error
     }
+  }
+
+  private func makeTurn() -> LedgerTurn {
+    LedgerTurn(context: context, now: now(), backoff: backoff, observer: observer.withLock { $0.value })
   }
 
   private func takeTurn() {
@@ -129,7 +136,7 @@ final class JobLedger: Sendable {
   }
 
   private func answer(_ requests: [Request], isSecondTry: Bool = false) {
-    let turn = LedgerTurn(context: context, now: now(), backoff: backoff)
+    let turn = makeTurn()
     do {
       let answers = try requests.map { try $0.body(turn) }
       observer.withLock { $0.value }?.ledgerWillCommit(turn)

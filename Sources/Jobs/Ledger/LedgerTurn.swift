@@ -19,6 +19,7 @@ final class LedgerTurn {
   let context: ManagedObjectContext
   let now: Date
   private let backoff: Backoff
+  private let observer: (any LedgerObserver)?
   private var changes: [(job: Job, from: JobState?, actions: [JobAction])] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var removals: [LedgerChange] = []
@@ -26,7 +27,8 @@ final class LedgerTurn {
   private var toTell: [(job: Job, from: JobState?)] = []
   private var isTelling = false
 
-  init(context: ManagedObjectContext, now: Date, backoff: Backoff) {
+  init(context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil) {
+    self.observer = observer
     self.context = context
     self.now = now.asStored
     self.backoff = backoff
@@ -47,6 +49,11 @@ final class LedgerTurn {
   /// Moves a job, records it, and notes what is to be done.
   /// - Throws: ``JobQueueError/notPossible(id:_:)``; nothing has changed then.
   func apply(_ event: JobEvent, to job: Job, reason: String, by who: String?) throws {
+    if case .claimed = event {
+      _ = hasBegun(job)
+    } else if hasBegun(job) {
+      try claim(job)
+    }
     let before = job.machine(backoff)
     var after = before
     let actions: [JobAction]
@@ -73,8 +80,21 @@ final class LedgerTurn {
     if before.state?.isEnded != after.state?.isEnded, before.state != nil { try tell(job, from: before.state) }
   }
 
+  /// Whether an available job's operation has begun, for others to write its claim. If not, it doesn't begin any more but
+  /// by a claim.
+  func hasBegun(_ job: Job) -> Bool {
+    guard let observer, job.jobState == .available, !job.objectID.isTemporaryID else { return false }
+    return observer.ledgerWillChange(job.objectID.number, in: job.lane)
+  }
+
+  /// Writes that a job's operation begins, or has begun.
+  func claim(_ job: Job) throws {
+    try apply(.claimed, to: job, reason: "attempt \(job.attempt + 1) of \(job.maxAttempts)", by: nil)
+  }
+
   /// Records something about a job that doesn't move it.
   func record(_ job: Job, reason: String, by who: String) throws {
+    if hasBegun(job) { try claim(job) }
     let transition = try context.insert(JobTransition.self)
     transition.at = now
     transition.fromState = job.jobState
@@ -113,10 +133,14 @@ final class LedgerTurn {
     }
   }
 
-  /// How many jobs of each lane stop running by this turn.
-  var endedByLane: [String: Int] {
+  /// How many jobs it claims.
+  var claimed: Int { changes.count { $0.actions.contains(.run) } }
+
+  /// The jobs of each lane that stop running by this turn, those among them that it claims itself.
+  var endedByLane: [String: [Int64]] {
     changes.reduce(into: [:]) { ended, change in
-      if change.from == .running, change.job.jobState != .running { ended[change.job.lane, default: 0] += 1 }
+      let ran = change.from == .running || change.actions.contains(.run)
+      if ran, change.job.jobState != .running { ended[change.job.lane, default: []].append(change.job.objectID.number) }
     }
   }
 

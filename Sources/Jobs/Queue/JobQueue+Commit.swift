@@ -7,14 +7,16 @@ extension JobQueue: LedgerObserver {
   func ledgerWillCommit(_ turn: LedgerTurn) {
     let now = clock.now()
     var scope = claimScope
-    for (lane, ended) in turn.endedByLane {
-      let slots = state.withLock { state -> Int in
-        guard state.isStarted, !state.isDraining, state.lanesWithWork.contains(lane) else { return 0 }
+    for (lane, ids) in turn.endedByLane {
+      let slots = state.withLock { state -> Int? in
+        guard state.isStarted, !state.isDraining, state.lanesWithWork.contains(lane) else { return nil }
+        let ended = ids.count { state.running[$0]?.hasPassedOn == false }
         return state.slots(of: lane, ended: ended, at: now)
       }
-      guard slots > 0 else { continue }
+      guard let slots else { continue }
       do {
-        _ = try turn.claim(lane: lane, limit: slots, &scope)
+        if slots > 0 { _ = try turn.claim(lane: lane, limit: slots, &scope) }
+        try lookAhead(in: lane, turn, after: ids)
       } catch {
         report(error, "no job of lane \(lane) could be claimed")
       }
@@ -23,7 +25,9 @@ extension JobQueue: LedgerObserver {
   }
 
   private var claimScope: ClaimScope {
-    ClaimScope(use: state.withLock { $0.use }, access: { [operations] in operations.access(of: $0) })
+    ClaimScope(
+      use: state.withLock { $0.use }, ahead: { [weak self] in self?.ahead(in: $0) ?? 0 },
+      access: { [operations] in operations.access(of: $0) })
   }
 
   func ledgerDidCommit(_ changes: [LedgerChange]) {
@@ -42,15 +46,16 @@ extension JobQueue: LedgerObserver {
         }
         if change.isRemoved { return }
         if change.actions.contains(.settle) { state.settling.insert(job.id) }
+        state.putInOrder(job)
         // Under the lock, as progress is: nobody hears of progress after the end.
-        if !change.actions.contains(.run) { hub.broadcast(job) }
+        if !change.actions.contains(.run) || job.state != .running { hub.broadcast(job) }
       }
       for action in change.actions {
         switch action {
         case .offer: state.withLock { _ = $0.lanesWithWork.insert(job.lane) }
         case .wake(let time): wake(at: time)
-        case .run: run(job)
-        case .stop: state.withLock { $0.running[job.id]?.operation }?.cancel()
+        case .run: if job.state == .running, !noteClaim(of: job) { run(job) }
+        case .stop: stop(job.id)
         case .settle:
           putAway(job)
           wakeToPrune(job)
@@ -81,7 +86,8 @@ extension JobQueue: LedgerObserver {
         let claimed = try ledger.claim(lane: lane, limit: slots, &scope)
         state.withLock { state in
           state.use.takeNext(of: scope.use)
-          if claimed < slots { state.lanesWithWork.remove(lane) }
+          // Those that have begun ahead may have been all that was looked at.
+          if claimed < slots, state.ahead(in: lane) == 0 { state.lanesWithWork.remove(lane) }
         }
       } catch {
         report(error, "no job of lane \(lane) could be claimed")

@@ -78,7 +78,7 @@ extension JobQueue {
         name: name, concurrency: control.concurrency, configuredConcurrency: control.configuration.concurrency,
         isPaused: control.setting.isPaused, pausedBy: control.setting.pausedBy, pausedAt: control.setting.pausedAt,
         rate: control.configuration.rate, counts: counts.lanes[name] ?? [:],
-        running: state.running.filter { $0.value.lane == name }.keys.sorted())
+        running: state.running.filter { $0.value.lane == name && !$0.value.hasPassedOn }.keys.sorted())
     }
   }
 }

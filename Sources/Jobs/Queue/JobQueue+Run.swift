@@ -2,7 +2,7 @@ import Foundation
 import Logging
 
 extension JobQueue {
-  /// Starts the operation of a job that was claimed. On the ledger's queue.
+  /// Starts the operation of a job that was claimed, or whose claim is about to be written.
   func run(_ job: JobSnapshot) {
     var environment = environment
     environment.logger[metadataKey: "job"] = "\(job.id)"
@@ -14,14 +14,21 @@ extension JobQueue {
     let limit = limit(of: job)
     let begun = job.startedAt ?? clock.now()
     operation.completionBlock = { [weak self] in self?.operationDidEnd(job.id) }
-    state.withLock { state in
+    let news = state.withLock { state in
+      let beginning = state.beginning.removeValue(forKey: job.id)
       state.running[job.id] = .init(
-        operation: operation, snapshot: job, lane: job.lane, access: access, limit: limit)
+        operation: operation, snapshot: job, lane: job.lane, access: access, limit: limit, begun: clock.now(),
+        isClaimed: beginning?.isClaimed ?? true)
       state.inLane[job.lane, default: 0] += 1
       state.lanes[job.lane]?.note(start: begun)
-      _ = state.use.enter(.init(id: job.id, kind: job.kind, lane: job.lane), store: job.store, access: access)
+      if beginning == nil {
+        _ = state.use.enter(.init(id: job.id, kind: job.kind, lane: job.lane), store: job.store, access: access)
+      }
       hub.broadcast(job)
+      return (isStopped: beginning?.isStopped ?? false, isDraining: beginning != nil && state.isDraining)
     }
+    if news.isStopped { operation.cancel() }
+    if news.isDraining { operation.drain() }
     if let limit { wake(at: limit.time) }
     if let lane = lanes[job.lane], factory != nil {
       lane.operations.addOperation(operation)
@@ -46,8 +53,14 @@ extension JobQueue {
 
   /// Called by the operation queue, also for an operation that was cancelled before it ran.
   private func operationDidEnd(_ id: Int64) {
-    guard let running = state.withLock({ $0.running[id] }) else { return }
+    let now = clock.now()
+    let ended = state.withLock { state in
+      state.running[id].map { (running: $0, next: state.passOnSlot(of: id, at: now)) }
+    }
+    guard let (running, next) = ended else { return }
+    // Its end first, then what follows: they are written in this order.
     write(outcome(running.operation.outcome, passed: running.passed), of: id)
+    if let next { beginAhead(next) }
   }
 
   /// Makes the end of an operation durable. Its slot is free after that.

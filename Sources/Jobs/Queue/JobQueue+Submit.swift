@@ -51,6 +51,7 @@ extension JobQueue {
     if let tag = submission.tags.first(where: { $0.isEmpty || $0.contains("|") }) {
       throw .invalidSubmission("\"\(tag)\" can't be a tag: it is empty or has a | in it")
     }
+    if submission.options == "{}" { return }
     let options: Any
     do {
       options = try JSONSerialization.jsonObject(with: Data(submission.options.utf8))

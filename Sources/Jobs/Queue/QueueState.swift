@@ -12,6 +12,27 @@ struct QueueState {
     var limit: Limit?
     /// The limit that it was stopped for.
     var passed: Limit?
+    /// When its operation was handed to its lane.
+    let begun: Date
+    /// Whether its claim is durable.
+    var isClaimed: Bool
+    /// Whether it has ended and another has its slot, though its end isn't durable.
+    var hasPassedOn = false
+    /// Whether it has ended soon.
+    var isShort = false
+  }
+
+  /// A job that is next in its lane.
+  struct Next {
+    let job: JobSnapshot
+    let access: StoreAccess
+  }
+
+  /// What happened to a job that has a slot and whose operation is being made.
+  struct Beginning {
+    let lane: String
+    var isClaimed = false
+    var isStopped = false
   }
 
   /// How long an operation may run.
@@ -25,6 +46,11 @@ struct QueueState {
   var running: [Int64: Running] = [:]
   /// How many of them each lane has.
   var inLane: [String: Int] = [:]
+  /// How many of these have passed their slots on.
+  var passedOn: [String: Int] = [:]
+  /// The jobs of a lane that are next: see `JobQueue+Ahead`.
+  var next: [String: [Next]] = [:]
+  var beginning: [Int64: Beginning] = [:]
   /// Lanes in which something may be available.
   var lanesWithWork: Set<String> = []
   /// What governs each lane.
@@ -47,6 +73,7 @@ struct QueueState {
   mutating func forget(_ id: Int64) {
     guard let running = running.removeValue(forKey: id) else { return }
     inLane[running.lane, default: 1] -= 1
+    if running.hasPassedOn { passedOn[running.lane, default: 1] -= 1 }
     unwritten[id] = nil
     let wasClosed = !use.closed.isEmpty
     use.leave(id, store: running.snapshot.store, access: running.access)
@@ -56,8 +83,9 @@ struct QueueState {
 
   /// How many jobs of a lane may begin now.
   func slots(of lane: String, ended: Int = 0, at time: Date) -> Int {
-    lanes[lane]?.slots(running: (inLane[lane] ?? 0) - ended, at: time) ?? 0
+    let taken = (inLane[lane] ?? 0) - (passedOn[lane] ?? 0) + beginning.values.count { $0.lane == lane }
+    return lanes[lane]?.slots(running: taken - ended, at: time) ?? 0
   }
 
-  var isQuiet: Bool { running.isEmpty && settling.isEmpty }
+  var isQuiet: Bool { running.isEmpty && beginning.isEmpty && settling.isEmpty }
 }

@@ -19,9 +19,7 @@ extension SubmissionPlan {
         field: "entity", reason: "store \(store.configuration.name) has no entity \(entity)",
         advice: "It has \(store.entities.sorted().joined(separator: ", ")).")
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    let json = String(decoding: try encoder.encode(request.options), as: UTF8.self)
+    let json = try Self.json(request.options)
     guard json.utf8.count <= Self.longestOptions else {
       throw SubmissionProblem(
         field: "options", reason: "they have \(json.utf8.count) bytes, and may have \(Self.longestOptions)")
@@ -41,5 +39,12 @@ extension SubmissionPlan {
         reason: reason.hasPrefix(badOptions) ? String(reason.dropFirst(badOptions.count)) : reason)
     }
     return submission
+  }
+
+  private static func json(_ options: [String: OptionValue]) throws -> String {
+    if options.isEmpty { return "{}" }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return String(decoding: try encoder.encode(options), as: UTF8.self)
   }
 }

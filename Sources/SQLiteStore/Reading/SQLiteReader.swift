@@ -256,5 +256,8 @@ extension Array {
 
 extension String {
   /// The name between SQL's quotes.
-  var quotedName: String { "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+  var quotedName: String {
+    // Few names have one, and looking for it by Foundation costs more than many a statement.
+    utf8.contains(UInt8(ascii: "\"")) ? "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\"" : "\"\(self)\""
+  }
 }

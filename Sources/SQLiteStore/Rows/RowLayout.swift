@@ -43,6 +43,16 @@ final class RowLayout: Sendable {
   let uniqueColumns: [Int]
   /// Statements that change columns, by those: making their text takes longer than running them.
   private let updates = Mutex<[ColumnSet: String]>([:])
+  /// Statements that insert rows, by how many.
+  private let insertions = Mutex<[Int: String]>([:])
+  /// How one row is read by its number.
+  private let look = Mutex<Look?>(nil)
+
+  /// What reads a row of the entity by its number.
+  struct Look: Sendable {
+    let reader: RowReader
+    let statement: String
+  }
 
   init(_ entity: EntityDescription, schema: SchemaMap, scopes: [Int: IDScope], scope: IDScope) {
     self.entity = entity
@@ -94,6 +104,39 @@ final class RowLayout: Sendable {
       let sql = "UPDATE \(table.quotedName) SET \(assignments) WHERE \(keyColumn.quotedName) = ?"
       updates[changed] = sql
       return sql
+    }
+  }
+
+  /// The statement that inserts so many rows.
+  func insertStatement(rows: Int) -> String {
+    insertions.withLock { insertions in
+      if let known = insertions[rows] { return known }
+      var names = [keyColumn.quotedName] + columns.map(\.name.quotedName)
+      var values = Array(repeating: "?", count: names.count)
+      if let entityColumn {
+        names.append(entityColumn.quotedName)
+        values.append("'\(entity.name.replacingOccurrences(of: "'", with: "''"))'")
+      }
+      let row = "(\(values.joined(separator: ", ")))"
+      let sql =
+        "INSERT \(rows > 1 ? "OR FAIL " : "")INTO \(table.quotedName) (\(names.joined(separator: ", "))) "
+        + "VALUES \(Array(repeating: row, count: rows).joined(separator: ", "))"
+      insertions[rows] = sql
+      return sql
+    }
+  }
+
+  /// What reads a row by its number.
+  func lookByNumber() -> Look {
+    look.withLock { look in
+      if let look { return look }
+      let reader = RowReader([self])
+      let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
+      let made = Look(
+        reader: reader,
+        statement: "SELECT \(columns) FROM \(table.quotedName) WHERE \(keyColumn.quotedName) = ?")
+      look = made
+      return made
     }
   }
 

@@ -38,10 +38,9 @@ private struct RowLook {
 
   init(_ layout: RowLayout, _ db: Database) throws {
     self.layout = layout
-    reader = RowReader([layout])
-    let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
-    statement = try db.cachedStatement(
-      sql: "SELECT \(columns) FROM \(layout.table.quotedName) WHERE \(layout.keyColumn.quotedName) = ?")
+    let look = layout.lookByNumber()
+    reader = look.reader
+    statement = try db.cachedStatement(sql: look.statement)
   }
 
   func row(_ number: Int64, in db: Database) throws -> StoreRow? {

@@ -63,7 +63,7 @@ extension RowWrite {
     var next = range.lowerBound
     let count = min(Self.rowsOfStatement, Self.parametersOfStatement / (layout.bindings.count + 1))
     if count > 1, range.count >= count, try !hasTriggers(layout) {
-      let handle = try db.cachedStatement(sql: insertStatement(layout, rows: count)).sqliteStatement
+      let handle = try db.cachedStatement(sql: layout.insertStatement(rows: count)).sqliteStatement
       defer { sqlite3_reset(handle) }
       while next + count <= range.upperBound {
         binder.begin()
@@ -82,7 +82,7 @@ extension RowWrite {
       }
     }
     guard next < range.upperBound else { return }
-    let handle = try db.cachedStatement(sql: insertStatement(layout, rows: 1)).sqliteStatement
+    let handle = try db.cachedStatement(sql: layout.insertStatement(rows: 1)).sqliteStatement
     defer { sqlite3_reset(handle) }
     for index in next..<range.upperBound {
       binder.begin()
@@ -126,17 +126,5 @@ extension RowWrite {
     try Bool.fetchOne(
       db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?)"),
       arguments: [layout.table]) ?? false
-  }
-
-  private func insertStatement(_ layout: RowLayout, rows: Int) -> String {
-    var names = [layout.keyColumn.quotedName] + layout.columns.map(\.name.quotedName)
-    var values = Array(repeating: "?", count: names.count)
-    if let column = layout.entityColumn {
-      names.append(column.quotedName)
-      values.append("'\(layout.entity.name.replacingOccurrences(of: "'", with: "''"))'")
-    }
-    let row = "(\(values.joined(separator: ", ")))"
-    return "INSERT \(rows > 1 ? "OR FAIL " : "")INTO \(layout.table.quotedName) (\(names.joined(separator: ", "))) "
-      + "VALUES \(Array(repeating: row, count: rows).joined(separator: ", "))"
   }
 }
