@@ -33,6 +33,7 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -81,7 +82,7 @@ let package = Package(
     layer("ControlAPI", []),
     // The interface's description is served from the program itself.
     layer(
-      "ControlServer", ["ControlAPI", hummingbird, nioCore, lifecycle, logging],
+      "ControlServer", ["ControlAPI", hummingbird, hummingbirdCore, nioCore, nioHTTP, lifecycle, logging],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(
       "LadeDaemon",

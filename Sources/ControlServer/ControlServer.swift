@@ -1,7 +1,9 @@
 import ControlAPI
 import Hummingbird
+import HummingbirdCore
 package import Logging
 import NIOCore
+import NIOHTTP1
 import ServiceLifecycle
 import Synchronization
 
@@ -42,26 +44,27 @@ package struct ControlServer<Backend: ControlBackend>: Service {
     let socket = try ControlSocket(at: address)
     defer { socket.withdraw() }
     let failure = Mutex<(any Error)?>(nil)
-    let application = Application(
-      router: ControlRoutes(backend: backend, meter: RequestMeter(), grace: grace).router(),
-      server: .http1(
-        configuration: .init(additionalChannelHandlers: [ShutdownGrace(grace)], idleTimeout: .seconds(60))),
-      configuration: .init(
-        address: .unixDomainSocket(path: socket.stagingPath), serverName: LadeVersion.serverHeader),
-      onServerRunning: { channel in
-        do {
-          try socket.publish()
-          logger.info("listening", metadata: ["socket": "\(address.path)"])
-          await onListening()
-        } catch {
-          failure.withLock { $0 = error }
-          channel.close(promise: nil)
-        }
-      },
-      logger: logger.quietened)
+    // Hummingbird's `Application` does the same, and wakes up every second for the date.
+    let server = try HTTPServerBuilder.http1(
+      configuration: .init(additionalChannelHandlers: [ShutdownGrace(grace)], idleTimeout: .seconds(60))
+    ).buildServer(
+      configuration: .init(address: .unixDomainSocket(path: socket.stagingPath), serverName: LadeVersion.serverHeader),
+      eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger.quietened,
+      responder: responder()
+    ) { channel in
+      do {
+        try socket.publish()
+        logger.info("listening", metadata: ["socket": "\(address.path)"])
+        await onListening()
+      } catch {
+        failure.withLock { $0 = error }
+        channel.close(promise: nil)
+      }
+    }
+    let group = ServiceGroup(configuration: .init(services: [server], logger: logger.quietened))
     do {
       try await withGracefulShutdownHandler {
-        try await application.run()
+        try await group.run()
       } onGracefulShutdown: {
         socket.withdraw()
       }
@@ -70,7 +73,36 @@ package struct ControlServer<Backend: ControlBackend>: Service {
     }
     if let error = failure.withLock({ $0 }) { throw error }
   }
+
+  /// Answers one request.
+  private func responder() -> HTTPChannelHandler.Responder {
+    let responder = ControlRoutes(backend: backend, meter: RequestMeter(), grace: grace).router().buildResponder()
+    let date = AnswerDate()
+    let logger = logger.quietened
+    return { request, writer, channel in
+      let context = ControlContext(source: .init(channel: channel, logger: logger))
+      var response: Response
+      do {
+        response = try await responder.respond(to: request, context: context)
+      } catch let error as HTTPParserError {
+        throw error
+      } catch {
+        response = Response(status: .internalServerError)
+      }
+      response.headers[.date] = date.text
+      response.headers[.server] = LadeVersion.serverHeader
+      do {
+        try await writer.write(response: response.head, body: response.body)
+      } catch is HTTPParserError {
+        // As such it would be answered once more.
+        throw BrokenRequest()
+      }
+    }
+  }
 }
+
+/// The rest of a request, which isn't HTTP, came while it was being answered. The connection is closed.
+private struct BrokenRequest: Error {}
 
 extension Logger {
   /// The library announces the staging path of the socket and every signal at `info`; here that is only confusing.

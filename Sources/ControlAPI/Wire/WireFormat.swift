@@ -61,8 +61,8 @@ extension Decoder {
   /// Refuses an object that has a key which isn't one of these.
   /// - Throws: `DecodingError` that names the key.
   func refuseKeys<Keys: CodingKey & CaseIterable>(otherThan keys: Keys.Type) throws {
-    let known = Set(keys.allCases.map(\.stringValue))
-    for key in try container(keyedBy: AnyKey.self).allKeys where !known.contains(key.stringValue) {
+    for key in try container(keyedBy: AnyKey.self).allKeys where Keys(stringValue: key.stringValue) == nil {
+      let known = keys.allCases.map(\.stringValue)
       throw DecodingError.dataCorrupted(
         .init(
           codingPath: codingPath,
