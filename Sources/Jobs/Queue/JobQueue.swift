@@ -5,7 +5,8 @@
 //     ─▶ the slot is free: the next claim ─▶ `settle`: the file is put away ─▶ whoever waited is told
 //
 // What has to be done about a job follows from what was committed, never from what was asked for. The slot of an
-// operation stays taken until its end is durable; an end that can't be written is tried again every second.
+// operation stays taken until its end is durable, or passes to the job that is next where jobs are short (see
+// `JobQueue+Ahead`); an end that can't be written is tried again every second, and passes nothing on.
 
 package import Logging
 package import ManagedObjects
