@@ -121,6 +121,26 @@ struct BackupTests {
     await queue.drain(timeout: .seconds(10))
   }
 
+  @Test("that had its name when its job was killed is the one, and what was left beside it is taken away")
+  func madeBefore() async throws {
+    let house = try UpkeepHouse()
+    let queue = try await house.queue()
+    try await house.fill(queue, 10)
+    #expect(try await queue.run(.upkeep("backup")).state == .completed)
+    let first = try #require(try house.names(in: "backups").first)
+    let compression = try #require(BackupName(first, of: "main")).compression
+    let job = try await queue.submit(.upkeep("backup").with { $0.isHeld = true })
+    let made = BackupName(store: "main", time: Date(), job: job.id, compression: compression).description
+    try FileManager.default.copyItem(at: house.path("backups/" + first), to: house.path("backups/" + made))
+    let left = house.path("backups/.job-\(job.id).tmp")
+    try FileManager.default.createDirectory(at: left, withIntermediateDirectories: false)
+    try Data(count: 10).write(to: left.appendingPathComponent("copy.sqlite"))
+    _ = try await queue.release(job.id, by: "anna")
+    #expect(try await queue.whenEnded(job.id).state == .completed)
+    #expect(try house.names(in: "backups") == [first, made].sorted())
+    await queue.drain(timeout: .seconds(10))
+  }
+
   @Test("of a damaged store isn't kept, and older ones stay")
   func damaged() async throws {
     let house = try UpkeepHouse()

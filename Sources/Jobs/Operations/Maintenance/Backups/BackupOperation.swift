@@ -78,7 +78,10 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
   /// What this job made before it was killed. Another queue's job of that number is an older one.
   private func madeBefore(_ folder: BackupFolder) throws -> Made? {
     let earliest = job.submittedAt.addingTimeInterval(-1)
-    return try folder.backups().last { $0.job == job.id && $0.time >= earliest }.map { Made(name: $0) }
+    guard let name = try folder.backups().last(where: { $0.job == job.id && $0.time >= earliest }) else { return nil }
+    // It makes none of its own, which would take away the one that it was killed in.
+    try JobWorkspace.removeAbandoned(in: folder.url)
+    return Made(name: name)
   }
 
   private func make(
