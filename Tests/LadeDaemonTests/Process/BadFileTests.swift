@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("A file that can't be imported, or not all of it")
+@Suite("A file that can't be imported, or not all of it", .startsDaemons)
 struct BadFileTests {
   /// A file, and what is to become of it.
   struct BadFile: Sendable, CustomTestStringConvertible {
@@ -94,7 +94,7 @@ struct BadFileTests {
       strict: { store: main, entity: Member, reject_limit: 2 }
     """
 
-  @Test("says what, where and what to do, is kept, and the daemon goes on", .timeLimit(.minutes(3)), arguments: files)
+  @Test("says what, where and what to do, is kept, and the daemon goes on", .timeLimit(.minutes(20)), arguments: files)
   func badFile(_ bad: BadFile) async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try await folder.start()

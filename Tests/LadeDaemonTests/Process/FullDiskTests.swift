@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 @Suite(
-  "A disk that is full", .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"),
-  .timeLimit(.minutes(10)))
+  "A disk that is full", .startsDaemons, .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"),
+  .timeLimit(.minutes(20)))
 struct FullDiskTests {
   private static let rows = 6_000
 

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-@Suite("Files handed over to a daemon")
+@Suite("Files handed over to a daemon", .startsDaemons)
 struct HandOverTests {
   @Test(
     "become objects that point at each other, also at what stands later in the file, and a second drop changes nothing",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(20)))
   func places() async throws {
     let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes)
     let daemon = try await folder.start()
@@ -53,7 +53,7 @@ struct HandOverTests {
     try await daemon.stop()
   }
 
-  @Test("are taken when they were there before the daemon", .timeLimit(.minutes(3)))
+  @Test("are taken when they were there before the daemon", .timeLimit(.minutes(20)))
   func before() async throws {
     let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes)
     try folder.drop(Places.countries, as: "early.json", into: "countries")
@@ -63,7 +63,7 @@ struct HandOverTests {
     try await daemon.stop()
   }
 
-  @Test("may come with a ticket that says what a recipe would", .timeLimit(.minutes(3)))
+  @Test("may come with a ticket that says what a recipe would", .timeLimit(.minutes(20)))
   func ticket() async throws {
     let folder = try DaemonFolder(model: Places.model)
     let daemon = try await folder.start()

@@ -4,7 +4,7 @@ import Testing
 
 /// Rules 4 and 5 of the design, on real processes: SIGKILL at random moments, whose seed is printed and can be given
 /// again as `LADE_KILL_SEED`.
-@Suite("A daemon that is killed", .serialized)
+@Suite("A daemon that is killed", .startsDaemons, .serialized)
 struct KillTests {
   private static let seed =
     ProcessInfo.processInfo.environment["LADE_KILL_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...999_999)
@@ -15,7 +15,7 @@ struct KillTests {
 
   @Test(
     "fifty times in an import of 200,000 rows leaves the rows, the rejects and the counts of one run",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(20)))
   func insert() async throws {
     let members = Members(rows: 200_000, faults: 300)
     let (undisturbed, killed) = try (folder(), folder())
@@ -35,7 +35,7 @@ struct KillTests {
     #expect(try await killed.sqlite("SELECT count(*) FROM Member") == "\(members.good)")
   }
 
-  @Test("in an import that updates leaves the rows and the counts of one run", .timeLimit(.minutes(5)))
+  @Test("in an import that updates leaves the rows and the counts of one run", .timeLimit(.minutes(20)))
   func upsert() async throws {
     let (old, new) = (Members(rows: 15_000), Members(rows: 30_000, managers: 15_000, version: 2))
     let (undisturbed, killed) = try (folder(), folder())
@@ -49,7 +49,7 @@ struct KillTests {
     try await compare(killed, with: undisturbed)
   }
 
-  @Test("at the end of an import ends the job once, with what it did", .timeLimit(.minutes(5)))
+  @Test("at the end of an import ends the job once, with what it did", .timeLimit(.minutes(20)))
   func end() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try folder()
@@ -75,7 +75,7 @@ struct KillTests {
     try await daemon.stop()
   }
 
-  @Test("between hand-over and take-over makes one job of each file", .timeLimit(.minutes(5)))
+  @Test("between hand-over and take-over makes one job of each file", .timeLimit(.minutes(20)))
   func handOver() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try folder()
@@ -107,7 +107,7 @@ struct KillTests {
     try await daemon.stop()
   }
 
-  @Test("while it takes a submission has it whole or not at all, and has what it answered", .timeLimit(.minutes(5)))
+  @Test("while it takes a submission has it whole or not at all, and has what it answered", .timeLimit(.minutes(20)))
   func submission() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try folder()

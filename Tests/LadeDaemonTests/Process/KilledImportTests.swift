@@ -6,10 +6,10 @@ import Testing
 /// with one. Seeds are printed by what fails, and can be given again as `LADE_KILL_SEED`.
 ///
 /// One after the other: each case has daemons of its own, and a user may have 128 objects that watch folders.
-@Suite("An import that is killed wherever it writes", .serialized)
+@Suite("An import that is killed wherever it writes", .startsDaemons, .serialized)
 struct KilledImportTests {
   @Test(
-    "goes on in every format, and leaves what one run leaves", .timeLimit(.minutes(5)), arguments: MemberFile.allCases)
+    "goes on in every format, and leaves what one run leaves", .timeLimit(.minutes(20)), arguments: MemberFile.allCases)
   func goesOn(with file: MemberFile) async throws {
     var killed = try KilledImport(recipes: recipe("members", "upsert", file.recipe))
     let members = Members(rows: 1_500, faults: 30)
@@ -48,7 +48,7 @@ struct KilledImportTests {
   ]
 
   @Test(
-    "goes on in every mode, by batch and by file, and leaves what one run leaves", .timeLimit(.minutes(5)),
+    "goes on in every mode, by batch and by file, and leaves what one run leaves", .timeLimit(.minutes(20)),
     arguments: modes)
   func goesOn(in mode: Mode) async throws {
     let recipes = recipe("before", "insert") + recipe("members", mode.name.rawValue, mode.options)
@@ -72,7 +72,7 @@ struct KilledImportTests {
     }
   }
 
-  @Test("is known afterwards, where the recipe says so, and isn't before", .timeLimit(.minutes(5)))
+  @Test("is known afterwards, where the recipe says so, and isn't before", .timeLimit(.minutes(20)))
   func known() async throws {
     var killed = try KilledImport(recipes: recipe("members", "upsert", "skip_known_files: true"))
     let members = Members(rows: 1_000, faults: 20)
@@ -84,7 +84,7 @@ struct KilledImportTests {
   }
 
   @Test(
-    "goes on with the members of a feed, and leaves what one run leaves", .timeLimit(.minutes(5)),
+    "goes on with the members of a feed, and leaves what one run leaves", .timeLimit(.minutes(20)),
     arguments: ["mode: upsert", "mode: synchronise", "mode: synchronise, atomic: file"])
   func goesOn(withFeed options: String) async throws {
     let recipes = """

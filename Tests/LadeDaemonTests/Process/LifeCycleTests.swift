@@ -2,11 +2,11 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("The life of a daemon process")
+@Suite("The life of a daemon process", .startsDaemons)
 struct LifeCycleTests {
   private static let recipes = "  members: { store: main, entity: Member, mode: insert, batch_size: 500 }"
 
-  @Test("SIGTERM ends a running import at a batch, and the next daemon goes on from there", .timeLimit(.minutes(3)))
+  @Test("SIGTERM ends a running import at a batch, and the next daemon goes on from there", .timeLimit(.minutes(20)))
   func drains() async throws {
     let members = Members(rows: 100_000, faults: 50)
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: "drain_timeout: 60s")
@@ -37,7 +37,7 @@ struct LifeCycleTests {
     try await second.stop()
   }
 
-  @Test("a daemon without work ends at once, and tells the service manager how it is", .timeLimit(.minutes(3)))
+  @Test("a daemon without work ends at once, and tells the service manager how it is", .timeLimit(.minutes(20)))
   func idle() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let daemon = try await folder.start()
@@ -50,7 +50,7 @@ struct LifeCycleTests {
     #expect(run.error.contains("laded isn't running"))
   }
 
-  @Test("a second daemon on the same directories is refused, and names the first", .timeLimit(.minutes(3)))
+  @Test("a second daemon on the same directories is refused, and names the first", .timeLimit(.minutes(20)))
   func second() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let first = try await folder.start()
@@ -75,7 +75,7 @@ struct LifeCycleTests {
   }
 
   @Test(
-    "a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(3)))
+    "a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(20)))
   func badConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model)
     try folder.write(
@@ -101,7 +101,7 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("state")))
   }
 
-  @Test("recipes that no file could be imported by end the start, all of them told", .timeLimit(.minutes(3)))
+  @Test("recipes that no file could be imported by end the start, all of them told", .timeLimit(.minutes(20)))
   func badRecipes() async throws {
     let folder = try DaemonFolder(
       model: Members.model,
@@ -131,7 +131,7 @@ struct LifeCycleTests {
     }
   }
 
-  @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(3)))
+  @Test("--check-config says that a configuration is good, and starts nothing", .timeLimit(.minutes(20)))
   func checkConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let check = try await laded(folder, "--check-config")
@@ -141,7 +141,7 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("spool")))
   }
 
-  @Test("a model that can't be read ends the start with its file and line", .timeLimit(.minutes(3)))
+  @Test("a model that can't be read ends the start with its file and line", .timeLimit(.minutes(20)))
   func badModel() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let contents = "Model.xcdatamodeld/Model 1.xcdatamodel/contents"

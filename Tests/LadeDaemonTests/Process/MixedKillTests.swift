@@ -4,7 +4,7 @@ import Testing
 
 /// Every kind of job at once, and SIGKILL at random moments, whose seed is printed with what fails and can be given again as
 /// `LADE_KILL_SEED`; `LADE_KILLS` says how many.
-@Suite("A daemon that is killed under all kinds of work", .serialized)
+@Suite("A daemon that is killed under all kinds of work", .startsDaemons, .serialized)
 struct MixedKillTests {
   private static func number(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
@@ -16,7 +16,7 @@ struct MixedKillTests {
 
   @Test(
     "loses no job and does none twice, and every backup can be put back, and every export is whole",
-    .timeLimit(.minutes(15)))
+    .timeLimit(.minutes(20)))
   func mixed() async throws {
     var random = SeededGenerator(seed: Self.seed)
     let folder = try DaemonFolder(

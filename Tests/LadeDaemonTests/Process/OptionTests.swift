@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 /// Options of tickets and submissions, which say of one file what recipes say of a folder.
-@Suite("Options of one file")
+@Suite("Options of one file", .startsDaemons)
 struct OptionTests {
-  @Test("are the recipe's, overridden by the ticket's", .timeLimit(.minutes(3)))
+  @Test("are the recipe's, overridden by the ticket's", .timeLimit(.minutes(20)))
   func ticket() async throws {
     let folder = try DaemonFolder(
       model: Members.model,

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("What a daemon refuses")
+@Suite("What a daemon refuses", .startsDaemons)
 struct RefusalTests {
   /// An entry of the spool, and why it is refused.
   struct Entry: Sendable, CustomTestStringConvertible {
@@ -74,7 +74,8 @@ struct RefusalTests {
     },
   ]
 
-  @Test("is in corrupt/ with the reason beside it, and the daemon goes on", .timeLimit(.minutes(3)), arguments: entries)
+  @Test(
+    "is in corrupt/ with the reason beside it, and the daemon goes on", .timeLimit(.minutes(20)), arguments: entries)
   func refused(_ entry: Entry) async throws {
     let folder = try folder()
     let daemon = try await folder.start()
@@ -132,7 +133,7 @@ struct RefusalTests {
   ]
 
   @Test(
-    "of a submission is said at once, with status 1, and makes no job", .timeLimit(.minutes(3)),
+    "of a submission is said at once, with status 1, and makes no job", .timeLimit(.minutes(20)),
     arguments: submissions)
   func submission(_ arguments: [String], _ says: String) async throws {
     let folder = try folder()
@@ -151,7 +152,7 @@ struct RefusalTests {
     try await daemon.stop()
   }
 
-  @Test("of files: what isn't there, isn't a file or is a link isn't submitted", .timeLimit(.minutes(3)))
+  @Test("of files: what isn't there, isn't a file or is a link isn't submitted", .timeLimit(.minutes(20)))
   func files() async throws {
     let folder = try folder()
     let daemon = try await folder.start()

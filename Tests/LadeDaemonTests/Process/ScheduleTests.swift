@@ -2,11 +2,11 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("A daemon's schedules")
+@Suite("A daemon's schedules", .startsDaemons)
 struct ScheduleTests {
   @Test(
     "import their file at each of their times, once, through kills, and say so when the file isn't there",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(20)))
   func everySecond() async throws {
     let folder = try DaemonFolder(
       model: Places.model, recipes: Places.recipes,

@@ -5,13 +5,13 @@ import Testing
 
 /// Rule 5 of the design at every step: an entry is taken away only after its job is durably in the queue, and taking it
 /// twice makes one job.
-@Suite("A daemon that takes what is handed over", .serialized)
+@Suite("A daemon that takes what is handed over", .startsDaemons, .serialized)
 struct SpoolKillTests {
   private static let recipes = "  members: { store: main, entity: Member, mode: insert }"
 
   @Test(
     "and is killed between any two steps of that makes one job of each entry, and loses no file",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(20)))
   func oneFileSystem() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let count = try await killedEverywhere(folder, prefix: []) { text, name, place in
@@ -24,7 +24,7 @@ struct SpoolKillTests {
 
   @Test(
     "from another file system, and is killed between any two steps of that, makes one job of each entry, and loses no file",
-    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(15)))
+    .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(20)))
   func anotherFileSystem() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     let mounts = try await PrivateMounts(
@@ -102,7 +102,7 @@ struct SpoolKillTests {
 
   @Test(
     "and is killed before it has the file, which is then withdrawn, ends the job with that reason",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(20)))
   func withdrawn() async throws {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
     try await folder.start().stop()

@@ -2,14 +2,14 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("A transit feed through hot folders")
+@Suite("A transit feed through hot folders", .startsDaemons)
 struct TransitTests {
   private static let caltrain = Products.package.deletingLastPathComponent()
     .appendingPathComponent("shared/data/gtfs/caltrain2016.zip")
   private static let canUnpack =
     FileManager.default.fileExists(atPath: caltrain.path) && Products.system("unzip") != nil
 
-  @Test("of a few lines is in the store whole and related, and a second drop changes nothing", .timeLimit(.minutes(3)))
+  @Test("of a few lines is in the store whole and related, and a second drop changes nothing", .timeLimit(.minutes(20)))
   func small() async throws {
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.recipes)
     try await check(Transit.small.mapValues { Data($0.utf8) }, in: folder) { () async throws in
@@ -23,7 +23,7 @@ struct TransitTests {
   @Test(
     "of Caltrain is in the store whole and related, and a second drop changes nothing",
     .enabled(if: canUnpack, "the shared data aren't beside the package, or unzip isn't installed"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(20)))
   func whole() async throws {
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.recipes)
     let feed = try await unpacked(in: folder)
@@ -35,7 +35,7 @@ struct TransitTests {
 
   @Test(
     "of a few lines goes in by one drop of its zip, whole and related, and a second drop changes nothing",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(20)))
   func smallZip() async throws {
     let feed = Transit.small.mapValues { Data($0.utf8) }
     var files = feed.map { ($0.key + ".txt", $0.value) }.sorted { $0.0 < $1.0 }
@@ -56,7 +56,7 @@ struct TransitTests {
   @Test(
     "of Caltrain goes in by one drop of the zip as it is, and a second drop changes nothing",
     .enabled(if: canUnpack, "the shared data aren't beside the package, or unzip isn't installed"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(20)))
   func wholeZip() async throws {
     let folder = try DaemonFolder(model: Transit.model, recipes: Transit.wholeRecipe)
     try await checkZip(

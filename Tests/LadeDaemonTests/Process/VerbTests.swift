@@ -2,14 +2,14 @@ import ControlAPI
 import Foundation
 import Testing
 
-@Suite("ladectl with a daemon")
+@Suite("ladectl with a daemon", .startsDaemons)
 struct VerbTests {
   private static let recipes = """
       members: { store: main, entity: Member, batch_size: 500 }
     """
   private static let csv = "number,name,age,manager\n1,Ada,36,\n2,Bob,50,1\n3,Cy,36,1\n4,Dee,41,2\n"
 
-  @Test("submit --wait imports a file of one's own, which stays where it is", .timeLimit(.minutes(3)))
+  @Test("submit --wait imports a file of one's own, which stays where it is", .timeLimit(.minutes(20)))
   func submit() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "mine.csv")
@@ -27,7 +27,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("a recipe and options of one's own say how the file is read", .timeLimit(.minutes(3)))
+  @Test("a recipe and options of one's own say how the file is read", .timeLimit(.minutes(20)))
   func options() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write("1|Ada\n2|Bob\n", to: "plain.txt")
@@ -39,7 +39,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("wait ends with 0, 3, 4 or 1, by what became of the jobs", .timeLimit(.minutes(3)))
+  @Test("wait ends with 0, 3, 4 or 1, by what became of the jobs", .timeLimit(.minutes(20)))
   func wait() async throws {
     let (folder, daemon) = try await started()
     let good = try folder.write(Self.csv, to: "good.csv")
@@ -71,7 +71,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("cancel of a running import leaves whole batches", .timeLimit(.minutes(3)))
+  @Test("cancel of a running import leaves whole batches", .timeLimit(.minutes(20)))
   func cancel() async throws {
     let (folder, daemon) = try await started()
     try folder.drop(Members(rows: 100_000).csv, as: "members.csv", into: "members")
@@ -96,7 +96,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("fetch and count answer predicates, sorted and limited, in three forms", .timeLimit(.minutes(3)))
+  @Test("fetch and count answer predicates, sorted and limited, in three forms", .timeLimit(.minutes(20)))
   func fetch() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "members.csv")
@@ -129,7 +129,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("status, list and show tell of the daemon and its jobs", .timeLimit(.minutes(3)))
+  @Test("status, list and show tell of the daemon and its jobs", .timeLimit(.minutes(20)))
   func status() async throws {
     let (folder, daemon) = try await started()
     let job = try await folder.imported(Self.csv, as: "members.csv", into: "members")
@@ -147,7 +147,7 @@ struct VerbTests {
     try await daemon.stop()
   }
 
-  @Test("model show needs no daemon, and has the model's warnings", .timeLimit(.minutes(3)))
+  @Test("model show needs no daemon, and has the model's warnings", .timeLimit(.minutes(20)))
   func modelShow() async throws {
     let model = ModelText(
       ModelText.entity(
@@ -165,7 +165,7 @@ struct VerbTests {
     #expect(none.error.contains("None.xcdatamodeld"), "\(none.error)")
   }
 
-  @Test("count answers growing numbers while an import runs, and so does sqlite3", .timeLimit(.minutes(3)))
+  @Test("count answers growing numbers while an import runs, and so does sqlite3", .timeLimit(.minutes(20)))
   func readers() async throws {
     let (folder, daemon) = try await started()
     let rows = 100_000

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 // One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
-@Suite("On a real terminal", .serialized, .enabled(if: TmuxTerminal.isThere))
+@Suite("On a real terminal", .startsDaemons, .serialized, .enabled(if: TmuxTerminal.isThere))
 struct TerminalTests {
   private static let recipes = "  members: { store: main, entity: Member, batch_size: 500 }"
   private static let rows = 100_000
@@ -15,7 +15,7 @@ struct TerminalTests {
 
   @Test(
     "watch draws lanes, bars and what has ended, follows the terminal's size, and q gives it back",
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(20)))
   func watch() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -53,7 +53,7 @@ struct TerminalTests {
 
   @Test(
     "a signal ends watch as it should, and only after the terminal is as it was",
-    .timeLimit(.minutes(10)), arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129), (SIGQUIT, 131)])
+    .timeLimit(.minutes(20)), arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129), (SIGQUIT, 131)])
   func signals(_ signal: Int32, _ status: Int) async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -74,7 +74,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("Ctrl-Z stops watch and gives the terminal back, and fg goes on", .timeLimit(.minutes(10)))
+  @Test("Ctrl-Z stops watch and gives the terminal back, and fg goes on", .timeLimit(.minutes(20)))
   func stop() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -97,7 +97,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("watch says that the daemon has gone, and goes on with the next one", .timeLimit(.minutes(10)))
+  @Test("watch says that the daemon has gone, and goes on with the next one", .timeLimit(.minutes(20)))
   func restart() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder) { terminal in
@@ -113,7 +113,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("wait draws a bar over itself, leaves one line, and ends with the job's status", .timeLimit(.minutes(10)))
+  @Test("wait draws a bar over itself, leaves one line, and ends with the job's status", .timeLimit(.minutes(20)))
   func wait() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder, columns: 120, rows: 10) { terminal in
@@ -129,7 +129,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("a terminal gets colours, and with NO_COLOR none, but all else", .timeLimit(.minutes(10)))
+  @Test("a terminal gets colours, and with NO_COLOR none, but all else", .timeLimit(.minutes(20)))
   func colours() async throws {
     let (folder, daemon) = try await started()
     #expect(try await folder.imported("number,name\n1,Ada\n", as: "one.csv", into: "members").state == .completed)
@@ -152,7 +152,7 @@ struct TerminalTests {
     try await daemon.stop()
   }
 
-  @Test("on a terminal that can't be drawn on watch says so and writes lines", .timeLimit(.minutes(10)))
+  @Test("on a terminal that can't be drawn on watch says so and writes lines", .timeLimit(.minutes(20)))
   func dumb() async throws {
     let (folder, daemon) = try await started()
     try await TmuxTerminal.with(folder, columns: 120) { terminal in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a real daemon says of itself, its log, its stores, its recipes and its configuration.
-@Suite("Control: daemon, log, stores, recipes")
+@Suite("Control: daemon, log, stores, recipes", .startsDaemons)
 struct ControlDaemonTests {
   private static let recipes = "  members: { store: main, entity: Member, batch_size: 500 }\n"
 
@@ -13,7 +13,7 @@ struct ControlDaemonTests {
     return (folder, try await folder.start())
   }
 
-  @Test("stats count what ended, and how long it took", .timeLimit(.minutes(3)))
+  @Test("stats count what ended, and how long it took", .timeLimit(.minutes(20)))
   func stats() async throws {
     let (folder, daemon) = try await started()
     _ = try await folder.imported(Members(rows: 1200).csv, as: "a.csv", into: "members")
@@ -28,7 +28,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("the log has a job's lines, and goes on with those to come", .timeLimit(.minutes(3)))
+  @Test("the log has a job's lines, and goes on with those to come", .timeLimit(.minutes(20)))
   func log() async throws {
     let (folder, daemon) = try await started()
     let job = try await folder.imported("number,name\n1,Ada\n", as: "a.csv", into: "members")
@@ -52,7 +52,7 @@ struct ControlDaemonTests {
     while await events.next() != nil {}
   }
 
-  @Test("stores are told with their sizes and what is in them", .timeLimit(.minutes(3)))
+  @Test("stores are told with their sizes and what is in them", .timeLimit(.minutes(20)))
   func stores() async throws {
     let (folder, daemon) = try await started()
     _ = try await folder.imported(Members(rows: 100).csv, as: "a.csv", into: "members")
@@ -69,7 +69,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("a recipe is tried on a file, or on its beginning, and nothing comes of it", .timeLimit(.minutes(3)))
+  @Test("a recipe is tried on a file, or on its beginning, and nothing comes of it", .timeLimit(.minutes(20)))
   func recipeTest() async throws {
     let (folder, daemon) = try await started()
     _ = try await folder.imported("number,name\n1,Ada\n2,Bob\n", as: "a.csv", into: "members")
@@ -108,7 +108,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("the configuration is checked as it is now, with the place of each mistake", .timeLimit(.minutes(3)))
+  @Test("the configuration is checked as it is now, with the place of each mistake", .timeLimit(.minutes(20)))
   func configuration() async throws {
     let (folder, daemon) = try await started()
     let good: ConfigurationCheck = try await folder.got("GET", .checkConfiguration)
@@ -129,7 +129,7 @@ struct ControlDaemonTests {
     try await daemon.stop()
   }
 
-  @Test("a daemon's answers are as the document that it serves describes them", .timeLimit(.minutes(3)))
+  @Test("a daemon's answers are as the document that it serves describes them", .timeLimit(.minutes(20)))
   func described() async throws {
     let (folder, daemon) = try await started()
     let job = try await folder.imported("number,name\n1,Ada\nx,Bob\n", as: "a.csv", into: "members")

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// What the control interface of a real daemon does with jobs and lanes.
-@Suite("Control: jobs and lanes")
+@Suite("Control: jobs and lanes", .startsDaemons)
 struct ControlJobTests {
   private static let recipes = """
       members: { store: main, entity: Member, batch_size: 500 }
@@ -21,7 +21,7 @@ struct ControlJobTests {
     try await folder.got("POST", .jobs, body: submission)
   }
 
-  @Test("a discarded job is retried with its file, and fails again for the same reason", .timeLimit(.minutes(3)))
+  @Test("a discarded job is retried with its file, and fails again for the same reason", .timeLimit(.minutes(20)))
   func retry() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write("number,name\n1,Ada\nx,Bob\n", to: "bad.csv")
@@ -66,7 +66,7 @@ struct ControlJobTests {
   }
 
   @Test(
-    "a paused lane begins nothing until it is resumed, and its jobs say what they wait for", .timeLimit(.minutes(3)))
+    "a paused lane begins nothing until it is resumed, and its jobs say what they wait for", .timeLimit(.minutes(20)))
   func lanes() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "a.csv")
@@ -96,7 +96,7 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
-  @Test("many jobs are changed by what they have in common, and listed from the oldest on", .timeLimit(.minutes(3)))
+  @Test("many jobs are changed by what they have in common, and listed from the oldest on", .timeLimit(.minutes(20)))
   func many() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "a.csv")
@@ -131,7 +131,7 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
-  @Test("the jobs of a batch run in their order, all of them or none are made", .timeLimit(.minutes(3)))
+  @Test("the jobs of a batch run in their order, all of them or none are made", .timeLimit(.minutes(20)))
   func batch() async throws {
     let (folder, daemon) = try await started()
     let file = try folder.write(Self.csv, to: "a.csv")

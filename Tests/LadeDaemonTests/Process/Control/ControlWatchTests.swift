@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Standing queries of a daemon that imports.
-@Suite("Control: standing queries")
+@Suite("Control: standing queries", .startsDaemons)
 struct ControlWatchTests {
   private static let recipes = "  members: { store: main, entity: Member, batch_size: 500 }\n"
 
@@ -27,7 +27,7 @@ struct ControlWatchTests {
 
   @Test(
     "the result and its changes lead to what a query finds, whatever imports insert, change and move",
-    .timeLimit(.minutes(3)), arguments: [nil, 25] as [Int?])
+    .timeLimit(.minutes(20)), arguments: [nil, 25] as [Int?])
   func follows(_ limit: Int?) async throws {
     let (folder, daemon) = try await started()
     let query = WatchQuery(
@@ -64,7 +64,7 @@ struct ControlWatchTests {
     try await daemon.stop()
   }
 
-  @Test("what can't be followed is refused with the reason", .timeLimit(.minutes(3)))
+  @Test("what can't be followed is refused with the reason", .timeLimit(.minutes(20)))
   func refusals() async throws {
     let (folder, daemon) = try await started()
     func code(_ query: WatchQuery) async throws -> (Int, String, String) {
@@ -84,7 +84,7 @@ struct ControlWatchTests {
     try await daemon.stop()
   }
 
-  @Test("a result that has outgrown what may be followed ends with advice, and isn't begun", .timeLimit(.minutes(3)))
+  @Test("a result that has outgrown what may be followed ends with advice, and isn't begun", .timeLimit(.minutes(20)))
   func tooMany() async throws {
     let (folder, daemon) = try await started()
     let query = WatchQuery(entity: "Member", columns: ["number"])
@@ -105,7 +105,7 @@ struct ControlWatchTests {
     try await daemon.stop()
   }
 
-  @Test("a watcher that goes away is forgotten, and a stop ends the others", .timeLimit(.minutes(3)))
+  @Test("a watcher that goes away is forgotten, and a stop ends the others", .timeLimit(.minutes(20)))
   func departure() async throws {
     let (folder, daemon) = try await started()
     let query = WatchQuery(entity: "Member", limit: 5)

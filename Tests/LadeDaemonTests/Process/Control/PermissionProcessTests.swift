@@ -5,7 +5,7 @@ import Testing
 
 /// What users other than the daemon's may do: as processes of another user, in the socket's group.
 @Suite(
-  "Permission: other users",
+  "Permission: other users", .startsDaemons,
   .enabled("it takes root, setpriv and curl to be somebody else") {
     geteuid() == 0 && Products.system("setpriv") != nil && Products.system("curl") != nil
   })

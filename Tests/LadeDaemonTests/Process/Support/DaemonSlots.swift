@@ -1,0 +1,58 @@
+import Synchronization
+import Testing
+
+/// Lets only some of the tests that start daemons run at a time. All of them at once take more inotify instances than a user
+/// has (128), and leave each daemon so little of two cores that what it does takes minutes.
+struct DaemonSlots: SuiteTrait, TestTrait, TestScoping {
+  private static let slots = Slots(12)
+
+  var isRecursive: Bool { true }
+
+  func scopeProvider(for test: Test, testCase: Test.Case?) -> DaemonSlots? { testCase == nil ? nil : self }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    await Self.slots.take()
+    defer { Self.slots.giveBack() }
+    try await function()
+  }
+}
+
+extension Trait where Self == DaemonSlots {
+  static var startsDaemons: DaemonSlots { DaemonSlots() }
+}
+
+private final class Slots: Sendable {
+  private struct State {
+    var free: Int
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(_ count: Int) { state = Mutex(State(free: count)) }
+
+  func take() async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        guard state.free > 0 else {
+          state.waiting.append(continuation)
+          return false
+        }
+        state.free -= 1
+        return true
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  func giveBack() {
+    let next = state.withLock { state in
+      guard state.waiting.isEmpty else { return Optional(state.waiting.removeFirst()) }
+      state.free += 1
+      return nil
+    }
+    next?.resume()
+  }
+}
