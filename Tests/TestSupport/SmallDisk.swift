@@ -56,12 +56,7 @@ package final class SmallDisk: Sendable {
   private var filler: URL { url.appendingPathComponent("filler") }
 
   private static func run(_ arguments: String...) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = arguments
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failure(arguments: arguments) }
+    let run = try ProgramOutput.now(URL(fileURLWithPath: "/usr/bin/env"), arguments)
+    guard run.status == 0 else { throw Failure(arguments: arguments) }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// What `systemd-analyze calendar` says of expressions, where it is installed.
 struct SystemdCalendar {
@@ -13,22 +14,15 @@ struct SystemdCalendar {
 
   /// The answers by expression; none for those that it refuses.
   static func answers(to expressions: [String], after base: Int64, iterations: Int) throws -> [String: Answer] {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments =
-      ["calendar", "--iterations=\(iterations)", "--base-time=@\(base)", "--"] + expressions
-    process.environment = ["TZ": "UTC", "LC_ALL": "C", "SYSTEMD_COLORS": "0"]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let run = try ProgramOutput.now(
+      URL(fileURLWithPath: path),
+      ["calendar", "--iterations=\(iterations)", "--base-time=@\(base)", "--"] + expressions,
+      environment: ["TZ": "UTC", "LC_ALL": "C", "SYSTEMD_COLORS": "0"])
     var answers: [String: Answer] = [:]
     // The original form is there only if it isn't the normalised one.
     var original: String?
     var current = ""
-    for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
+    for line in run.text.split(separator: "\n") {
       guard let colon = line.range(of: ": ") else { continue }
       let key = line[..<colon.lowerBound].drop { $0 == " " }
       let value = String(line[colon.upperBound...])

@@ -1,5 +1,6 @@
 import CArchive
 import Foundation
+import TestSupport
 
 /// Files as they come packed, made by libarchive.
 enum Packed {

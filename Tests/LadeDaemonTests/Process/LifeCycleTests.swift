@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The life of a daemon process", .startsDaemons)

@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("A transit feed through hot folders", .startsDaemons)

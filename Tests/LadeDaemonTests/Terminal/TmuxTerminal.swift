@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A terminal with a shell in it, by tmux(1): what is typed, and what is then to be seen.

@@ -44,25 +44,14 @@ struct SwiftCompiler {
   static func check(_ source: String) async throws -> Outcome {
     let scratch = try ScratchDirectory()
     let file = scratch.url.appendingPathComponent("main.swift")
-    let said = scratch.url.appendingPathComponent("said.txt")
     try source.write(to: file, atomically: true, encoding: .utf8)
-    try Data().write(to: said)
-    let process = Process()
-    process.executableURL = program
-    process.arguments =
+    let run = try await ProgramOutput.of(
+      program ?? URL(fileURLWithPath: "swiftc"),
       [
         "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library", "-I", modules.path, "-module-name",
         "Snippet",
         "-module-cache-path", scratch.url.appendingPathComponent("cache").path, file.path,
-      ] + moduleMaps
-    let output = try FileHandle(forWritingTo: said)
-    process.standardOutput = output
-    process.standardError = output
-    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    try output.close()
-    return Outcome(status: status, text: try String(contentsOf: said, encoding: .utf8))
+      ] + moduleMaps, environment: ProcessInfo.processInfo.environment)
+    return Outcome(status: run.status, text: run.text + run.error)
   }
 }

@@ -138,14 +138,9 @@ struct RemoteChangeTests {
     let mine = try coordinator(file)
     let (changes, follower) = follow(mine)
     defer { withExtendedLifetime(follower) {} }
-    let process = Process()
-    process.executableURL = sqlite3
-    process.arguments = [file.path, "INSERT INTO City (code, name) VALUES (7, 'Bern')"]
-    let status = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    #expect(status == 0)
+    let run = try await ProgramOutput.of(
+      try #require(sqlite3), [file.path, "INSERT INTO City (code, name) VALUES (7, 'Bern')"], environment: [:])
+    #expect(run.status == 0, "\(run.error)")
     var iterator = changes.makeAsyncIterator()
     let change = try #require(await iterator.next())
     // It kept no history: that something changed is all that is known.

@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// What users other than the daemon's may do: as processes of another user, in the socket's group.

@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import TestSupport
 
 /// What tests ask the daemon, by `ladectl`, and decoded.
 extension DaemonFolder {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A `laded` that runs. It is killed, if need be, when nobody holds this any more.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// Where a daemon is to be killed: at a change of its store or its reject files, by a library that is preloaded into it
 /// (`Tests/KillPoint/killpoint.c`). Unlike a kill after some time, this one hits what it is meant to on any machine.
@@ -43,14 +44,10 @@ final class KillPoint {
     // Beside the programs that it is for, under a name of its own until it is whole: other test runs may want it, too.
     let library = Products.folder.appendingPathComponent("killpoint.so").path
     let made = library + ".\(getpid())"
-    let process = Process()
-    process.executableURL = compiler
-    process.arguments = ["-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"]
-    process.environment = Products.environment([:])
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0, rename(made, library) == 0 else {
-      throw ProgramFailure(program: "cc", arguments: [source], what: "status \(process.terminationStatus)", error: "")
+    let run = try ProgramOutput.now(
+      compiler, ["-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"], environment: Products.environment([:]))
+    guard run.status == 0, rename(made, library) == 0 else {
+      throw ProgramFailure(program: "cc", arguments: [source], what: "status \(run.status)", error: run.error)
     }
     return library
   }

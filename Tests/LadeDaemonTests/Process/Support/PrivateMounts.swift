@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 
 /// File systems that a daemon's folder is put together of, seen by nobody else: they are mounted in a namespace that a
 /// process of the test's own holds, and are gone with it.
@@ -7,13 +8,8 @@ final class PrivateMounts: Sendable {
   /// Whether this process may mount.
   static let arePossible: Bool = {
     guard geteuid() == 0, let program = Products.system("unshare") else { return false }
-    let process = Process()
-    process.executableURL = program
-    process.arguments = ["-m", "--propagation", "private", "mount", "-t", "tmpfs", "lade", "/mnt"]
-    process.standardError = FileHandle.nullDevice
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
+    let arguments = ["-m", "--propagation", "private", "mount", "-t", "tmpfs", "lade", "/mnt"]
+    do { return try ProgramOutput.now(program, arguments).status == 0 } catch { return false }
   }()
 
   private let folder: DaemonFolder

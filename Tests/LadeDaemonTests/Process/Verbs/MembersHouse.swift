@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import TestSupport
 import Testing
 
 /// A daemon that runs, with members in its store.

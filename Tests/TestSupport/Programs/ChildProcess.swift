@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Glibc
 import Synchronization
 
@@ -7,17 +7,17 @@ import Synchronization
 ///
 /// Foundation's `Process` lists the open files by copying more of each entry than there is, which ends the tests once in a
 /// while when there are thousands of them.
-final class ChildProcess: Sendable {
-  enum Ending: Sendable, Hashable {
+package final class ChildProcess: Sendable {
+  package enum Ending: Sendable, Hashable {
     case exit(Int32)
     case signal(Int32)
   }
 
-  let pid: Int32
+  package let pid: Int32
   /// How it ended.
-  let ending: Once<Ending>
-  let output: String
-  let error: String
+  package let ending: Once<Ending>
+  package let output: String
+  package let error: String
   /// Whether the number still stands for it; no signal is sent afterwards.
   private let isThere = Flag()
 
@@ -29,7 +29,7 @@ final class ChildProcess: Sendable {
   /// - Parameters:
   ///   - files: what the files of its output are called, to which `.out` and `.err` are added.
   ///   - whenEnded: called on some thread as soon as it has ended.
-  init(
+  package init(
     _ executable: URL, _ arguments: [String], environment: [String: String], files: String,
     whenEnded: @escaping @Sendable (Ending) -> Void = { _ in }
   ) throws {
@@ -47,7 +47,7 @@ final class ChildProcess: Sendable {
   deinit { send(SIGKILL) }
 
   /// Sends a signal, if it still runs.
-  func send(_ signal: Int32) {
+  package func send(_ signal: Int32) {
     isThere.state.withLock { isThere in
       if isThere { kill(pid, signal) }
     }
@@ -106,37 +106,4 @@ final class ChildProcess: Sendable {
       return signal == 0 ? .exit((status >> 8) & 0xff) : .signal(signal)
     }
   }
-}
-
-/// What a program that has ended left.
-struct ProgramOutput: Sendable {
-  let status: Int32
-  let output: Data
-  let error: String
-
-  var text: String { String(decoding: output, as: UTF8.self) }
-
-  /// Runs a program to its end.
-  static func of(
-    _ executable: URL, _ arguments: [String], environment: [String: String], files: String
-  ) async throws -> ProgramOutput {
-    let child = try ChildProcess(executable, arguments, environment: environment, files: files)
-    let ending = try await child.ending.value()
-    guard case .exit(let status) = ending else {
-      throw ProgramFailure(program: executable.lastPathComponent, arguments: arguments, what: "\(ending)", error: "")
-    }
-    return ProgramOutput(
-      status: status, output: try Data(contentsOf: URL(fileURLWithPath: child.output)),
-      error: String(decoding: try Data(contentsOf: URL(fileURLWithPath: child.error)), as: UTF8.self))
-  }
-}
-
-/// A program that didn't do what a test needs it for.
-struct ProgramFailure: Error, CustomStringConvertible {
-  let program: String
-  let arguments: [String]
-  let what: String
-  let error: String
-
-  var description: String { "\(program) \(arguments.joined(separator: " ")): \(what)\n\(error)" }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that comes once, from any thread, and those who wait for it. What comes after the first is left out.
-final class Once<Value: Sendable>: Sendable {
+package final class Once<Value: Sendable>: Sendable {
   private struct State {
     var value: Value?
     var waiting: [Int: CheckedContinuation<Value, any Error>] = [:]
@@ -11,10 +11,12 @@ final class Once<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// The value, if it has come.
-  var current: Value? { state.withLock { $0.value } }
+  package init() {}
 
-  func set(_ value: Value) {
+  /// The value, if it has come.
+  package var current: Value? { state.withLock { $0.value } }
+
+  package func set(_ value: Value) {
     let waiting = state.withLock { state -> [CheckedContinuation<Value, any Error>] in
       guard state.value == nil else { return [] }
       state.value = value
@@ -26,7 +28,7 @@ final class Once<Value: Sendable>: Sendable {
 
   /// Waits for it.
   /// - Throws: `CancellationError`: so ends a test whose time limit is over.
-  func value() async throws -> Value {
+  package func value() async throws -> Value {
     let ticket = state.withLock { state in
       state.tickets += 1
       return state.tickets
