@@ -4,7 +4,7 @@ import Testing
 
 @testable import Spool
 
-@Suite("The intake", .timeLimit(.minutes(2)))
+@Suite("The intake", .timeLimit(.minutes(20)))
 struct RobustnessTests {
   @Test("tells a failure once, that it changed, and that it is over")
   func failureLog() {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Spool
 
-@Suite("The running intake", .timeLimit(.minutes(2)))
+@Suite("The running intake", .timeLimit(.minutes(20)))
 struct WatchingTests {
   /// Runs an intake, waits until its first look is over, calls `body` with what it announces, and cancels it.
   private func running(

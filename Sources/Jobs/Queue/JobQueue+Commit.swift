@@ -118,11 +118,14 @@ extension JobQueue: LedgerObserver {
           "jobs: a file couldn't be put away; it stays in active/ until the next start",
           metadata: ["job": "\(job.id)", "file": "\(job.activeName ?? "-")", "error": "\(error)"])
       }
-      let waiters = state.withLock { state in
+      let (waiters, isPruningCut) = state.withLock { state in
         state.settling.remove(job.id)
-        return state.waiters.removeValue(forKey: job.id) ?? []
+        let isCut = state.isPruningCut && state.settling.isEmpty
+        if isCut { state.isPruningCut = false }
+        return (state.waiters.removeValue(forKey: job.id) ?? [], isCut)
       }
       for waiter in waiters { waiter.open() }
+      if isPruningCut { pruneSoon() }
       endDrainIfQuiet()
     }
   }

@@ -18,6 +18,9 @@ extension JobQueue {
     if mayRun { pruneSome() }
   }
 
+  /// The same, as soon as the ledger's queue comes to it. From any thread.
+  func pruneSoon() { ledger.context.perform { self.prune() } }
+
   /// More have ended than are kept: a tenth more than that, so that it isn't looked for each time.
   func pruneIfMany() {
     guard let most = retention.count else { return }
@@ -82,6 +85,14 @@ extension JobQueue {
     for (state, group) in Dictionary(grouping: first, by: \.state) {
       guard let last = group.last else { continue }
       _ = try ledger.prune(state, endedBefore: last.time, limit: group.count, busy: busy)
+    }
+    if !busy.isEmpty {
+      // Those that are put away still are looked at when they are.
+      let isCut = state.withLock { state in
+        state.isPruningCut = !state.settling.isEmpty
+        return state.isPruningCut
+      }
+      if !isCut { return true }
     }
     return excess == JobLedger.prunedTogether && busy.count < excess
   }

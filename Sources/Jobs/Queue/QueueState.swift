@@ -63,6 +63,8 @@ struct QueueState {
   var unwritten: [Int64: JobOutcome] = [:]
   /// Jobs that have ended and whose file is being put away.
   var settling: Set<Int64> = []
+  /// Whether some of these would have been removed.
+  var isPruningCut = false
   /// Who waits for the end of a job, and who waits for nothing to run any more.
   var waiters: [Int64: [Latch]] = [:]
   var drainers: [Latch] = []

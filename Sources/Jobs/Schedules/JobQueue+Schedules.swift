@@ -71,14 +71,28 @@ extension JobQueue {
     }
   }
 
+  private static var firstFetchPause: Duration { .seconds(5) }
+
   private func fetchFile(of job: JobSnapshot, _ schedule: ScheduleConfiguration) {
-    Task {
-      do {
-        try await hooks.fetch(job, schedule.name)
-      } catch {
-        logger.error(
-          "jobs: the file of a schedule couldn't be brought; it is tried again at the next start",
-          metadata: ["job": "\(job.id)", "schedule": "\(schedule.name)", "error": "\(error)"])
+    Task { [weak self, hooks, logger] in
+      var pause = Self.firstFetchPause
+      while true {
+        do {
+          return try await hooks.fetch(job, schedule.name)
+        } catch {
+          logger.error(
+            "jobs: the file of a schedule couldn't be brought; it is tried again in \(pause.components.seconds) s",
+            metadata: ["job": "\(job.id)", "schedule": "\(schedule.name)", "error": "\(error)"])
+        }
+        do {
+          try await Task.sleep(for: pause)
+          guard let self, !state.withLock({ $0.isDraining }), try await self.job(job.id).isAwaitingFile else { return }
+        } catch {
+          // The job was removed, or the queue can't be read: then the next start tries it.
+          logger.error("jobs: \(error)", metadata: ["job": "\(job.id)", "schedule": "\(schedule.name)"])
+          return
+        }
+        pause = min(pause * 2, .seconds(600))
       }
     }
   }

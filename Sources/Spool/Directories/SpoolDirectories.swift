@@ -33,6 +33,9 @@ package final class SpoolDirectories: Sendable {
   /// The file system is slow, and the cooperative pool has few threads: what is async here runs on this queue.
   let queue = DispatchQueue(label: "lade.spool.directories", qos: .userInitiated)
   private let held: Mutex<Held>
+  /// Names in `active/` of copies that are being made, by the intake, for a submitter or for a schedule: others of their kind
+  /// are what a kill left.
+  let copying = Mutex<Set<FileName>>([])
 
   private struct Held {
     var root: DirectoryHandle

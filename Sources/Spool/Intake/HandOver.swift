@@ -128,6 +128,8 @@ final class HandOver: Sendable {
       throw SpoolError.noRoom(path: active.place(new), bytes: file.status.allocated, room: room)
     }
     let part = FileName(".\(new.text ?? "copy").part")
+    directories.copying.withLock { _ = $0.insert(part) }
+    defer { directories.copying.withLock { _ = $0.remove(part) } }
     try active.remove(part)
     let copy = try active.create(part, mode: 0o640)
     do {

@@ -11,7 +11,10 @@ extension SpoolIntake {
     let finished = try removeRests(in: active, incoming)
     try active.forEach { name, _ in
       guard let text = name.text else { return }
-      if text.hasPrefix("."), text.hasSuffix(".part") { return try active.remove(name) }
+      if text.hasPrefix("."), text.hasSuffix(".part") {
+        // Under the lock, so that no copy is begun meanwhile.
+        return try directories.copying.withLock { if !$0.contains(name) { try active.remove(name) } }
+      }
       guard let job = SpoolDirectories.job(ofActiveName: text), text == SpoolDirectories.ticketName(job: job) else {
         return
       }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Backing up a store", .timeLimit(.minutes(3)))
+@Suite("Backing up a store", .timeLimit(.minutes(20)))
 struct BackupTests {
   /// What a backup holds: how many people, and how many of them the import's checkpoint knows.
   private func content(_ house: UpkeepHouse, _ name: String) throws -> (people: Int, noted: Int?) {

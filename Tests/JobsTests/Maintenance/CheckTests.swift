@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Checking a store", .timeLimit(.minutes(3)))
+@Suite("Checking a store", .timeLimit(.minutes(20)))
 struct CheckTests {
   @Test("finds nothing in a whole one, also while an import writes, and leaves no report")
   func whole() async throws {

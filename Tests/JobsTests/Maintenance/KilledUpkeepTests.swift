@@ -7,7 +7,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Upkeep that is killed", .timeLimit(.minutes(5)))
+@Suite("Upkeep that is killed", .timeLimit(.minutes(20)))
 struct KilledUpkeepTests {
   struct Work: Sendable, Codable, CustomTestStringConvertible {
     let kind: String

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Restoring a store", .timeLimit(.minutes(3)))
+@Suite("Restoring a store", .timeLimit(.minutes(20)))
 struct RestoreTests {
   @Test(
     "puts back what the backup has, however it is packed, and gives no number twice",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Upkeep while an import goes on", .timeLimit(.minutes(3)))
+@Suite("Upkeep while an import goes on", .timeLimit(.minutes(20)))
 struct UpkeepBesideImportTests {
   @Test(
     "both go through, and every row is there", arguments: ["optimise", "checkpoint", "reindex"])
@@ -29,7 +29,7 @@ struct UpkeepBesideImportTests {
   }
 }
 
-@Suite("Analysing, checkpoints and indexes", .timeLimit(.minutes(3)))
+@Suite("Analysing, checkpoints and indexes", .timeLimit(.minutes(20)))
 struct SmallUpkeepTests {
   @Test("optimise leaves counts of every index for SQLite's planner")
   func optimise() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Options of upkeep", .timeLimit(.minutes(2)))
+@Suite("Options of upkeep", .timeLimit(.minutes(20)))
 struct UpkeepOptionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let kind: String

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Vacuuming a store", .timeLimit(.minutes(3)))
+@Suite("Vacuuming a store", .timeLimit(.minutes(20)))
 struct VacuumTests {
   /// A house whose file is mostly free pages.
   private func emptied(_ queue: JobQueue, _ house: UpkeepHouse) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Exports while the store changes", .timeLimit(.minutes(2)))
+@Suite("Exports while the store changes", .timeLimit(.minutes(20)))
 struct ExportConsistencyTests {
   @Test("an export is of one moment, whatever is saved meanwhile", arguments: [WrittenFormat.csv, .json])
   func oneMoment(_ format: WrittenFormat) async throws {

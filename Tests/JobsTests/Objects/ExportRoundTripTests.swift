@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Exporting and importing again", .timeLimit(.minutes(2)))
+@Suite("Exporting and importing again", .timeLimit(.minutes(20)))
 struct ExportRoundTripTests {
   struct Way: Sendable, CustomTestStringConvertible {
     var format: WrittenFormat

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Exporting objects", .timeLimit(.minutes(2)))
+@Suite("Exporting objects", .timeLimit(.minutes(20)))
 struct ExportTests {
   /// Three items, of whom two have a maker.
   private func warehouse() async throws -> Warehouse {

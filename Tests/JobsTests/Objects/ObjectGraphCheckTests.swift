@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Checking the object graph", .timeLimit(.minutes(2)))
+@Suite("Checking the object graph", .timeLimit(.minutes(20)))
 struct ObjectGraphCheckTests {
   /// Items 1 to 6 with permits 1 to 6 of one maker; items 1 to 2 with a label, and on a shelf.
   private func warehouse() async throws -> Warehouse {

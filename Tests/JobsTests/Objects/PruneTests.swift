@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Pruning objects", .timeLimit(.minutes(2)))
+@Suite("Pruning objects", .timeLimit(.minutes(20)))
 struct PruneTests {
   @Test("what matches is deleted in batches, with what goes along by the delete rules")
   func deletes() async throws {

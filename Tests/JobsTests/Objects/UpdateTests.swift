@@ -5,7 +5,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Updating objects", .timeLimit(.minutes(2)))
+@Suite("Updating objects", .timeLimit(.minutes(20)))
 struct UpdateTests {
   @Test("values become those of their attributes' types, and null none")
   func values() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Jobs
 
 /// What begins while the ledger writes. Each test stops the ledger, so that it is known what isn't written.
-@Suite("Short jobs", .timeLimit(.minutes(2)))
+@Suite("Short jobs", .timeLimit(.minutes(20)))
 struct AheadTests {
   /// A queue with one job at work, and others that have been looked up as the next.
   private struct Scene {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Batches", .timeLimit(.minutes(2)))
+@Suite("Batches", .timeLimit(.minutes(20)))
 struct BatchTests {
   private static let bad: ScriptedOperation.Script = { _ in
     throw JobFailure(code: "bad", message: "it is bad", isRetryable: false)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Cancelling and holding", .timeLimit(.minutes(2)))
+@Suite("Cancelling and holding", .timeLimit(.minutes(20)))
 struct CancelTests {
   @Test("a scheduled and an available job are cancelled at once", arguments: StoreKind.allCases)
   func waiting(_ kind: StoreKind) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Claiming", .timeLimit(.minutes(2)))
+@Suite("Claiming", .timeLimit(.minutes(20)))
 struct ClaimTests {
   @Test("jobs run by priority, and in the order of their submission within one", arguments: StoreKind.allCases)
   func order(_ kind: StoreKind) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Jobs that follow others", .timeLimit(.minutes(2)))
+@Suite("Jobs that follow others", .timeLimit(.minutes(20)))
 struct DependencyTests {
   @Test("a job begins when all that it follows have ended", arguments: StoreKind.allCases)
   func following(_ kind: StoreKind) async throws {

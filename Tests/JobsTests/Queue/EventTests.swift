@@ -4,7 +4,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Following jobs", .timeLimit(.minutes(2)))
+@Suite("Following jobs", .timeLimit(.minutes(20)))
 struct EventTests {
   @Test("every transition and all progress are told, in order", arguments: StoreKind.allCases)
   func events(_ kind: StoreKind) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Operations that need a store to themselves", .timeLimit(.minutes(2)))
+@Suite("Operations that need a store to themselves", .timeLimit(.minutes(20)))
 struct ExclusiveTests {
   private static let lanes = [
     LaneConfiguration(name: "import", concurrency: 3), LaneConfiguration(name: "maintenance", concurrency: 1),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Lanes", .timeLimit(.minutes(2)))
+@Suite("Lanes", .timeLimit(.minutes(20)))
 struct LaneTests {
   @Test("no job of a paused lane begins, also after a restart, until it is resumed", arguments: StoreKind.allCases)
   func pausing(_ kind: StoreKind) async throws {

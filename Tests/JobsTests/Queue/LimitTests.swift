@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Timeouts and deadlines", .timeLimit(.minutes(2)))
+@Suite("Timeouts and deadlines", .timeLimit(.minutes(20)))
 struct LimitTests {
   /// Works until it is asked to stop.
   private static func patient(_ gate: Gate) -> ScriptedOperation.Script {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Changes of many jobs, and of what comes first", .timeLimit(.minutes(2)))
+@Suite("Changes of many jobs, and of what comes first", .timeLimit(.minutes(20)))
 struct ManyJobsTests {
   @Test("all that pass a filter are changed, and those that can't be are told", arguments: StoreKind.allCases)
   func bulk(_ kind: StoreKind) async throws {

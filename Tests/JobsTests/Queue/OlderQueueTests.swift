@@ -8,7 +8,7 @@ import Testing
 @testable import Jobs
 
 /// A queue's file and the jobs in it outlive the version of the daemon that wrote them.
-@Suite("A queue that an earlier version has left", .timeLimit(.minutes(2)))
+@Suite("A queue that an earlier version has left", .timeLimit(.minutes(20)))
 struct OlderQueueTests {
   /// The options of a job of the first version, which knew neither what `skipped` counts nor most of today's options.
   static let options = """

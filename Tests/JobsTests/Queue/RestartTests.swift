@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Stopping and starting again", .timeLimit(.minutes(2)))
+@Suite("Stopping and starting again", .timeLimit(.minutes(20)))
 struct RestartTests {
   @Test(
     "what a killed daemon left running is put back and runs again, as the same attempt", arguments: StoreKind.allCases)

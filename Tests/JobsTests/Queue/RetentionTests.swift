@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Removing jobs that have ended", .timeLimit(.minutes(2)))
+@Suite("Removing jobs that have ended", .timeLimit(.minutes(20)))
 struct RetentionTests {
   @Test(
     "each state is kept for its time, and what is kept of a job elsewhere goes with it", arguments: StoreKind.allCases)

@@ -8,7 +8,7 @@ private struct Locked: JobFailing {
   var jobFailure: JobFailure { JobFailure(code: "locked", message: "the store is locked", isRetryable: true) }
 }
 
-@Suite("Retrying", .timeLimit(.minutes(2)))
+@Suite("Retrying", .timeLimit(.minutes(20)))
 struct RetryTests {
   @Test("a failure that may pass is tried again when its time has come", arguments: StoreKind.allCases)
   func backoff(_ kind: StoreKind) async throws {

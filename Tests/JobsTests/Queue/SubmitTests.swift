@@ -4,7 +4,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Submitting", .timeLimit(.minutes(2)))
+@Suite("Submitting", .timeLimit(.minutes(20)))
 struct SubmitTests {
   @Test("a job is in the store when it was submitted, with all that was said of it", arguments: StoreKind.allCases)
   func submitting(_ kind: StoreKind) async throws {

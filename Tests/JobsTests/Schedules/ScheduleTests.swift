@@ -4,7 +4,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("Schedules", .timeLimit(.minutes(2)))
+@Suite("Schedules", .timeLimit(.minutes(20)))
 struct ScheduleTests {
   // The clock begins at 2023-11-14 22:13:20.123456.
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LadeDaemon
 
-@Suite("Migrating a store whose daemon runs", .timeLimit(.minutes(3)))
+@Suite("Migrating a store whose daemon runs", .timeLimit(.minutes(20)))
 struct MigrateJobTests {
   /// A configuration with one store, its stores opened, and a model that can be written anew.
   private final class House {

@@ -5,7 +5,7 @@ import SQLiteStore
 import TestSupport
 import Testing
 
-@Suite("Changes by others to a store's file", .timeLimit(.minutes(2)))
+@Suite("Changes by others to a store's file", .timeLimit(.minutes(20)))
 struct RemoteChangeTests {
   private let options = SQLiteStoreOptions(persistentHistoryTracking: true, remoteChangeNotifications: true)
 

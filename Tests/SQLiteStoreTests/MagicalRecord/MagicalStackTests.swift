@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Everything that needs the program's one stack. One test at a time, for there is one stack.
-@Suite("MagicalRecord's stack", .serialized, .timeLimit(.minutes(1)))
+@Suite("MagicalRecord's stack", .serialized, .timeLimit(.minutes(20)))
 struct MagicalStackTests {
   private struct Refused: Error {}
 
