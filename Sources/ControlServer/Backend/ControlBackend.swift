@@ -70,9 +70,11 @@ package protocol ControlBackend: Sendable {
   /// One data store.
   /// - Throws: ``ControlError/noSuchStore(_:known:)``.
   func store(_ name: String, _ query: StoreQuery) async throws -> Store
-  func objects(_ query: ObjectQuery) async throws -> ObjectPage
+  /// A page of objects. Regular expressions are for operators.
+  /// - Throws: ``ControlError/forbidden(reason:hint:)``.
+  func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage
   /// How many objects match; limit, offset, sort and columns don't matter.
-  func count(_ query: ObjectQuery) async throws -> Int
+  func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int
   /// A standing query: its result, then each change, until the iterating task ends; what ends it otherwise is its last
   /// event. It is read without delay.
   func watch(_ query: WatchQuery) async throws -> AsyncStream<WatchEvent>

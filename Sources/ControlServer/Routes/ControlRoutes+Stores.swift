@@ -26,11 +26,12 @@ extension ControlRoutes {
   }
 
   func objects(_ request: Request, _ context: ControlContext) async throws -> Response {
-    try .json(await backend.objects(ObjectQuery(entity: context.name("entity"), request.query())))
+    let query = try ObjectQuery(entity: context.name("entity"), request.query())
+    return try .json(await backend.objects(query, by: context.peer()))
   }
 
   func count(_ request: Request, _ context: ControlContext) async throws -> Response {
     let query = try ObjectQuery(entity: context.name("entity"), request.query())
-    return try .json(ObjectCount(entity: query.entity, count: await backend.count(query)))
+    return try .json(ObjectCount(entity: query.entity, count: await backend.count(query, by: context.peer())))
   }
 }

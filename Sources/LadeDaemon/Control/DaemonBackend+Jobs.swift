@@ -22,7 +22,7 @@ extension DaemonBackend {
   }
 
   func submit(_ submission: ControlAPI.JobSubmission, by peer: Peer) async throws -> ControlAPI.Job {
-    try permissions.checkSubmission(of: submission.kind, by: peer)
+    try permissions.check(submission, by: peer)
     return try await translating {
       let file = try await opened(submission, for: peer)
       let request = SubmissionRequest(submission)

@@ -40,9 +40,7 @@ extension DaemonBackend {
   }
 
   func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch {
-    for kind in batch.jobs.map(\.job.kind) + [batch.callback?.kind].compactMap({ $0 }) {
-      try permissions.checkSubmission(of: kind, by: peer)
-    }
+    for job in batch.jobs.map(\.job) + [batch.callback].compactMap({ $0 }) { try permissions.check(job, by: peer) }
     return try await translating {
       if let callback = batch.callback, callback.kind == ImportOperation.kind {
         throw ControlError.invalid(field: "callback", reason: "it can't be an import")

@@ -4,20 +4,20 @@ import Foundation
 import ManagedObjects
 
 extension DaemonBackend {
-  func objects(_ query: ObjectQuery) async throws -> ObjectPage {
+  func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage {
     let (store, entity) = try target(query)
     let columns = try ObjectColumns(query.columns, of: entity)
     try ObjectColumns.check(query.sort, of: entity)
-    let request = try request(query)
+    let request = try request(query, by: peer)
     return try await reading(store) { context in
       let rows = try context.fetch(request).map { object in columns.paths.map { ObjectColumns.value($0, of: object) } }
       return ObjectPage(entity: entity.name, columns: columns.names, rows: rows)
     }
   }
 
-  func count(_ query: ObjectQuery) async throws -> Int {
+  func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int {
     let (store, _) = try target(query)
-    var request = try request(query)
+    var request = try request(query, by: peer)
     request.sortDescriptors = []
     request.fetchLimit = 0
     request.fetchOffset = 0
@@ -45,14 +45,17 @@ extension DaemonBackend {
     return (store, entity)
   }
 
-  private func request(_ query: ObjectQuery) throws -> FetchRequest<ManagedObject> {
+  private func request(_ query: ObjectQuery, by peer: Peer) throws -> FetchRequest<ManagedObject> {
     var request = FetchRequest<ManagedObject>(entityName: query.entity)
     if let format = query.predicate {
+      let predicate: FetchPredicate
       do {
-        request.predicate = try FetchPredicate(format: format)
+        predicate = try FetchPredicate(format: format)
       } catch {
         throw ControlError.invalid(field: "where", reason: "\(error)")
       }
+      try permissions.check(predicate, by: peer)
+      request.predicate = predicate
     }
     request.sortDescriptors = query.sort.map { FetchSortDescriptor($0.keyPath, ascending: $0.ascending) }
     request.fetchLimit = query.limit

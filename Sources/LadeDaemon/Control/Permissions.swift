@@ -1,6 +1,8 @@
+import ControlAPI
 import ControlServer
 import Glibc
 import Jobs
+import ManagedObjects
 
 /// Who may do what over the control socket. Whoever may connect is in the socket's group: reads everything, submits
 /// imports and exports, and changes what is its own. Root, the daemon's user and those that the configuration names as
@@ -17,10 +19,28 @@ struct Permissions: Sendable {
   func isOperator(_ user: UInt32) -> Bool { operators.contains(user) }
 
   /// - Throws: ``ControlError/forbidden(reason:hint:)``.
-  func checkSubmission(of kind: String, by peer: Peer) throws {
-    guard !Self.open.contains(kind), !isOperator(peer.uid) else { return }
+  func check(_ submission: ControlAPI.JobSubmission, by peer: Peer) throws {
+    guard !isOperator(peer.uid) else { return }
+    guard Self.open.contains(submission.kind) else {
+      throw ControlError.forbidden(
+        reason: "You are user \(peer.uid), and only operators may submit jobs of the kind \(submission.kind).",
+        hint: Self.hint)
+    }
+    // What makes the job says what is wrong with one that isn't a predicate.
+    guard case .string(let format) = submission.options["where"],
+      let predicate = try? FetchPredicate(format: format)
+    else { return }
+    try check(predicate, by: peer)
+  }
+
+  /// Keeps regular expressions to operators: one can take without end on the right text, and meanwhile holds a reader of the
+  /// store.
+  /// - Throws: ``ControlError/forbidden(reason:hint:)``.
+  func check(_ predicate: FetchPredicate, by peer: Peer) throws {
+    guard predicate.uses(.matches), !isOperator(peer.uid) else { return }
     throw ControlError.forbidden(
-      reason: "You are user \(peer.uid), and only operators may submit jobs of the kind \(kind).", hint: Self.hint)
+      reason: "You are user \(peer.uid), and only operators may use MATCHES.",
+      hint: "Use LIKE, BEGINSWITH or CONTAINS. " + Self.hint)
   }
 
   /// - Throws: ``ControlError/forbidden(reason:hint:)``.
@@ -52,6 +72,17 @@ struct Permissions: Sendable {
 
 /// The system's users.
 enum SystemUser {
+  /// The name of the user of a number; nil when there is none. May read files, and ask whatever knows users here.
+  static func name(of number: UInt32) -> String? {
+    var record = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var texts = [CChar](repeating: 0, count: 64 << 10)
+    guard getpwuid_r(number, &record, &texts, texts.count, &found) == 0, let name = found?.pointee.pw_name else {
+      return nil
+    }
+    return String(cString: name)
+  }
+
   /// The number of the user of a name; nil when there is none. May read files, and ask whatever knows users here.
   static func number(of name: String) -> UInt32? {
     var size = 16 << 10

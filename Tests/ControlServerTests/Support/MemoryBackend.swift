@@ -161,7 +161,7 @@ final class MemoryBackend: ControlBackend {
     return stream
   }
 
-  func objects(_ query: ObjectQuery) async throws -> ObjectPage {
+  func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage {
     state.withLock { $0.objectQueries.append(query) }
     return ObjectPage(
       entity: query.entity, columns: ["name", "height", "open"],
@@ -170,7 +170,7 @@ final class MemoryBackend: ControlBackend {
       ], count: 2)
   }
 
-  func count(_ query: ObjectQuery) async throws -> Int {
+  func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int {
     state.withLock { $0.objectQueries.append(query) }
     return 1234
   }

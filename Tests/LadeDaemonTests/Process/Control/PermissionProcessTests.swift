@@ -17,12 +17,14 @@ struct PermissionProcessTests {
 
   /// A request by another user in the socket's group.
   private func ask(
-    _ folder: DaemonFolder, as user: UInt32, _ method: String, _ endpoint: Endpoint, _ body: (any Encodable)? = nil
+    _ folder: DaemonFolder, as user: UInt32, _ method: String, _ endpoint: Endpoint, _ body: (any Encodable)? = nil,
+    query: QueryString? = nil
   ) async throws -> HTTPAnswer {
     guard let setpriv = Products.system("setpriv") else { throw POSIXError(.ENOENT) }
     var arguments = [
       "--reuid=\(user)", "--regid=\(getegid())", "--clear-groups", "curl", "--silent", "--unix-socket",
-      folder.file("s"), "--request", method, "--write-out", "\n%{http_code}", "http://laded" + endpoint.path,
+      folder.file("s"), "--request", method, "--write-out", "\n%{http_code}",
+      "http://laded" + endpoint.path + (query.map { "?" + $0.text } ?? ""),
     ]
     if let body { arguments += ["--data", String(decoding: try WireFormat.encode(body), as: UTF8.self)] }
     let run = try await ProgramOutput.of(
@@ -87,6 +89,27 @@ struct PermissionProcessTests {
     #expect(try await ask(folder, as: user, "POST", .releaseJob(own.id)).status == 200)
     #expect(try await ask(folder, as: user, "POST", .cancelJob(own.id)).status == 200)
     #expect(try await folder.job(own.id).state == .cancelled)
+    try await daemon.stop()
+  }
+
+  @Test("regular expressions are for operators, who can hold a reader by one anyway")
+  func expressions() async throws {
+    let (folder, daemon) = try await started(operators: "operators: [nobody]")
+    let (plain, regular) = ("name BEGINSWITH 'A'", "NOT (name MATCHES '(a+)+$')")
+    func statuses(as user: UInt32, _ format: String) async throws -> [Int] {
+      let query = ObjectQuery(entity: "Member", predicate: format).queryString
+      let export = JobSubmission(kind: "export", entity: "Member", options: ["where": .string(format)])
+      let batch = BatchSubmission(jobs: [.init(export)])
+      return [
+        try await ask(folder, as: user, "GET", .objects(entity: "Member"), query: query).status,
+        try await ask(folder, as: user, "GET", .count(entity: "Member"), query: query).status,
+        try await ask(folder, as: user, "POST", .jobs, export).status,
+        try await ask(folder, as: user, "POST", .batches, batch).status,
+      ]
+    }
+    #expect(try await statuses(as: Self.somebody, plain) == [200, 200, 201, 201])
+    #expect(try await statuses(as: Self.somebody, regular) == [403, 403, 403, 403])
+    #expect(try await statuses(as: Self.nobody, regular) == [200, 200, 201, 201])
     try await daemon.stop()
   }
 
