@@ -8,7 +8,7 @@ extension DaemonConfiguration {
 
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
-    case intake, schedules
+    case intake, schedules, retry
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -74,6 +74,7 @@ extension DaemonConfiguration {
     drainTimeout = section[.drainTimeout]?.duration(.zero ... .seconds(86_400)) ?? drainTimeout
     rescanInterval = section[.rescanInterval]?.duration(.seconds(1) ... .seconds(86_400)) ?? rescanInterval
     keep = section[.keep].flatMap(KeepConfiguration.init) ?? keep
+    retry = section[.retry].flatMap(RetryConfiguration.init) ?? retry
     intake = section[.intake].flatMap(IntakeConfiguration.init) ?? intake
 
     var names = RecipeConfiguration.Names()

@@ -32,6 +32,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
     LaneConfiguration(), LaneConfiguration(named: LaneConfiguration.maintenanceName),
   ]
   package var recipes: [RecipeConfiguration] = []
+  /// How long a job that failed waits until it is tried again.
+  package var retry = RetryConfiguration()
   /// How long jobs that have ended are kept.
   package var keep = KeepConfiguration()
   /// The zone of calendar expressions that name none.

@@ -11,6 +11,13 @@ extension Jobs.LaneConfiguration {
   }
 }
 
+extension Backoff {
+  init(_ retry: RetryConfiguration) {
+    self.init(
+      first: retry.first / .seconds(1), longest: retry.longest / .seconds(1), spread: Double(retry.spread) / 100)
+  }
+}
+
 extension JobRetention {
   init(_ keep: KeepConfiguration) {
     self.init(

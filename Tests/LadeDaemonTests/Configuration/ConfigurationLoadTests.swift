@@ -1,5 +1,6 @@
 import Importing
-import LadeDaemon
+@testable import LadeDaemon
+import Jobs
 import Testing
 
 @Suite("A configuration file that is right")
@@ -26,6 +27,7 @@ struct ConfigurationLoadTests {
         bulk: {concurrency: 4, rate: {jobs: 10, per: 1h}}
         import: {concurrency: 64}
       keep: {completed: 1d, discarded: 400d, jobs: 50}
+      retry: {first: 500ms, longest: 2h, spread: 0%}
       recipes:
         people-2:
           store: second
@@ -58,6 +60,9 @@ struct ConfigurationLoadTests {
     #expect(configuration.lane(named: "bulk")?.rate == .init(jobs: 10, per: .seconds(3600)))
     #expect(configuration.keep.completed == .seconds(86_400) && configuration.keep.cancelled == .seconds(30 * 86_400))
     #expect(configuration.keep.discarded == .seconds(400 * 86_400) && configuration.keep.jobs == 50)
+    let retry = Backoff(configuration.retry)
+    #expect((1...14).map { retry.delay(afterAttempt: $0, random: 0) }.suffix(3) == [1024, 2048, 4096])
+    #expect(retry.delay(afterAttempt: 1, random: 0.9) == 0.5 && retry.delay(afterAttempt: 15, random: 0.9) == 7200)
     #expect(configuration.intake.timing.settle == .seconds(2))
     #expect(configuration.intake.timing.quiet == .seconds(30))
     #expect(configuration.intake.timing.sourceGrace == .seconds(600))

@@ -35,7 +35,7 @@ struct ConfigurationProblemTests {
     Case(
       stores + "colour: red\n",
       "2:1: there is no key `colour`; it could be: `allowed_folders`, `drain_timeout`, `exports`, `intake`, `keep`, `lanes`, "
-        + "`log_level`, `operators`, `recipes`, `rescan_interval`, `schedules`, `socket`, `spool`, "
+        + "`log_level`, `operators`, `recipes`, `rescan_interval`, `retry`, `schedules`, `socket`, `spool`, "
         + "`state`, `stores`, `time_zone`"),
     Case(stores + "spool: 5\n", "2:8: `spool` must be text, and is the number 5; put it in quotes"),
     Case(
@@ -107,6 +107,12 @@ struct ConfigurationProblemTests {
     Case(
       "stores: {main: {path: /s/m.sqlite, model: /m, backups: {floder: /b}}}\n",
       "1:57: there is no key `stores.main.backups.floder`; did you mean `folder`?"),
+    Case(
+      stores + "retry: {first: 1h, longest: 1m}\n", "2:8: `retry`: `longest` is shorter than `first`"),
+    Case(
+      stores + "retry: {spread: 0.2}\n",
+      "2:17: `retry.spread` can't be “0.2”: write a whole number from 0 to 100 and %, such as 20%"),
+    Case(stores + "retry: {frist: 1m}\n", "2:9: there is no key `retry.frist`; did you mean `first`?"),
     Case("stores: {}\n", "1:9: `stores` must be a mapping with at least one store in it, and is an empty mapping"),
     Case("stores: main\n", "1:9: `stores` must be a mapping of names to stores, and is the text “main”"),
     Case(

@@ -28,7 +28,7 @@ struct ShippedConfigurationTests {
   func defaults() throws {
     let shipped = try String(contentsOfFile: Self.path, encoding: .utf8)
     let line = /^(\ *)#([a-z_]+:)/.anchorsMatchLineEndings()
-    #expect(shipped.matches(of: line).count == 36)
+    #expect(shipped.matches(of: line).count == 37)
     let file = try ConfigurationFile(shipped.replacing(line) { $0.1 + $0.2 })
     var uncommented = try file.load()
     let original = try DaemonConfiguration.load(path: Self.path)
@@ -45,6 +45,7 @@ struct ShippedConfigurationTests {
       StoreConfiguration.Key.allCases.map(\.rawValue),
       MigrationConfiguration.Key.allCases.map(\.rawValue),
       KeepConfiguration.Key.allCases.map(\.rawValue),
+      RetryConfiguration.Key.allCases.map(\.rawValue),
       LaneConfiguration.Rate.Key.allCases.map(\.rawValue),
       BackupConfiguration.Key.allCases.map(\.rawValue),
       IntakeConfiguration.Key.allCases.map(\.rawValue),
