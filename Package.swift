@@ -30,6 +30,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -37,6 +38,7 @@ let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package
 let ordered = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 
 let package = Package(
@@ -59,6 +61,7 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
   ],
   targets: [
@@ -82,13 +85,13 @@ let package = Package(
     layer("ControlAPI", []),
     // The interface's description is served from the program itself.
     layer(
-      "ControlServer", ["ControlAPI", hummingbird, hummingbirdCore, nioCore, nioHTTP, lifecycle, logging],
+      "ControlServer", ["ControlAPI", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioPosix, lifecycle, logging],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(
       "LadeDaemon",
       [
         "ManagedObjects", "SQLiteStore", "Importing", "Spool", "Jobs", "Systemd", "ControlAPI", "ControlServer",
-        "CLinux", logging, lifecycle, yams,
+        "CLinux", logging, lifecycle, signals, yams,
       ]),
     program("laded", ["LadeDaemon", arguments]),
     program("ladectl", ["ControlAPI", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),

@@ -19,20 +19,24 @@ package struct ControlServer<Backend: ControlBackend>: Service {
 
   private let backend: Backend
   private let address: SocketAddress
+  private let passed: Int32?
   private let logger: Logger
   private let grace: TimeAmount
   private let onListening: @Sendable () async -> Void
 
   /// A server that isn't started.
   /// - Parameters:
+  ///   - address: where to listen.
+  ///   - passed: a socket that listens already, made and kept by whoever started this process: then `address` is left alone.
   ///   - grace: how long a client has, after the server was told to stop or found it lagging, to take what is unsent.
   ///   - onListening: called once, when clients can connect.
   package init(
-    backend: Backend, address: SocketAddress, logger: Logger, grace: Duration = .seconds(5),
+    backend: Backend, address: SocketAddress, passed: Int32? = nil, logger: Logger, grace: Duration = .seconds(5),
     onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.backend = backend
     self.address = address
+    self.passed = passed
     self.logger = logger
     self.grace = TimeAmount(grace)
     self.onListening = onListening
@@ -41,37 +45,24 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   /// Listens and answers until graceful shutdown or cancellation.
   /// - Throws: ``ControlSocketError`` when the socket can't be made or somebody else listens on it.
   package func run() async throws {
+    let listener = ControlListener(grace: grace, logger: logger.quietened, responder: responder())
+    if let passed {
+      return try await listener.run(on: passed) {
+        logger.info("listening", metadata: ["socket": "passed by the service manager"])
+        await onListening()
+      }
+    }
     let socket = try ControlSocket(at: address)
     defer { socket.withdraw() }
-    let failure = Mutex<(any Error)?>(nil)
-    // Hummingbird's `Application` does the same, and wakes up every second for the date.
-    let server = try HTTPServerBuilder.http1(
-      configuration: .init(additionalChannelHandlers: [ShutdownGrace(grace)], idleTimeout: .seconds(60))
-    ).buildServer(
-      configuration: .init(address: .unixDomainSocket(path: socket.stagingPath), serverName: LadeVersion.serverHeader),
-      eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger.quietened,
-      responder: responder()
-    ) { channel in
-      do {
+    try await withGracefulShutdownHandler {
+      try await listener.run(on: try socket.listen()) {
         try socket.publish()
         logger.info("listening", metadata: ["socket": "\(address.path)"])
         await onListening()
-      } catch {
-        failure.withLock { $0 = error }
-        channel.close(promise: nil)
       }
+    } onGracefulShutdown: {
+      socket.withdraw()
     }
-    let group = ServiceGroup(configuration: .init(services: [server], logger: logger.quietened))
-    do {
-      try await withGracefulShutdownHandler {
-        try await group.run()
-      } onGracefulShutdown: {
-        socket.withdraw()
-      }
-    } catch {
-      throw failure.withLock { $0 } ?? error
-    }
-    if let error = failure.withLock({ $0 }) { throw error }
   }
 
   /// Answers one request.

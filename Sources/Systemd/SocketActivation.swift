@@ -26,3 +26,20 @@ extension ServiceManager {
     }
   }
 }
+
+extension ServiceManager {
+  /// The socket that systemd passed to this process to accept connections on, or nil if it passed none.
+  /// - Parameter name: its `FileDescriptorName=`; the name doesn't matter where there is only one.
+  /// - Throws: `SystemdError.listen`, `SystemdError.socket` for one that isn't a Unix socket which listens.
+  package static func listeningSocket(named name: String) throws -> ActivatedSocket? {
+    let passed = try listenFileDescriptors()
+    guard let socket = passed.first(where: { $0.name == name }) ?? (passed.count == 1 ? passed.first : nil) else {
+      guard let other = passed.first else { return nil }
+      throw SystemdError.socket(name: other.name, problem: "none of the sockets is called \(name)")
+    }
+    guard sd_is_socket(socket.descriptor, AF_UNIX, Int32(SOCK_STREAM.rawValue), 1) > 0 else {
+      throw SystemdError.socket(name: socket.name, problem: "it isn't a Unix stream socket that listens")
+    }
+    return socket
+  }
+}

@@ -6,6 +6,8 @@ package enum SystemdError: Error, Equatable, CustomStringConvertible {
   case notify(code: Int32)
   /// `$LISTEN_FDS` is set and makes no sense, or its descriptors aren't there.
   case listen(code: Int32)
+  /// A socket was passed that can't be used.
+  case socket(name: String, problem: String)
   /// `$WATCHDOG_USEC` is set and makes no sense.
   case watchdog(code: Int32)
   /// The journal is there and doesn't take the entry.
@@ -21,6 +23,9 @@ package enum SystemdError: Error, Equatable, CustomStringConvertible {
       "systemd can't be told through $NOTIFY_SOCKET: \(SystemdError.text(code)). Check NotifyAccess= of the unit."
     case .listen(let code):
       "The sockets that systemd should have passed can't be taken: \(SystemdError.text(code)). Check the .socket unit."
+    case .socket(let name, let problem):
+      "The socket “\(name)” that systemd passed can't be used: \(problem). Check ListenStream= and "
+        + "FileDescriptorName= of the .socket unit."
     case .watchdog(let code):
       "$WATCHDOG_USEC can't be understood: \(SystemdError.text(code)). Check WatchdogSec= of the unit."
     case .journal(let code):

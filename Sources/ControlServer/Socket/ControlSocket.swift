@@ -28,8 +28,10 @@ final class ControlSocket: Sendable {
   private static let suffix = ".new"
   private var stagingDirectory: String { address.path + Self.suffix }
 
-  /// Where to bind; ``publish()`` renames it.
-  var stagingPath: String { stagingDirectory + "/s" }
+  /// Where it is bound; ``publish()`` renames it.
+  private var stagingPath: String { stagingDirectory + "/s" }
+  /// Connections that wait to be accepted, at most.
+  private static let backlog: Int32 = 256
 
   /// Takes the lock, refuses a socket that is in use, and makes the directory to bind in.
   /// - Throws: ``ControlSocketError``.
@@ -53,6 +55,23 @@ final class ControlSocket: Sendable {
   }
 
   deinit { withdraw() }
+
+  /// Binds the socket, and listens; nobody can connect yet.
+  /// - Returns: its descriptor, which is the caller's.
+  /// - Throws: ``ControlSocketError``.
+  func listen() throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw failed("make a socket", address.path) }
+    do {
+      let bound = Self.withAddress(of: stagingPath) { bind(descriptor, $0, $1) }
+      guard bound == 0 else { throw failed("bind the socket", stagingPath) }
+      guard Glibc.listen(descriptor, Self.backlog) == 0 else { throw failed("listen on the socket", stagingPath) }
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
 
   /// Lets clients in: gives the bound socket its mode and group, and puts it at its path in place of a stale one.
   /// - Throws: ``ControlSocketError``.
@@ -119,15 +138,20 @@ final class ControlSocket: Sendable {
 
   /// 0, or the error's number.
   private static func connect(_ descriptor: Int32, to path: String) -> Int32 {
+    withAddress(of: path) { Glibc.connect(descriptor, $0, $1) } == 0 ? 0 : errno
+  }
+
+  private static func withAddress(
+    of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { bytes in bytes.copyBytes(from: path.utf8) }
-    let result = withUnsafePointer(to: &address) { pointer in
+    return withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    return result == 0 ? 0 : errno
   }
 
   private static func identity(of path: String) -> Identity? {

@@ -5,6 +5,11 @@ import ManagedObjects
 // in memory until it ends.
 
 extension JobQueue {
+  /// The jobs that run now, the oldest first, with their progress.
+  package var runningJobs: [JobSnapshot] {
+    state.withLock { $0.running.values.map(\.snapshot) }.sorted { $0.id < $1.id }
+  }
+
   /// The job of that number.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
   package func job(_ id: Int64, withTransitions: Bool = false) async throws -> JobSnapshot {

@@ -16,6 +16,7 @@ import SQLiteStore
 import ServiceLifecycle
 import Spool
 import Synchronization
+import Systemd
 
 /// A daemon of one configuration.
 ///
@@ -66,14 +67,36 @@ public struct Daemon: Sendable {
     }
   }
 
-  /// Works until SIGTERM or SIGINT, then ends what is running and returns.
+  /// This version of Lade.
+  public static var version: String { LadeVersion.current }
+
+  /// Works until SIGTERM or SIGINT, then ends what is running and returns. A second one ends the process at once.
   /// - Throws: ``DaemonError`` when it can't start, or what made it stop.
   public func run() async throws {
+    do {
+      try await work()
+    } catch {
+      let reason = "\(error)".split(separator: "\n").first.map(String.init) ?? "an error"
+      do {
+        try ServiceManager.notify(.status("failed: \(reason)"))
+      } catch {
+        logger.warning("\(error)")
+      }
+      throw error
+    }
+  }
+
+  private func work() async throws {
     let startedAt = Date()
+    SignalService.ignoreOthers()
     // Files are made for the daemon and its group.
     umask(0o007)
     // Before anything is made, and before a store is migrated.
     try await check()
+    let passed = try passedSocket()
+    // Stores that are to be migrated can take long.
+    let starting = Patience(logger: logger)
+    defer { starting.end() }
     let opened = try await blocking { try Opened(configuration) }
     let holder = QueueHolder()
     let plan = SubmissionPlan(
@@ -109,20 +132,42 @@ public struct Daemon: Sendable {
       startedAt: startedAt)
     let status = StatusService(queue: queue, logger: logger)
     let control = ControlServer(
-      backend: backend, address: SocketAddress(path: configuration.socket), logger: logger,
-      onListening: { await status.ready() })
+      backend: backend, address: SocketAddress(path: configuration.socket), passed: passed, logger: logger,
+      onListening: {
+        starting.end()
+        await status.ready()
+      })
     let services = ServiceGroup(
       services: [
-        control, QueueService(queue: queue, drainTimeout: configuration.drainTimeout), SpoolService(intake: intake),
-        status, backend.meters.mainQueue,
-      ],
-      gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        WatchdogService(queue: queue, logger: logger), control,
+        QueueService(queue: queue, drainTimeout: configuration.drainTimeout, logger: logger),
+        SpoolService(intake: intake), status, backend.meters.mainQueue,
+      ], logger: logger)
+    let signals = SignalService(
+      logger: logger, stop: { await services.triggerGracefulShutdown() }, dump: { await backend.dump(to: logger) })
+    let listening = Task { await signals.listen() }
+    defer { listening.cancel() }
     logger.notice(
       "laded \(LadeVersion.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
-    try await services.run()
+    do {
+      try await services.run()
+    } catch let error as ControlSocketError {
+      throw DaemonError(error)
+    }
+    let closing = Patience(logger: logger)
+    defer { closing.end() }
     try await blocking { try opened.close() }
     logger.notice("laded has stopped")
     withExtendedLifetime(opened.locks) {}
+  }
+
+  /// The control socket, where the service manager made it.
+  private func passedSocket() throws -> Int32? {
+    do {
+      return try ServiceManager.listeningSocket(named: "control")?.descriptor
+    } catch {
+      throw DaemonError.socket(path: configuration.socket, reason: "\(error)")
+    }
   }
 
   private func makeQueue(
@@ -151,7 +196,8 @@ public struct Daemon: Sendable {
           }, revive: { try await bridge.revive($0) },
           removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) },
           fetch: { try await files.fetch($0, of: $1) }),
-        retention: JobRetention(configuration.keep), schedules: schedules, logger: logger)
+        retention: JobRetention(configuration.keep), schedules: schedules, backoff: Backoff(configuration.retry),
+        logger: logger)
     } catch {
       throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
     }

@@ -23,7 +23,8 @@ struct Opened: Sendable {
         try FileManager.default.createDirectory(
           atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
       } catch {
-        throw DaemonError.directory(path: path, reason: "\(error.localizedDescription)")
+        let trouble = PathTrouble(path, SystemFailure(error))
+        throw DaemonError.directory(path: path, reason: trouble.reason, cause: trouble.cause)
       }
     }
     let stateLock = try InstanceLock(directory: configuration.state)
@@ -38,14 +39,17 @@ struct Opened: Sendable {
       queue.refusesLossyMigration = true
       queueIdentifier = try queueCoordinator.addPersistentStore(queue).identifier
     } catch {
-      throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
+      let trouble = PathTrouble(configuration.queueStore, error)
+      throw DaemonError.queue(path: configuration.queueStore, reason: trouble.reason, cause: trouble.cause)
     }
     do {
       // Whatever folders are allowed, these are not to be imported.
       let own = [configuration.state, configuration.queueStore] + configuration.stores.map(\.path)
       directories = try SpoolDirectories(path: configuration.spool, own: own)
     } catch {
-      throw DaemonError.spool(path: configuration.spool, reason: "\(error)")
+      let place = if case SpoolError.system(_, let path, _) = error { path } else { configuration.spool }
+      let trouble = PathTrouble(place, error)
+      throw DaemonError.spool(path: configuration.spool, reason: trouble.reason, cause: trouble.cause)
     }
     locks = [stateLock, try InstanceLock(directory: configuration.spool)]
   }

@@ -25,7 +25,8 @@ final class DataStores: Sendable {
       do {
         try Self.open(store)
       } catch {
-        throw DaemonError.store(name: store.configuration.name, reason: "\(error)")
+        let trouble = PathTrouble(store.configuration.path, error)
+        throw DaemonError.store(name: store.configuration.name, reason: trouble.reason, cause: trouble.cause)
       }
     }
   }

@@ -41,6 +41,7 @@ struct StoreOpening {
       // Nobody else migrates while this connection may write: what lies beside the file was left by a killed program.
       try SideFile(path: path).remove()
       let identifier = try identifier(db)
+      try StoreFormat.check(db, path: path)
       let kept = try KeptVersion(db, path: path)
       let held = kept.map { entitiesToKeep($0) } ?? entities
       let schema = try SchemaMap(model: model, entities: held)

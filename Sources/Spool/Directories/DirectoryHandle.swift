@@ -43,7 +43,9 @@ final class DirectoryHandle: Sendable {
       guard let made = try directory(name) else {
         throw SpoolError.system(call: "mkdir", path: place(name), code: ENOENT)
       }
-      // mkdir's mode is cut by the umask, and it doesn't set the group bit that hands the spool's group on.
+      // mkdir's mode is cut by the umask, and the bit that hands the spool's group on is only there if the folder above has
+      // it. Where nothing is missing nothing is asked for: the service isn't allowed to set that bit.
+      guard try made.status().permissions != mode else { return made }
       guard fchmod(made.descriptor.number, mode) == 0 else {
         throw SpoolError.system(call: "chmod", path: place(name), code: errno)
       }

@@ -8,6 +8,8 @@ struct FileStatus: Sendable, Equatable {
   }
 
   let kind: Kind
+  /// The lowest twelve bits of its mode.
+  let permissions: mode_t
   let device: UInt64
   let inode: UInt64
   let size: Int64
@@ -31,6 +33,7 @@ struct FileStatus: Sendable, Equatable {
     case S_IFBLK: kind = .blockDevice
     default: kind = .regular
     }
+    permissions = status.st_mode & 0o7777
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     size = Int64(status.st_size)

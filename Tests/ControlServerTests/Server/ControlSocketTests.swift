@@ -29,12 +29,12 @@ struct ControlSocketTests {
     let directory = try TemporaryDirectory()
     let socket = try ControlSocket(at: SocketAddress(path: directory.file("s"), mode: 0o600))
     #expect(mode(of: directory.file("s.new")) == 0o700)
-    let bound = try PlainSocket(boundTo: socket.stagingPath, listening: true)
+    let descriptor = try socket.listen()
+    defer { close(descriptor) }
     #expect(mode(of: directory.file("s")) == nil)
     try socket.publish()
     #expect(mode(of: directory.file("s")) == 0o600)
     #expect(mode(of: directory.file("s.new")) == nil)
-    withExtendedLifetime(bound) {}
   }
 
   @Test("a socket that a killed daemon left is replaced")

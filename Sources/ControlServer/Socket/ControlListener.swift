@@ -1,0 +1,55 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOExtras
+import NIOPosix
+import ServiceLifecycle
+
+/// Accepts connections on a socket that listens already, and speaks HTTP on each until it is told to stop: then requests in
+/// progress are answered, and whatever else holds a connection has `grace` to end. Hummingbird's own server only listens on
+/// what it has bound itself, and wakes up every second for the date.
+struct ControlListener: Sendable {
+  private let connections: HTTP1Channel
+  private let logger: Logger
+
+  init(grace: TimeAmount, logger: Logger, responder: @escaping HTTPChannelHandler.Responder) {
+    connections = HTTP1Channel(
+      responder: responder,
+      configuration: .init(additionalChannelHandlers: [ShutdownGrace(grace)], idleTimeout: .seconds(60)))
+    self.logger = logger
+  }
+
+  /// Serves until graceful shutdown or cancellation.
+  /// - Parameters:
+  ///   - descriptor: a stream socket that listens. It is closed at the end, whatever that is.
+  ///   - onListening: called once, when connections are taken; what it throws ends the server, and is thrown.
+  func run(on descriptor: Int32, onListening: @Sendable () async throws -> Void) async throws {
+    let group = MultiThreadedEventLoopGroup.singleton
+    let quiescing = ServerQuiescingHelper(group: group)
+    let server = try await ServerBootstrap(group: group)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+        }
+      }
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .bind(descriptor) { [connections, logger] in connections.setup(channel: $0, logger: logger) }
+    do {
+      try await onListening()
+    } catch {
+      try await server.channel.close()
+      throw error
+    }
+    try await withGracefulShutdownHandler {
+      try await withThrowingDiscardingTaskGroup { group in
+        try await server.executeThenClose { [connections, logger] accepted in
+          for try await connection in accepted {
+            group.addTask { await connections.handle(value: connection, logger: logger) }
+          }
+        }
+      }
+    } onGracefulShutdown: {
+      quiescing.initiateShutdown(promise: nil)
+    }
+  }
+}

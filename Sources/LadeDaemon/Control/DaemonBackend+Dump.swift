@@ -1,0 +1,80 @@
+import ControlAPI
+import Foundation
+import Glibc
+import Jobs
+import Logging
+
+extension DaemonBackend {
+  /// Writes the daemon's state to the log.
+  func dump(to logger: Logger) async {
+    do {
+      for line in try await stateLines() { logger.notice("\(line)") }
+    } catch {
+      logger.error("state: it can't be told: \(error)")
+    }
+  }
+
+  /// The daemon's state for people, as lines: what runs, what waits, the stores, the process itself.
+  func stateLines() async throws -> [String] {
+    let stats = try await stats()
+    var lines = ["state: up for \(Int(stats.uptime)) s; jobs: " + Self.listed(stats.counts)]
+    for lane in try await lanes() {
+      let paused = lane.isPaused ? ", paused by \(lane.pausedBy ?? "somebody")" : ""
+      lines.append(
+        "state: lane \(lane.name): \(lane.running.count) of \(lane.concurrency) running\(paused); "
+          + Self.listed(lane.counts))
+    }
+    for job in queue.runningJobs {
+      let progress = job.progress
+      let share = progress.bytesTotal > 0 ? ", \(progress.bytesDone * 100 / progress.bytesTotal) %" : ""
+      let seconds = job.startedAt.map { Int(-$0.timeIntervalSinceNow) } ?? 0
+      lines.append(
+        "state: job \(job.id): \(job.kind) \(job.source ?? job.entity ?? "") in \(job.lane), attempt \(job.attempt), "
+          + "for \(seconds) s\(share), \(progress.records) records")
+    }
+    for store in try await stores(StoreQuery(counts: false)) {
+      lines.append("state: store \(store.name): \(store.path), \(store.size) bytes, log \(store.walSize) bytes")
+    }
+    if let main = stats.mainQueue {
+      lines.append("state: the main queue let others wait \(main.median) s in the median, \(main.longest) s at most")
+    }
+    let process = ProcessUse.now()
+    lines.append("state: memory \(process.residentBytes >> 20) MiB, \(process.descriptors) open files")
+    return lines
+  }
+
+  private static func listed(_ counts: [String: Int]) -> String {
+    let shown = ControlAPI.JobState.allCases.compactMap { state in
+      counts[state.rawValue].flatMap { $0 == 0 ? nil : "\($0) \(state.rawValue)" }
+    }
+    return shown.isEmpty ? "no jobs" : shown.joined(separator: ", ")
+  }
+}
+
+/// What the process uses of the machine, as /proc says; 0 where that can't be read.
+struct ProcessUse: Sendable {
+  /// Bytes of memory that are its own or shared, and present.
+  let residentBytes: Int64
+  let descriptors: Int
+
+  static func now() -> ProcessUse {
+    var resident: Int64 = 0
+    if let file = fopen("/proc/self/statm", "re") {
+      defer { fclose(file) }
+      var line = [CChar](repeating: 0, count: 256)
+      if fgets(&line, Int32(line.count), file) != nil {
+        let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+          .split(separator: " ")
+        if fields.count > 1, let pages = Int64(fields[1]) { resident = pages * Int64(sysconf(Int32(_SC_PAGESIZE))) }
+      }
+    }
+    var descriptors = 0
+    if let folder = opendir("/proc/self/fd") {
+      defer { closedir(folder) }
+      while let entry = readdir(folder) { if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { descriptors += 1 } }
+      // That of the folder itself.
+      descriptors -= 1
+    }
+    return ProcessUse(residentBytes: resident, descriptors: descriptors)
+  }
+}

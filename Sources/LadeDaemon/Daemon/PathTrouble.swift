@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import ManagedObjects
+
+/// Why a place on the disk can't be used, found out when it couldn't: what an error of a library doesn't tell.
+struct PathTrouble {
+  let cause: DaemonError.Cause
+  /// What happened and, where that is known, what to do.
+  let reason: String
+
+  /// - Parameters:
+  ///   - path: what couldn't be opened or made.
+  ///   - error: what was thrown then.
+  init(_ path: String, _ error: any Error) {
+    let found = Self.look(at: path)
+    let isUnreadable =
+      switch error {
+      case ManagedObjectError.incompatibleStore, is MigrationError: true
+      // SQLITE_CORRUPT and SQLITE_NOTADB, without what is added to them.
+      case ManagedObjectError.store(_, let code, _): [11, 26].contains(code & 0xFF)
+      default: false
+      }
+    cause = isUnreadable ? .unreadable : found?.cause ?? .unusable
+    let advice = isUnreadable ? "" : found.map { ". " + $0.advice } ?? ""
+    let text = "\(error)"
+    reason = (advice.isEmpty || !text.hasSuffix(".") ? text : String(text.dropLast())) + advice
+  }
+
+  /// What the path's owner, mode and file system say; nil if they are as they should be.
+  private static func look(at path: String) -> (cause: DaemonError.Cause, advice: String)? {
+    var place = path
+    var status = stat()
+    while stat(place, &status) != 0 {
+      if errno == EACCES { return denied(at: place, status: nil) }
+      guard let slash = place.lastIndex(of: "/"), place.count > 1 else { return nil }
+      place = slash == place.startIndex ? "/" : String(place[..<slash])
+    }
+    var system = statvfs()
+    if statvfs(place, &system) == 0, system.f_flag & UInt(ST_RDONLY) != 0 {
+      return (
+        .unusable,
+        "\(place) is read-only\(place == path ? "" : ", and \(path) isn't there"): a service may write to what its unit names "
+          + "(StateDirectory=, ReadWritePaths=; systemctl edit laded), and systemd-tmpfiles --create makes its spool"
+      )
+    }
+    let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    if faccessat(AT_FDCWD, place, R_OK | W_OK | (isDirectory ? X_OK : 0), AT_EACCESS) == 0 { return nil }
+    return denied(at: place, status: status)
+  }
+
+  private static func denied(at place: String, status: stat?) -> (cause: DaemonError.Cause, advice: String) {
+    guard let status else {
+      return (.notPermitted, "The daemon (\(user(geteuid()))) may not look into the folder of \(place)")
+    }
+    let mode = String(status.st_mode & 0o7777, radix: 8)
+    return (
+      .notPermitted,
+      "\(place) belongs to \(user(status.st_uid)), its mode is \(mode), and the daemon runs as \(user(geteuid())): "
+        + "give it to that user (chown)"
+    )
+  }
+
+  private static func user(_ number: uid_t) -> String {
+    SystemUser.name(of: number).map { "user \($0)" } ?? "user \(number)"
+  }
+}
+
+/// An error of the system, in its words.
+struct SystemFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(code: Int32) { description = String(cString: strerror(code)) }
+
+  /// Of one of Foundation's errors, the system's behind it.
+  init(_ error: any Error) {
+    let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+    description = (cause ?? error).localizedDescription
+      .replacing("The operation could not be completed. ", with: "")
+  }
+}
