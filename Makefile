@@ -1,8 +1,17 @@
 # Every target works without a terminal and may be run at any time. `make` alone lists them.
 
 SWIFT ?= swift
+# Where `make install` puts things, by GNU's names; DESTDIR stands before all of them.
+PREFIX ?= /usr/local
+prefix ?= $(PREFIX)
+bindir ?= $(prefix)/bin
+datadir ?= $(prefix)/share
+mandir ?= $(datadir)/man
+docdir ?= $(datadir)/doc/lade
+sysconfdir ?= /etc
+unitdir ?= $(prefix)/lib/systemd/system
 SECONDS_EACH ?= 60
-SCRIPTS = .ci/deps .ci/demo .ci/fuzz .ci/run .ci/test-tsan Benchmarks/install-peers
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one and the same configuration, so that nothing is compiled twice.
@@ -12,9 +21,11 @@ TEST_FLAGS = --parallel --disable-xctest
 # The tests of objects and imports compute; those of the daemon wait for sockets and files, and shouldn't starve beside them.
 COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
 TEST = test --skip-build $(TEST_FLAGS)
+# Swift's libraries are part of the programs.
+RELEASE = -c release --static-swift-stdlib -Xlinker --gc-sections
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,14 +33,20 @@ help: ## list these targets
 deps: ## find out what is missing and install just that (Debian, Ubuntu)
 	@.ci/deps
 
-build: deps ## laded and ladectl, optimised, in .build/release
-	@$(SWIFT) build -c release --product laded
-	@$(SWIFT) build -c release --product ladectl
+build: deps ## laded and ladectl, optimised, in .build/release; they need no Swift to run
+	@$(SWIFT) build $(RELEASE) --product laded
+	@$(SWIFT) build $(RELEASE) --product ladectl
 
 man: build ## ladectl's manual pages and completion scripts, in .build/man1 and .build/completions
 	@mkdir -p .build/man1 .build/completions
 	@.build/release/ladectl manual --output .build/man1
 	@for shell in bash zsh fish; do .build/release/ladectl completions $$shell > .build/completions/ladectl.$$shell; done
+
+install: man ## into PREFIX=/usr/local, with units, configuration and manual; DESTDIR stands before it
+	@.ci/install "$(DESTDIR)" "$(bindir)" "$(datadir)" "$(mandir)" "$(docdir)" "$(sysconfdir)" "$(unitdir)"
+
+deb: man ## a Debian package, in .build/deb
+	@.ci/deb
 
 demo: build ## a private laded takes in real files; then a query of what came in
 	@.ci/demo

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# The service's life: hangs, kills, reloads, activation, stops.
+load outside.bash
+
+@test "a daemon that hangs is restarted by the watchdog" {
+  inside << 'END'
+    install_package
+    mkdir -p /etc/systemd/system/laded.service.d
+    printf '[Service]\nWatchdogSec=1s\nTimeoutAbortSec=1s\n' > /etc/systemd/system/laded.service.d/watchdog.conf
+    systemctl daemon-reload
+    systemctl restart laded
+    pid=$(main_pid)
+    kill -STOP "$pid"
+    eventually started_since "$pid"
+    contains "the journal" "Watchdog timeout" "$(journalctl --unit laded)"
+    people 10 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+END
+}
+
+@test "a daemon that works answers its watchdog" {
+  inside << 'END'
+    install_package
+    mkdir -p /etc/systemd/system/laded.service.d
+    printf '[Service]\nWatchdogSec=1s\n' > /etc/systemd/system/laded.service.d/watchdog.conf
+    systemctl daemon-reload
+    systemctl restart laded
+    pid=$(main_pid)
+    stamp() { systemctl show --property=WatchdogTimestampMonotonic --value laded; }
+    for _ in 1 2 3; do
+      last=$(stamp)
+      newer() { (($(stamp) > last)); }
+      eventually newer
+    done
+    people 300000 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+    equal "the process" "$pid" "$(main_pid)"
+END
+}
+
+@test "killed in an import, it is restarted and every row is there once" {
+  inside << 'END'
+    install_package
+    people 200000 /tmp/people.csv
+    drop /tmp/people.csv people
+    some() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }
+    eventually some
+    pid=$(main_pid)
+    kill -KILL "$pid"
+    eventually started_since "$pid"
+    eventually ended 1
+    equal "the rows" 200000 "$(ladectl count Person)"
+    equal "the numbers" 200000 "$(sqlite3 -readonly /var/lib/lade/main.sqlite 'SELECT count(DISTINCT id) FROM Person' 2> /dev/null || ladectl count Person)"
+    equal "the records" 200000 "$(ladectl list --json | jq '.jobs[0].progress.records')"
+END
+}
+
+@test "stopped in an import, it ends in order at a batch, and the import goes on after the start" {
+  inside << 'END'
+    install_package
+    people 400000 /tmp/people.csv
+    drop /tmp/people.csv people
+    some() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }
+    eventually some
+    systemctl stop laded
+    equal "how it ended" success "$(systemctl show --property=Result --value laded)"
+    equal "its status" 0 "$(systemctl show --property=ExecMainStatus --value laded)"
+    contains "the journal" "laded has stopped" "$(journalctl --unit laded)"
+    systemctl start laded
+    eventually ended 1
+    equal "the rows" 400000 "$(ladectl count Person)"
+    equal "the attempts" 1 "$(ladectl list --json | jq '.jobs | length')"
+END
+}
+
+@test "a second SIGTERM ends it at once, which is no failure, and nothing is lost" {
+  inside << 'END'
+    install_package
+    people 400000 /tmp/people.csv
+    drop /tmp/people.csv people
+    some() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }
+    eventually some
+    pid=$(main_pid)
+    kill -TERM "$pid"
+    kill -TERM "$pid" || true
+    gone() { [[ ! -d /proc/$pid ]]; }
+    eventually gone
+    equal "how it ended" success "$(systemctl show --property=Result --value laded)"
+    systemctl start laded
+    eventually ended 1
+    equal "the rows" 400000 "$(ladectl count Person)"
+END
+}
+
+@test "stopped, it is started by whoever connects to its socket" {
+  inside << 'END'
+    install_package
+    systemctl stop laded.service
+    equal "the service" inactive "$(systemctl is-active laded || true)"
+    [[ -S /run/lade/control.sock ]]
+    equal "the answer" 0 "$(ladectl count Person)"
+    equal "the service" active "$(systemctl is-active laded)"
+    contains "the journal" "passed by the service manager" "$(journalctl --unit laded)"
+    # Restarted, it is the same socket, and nobody is refused meanwhile.
+    inode=$(stat -c %i /run/lade/control.sock)
+    systemctl restart laded
+    equal "the socket" "$inode" "$(stat -c %i /run/lade/control.sock)"
+    ladectl status > /dev/null
+END
+}
+
+@test "without the socket unit it makes its socket itself" {
+  inside << 'END'
+    install_package
+    systemctl disable --now laded.socket laded.service > /dev/null 2>&1
+    systemctl mask laded.socket > /dev/null 2>&1
+    [[ ! -e /run/lade/control.sock ]]
+    systemctl start laded
+    equal "the socket's mode" "660 lade:lade" "$(stat -c '%a %U:%G' /run/lade/control.sock)"
+    equal "the answer" 0 "$(ladectl count Person)"
+END
+}
+
+@test "two instances work side by side, each in directories of its own" {
+  inside << 'END'
+    install_package
+    for name in shop school; do
+      sed "s|/var/lib/lade/main|/var/lib/lade@$name/main|" /etc/lade/lade.yaml > "/etc/lade/$name.yaml"
+      systemctl enable --now --quiet "laded@$name"
+    done
+    people 10 /tmp/shop.csv
+    people 20 /tmp/school.csv
+    for name in shop school; do drop "/tmp/$name.csv" people "/var/spool/lade@$name"; done
+    counted() { [[ $(ladectl count Person --socket "/run/lade@$1/control.sock") == "$2" ]]; }
+    eventually counted shop 10
+    eventually counted school 20
+    equal "the rows of the first" 0 "$(ladectl count Person)"
+    systemctl stop laded@shop
+    counted school 20
+END
+}
+
+@test "SIGUSR1 writes its state to the journal" {
+  inside << 'END'
+    install_package
+    kill -USR1 "$(main_pid)"
+    told_state() { [[ $(journalctl --unit laded) == *"state: lane import: 0 of 1 running"* ]]; }
+    eventually told_state
+    contains "the memory" "state: memory" "$(journalctl --unit laded)"
+END
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# The package: what it installs, what it keeps, what it leaves.
+load outside.bash
+
+@test "installed, the service is ready, and a file that is dropped is seen in the store" {
+  inside << 'END'
+    install_package
+    equal "the service" active "$(systemctl is-active laded)"
+    equal "at the next boot" enabled "$(systemctl is-enabled laded)"
+    equal "its user" lade "$(stat -c %U /proc/"$(main_pid)")"
+    equal "the spool's mode" "2770 lade:lade" "$(stat -c '%a %U:%G' /var/spool/lade/incoming)"
+    equal "the folder of a recipe" "2770 lade:lade" "$(stat -c '%a %U:%G' /var/spool/lade/incoming/people)"
+    equal "the socket's mode" "660 lade:lade" "$(stat -c '%a %U:%G' /run/lade/control.sock)"
+    contains "what systemctl status says" "0 available, 0 running" "$(systemctl show --property=StatusText laded)"
+    people 1000 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+    equal "the rows" 1000 "$(ladectl count Person)"
+    equal "what is left in the spool" 0 "$(find /var/spool/lade/incoming /var/spool/lade/active -type f | wc -l)"
+    equal "the file's place" 1 "$(ls /var/spool/lade/done | wc -l)"
+    man --where laded > /dev/null || [[ -f /usr/share/man/man8/laded.8.gz ]]
+END
+}
+
+@test "somebody in the group hands files in and reads, and may not change what is others'" {
+  inside << 'END'
+    install_package
+    useradd --groups lade alice
+    people 10 /srv/mine.csv
+    chown alice /srv/mine.csv
+    runuser -u alice -- ladectl import /srv/mine.csv --recipe people --wait > /tmp/said 2>&1 || die "$(cat /tmp/said)"
+    equal "the rows" 10 "$(runuser -u alice -- ladectl count Person)"
+    contains "who asked" alice "$(ladectl list --columns by)"
+    runuser -u alice -- ladectl pause import > /tmp/said 2>&1 && die "alice paused a lane"
+    contains "why not" "only operators" "$(cat /tmp/said)"
+    useradd mallory
+    runuser -u mallory -- ladectl list > /tmp/said 2>&1 && die "mallory isn't in the group"
+    contains "what to do" "group" "$(cat /tmp/said)"
+END
+}
+
+@test "installed again, it keeps the configuration that was changed, its jobs and its rows, and runs anew" {
+  inside << 'END'
+    install_package
+    people 100 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+    sed -i 's/^#log_level: info/log_level: debug/' /etc/lade/lade.yaml
+    pid=$(main_pid)
+    install_package
+    started_since "$pid" || die "it wasn't restarted"
+    grep -q '^log_level: debug' /etc/lade/lade.yaml
+    equal "the rows" 100 "$(ladectl count Person)"
+    ended 1
+END
+}
+
+@test "removed, it leaves configuration and data; purged, nothing" {
+  inside << 'END'
+    # Whatever the service manager and the package manager themselves write is no rest.
+    files() { find / -xdev \( -path /proc -o -path /sys -o -path /run/systemd -o -path /run/log -o -path /var/lib/dpkg -o -path /var/cache \
+      -o -path /var/log -o -path /tmp -o -path /run/credentials -o -path /var/tmp -o -path /var/lib/systemd/catalog \) -prune -o -print | LC_ALL=C sort; }
+    files > /tmp/before
+    install_package
+    people 10 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+    cp /etc/lade/lade.yaml /etc/lade/shop.yaml
+    sed -i 's|/var/lib/lade/main|/var/lib/lade@shop/main|' /etc/lade/shop.yaml
+    systemctl start laded@shop
+    dpkg --remove lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
+    systemctl --quiet is-active laded && die "it still runs"
+    systemctl --quiet is-active laded@shop && die "an instance still runs"
+    [[ ! -e /usr/bin/laded && -f /etc/lade/lade.yaml && -f /var/lib/lade/main.sqlite ]]
+    rm /etc/lade/shop.yaml
+    dpkg --purge lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
+    getent passwd lade && die "the user is left"
+    getent group lade && die "the group is left"
+    files > /tmp/after
+    rests=$(comm -13 /tmp/before /tmp/after)
+    equal "the rests" "" "$rests"
+    equal "what it said" "" "$(grep -i -E 'warning|error' /tmp/dpkg.log || true)"
+END
+}
+
+@test "its dependencies are Debian's libraries and no Swift" {
+  package=$(echo "$repository"/.build/deb/lade_*.deb)
+  depends=$(dpkg-deb --field "$package" Depends)
+  [[ $depends == *libc6* && $depends == *libsqlite3-0* && $depends == *libarchive13* ]]
+  run dpkg-deb --contents "$package"
+  [[ $output != *libswift* ]]
+  folder=$(mktemp -d)
+  dpkg-deb --extract "$package" "$folder"
+  for program in laded ladectl; do
+    run ldd "$folder/usr/bin/$program"
+    [[ $output != *swift* && $output != *"not found"* ]]
+  done
+  rm -r "$folder"
+}

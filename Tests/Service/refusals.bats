@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# What the service doesn't start with: each with its status and its message, and no restart where none would help.
+load outside.bash
+
+@test "a configuration with mistakes is told of whole, with status 78, and not tried again" {
+  inside << 'END'
+    install_package
+    systemctl stop laded
+    printf 'sool: /x\nlog_level: wrning\n' >> /etc/lade/lade.yaml
+    systemctl start laded && die "it started"
+    equal "its status" 78 "$(systemctl show --property=ExecMainStatus --value laded)"
+    equal "the restarts" 0 "$(systemctl show --property=NRestarts --value laded)"
+    contains "the journal" 'did you mean `spool`?' "$(journalctl --unit laded)"
+    contains "the journal" 'did you mean `warning`?' "$(journalctl --unit laded)"
+END
+}
+
+@test "a store outside its directories can't be made: the sandbox is in force" {
+  inside << 'END'
+    install_package
+    systemctl stop laded
+    sed -i 's|path: /var/lib/lade/main.sqlite|path: /srv/main.sqlite|' /etc/lade/lade.yaml
+    chmod 777 /srv
+    systemctl start laded && die "it started"
+    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    contains "the journal" "/srv/main.sqlite" "$(journalctl --unit laded)"
+    contains "the journal" "ead-only" "$(journalctl --unit laded)"
+    contains "the status" "failed: store main" "$(systemctl show --property=StatusText laded)"
+    [[ ! -e /srv/main.sqlite ]]
+END
+}
+
+@test "a second daemon on the same directories is refused, and told the first's process" {
+  inside << 'END'
+    install_package
+    runuser -u lade -- laded --config /etc/lade/lade.yaml > /tmp/said 2>&1 && die "it started"
+    runuser -u lade -- laded --config /etc/lade/lade.yaml > /tmp/said 2>&1 || status=$?
+    equal "its status" 75 "$status"
+    contains "what it said" "another laded (process $(main_pid)) works on" "$(cat /tmp/said)"
+    ladectl status > /dev/null
+END
+}
+
+@test "a missing spool, a wrong owner and a file that isn't a store are each told of" {
+  inside << 'END'
+    install_package
+    systemctl stop laded
+    mv /var/spool/lade /var/spool/elsewhere
+    systemctl start laded && die "it started without a spool"
+    contains "the journal" "/var/spool/lade" "$(journalctl --unit laded --lines=20)"
+    contains "the journal" "tmpfiles" "$(journalctl --unit laded --lines=20)"
+    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    systemctl stop laded
+    mv /var/spool/elsewhere /var/spool/lade
+    chown root:root /var/spool/lade/active
+    chmod 700 /var/spool/lade/active
+    systemctl start laded && die "it started with somebody else's active/"
+    contains "the journal" "/var/spool/lade/active" "$(journalctl --unit laded --lines=20)"
+    equal "its status" 77 "$(systemctl show --property=ExecMainStatus --value laded)"
+    systemctl stop laded
+    chown lade:lade /var/spool/lade/active
+    rm -f /var/lib/lade/main.sqlite*
+    seq 100000 > /var/lib/lade/main.sqlite
+    chown lade:lade /var/lib/lade/main.sqlite
+    systemctl start laded && die "it started with a text for a store"
+    equal "its status" 65 "$(systemctl show --property=ExecMainStatus --value laded)"
+    contains "the journal" "/var/lib/lade/main.sqlite" "$(journalctl --unit laded --lines=20)"
+    equal "the text" 100000 "$(wc -l < /var/lib/lade/main.sqlite)"
+END
+}
