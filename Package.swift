@@ -85,7 +85,8 @@ let package = Package(
     layer("ControlAPI", []),
     // The interface's description is served from the program itself.
     layer(
-      "ControlServer", ["ControlAPI", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioPosix, lifecycle, logging],
+      "ControlServer",
+      ["ControlAPI", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioPosix, lifecycle, logging],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(
       "LadeDaemon",

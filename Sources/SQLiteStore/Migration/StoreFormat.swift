@@ -14,8 +14,9 @@ enum StoreFormat {
     guard let format = Int(text), format <= current else {
       throw ManagedObjectError.incompatibleStore(
         path: path,
-        reason: "a later version of Lade made it (format \(text), and this one reads formats up to \(current)): install "
-          + "that version, or restore a backup from before")
+        reason:
+          "a later version of Lade made it (format \(text), and this one reads formats up to \(current)): "
+          + "install that version, or restore a backup from before")
     }
   }
 }
