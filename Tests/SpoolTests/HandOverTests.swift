@@ -66,6 +66,36 @@ struct HandOverTests {
     #expect(try spool.names("done") == ["1.job"])
   }
 
+  @Test("says of a file that it is there before that is on the disk, and of a ticket alone or of a copy only then")
+  func words() async throws {
+    let spool = try TemporarySpool()
+    let ledger = JobLedger()
+    let exports = spool.path + "/exports"
+    try #require(mkdir(exports, 0o755) == 0)
+    try Data("data".utf8).write(to: URL(fileURLWithPath: exports + "/c.csv"))
+    let intake = try spool.intake(allowedFolders: [exports], ledger: ledger)
+    try await intake.rescan()
+    for (name, text) in [
+      ("gtfs/a.csv", "data"), ("b.csv", "data"), ("b.job", "source: b.csv\n"), ("c.job", "source: \(exports)/c.csv\n"),
+      ("d.job", "kind: vacuum\n"),
+    ] {
+      try spool.drop("incoming/" + name, text)
+      try await intake.rescan()
+    }
+    #expect(ledger.words == ["1 came", "1 taken", "2 came", "2 taken", "3 taken", "4 taken"])
+  }
+
+  @Test("leaves a ticket in active/ that has lost its text with the power, for its job has that")
+  func lostText() async throws {
+    let spool = try TemporarySpool()
+    let ledger = JobLedger()
+    try spool.drop("active/7.job", "")
+    let intake = try spool.intake(ledger: ledger)
+    try await intake.rescan()
+    #expect(await intake.status.failures == 0)
+    #expect(try spool.names("active") == ["7.job"])
+  }
+
   @Test("from an allowed folder copies, and leaves the submitter's file")
   func allowedFolder() async throws {
     let spool = try TemporarySpool()

@@ -60,7 +60,8 @@ final class TemporarySpool: Sendable {
     return try SpoolIntake(
       directories: directories ?? self.directories, recipes: recipes, allowedFolders: allowedFolders, timing: timing,
       rules: rules,
-      logger: log.logger, accept: { await ledger.accept($0) }, taken: { for job in $0 { ledger.announce(job) } },
+      logger: log.logger, accept: { await ledger.accept($0) }, came: { ledger.come($0) },
+      taken: { for job in $0 { ledger.announce(job) } },
       withdrawn: { ledger.withdraw($0) })
   }
 }
@@ -72,6 +73,7 @@ final class JobLedger: Sendable {
     var entries: [SpoolEntry] = []
     var asked = 0
     var withdrawn: [Int64] = []
+    var words: [String] = []
     var beforeAnswering: (@Sendable (SpoolEntry, Int64) throws -> Void)?
   }
 
@@ -105,14 +107,21 @@ final class JobLedger: Sendable {
     return job
   }
 
+  func come(_ jobs: [Int64]) { state.withLock { $0.words += jobs.map { "\($0) came" } } }
+
   func announce(_ job: Int64) {
-    state.withLock { $0.jobs = $0.jobs.filter { $0.value != job } }
+    state.withLock {
+      $0.jobs = $0.jobs.filter { $0.value != job }
+      $0.words.append("\(job) taken")
+    }
     takenContinuation.yield(job)
   }
   func withdraw(_ job: Int64) { state.withLock { $0.withdrawn.append(job) } }
 
   var entries: [SpoolEntry] { state.withLock { $0.entries } }
   var withdrawn: [Int64] { state.withLock { $0.withdrawn } }
+  /// What was said of jobs' files, in order.
+  var words: [String] { state.withLock { $0.words } }
   /// How many entries were asked for.
   var asked: Int { state.withLock { $0.asked } }
 }

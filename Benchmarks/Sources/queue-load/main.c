@@ -1,10 +1,10 @@
 // The client of what is measured: hands jobs in, and looks when they have ended. In C and of one thread, so that on a small
-// machine the queue has the processors; the same for every side.
+// machine the queue has the processors; the same for every side, but that who writes tickets waits for the disk himself.
 //
 // usage: queue-load http SOCKET CONNECTIONS JOBS         to laded's control socket: POST /v1/jobs
 //        queue-load pause SOCKET                         pauses the lane
 //        queue-load drain SOCKET JOBS                    resumes the lane until so many more have ended, and pauses it again
-//        queue-load spool SOCKET SPOOL JOBS              tickets, each synced in tmp/ and renamed into incoming/
+//        queue-load spool SOCKET SPOOL WRITERS JOBS      tickets, each synced in tmp/ and renamed into incoming/, by threads
 //        queue-load beanstalk SOCKET CONNECTIONS JOBS WORKERS
 //
 // prints seconds until all jobs were handed in (and answered), and until all had ended, as JSON
@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,22 +113,39 @@ static void run_drain(const char *path) {
 
 static const char ticket[] = "kind: noop\nlane: import\n";
 
-static void run_spool(const char *path, const char *spool) {
-  struct connection watch;
-  connect_to(&watch, path);
+static const char *spool_path;
+static _Atomic long next_ticket;
+
+static void *write_tickets(void *unused) {
+  (void)unused;
   char name[4096], target[4096], folder[4096];
-  snprintf(folder, sizeof folder, "%s/incoming", spool);
+  snprintf(folder, sizeof folder, "%s/incoming", spool_path);
   int incoming = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (incoming < 0) die(folder);
-  long before = completed(&watch);
-  double start = now();
-  for (long job = 0; job < wanted; job++) {
-    snprintf(name, sizeof name, "%s/tmp/%d-%ld.job", spool, getpid(), job);
-    snprintf(target, sizeof target, "%s/incoming/%d-%ld.job", spool, getpid(), job);
+  long job;
+  while ((job = next_ticket++) < wanted) {
+    snprintf(name, sizeof name, "%s/tmp/%d-%ld.job", spool_path, getpid(), job);
+    snprintf(target, sizeof target, "%s/incoming/%d-%ld.job", spool_path, getpid(), job);
     int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-    if (file < 0 || write(file, ticket, strlen(ticket)) != (ssize_t)strlen(ticket) || fsync(file) < 0 || close(file) < 0) die(name);
+    if (file < 0 || write(file, ticket, strlen(ticket)) != (ssize_t)strlen(ticket) || fsync(file) < 0 || close(file) < 0)
+      die(name);
     if (rename(name, target) < 0 || fsync(incoming) < 0) die(target);
   }
+  close(incoming);
+  return NULL;
+}
+
+static void run_spool(const char *path, const char *spool, int count) {
+  struct connection watch;
+  connect_to(&watch, path);
+  spool_path = spool;
+  pthread_t *writers = calloc(count, sizeof *writers);
+  long before = completed(&watch);
+  double start = now();
+  for (int number = 0; number < count; number++) {
+    if (pthread_create(&writers[number], NULL, write_tickets, NULL) != 0) die("a thread");
+  }
+  for (int number = 0; number < count; number++) pthread_join(writers[number], NULL);
   enqueued = now();
   double end = when_completed(&watch, before + wanted);
   report(start, end, completed(&watch) - before);
@@ -185,9 +203,9 @@ int main(int count, char **arguments) {
   } else if (count == 4 && strcmp(arguments[1], "drain") == 0) {
     wanted = atol(arguments[3]);
     run_drain(arguments[2]);
-  } else if (count == 5 && strcmp(arguments[1], "spool") == 0) {
-    wanted = atol(arguments[4]);
-    run_spool(arguments[2], arguments[3]);
+  } else if (count == 6 && strcmp(arguments[1], "spool") == 0) {
+    wanted = atol(arguments[5]);
+    run_spool(arguments[2], arguments[3], atoi(arguments[4]));
   } else if (count == 6 && strcmp(arguments[1], "beanstalk") == 0) {
     wanted = atol(arguments[4]);
     run_beanstalk(arguments[2], atoi(arguments[3]), atoi(arguments[5]));
@@ -195,7 +213,7 @@ int main(int count, char **arguments) {
     fprintf(stderr, "usage: queue-load http SOCKET CONNECTIONS JOBS\n"
                     "       queue-load pause SOCKET\n"
                     "       queue-load drain SOCKET JOBS\n"
-                    "       queue-load spool SOCKET SPOOL JOBS\n"
+                    "       queue-load spool SOCKET SPOOL WRITERS JOBS\n"
                     "       queue-load beanstalk SOCKET CONNECTIONS JOBS WORKERS\n");
     return 2;
   }

@@ -62,6 +62,16 @@ extension LedgerTurn {
     return claimed
   }
 
+  /// Claims up to `limit` of the jobs that this turn lets run, in a lane in which no other may: so a job that comes to a lane
+  /// with nothing to do is claimed by the transaction that makes it.
+  func claim(_ offered: [Job], limit: Int, _ scope: inout ClaimScope) throws {
+    guard scope.use.closed.isEmpty else { return }
+    for job in offered.prefix(limit) {
+      // One that is to have its store alone lets none pass, and is known by its number.
+      guard scope.access(job.kind) != .exclusive, try claim(job, &scope) else { return }
+    }
+  }
+
   private func claim(_ job: Job, _ scope: inout ClaimScope) throws -> Bool {
     let holder = StoreUse.Holder(id: job.objectID.number, kind: job.kind, lane: job.lane)
     guard scope.use.enter(holder, store: job.store, access: scope.access(job.kind)) else { return false }

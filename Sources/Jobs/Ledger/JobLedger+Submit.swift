@@ -11,8 +11,11 @@ package struct JobReceipt: Sendable, Equatable {
 extension JobLedger {
   /// Makes a job of a submission, unless there is one that answers it: of the same spool entry (ever), or one that is
   /// not to be there twice.
-  func submit(_ submission: JobSubmission) async throws -> JobReceipt {
-    try await write { turn in
+  func submit(_ submission: JobSubmission) async throws -> JobReceipt { try await write(Self.body(of: submission)) }
+
+  /// Does that in a turn.
+  static func body(of submission: JobSubmission) -> Body<JobReceipt> {
+    { turn in
       if let known = try turn.existing(for: submission) {
         return { JobReceipt(job: try known.snapshot(), isNew: false) }
       }
@@ -82,6 +85,7 @@ extension LedgerTurn {
       awaitsFile: submission.awaitsFile, awaitsJobs: awaitsJobs)
     try apply(
       .submitted(waiting), to: job, reason: submission.reason(awaitsJobs: awaitsJobs), by: submission.submittedBy)
+    noteArrival(job)
     return job
   }
 }

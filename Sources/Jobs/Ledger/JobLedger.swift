@@ -80,17 +80,29 @@ final class JobLedger: Sendable {
 
   /// Puts a request in line; `reply` is called on the ledger's queue, after the commit.
   func write<Answer>(_ body: @escaping Body<Answer>, reply: @escaping Reply<Answer>) {
-    let request = Request(body, reply)
+    putInLine([Request(body, reply)])
+  }
+
+  private func putInLine(_ requests: [Request]) {
     let isFirst = line.withLock { line in
-      line.requests.append(request)
+      line.requests += requests
       defer { line.isTurnComing = true }
       return !line.isTurnComing
     }
     if isFirst { context.perform { self.takeTurn() } }
   }
 
+  /// Puts requests in line, one after the other, and returns their answers once all have one.
+  nonisolated(nonsending) func write<Answer: Sendable>(_ bodies: [Body<Answer>]) async -> [Result<Answer, any Error>] {
+    if bodies.isEmpty { return [] }
+    return await withCheckedContinuation { continuation in
+      let answers = Answers<Answer>(count: bodies.count) { continuation.resume(returning: $0) }
+      putInLine(bodies.enumerated().map { place, body in Request(body) { answers.note($0, at: place) } })
+    }
+  }
+
   /// Puts a request in line, and returns its answer once its changes are durable.
-  func write<Answer: Sendable>(_ body: @escaping Body<Answer>) async throws -> Answer {
+  nonisolated(nonsending) func write<Answer: Sendable>(_ body: @escaping Body<Answer>) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
       write(body) { continuation.resume(with: $0) }
     }
@@ -165,5 +177,26 @@ final class JobLedger: Sendable {
     guard !changes.isEmpty else { return }
     changesHeld.add(changes.count, ordering: .relaxed)
     observer.withLock { $0.value }?.ledgerDidCommit(changes)
+  }
+}
+
+/// Collects the answers of requests until all are there.
+private final class Answers<Answer: Sendable>: Sendable {
+  private let state: Mutex<(answers: [Result<Answer, any Error>?], missing: Int)>
+  private let reply: @Sendable ([Result<Answer, any Error>]) -> Void
+
+  init(count: Int, _ reply: @escaping @Sendable ([Result<Answer, any Error>]) -> Void) {
+    state = Mutex(([Result<Answer, any Error>?](repeating: nil, count: count), count))
+    self.reply = reply
+  }
+
+  /// Each place is noted once.
+  func note(_ answer: Result<Answer, any Error>, at place: Int) {
+    let all = state.withLock { state -> [Result<Answer, any Error>]? in
+      state.answers[place] = answer
+      state.missing -= 1
+      return state.missing == 0 ? state.answers.compactMap { $0 } : nil
+    }
+    if let all { reply(all) }
   }
 }

@@ -23,6 +23,8 @@ final class LedgerTurn {
   private var changes: [(job: Job, from: JobState?, actions: [JobAction])] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var removals: [LedgerChange] = []
+  /// Jobs that are new, or have their files now.
+  private var arrivals: [Job] = []
   /// Jobs that have ended or were taken up again in this turn, of which others have to hear.
   private var toTell: [(job: Job, from: JobState?)] = []
   private var isTelling = false
@@ -105,6 +107,12 @@ final class LedgerTurn {
     note(job, from: job.jobState, [])
   }
 
+  /// Notes that a job is new, or has its file now: if it may run, it may be claimed at once.
+  func noteArrival(_ job: Job) { arrivals.append(job) }
+
+  /// Lets the file of a job that has ended be put away.
+  func settle(_ job: Job) { note(job, from: job.jobState, [.settle]) }
+
   /// Takes a job that has ended out of the store.
   func remove(_ job: Job) throws {
     removals.append(LedgerChange(job: try job.snapshot(), from: job.jobState, actions: [], isRemoved: true))
@@ -141,6 +149,20 @@ final class LedgerTurn {
     changes.reduce(into: [:]) { ended, change in
       let ran = change.from == .running || change.actions.contains(.run)
       if ran, change.job.jobState != .running { ended[change.job.lane, default: []].append(change.job.objectID.number) }
+    }
+  }
+
+  /// The jobs of each lane that have come by this turn and may run, in the order of claims.
+  var offeredByLane: [String: [Job]] {
+    if arrivals.isEmpty { return [:] }
+    return Dictionary(grouping: arrivals.lazy.filter { $0.jobState == .available }, by: \.lane).mapValues { jobs in
+      jobs.enumerated().sorted { left, right in
+        let (one, other) = (left.element, right.element)
+        if one.priority != other.priority { return one.priority > other.priority }
+        // New ones get their numbers in the order in which they were made.
+        if one.objectID.isTemporaryID != other.objectID.isTemporaryID { return other.objectID.isTemporaryID }
+        return one.objectID.isTemporaryID ? left.offset < right.offset : one.objectID.number < other.objectID.number
+      }.map(\.element)
     }
   }
 

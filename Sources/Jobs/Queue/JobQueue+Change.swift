@@ -34,28 +34,6 @@ extension JobQueue {
     try await change(id, .released, reason: "released by \(who)", by: who)
   }
 
-  /// Notes that a job's file is in `active/`, under that name, so that the job may run. May be said more than once. If
-  /// the job was cancelled meanwhile, its `finished` hook is called for the file.
-  package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> JobSnapshot {
-    try await ledger.change { turn in
-      let job = try turn.job(id)
-      if job.isAwaitingFile, let activeName { job.activeName = activeName }
-      if job.origin?.endsWithArrival == true { job.origin = nil }
-      try turn.apply(.fileArrived, to: job, reason: "its file has arrived", by: who)
-      return job
-    }
-  }
-
-  /// Ends a job whose file won't come. What comes later and has its origin makes a job of its own.
-  package func withdraw(_ id: Int64, reason: String) async throws -> JobSnapshot {
-    try await ledger.change { turn in
-      let job = try turn.job(id)
-      job.origin = nil
-      try turn.apply(.cancelRequested, to: job, reason: reason, by: "spool")
-      return job
-    }
-  }
-
   /// Lets a job that hasn't begun run earlier or later than others of its lane. Higher runs earlier.
   /// - Throws: ``JobQueueError/refused(id:why:)`` when it runs or has ended, ``JobQueueError/invalidSubmission(_:)`` for a
   ///   priority out of bounds.
@@ -87,6 +65,11 @@ extension JobQueue {
       let job = try turn.job(id)
       guard let state = job.jobState, state.isEnded else {
         throw JobQueueError.refused(id: id, why: "hasn't ended: cancel it first")
+      }
+      guard job.origin?.endsWithArrival != true else {
+        // Its entry would make another one.
+        throw JobQueueError.refused(
+          id: id, why: "may still have its entry in the spool: try again when that was looked at")
       }
       let snapshot = try job.snapshot()
       try turn.remove(job)

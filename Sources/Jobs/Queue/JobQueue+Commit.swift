@@ -21,7 +21,26 @@ extension JobQueue: LedgerObserver {
         report(error, "no job of lane \(lane) could be claimed")
       }
     }
+    claimOffered(by: turn, at: now, &scope)
     state.withLock { $0.use.takeNext(of: scope.use) }
+  }
+
+  /// In lanes where nothing else waits, what comes is claimed as it comes.
+  private func claimOffered(by turn: LedgerTurn, at now: Date, _ scope: inout ClaimScope) {
+    for (lane, jobs) in turn.offeredByLane {
+      let slots = state.withLock { state -> Int in
+        guard state.isStarted, !state.isDraining, !state.lanesWithWork.contains(lane), state.ahead(in: lane) == 0 else {
+          return 0
+        }
+        return state.slots(of: lane, at: now)
+      }
+      guard slots > 0 else { continue }
+      do {
+        try turn.claim(jobs, limit: slots, &scope)
+      } catch {
+        report(error, "no job of lane \(lane) could be claimed")
+      }
+    }
   }
 
   private var claimScope: ClaimScope {
@@ -37,7 +56,10 @@ extension JobQueue: LedgerObserver {
         "jobs: \(change.from?.rawValue ?? "new") → \(job.state.rawValue)",
         metadata: ["job": "\(job.id)", "kind": "\(job.kind)", "reason": "\(job.reason ?? "")"])
       state.withLock { state in
-        state.counts?.move(in: job.lane, from: change.from, to: change.isRemoved ? nil : job.state)
+        let isClaimedAtOnce = change.from == nil && job.state == .running
+        if isClaimedAtOnce { state.counts?.move(in: job.lane, from: nil, to: .available) }
+        state.counts?.move(
+          in: job.lane, from: isClaimedAtOnce ? .available : change.from, to: change.isRemoved ? nil : job.state)
         if job.state != .running {
           state.forget(job.id)
           if job.state != .available, state.use.giveUp(job.id) { state.lanesWithWork.formUnion(state.lanes.keys) }
@@ -45,19 +67,26 @@ extension JobQueue: LedgerObserver {
           state.running[job.id]?.snapshot.isCancelRequested = job.isCancelRequested
         }
         if change.isRemoved { return }
-        if change.actions.contains(.settle) { state.settling.insert(job.id) }
+        if change.actions.contains(.settle) {
+          if job.isBeforeArrival {
+            state.unarrived.insert(job.id)
+          } else {
+            state.unarrived.remove(job.id)
+            state.settling.insert(job.id)
+          }
+        }
         state.putInOrder(job)
         // Under the lock, as progress is: nobody hears of progress after the end.
         if !change.actions.contains(.run) || job.state != .running { hub.broadcast(job) }
       }
       for action in change.actions {
         switch action {
-        case .offer: state.withLock { _ = $0.lanesWithWork.insert(job.lane) }
+        case .offer: if job.state == .available { state.withLock { _ = $0.lanesWithWork.insert(job.lane) } }
         case .wake(let time): wake(at: time)
         case .run: if job.state == .running, !noteClaim(of: job) { run(job) }
         case .stop: stop(job.id)
         case .settle:
-          putAway(job)
+          if !job.isBeforeArrival { putAway(job) }
           wakeToPrune(job)
         }
       }
@@ -120,7 +149,7 @@ extension JobQueue: LedgerObserver {
       }
       let (waiters, isPruningCut) = state.withLock { state in
         state.settling.remove(job.id)
-        let isCut = state.isPruningCut && state.settling.isEmpty
+        let isCut = state.isPruningCut && state.busy.isEmpty
         if isCut { state.isPruningCut = false }
         return (state.waiters.removeValue(forKey: job.id) ?? [], isCut)
       }

@@ -61,11 +61,11 @@ extension JobQueue {
 
   /// - Returns: whether there may be more.
   private func pruneByAge() throws -> Bool {
-    let busy = state.withLock { $0.settling }
+    let busy = state.withLock { $0.busy }
     for (state, age) in retention.age {
-      let number = try ledger.prune(
+      let pruned = try ledger.prune(
         state, endedBefore: clock.now().addingTimeInterval(-age), limit: JobLedger.prunedTogether, busy: busy)
-      if number == JobLedger.prunedTogether, busy.count < number { return true }
+      if pruned.found == JobLedger.prunedTogether, pruned.removed > 0 { return true }
     }
     return false
   }
@@ -74,7 +74,7 @@ extension JobQueue {
   private func pruneByCount() throws -> Bool {
     guard let most = retention.count else { return false }
     let (number, busy) = state.withLock { state in
-      (Self.ended.reduce(0) { $0 + (state.counts?[$1] ?? 0) }, state.settling)
+      (Self.ended.reduce(0) { $0 + (state.counts?[$1] ?? 0) }, state.busy)
     }
     let excess = min(number - most, JobLedger.prunedTogether)
     guard excess > 0 else { return false }
@@ -82,18 +82,19 @@ extension JobQueue {
       try ledger.firstEnds(of: state, limit: excess).map { (state: state, time: $0) }
     }
     let first = ends.sorted { $0.time < $1.time }.prefix(excess)
+    var removed = 0
     for (state, group) in Dictionary(grouping: first, by: \.state) {
       guard let last = group.last else { continue }
-      _ = try ledger.prune(state, endedBefore: last.time, limit: group.count, busy: busy)
+      removed += try ledger.prune(state, endedBefore: last.time, limit: group.count, busy: busy).removed
     }
     if !busy.isEmpty {
       // Those that are put away still are looked at when they are.
       let isCut = state.withLock { state in
-        state.isPruningCut = !state.settling.isEmpty
+        state.isPruningCut = !state.busy.isEmpty
         return state.isPruningCut
       }
       if !isCut { return true }
     }
-    return excess == JobLedger.prunedTogether && busy.count < excess
+    return excess == JobLedger.prunedTogether && removed > 0
   }
 }

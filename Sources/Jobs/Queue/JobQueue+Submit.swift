@@ -21,6 +21,26 @@ extension JobQueue {
     return try await ledger.submit(submission)
   }
 
+  /// Takes jobs in, each as ``receive(_:)-(JobSubmission)`` does, whatever comes of the others; those that can be share a
+  /// transaction.
+  package nonisolated(nonsending) func receive(_ submissions: [JobSubmission]) async -> [Result<JobReceipt, any Error>]
+  {
+    let problems = submissions.map { submission -> JobQueueError? in
+      do throws(JobQueueError) {
+        try check(submission)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let sound = zip(submissions, problems).compactMap { $1 == nil ? JobLedger.body(of: $0) : nil }
+    var receipts = await ledger.write(sound).makeIterator()
+    return problems.map { problem in
+      if let problem { return .failure(problem) }
+      return receipts.next() ?? .failure(CancellationError())
+    }
+  }
+
   func check(_ submission: JobSubmission) throws(JobQueueError) {
     guard operations.factory(for: submission.kind) != nil else {
       throw .unknownKind(submission.kind, known: operations.kinds)

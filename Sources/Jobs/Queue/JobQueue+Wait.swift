@@ -25,7 +25,7 @@ extension JobQueue {
     guard job.state.isEnded else { return nil }
     // The main context may have heard of the commit before this queue has done what follows from it.
     try await ledger.context.perform {}
-    return state.withLock { $0.settling.contains(id) } ? nil : job
+    return state.withLock { $0.settling.contains(id) || $0.unarrived.contains(id) } ? nil : job
   }
 
   private func leave(_ latch: Latch, of id: Int64) {

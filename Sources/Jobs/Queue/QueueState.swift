@@ -63,6 +63,8 @@ struct QueueState {
   var unwritten: [Int64: JobOutcome] = [:]
   /// Jobs that have ended and whose file is being put away.
   var settling: Set<Int64> = []
+  /// Jobs that have ended and whose entries haven't arrived: see `JobQueue+Files`.
+  var unarrived: Set<Int64> = []
   /// Whether some of these would have been removed.
   var isPruningCut = false
   /// Who waits for the end of a job, and who waits for nothing to run any more.
@@ -88,6 +90,9 @@ struct QueueState {
     let taken = (inLane[lane] ?? 0) - (passedOn[lane] ?? 0) + beginning.values.count { $0.lane == lane }
     return lanes[lane]?.slots(running: taken - ended, at: time) ?? 0
   }
+
+  /// Jobs that have ended and about which something is still done.
+  var busy: Set<Int64> { settling.union(unarrived) }
 
   var isQuiet: Bool { running.isEmpty && beginning.isEmpty && settling.isEmpty }
 }

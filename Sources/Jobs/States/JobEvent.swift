@@ -28,6 +28,8 @@ package enum JobEvent: Sendable, Equatable {
   case released
   /// Its file is in `active/`.
   case fileArrived
+  /// Its file was in `active/` and isn't any more: its move was lost with the power.
+  case fileLost
   /// The jobs that it follows have ended as it wanted.
   case dependenciesMet
   /// A job that it follows has ended otherwise than it wanted.
@@ -51,6 +53,7 @@ package enum JobEvent: Sendable, Equatable {
     case .held: return "held"
     case .released: return "released"
     case .fileArrived: return "file arrived"
+    case .fileLost: return "file lost"
     case .dependenciesMet: return "dependencies met"
     case .dependencyFailed: return "dependency failed"
     case .expired: return "expired"

@@ -76,6 +76,21 @@ extension JobStateMachine {
     }
   }
 
+  /// It waits for it again. Said at a start alone: what is running then was cut short.
+  mutating func loseFile(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .running:
+      if isCancelRequested { return end(.cancelled, at: time) }
+      attempt = max(0, attempt - 1)
+    case .scheduled: if isAwaitingFile { return [] }
+    case .available, .retryable: break
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+    isAwaitingFile = true
+    return wait(at: time)
+  }
+
   mutating func meetDependencies(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
     try requireAwaitingJobs(event)
     isAwaitingJobs = false

@@ -9,9 +9,9 @@
 //                                                                       └─── failed ──┘
 //
 // `cancel requested` leads from every waiting state to `cancelled`, and makes a running operation stop; `dependency
-// failed` leads from `scheduled` to `cancelled`, `expired` from every waiting state to `discarded`; `retry requested`
-// leads from `cancelled` and `discarded` back to `available`. Every pair of state and event that isn't legal is listed,
-// with its reason, in the method of the event.
+// failed` leads from `scheduled` to `cancelled`, `expired` from every waiting state to `discarded`; `file lost` leads
+// from every state that isn't ended back to `scheduled`; `retry requested` leads from `cancelled` and `discarded` back
+// to `available`. Every pair of state and event that isn't legal is listed, with its reason, in the method of the event.
 
 package import Foundation
 
@@ -58,6 +58,7 @@ package struct JobStateMachine: Sendable, Equatable {
     case .held: return try hold(event)
     case .released: return try release(event, at: time)
     case .fileArrived: return try takeFile(event, at: time)
+    case .fileLost: return try loseFile(event, at: time)
     case .dependenciesMet: return try meetDependencies(event, at: time)
     case .dependencyFailed: return try failDependency(event, at: time)
     case .expired: return try expire(event, at: time)

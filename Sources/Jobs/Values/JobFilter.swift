@@ -19,6 +19,8 @@ package struct JobFilter: Sendable, Equatable {
   package var batch: Int64?
   package var isHeld: Bool?
   package var isAwaitingFile: Bool?
+  /// Only jobs of entries of the spool that haven't arrived.
+  package var isUnarrived: Bool
   /// Only jobs of smaller numbers than this.
   package var before: Int64?
   /// Only jobs of greater numbers than this.
@@ -33,7 +35,8 @@ package struct JobFilter: Sendable, Equatable {
   package init(
     states: Set<JobState> = [], kind: String? = nil, lane: String? = nil, store: String? = nil, entity: String? = nil,
     recipe: String? = nil, submittedBy: String? = nil, uniqueKey: String? = nil, tag: String? = nil,
-    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, before: Int64? = nil, after: Int64? = nil,
+    isHeld: Bool? = nil, isAwaitingFile: Bool? = nil, isUnarrived: Bool = false, before: Int64? = nil,
+    after: Int64? = nil,
     newestFirst: Bool = true, limit: Int = 100, offset: Int = 0
   ) {
     self.states = states
@@ -47,6 +50,7 @@ package struct JobFilter: Sendable, Equatable {
     self.tag = tag
     self.isHeld = isHeld
     self.isAwaitingFile = isAwaitingFile
+    self.isUnarrived = isUnarrived
     self.before = before
     self.after = after
     self.newestFirst = newestFirst
@@ -76,6 +80,12 @@ package struct JobFilter: Sendable, Equatable {
     }
     for (slot, flag) in [(JobSlot.isHeld, isHeld), (.isAwaitingFile, isAwaitingFile)] {
       if let flag { conditions.append(.equal(slot.name, .bool(flag))) }
+    }
+    if isUnarrived {
+      // Two ends of the index of origins: whatever begins with `spool:`.
+      for (end, comparison) in [("spool:", FetchPredicate.Operator.greaterOrEqual), ("spool;", .less)] {
+        conditions.append(.comparison(.path(JobSlot.origin.name), comparison, .constant(.string(end))))
+      }
     }
     if let submitters {
       conditions.append(.isIn(JobSlot.submittedBy.name, submitters.map { .string($0) }))

@@ -1,5 +1,6 @@
-// What a job was made of by the daemon itself, so that it isn't made twice. An entry of the spool is the same until its file
-// has arrived: what is met under its identity afterwards was put there again. A schedule's time is the same for ever.
+// What a job was made of by the daemon itself, so that it isn't made twice. An entry of the spool is the same until it has
+// arrived: what is met under its identity afterwards was put there again. It has arrived when that it left `incoming/` is on
+// the disk, which may be after its job has run. A schedule's time is the same for ever.
 
 /// What a job was made of, where that makes one job only.
 public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
@@ -38,4 +39,9 @@ public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
     case .schedule: false
     }
   }
+}
+
+extension JobSnapshot {
+  /// Whether it may run, or has run, though its entry of the spool may be met again after a loss of power.
+  var isBeforeArrival: Bool { !isAwaitingFile && origin?.endsWithArrival == true }
 }

@@ -48,7 +48,7 @@ public struct JobSnapshot: Sendable, Hashable, Codable, Identifiable {
   public var submittedBy: String
   /// Of the jobs with one key only one is in the queue at a time.
   public var uniqueKey: String?
-  /// What the daemon made it of; nil of one that somebody handed in, and of an entry of the spool whose file has arrived.
+  /// What the daemon made it of; nil of one that somebody handed in, and of an entry of the spool that has arrived.
   public var origin: JobOrigin?
 
   /// When it was handed in. All times are kept to the microsecond.

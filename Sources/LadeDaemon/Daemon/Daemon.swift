@@ -119,9 +119,10 @@ public struct Daemon: Sendable {
     let intake = try SpoolIntake(
       directories: opened.directories, recipes: Set(configuration.recipes.map(\.name)),
       allowedFolders: configuration.allowedFolders, timing: timing, rules: configuration.intake.rules, logger: logger,
-      accept: { await bridge.accept($0) }, taken: { try await bridge.taken($0) },
+      accept: { await bridge.accept($0) }, came: { bridge.came($0) }, taken: { try await bridge.taken($0) },
       withdrawn: { try await bridge.withdrawn($0) }, lookedThrough: { try await bridge.forsake(before: startedAt) })
     try await intake.openHotFolders()
+    try await intake.synchroniseMoves()
     try await bridge.recover()
     try await queue.start()
     let backend = DaemonBackend(

@@ -1,5 +1,6 @@
 // Rule 5 of the design, between spool and queue: an entry's job is durable before the entry is taken, by the entry's
-// identity it makes one job however often it is seen, and the job waits for its file until that is in `active/`.
+// identity it makes one job however often it is seen, and the job waits for its file until that is in `active/`. The
+// identity stays with the job until that the entry has left `incoming/` is on the disk (`SpoolIntake` has the steps).
 
 import ControlAPI
 import Foundation
@@ -17,30 +18,20 @@ struct SpoolBridge: Sendable {
   let permissions: Permissions
   let logger: Logger
 
-  /// Makes the jobs of entries, in their order.
-  func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
-    await together(entries) { try await accept($0) }
-  }
-
-  /// Each is put in the queue's line before the next is begun, and those that stand there together share a transaction.
-  private func together<Element: Sendable, Answer: Sendable>(
-    _ elements: [Element], _ body: @escaping @Sendable (Element) async throws -> Answer
-  ) async -> [Result<Answer, any Error>] {
-    await withTaskGroup(of: (Int, Result<Answer, any Error>).self) { group in
-      for (place, element) in elements.enumerated() {
-        group.addImmediateTask {
-          do { return (place, .success(try await body(element))) } catch { return (place, .failure(error)) }
-        }
+  /// Makes the jobs of entries, in their order: in one transaction, if all can be made.
+  nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
+    let wanted = entries.map { entry in Result { try submission(of: entry) } }
+    var receipts = await queue().receive(wanted.compactMap { $0.success }).makeIterator()
+    return zip(entries, wanted).map { entry, wanted in
+      wanted.flatMap { submission in
+        guard let receipt = receipts.next() else { return .failure(CancellationError()) }
+        return Result { try job(of: entry, submission, try receipt.get().job) }
       }
-      var answers = [Int: Result<Answer, any Error>]()
-      for await (place, answer) in group { answers[place] = answer }
-      return elements.indices.map { answers[$0] ?? .failure(CancellationError()) }
     }
   }
 
-  /// Makes an entry's job.
-  /// - Throws: `SpoolRefusal` for what can't be a job, or the queue's error, after which the entry is offered again.
-  private func accept(_ entry: SpoolEntry) async throws -> Int64 {
+  /// - Throws: `SpoolRefusal` for what can't be a job.
+  private func submission(of entry: SpoolEntry) throws -> Jobs.JobSubmission {
     var request = SubmissionRequest()
     switch entry.kind {
     case .hotFolder(let recipe): request.recipe = recipe
@@ -50,23 +41,24 @@ struct SpoolBridge: Sendable {
     do {
       var submission = try plan.submission(request, source: entry.originalName, by: "spool (user \(entry.ownerUID))")
       submission.origin = .spool(entry.identity)
-      // Of another kind it is the ticket that has to arrive.
-      submission.awaitsFile = true
-      let job = try await queue().submit(submission)
-      guard job.origin == submission.origin else {
-        throw SpoolRefusal.unacceptable(
-          what: "unique_key: job \(job.id) has the same one and hasn't ended",
-          advice: "Submit it again when that has ended, or with a key of its own.")
-      }
-      logger.info(
-        "job \(job.id): \(job.entity ?? "") from \(entry.originalName)",
-        metadata: ["job": "\(job.id)", "bytes": "\(entry.size)"])
-      return job.id
+      submission.awaitsFile = entry.hasFile
+      return submission
     } catch let problem as SubmissionProblem {
       throw SpoolRefusal.unacceptable(what: "\(problem.field): \(problem.reason)", advice: problem.advice)
-    } catch JobQueueError.invalidSubmission(let reason) {
-      throw SpoolRefusal.unacceptable(what: reason, advice: "")
     }
+  }
+
+  /// The number of the job that was made, or found.
+  private func job(of entry: SpoolEntry, _ submission: Jobs.JobSubmission, _ job: JobSnapshot) throws -> Int64 {
+    guard job.origin == submission.origin else {
+      throw SpoolRefusal.unacceptable(
+        what: "unique_key: job \(job.id) has the same one and hasn't ended",
+        advice: "Submit it again when that has ended, or with a key of its own.")
+    }
+    logger.info(
+      "job \(job.id): \(job.entity ?? "") from \(entry.originalName)",
+      metadata: ["job": "\(job.id)", "bytes": "\(entry.size)"])
+    return job.id
   }
 
   /// Whoever can write to the spool may have files imported; other kinds of jobs are for operators.
@@ -87,16 +79,12 @@ struct SpoolBridge: Sendable {
     }
   }
 
-  /// Lets jobs run whose files are in `active/` for good.
-  func taken(_ ids: [Int64]) async throws {
-    for answer in await together(ids, { try await taken($0) }) { try answer.get() }
-  }
+  /// Lets jobs run whose files are in `active/`.
+  func came(_ ids: [Int64]) { queue().filesCame(ids, by: "spool", named: Self.activeName) }
 
-  private func taken(_ id: Int64) async throws {
-    do {
-      let name = Self.activeName(of: try await queue().job(id))
-      _ = try await queue().fileArrived(id, activeName: name, by: "spool")
-    } catch JobQueueError.noSuchJob {
+  /// Lets the files of jobs be put away, for their entries have left `incoming/` for good.
+  nonisolated(nonsending) func taken(_ ids: [Int64]) async throws {
+    for id in try await queue().filesArrived(ids, by: "spool", named: Self.activeName) {
       logger.warning("job \(id) is gone; its file stays in active/", metadata: ["job": "\(id)"])
     }
   }
@@ -141,29 +129,39 @@ struct SpoolBridge: Sendable {
     }
   }
 
-  /// What a kill left between queue and spool: files of jobs that had ended, and jobs that wait for a file which came.
+  /// What a kill left between queue and spool: jobs whose entries had left `incoming/`, jobs whose files hadn't come or came
+  /// back there when the power failed, and files of jobs that had ended. What was moved is on the disk by now.
   func recover() async throws {
+    try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
+      let name = Self.activeName(job.id, job.source)
+      if try await directories.onQueue({ try directories.isActive(name) }) {
+        _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
+      } else if job.source != nil, !job.isAwaitingFile, !job.state.isEnded {
+        try await queue().fileLost(job.id)
+      }
+    }
+    try await each(JobFilter(isAwaitingFile: true, limit: 1000)) { job in
+      guard job.origin == nil, !job.state.isEnded else { return }
+      let name = Self.activeName(job.id, job.source)
+      if try await directories.onQueue({ try directories.isActive(name) }) {
+        _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
+      } else {
+        _ = try await queue().cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
+      }
+    }
     for ids in try await activeJobs() {
       for id in Set(try await queue().settle(ids)).sorted() {
         logger.warning("a file of job \(id) is in active/, and the job isn't in the queue: it stays there")
       }
     }
-    try await eachAwaiting { job in
-      let name = Self.activeName(of: job)
-      if try await directories.onQueue({ try directories.isActive(name) }) {
-        _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
-      } else if job.origin == nil {
-        _ = try await queue().cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
-      }
-    }
   }
 
-  /// Ends the jobs from before this start whose files were withdrawn before they were taken: after everything in
-  /// `incoming/` was looked at, so that what is still there has been taken.
+  /// Ends the jobs from before this start whose files were withdrawn before they were taken, and forgets entries that aren't
+  /// needed any more: after everything in `incoming/` was looked at, so that what is still there has been taken.
   func forsake(before start: Date) async throws {
-    try await eachAwaiting { job in
-      guard case .spool = job.origin, job.submittedAt < start else { return }
-      let name = Self.activeName(of: job)
+    try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
+      guard job.submittedAt < start else { return }
+      let name = Self.activeName(job.id, job.source)
       guard try await !directories.onQueue({ try directories.isActive(name) }) else { return }
       _ = try await queue().withdraw(
         job.id, reason: "cancelled by the spool: its file was withdrawn before it was taken")
@@ -171,9 +169,8 @@ struct SpoolBridge: Sendable {
   }
 
   /// What a job's file is called in `active/`; of a job without one, its ticket.
-  private static func activeName(of job: JobSnapshot) -> String {
-    job.source.map { SpoolDirectories.activeName(job: job.id, originalName: $0) }
-      ?? SpoolDirectories.ticketName(job: job.id)
+  private static func activeName(_ job: Int64, _ source: String?) -> String {
+    source.map { SpoolDirectories.activeName(job: job, originalName: $0) } ?? SpoolDirectories.ticketName(job: job)
   }
 
   /// The numbers of the jobs that have a file in `active/`, some together: there may be many.
@@ -186,15 +183,21 @@ struct SpoolBridge: Sendable {
     }
   }
 
-  /// Calls `body` with the jobs that wait for a file and haven't ended, a thousand in memory.
-  private func eachAwaiting(_ body: (JobSnapshot) async throws -> Void) async throws {
-    var filter = JobFilter(isAwaitingFile: true, limit: 1000)
+  /// Calls `body` with the jobs that pass a filter, as many in memory as it says.
+  private func each(_ filter: JobFilter, _ body: (JobSnapshot) async throws -> Void) async throws {
+    var filter = filter
     while true {
-      let waiting = try await queue().jobs(filter)
-      for job in waiting where !job.state.isEnded { try await body(job) }
-      guard waiting.count == filter.limit, let last = waiting.last else { return }
+      let jobs = try await queue().jobs(filter)
+      for job in jobs { try await body(job) }
+      guard jobs.count == filter.limit, let last = jobs.last else { return }
       filter.before = last.id
     }
+  }
+}
+
+extension Result {
+  fileprivate var success: Success? {
+    if case .success(let value) = self { value } else { nil }
   }
 }
 

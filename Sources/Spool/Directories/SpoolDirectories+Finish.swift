@@ -19,23 +19,68 @@ extension SpoolDirectories {
     guard let job = SpoolDirectories.job(ofActiveName: activeName) else {
       throw SpoolError.notAnActiveName(activeName)
     }
+    let moved = try move(job, activeName, outcome)
+    try synchronise(moved.isAny ? [outcome.folder] : [])
+    return moved.name
+  }
+
+  /// Moves a job's file from `active/` to `done/` or `corrupt/`, and its ticket with it, on the spool's own queue. Those that
+  /// come while others are moved are moved together, and share what waits for the disk.
+  package func finish(activeName: String, as outcome: SpoolOutcome) async throws -> String? {
+    guard let job = SpoolDirectories.job(ofActiveName: activeName) else {
+      throw SpoolError.notAnActiveName(activeName)
+    }
+    return try await withCheckedThrowingContinuation { continuation in
+      let isFirst = finishing.withLock { line in
+        line.append(Finish(job: job, activeName: activeName, outcome: outcome, continuation: continuation))
+        return line.count == 1
+      }
+      if isFirst { queue.async { self.finishAll() } }
+    }
+  }
+
+  /// What waits to be put away.
+  struct Finish: Sendable {
+    let job: Int64
+    let activeName: String
+    let outcome: SpoolOutcome
+    let continuation: CheckedContinuation<String?, any Error>
+  }
+
+  private func finishAll() {
+    let line = finishing.withLock { line in
+      defer { line = [] }
+      return line
+    }
+    let moves = line.map { finish in Result { try move(finish.job, finish.activeName, finish.outcome) } }
+    let isOnDisk = Result {
+      let folders = zip(line, moves).compactMap { finish, moved in
+        if case .success((_, true)) = moved { finish.outcome.folder } else { nil as Folder? }
+      }
+      try synchronise(Set(folders))
+    }
+    for (finish, moved) in zip(line, moves) {
+      finish.continuation.resume(with: moved.flatMap { moved in isOnDisk.map { moved.name } })
+    }
+  }
+
+  /// Puts on disk what went from `active/` to these.
+  private func synchronise(_ folders: Set<Folder>) throws {
+    if folders.isEmpty { return }
+    for folder in folders { try handle(folder).synchronise() }
+    try handle(.active).synchronise()
+  }
+
+  /// - Returns: what the file is called now, or nil if it wasn't in `active/`, and whether anything was moved.
+  private func move(_ job: Int64, _ activeName: String, _ outcome: SpoolOutcome) throws -> (name: String?, isAny: Bool)
+  {
     let active = try handle(.active)
     // The ticket first: alone in `active/`, it means a hand-over that isn't complete (see `SpoolIntake+HandOver`).
     let ticket = SpoolDirectories.ticketName(job: job)
-    if ticket != activeName { _ = try leave(active, FileName(ticket), to: outcome.folder, reason: nil) }
-    let moved = try leave(active, FileName(activeName), to: outcome.folder, reason: outcome.reason)
-    try handle(outcome.folder).synchronise()
-    try active.synchronise()
-    return moved
-  }
-
-  /// Moves a job's file from `active/` to `done/` or `corrupt/`, and its ticket with it, on the spool's own queue.
-  package func finish(activeName: String, as outcome: SpoolOutcome) async throws -> String? {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async {
-        continuation.resume(with: Result { try self.finish(activeName: activeName, as: outcome) })
-      }
-    }
+    let isTicketMoved =
+      try ticket != activeName && leave(active, FileName(ticket), to: outcome.folder, reason: nil) != nil
+    let name = try leave(active, FileName(activeName), to: outcome.folder, reason: outcome.reason)
+    return (name, isTicketMoved || name != nil)
   }
 
   private func leave(

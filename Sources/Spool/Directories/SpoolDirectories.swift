@@ -36,6 +36,8 @@ package final class SpoolDirectories: Sendable {
   /// Names in `active/` of copies that are being made, by the intake, for a submitter or for a schedule: others of their kind
   /// are what a kill left.
   let copying = Mutex<Set<FileName>>([])
+  /// What waits to be put away.
+  let finishing = Mutex<[Finish]>([])
 
   private struct Held {
     var root: DirectoryHandle

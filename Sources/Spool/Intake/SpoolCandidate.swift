@@ -45,9 +45,10 @@ struct SpoolCandidate: Sendable {
     self.file = source
   }
 
-  /// The files that the submitter hands over: not one that is copied from elsewhere.
+  /// What has to be on disk before its job can be: not a file that is copied from elsewhere, nor a ticket alone, of which
+  /// the job has everything.
   var handedOver: [OpenFile] {
-    [ticket, fileName == nil ? nil : file].compactMap { $0 }
+    file == nil ? [] : [ticket, fileName == nil ? nil : file].compactMap { $0 }
   }
 
   /// Waits until what is handed over is on disk. Blocks.

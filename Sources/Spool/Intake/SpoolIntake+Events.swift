@@ -16,7 +16,7 @@ extension SpoolIntake {
       self?.assumeIsolated { intake in
         intake.nextRescan = .distantFuture
         intake.rescanIsDue = true
-        intake.signal?.yield()
+        intake.wakeUp()
       }
     }
     timer.activate()
@@ -31,7 +31,7 @@ extension SpoolIntake {
       mountWatcher = try MountWatcher(queue: executor.queue) { [weak self] in
         self?.assumeIsolated { intake in
           intake.rescanIsDue = true
-          intake.signal?.yield()
+          intake.wakeUp()
         }
       }
     } catch {
@@ -95,7 +95,7 @@ extension SpoolIntake {
         note(event, on: watched)
       }
     }
-    signal?.yield()
+    if !events.isEmpty { wakeUp() }
   }
 
   private func note(_ event: IncomingEvent, on watched: WatchedDirectory) {
@@ -139,6 +139,6 @@ extension SpoolIntake {
       // The rest is found by the next look at everything.
       guard await consider(key.name, in: place, trigger: trigger) else { return (pending, false) }
     }
-    return (pending, await takeBatch())
+    return (pending, await takeRest())
   }
 }

@@ -20,11 +20,11 @@ extension SpoolIntake {
     while !Task.isCancelled, let entry = try sorter.next() {
       guard await consider([entry], but: [before.entries]) else { return }
     }
-    guard await takeBatch() else { return }
+    guard await takeRest() else { return }
     let after = await drainKernel()
     guard after.goesOn else { return }
     // Not everything that changes an entry is told by an event: the end of its other name isn't.
-    guard await consider(changedSince.sorted(), but: [before.entries, after.entries]), await takeBatch() else { return }
+    guard await consider(changedSince.sorted(), but: [before.entries, after.entries]), await takeRest() else { return }
     if sorter.isIncomplete { scheduleRescan(after: timing.settle.nanoseconds) } else { failures.endPass() }
     counts.lastRescan = Date.now
     if let lookedThrough, !Task.isCancelled, counts.failures == failuresBefore, counts.waiting == 0, incoming != nil,
@@ -82,7 +82,7 @@ extension SpoolIntake {
         }
       }
     }
-    if rescanIsDue { signal?.yield() }
+    if rescanIsDue { wakeUp() }
     others = changedSince
     return sorter
   }

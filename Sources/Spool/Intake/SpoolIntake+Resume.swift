@@ -57,8 +57,8 @@ extension SpoolIntake {
     _ job: Int64, of name: FileName, in active: DirectoryHandle, _ incoming: SpoolPlace, isFinished: Bool
   ) throws {
     let bytes = try active.open(name).read(atMost: Ticket.longest + 1, path: active.place(name))
-    let ticket = try Ticket(parsing: bytes)
-    guard let source = ticket.source else {
+    // One that names a file is on the disk before its job is; what can't be read lost its text with the power.
+    guard let ticket = Ticket.ifReadable(bytes), let source = ticket.source else {
       if isFinished { unannounced.append(job) }
       return
     }
@@ -88,5 +88,16 @@ extension SpoolIntake {
       logger.notice("spool: goes on", metadata: ["entry": "\(active.place(name))"])
     }
     unannounced.append(job)
+  }
+}
+
+extension Ticket {
+  /// The ticket that the bytes are; nil if they aren't one.
+  fileprivate static func ifReadable(_ bytes: [UInt8]) -> Ticket? {
+    do throws(TicketError) {
+      return try Ticket(parsing: bytes)
+    } catch {
+      return nil
+    }
   }
 }

@@ -43,7 +43,8 @@ extension SpoolIntake {
     if let time { scheduleRescan(after: time) }
   }
 
-  /// Makes the jobs of the entries that were looked at, moves these to `active/`, and says that the jobs may run.
+  /// Makes the jobs of the entries that were looked at, moves these to `active/`, says that the jobs may run, and that the
+  /// entries are gone for good.
   /// - Returns: whether it makes sense to go on with others.
   func takeBatch() async -> Bool {
     guard !batch.isEmpty else { return await announce() }
@@ -56,11 +57,11 @@ extension SpoolIntake {
     }
     let answers = await accept(candidates.map(\.entry))
     var goesOn = true
-    var changed = [Int64]()
+    var (here, changed) = ([Int64](), [Int64]())
     for (candidate, answer) in zip(candidates, answers) {
       let name = "incoming/" + candidate.place.relativeName(candidate.name)
       do {
-        try finish(candidate, answer)
+        if let job = try finish(candidate, answer), candidate.fileName != nil { here.append(job) }
         if failures.succeeded(at: name) { logger.notice("spool: goes on", metadata: ["entry": "\(name)"]) }
       } catch is CancellationError where Task.isCancelled {
         logger.info("spool: stopping; left for the next start", metadata: ["entry": "\(name)"])
@@ -71,6 +72,8 @@ extension SpoolIntake {
         goesOn = report(error, at: name) && goesOn
       }
     }
+    // A file that was copied from elsewhere isn't there to be found again.
+    if !here.isEmpty { came(here) }
     for job in changed {
       // What it is now is an entry of its own, and has a job of its own.
       do { try await withdrawn(job) } catch { goesOn = report(error, at: "job \(job)") && goesOn }
@@ -79,13 +82,15 @@ extension SpoolIntake {
     return await announce() && goesOn
   }
 
-  private func finish(_ candidate: SpoolCandidate, _ answer: Result<Int64, any Error>) throws {
+  /// - Returns: the job whose entry is in `active/`; nil for one that was refused.
+  private func finish(_ candidate: SpoolCandidate, _ answer: Result<Int64, any Error>) throws -> Int64? {
     let job: Int64
     switch answer {
     case .success(let made): job = made
     case .failure(let refusal as SpoolRefusal):
       acceptsFailed = 0
-      return try refuse(candidate.name, in: candidate.place, refusal)
+      try refuse(candidate.name, in: candidate.place, refusal)
+      return nil
     case .failure(let error):
       acceptsFailed += 1
       throw error
@@ -101,6 +106,7 @@ extension SpoolIntake {
     unannounced.append(job)
     logger.info(
       "spool: taken", metadata: ["entry": "\(candidate.place.relativeName(candidate.name))", "job": "\(job)"])
+    return job
   }
 
   /// What is handed over is on disk before its job can be.
@@ -134,26 +140,56 @@ extension SpoolIntake {
     }
   }
 
-  /// Puts on disk what was moved, and says that those jobs may run.
+  /// Puts on disk what an earlier process moved. After `openHotFolders()`.
+  package func synchroniseMoves() throws {
+    try directories.handle(.active).synchronise()
+    for place in [incoming].compactMap({ $0 }) + hotFolders.values { try place.directory.synchronise() }
+  }
+
+  /// Takes what was looked at, and returns when that is said, too.
+  /// - Returns: whether it makes sense to go on with others.
+  func takeRest() async -> Bool {
+    let goesOn = await takeBatch()
+    return await wordIsKept() && goesOn
+  }
+
+  /// Puts on disk what was moved, and says so while others are taken: the word of it shares their transaction.
   /// - Returns: whether that is so.
   private func announce() async -> Bool {
     guard !unannounced.isEmpty else { return true }
-    let jobs = unannounced
     do {
       try directories.handle(.active).synchronise()
       for directory in unsynchronised.values { try directory.synchronise() }
       unsynchronised = [:]
       try handOver.forgetRests()
-      try await taken(jobs)
     } catch {
       // It is said again by the next look.
       _ = report(error, at: "active/")
       return false
     }
-    unannounced.removeFirst(jobs.count)
-    if failures.succeeded(at: "active/") || failures.succeeded(at: SpoolIntake.all) {
-      logger.notice("spool: goes on", metadata: ["entry": "\(directories.path)"])
+    guard await wordIsKept() else { return false }
+    let jobs = unannounced
+    unannounced = []
+    word = Task {
+      do {
+        try await taken(jobs)
+        if failures.succeeded(at: "active/") || failures.succeeded(at: SpoolIntake.all) {
+          logger.notice("spool: goes on", metadata: ["entry": "\(directories.path)"])
+        }
+        return true
+      } catch {
+        unannounced = jobs + unannounced
+        _ = report(error, at: "active/")
+        return false
+      }
     }
     return true
+  }
+
+  /// Whether what was said last was heard.
+  func wordIsKept() async -> Bool {
+    guard let word else { return true }
+    self.word = nil
+    return await word.value
   }
 }

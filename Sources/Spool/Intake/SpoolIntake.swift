@@ -1,13 +1,19 @@
 // Takes what is handed over in `incoming/`. Rule 5 is kept here: an entry leaves `incoming/` only after `accept` has
 // made its job durable, and the same entry seen again has the same identity, so that it makes no second job. The way
-// of an entry, and what a kill leaves behind at each step:
+// of an entry, and what a kill or a loss of power leaves behind at each step:
 //
 //   1  examine, fsync          the entry is in incoming/: the next look begins anew
 //   2  accept                  the same; `accept` is asked again with the same identity and answers the same job
 //   3  ticket → active/        the ticket is in active/ without its file: `resumeHandOvers` brings the file
 //   4  file → active/          done but for the word of it: the daemon asks `isActive` for what it holds back
-//   5  fsync of directories
-//   6  taken                   the job may run
+//   5  came                    the job may run; with the power the moves may be lost, and it is as after 2
+//   6  fsync of directories    nothing brings the entry back
+//   7  taken                   its identity may be forgotten, and its file put away
+//
+// A ticket that names no file isn't synced: its job has all of it, and may run from 2 on. What the power leaves of it is the
+// ticket, known by its identity as long as 7 wasn't; or an empty one, which is refused, or lies in active/ and says nothing;
+// or none, and the job runs all the same. The identity is known until 7 though the job has ended: so whatever comes back
+// after 5 meets the job that it made, and follows it to where that went.
 //
 // Events only say where to look. A look that was missed is made up for by the rescan: at the start, when the kernel
 // lost events, when an entry had to wait, and every minute.
@@ -18,16 +24,19 @@ package import Logging
 /// A long-running component that turns the entries of `incoming/` into jobs, the oldest first. Many that lie there together
 /// take those steps together, some at a time.
 ///
-/// All its work on the file system is done on a queue of its own. `accept` and `taken` are called one at a time, off
-/// that queue.
+/// All its work on the file system is done on a queue of its own, on which `accept` and `taken` are called, too, one at a
+/// time: they mustn't block.
 package actor SpoolIntake {
   /// Makes the entries' jobs durable, in their order, and returns the id of each. Called before an entry is touched; called
   /// again for the same entry (one of the same `identity`) after a failure or a kill, when it must return the id it
   /// returned before. To refuse an entry fail with a `SpoolRefusal`; after any other error the entry stays, and is offered
   /// again.
-  package typealias Accept = @Sendable ([SpoolEntry]) async -> [Result<Int64, any Error>]
-  /// Hears that the files of jobs are in `active/` for good, so that the jobs may run. It may hear it more than once.
-  package typealias Taken = @Sendable (_ jobs: [Int64]) async throws -> Void
+  package typealias Accept = nonisolated(nonsending) @Sendable ([SpoolEntry]) async -> [Result<Int64, any Error>]
+  /// Hears that the files of jobs are in `active/`, so that the jobs may run, though their entries may come back.
+  package typealias Came = @Sendable (_ jobs: [Int64]) -> Void
+  /// Hears that the entries of jobs, or their files, are in `active/` for good. Of a job's file it may be the first word. It
+  /// may hear it more than once.
+  package typealias Taken = nonisolated(nonsending) @Sendable (_ jobs: [Int64]) async throws -> Void
   /// Hears that a job's file won't come: it was written to while it was taken.
   package typealias Withdrawn = @Sendable (_ job: Int64) async throws -> Void
   /// Hears that everything in `incoming/` was looked at, and that nothing has to wait or failed. Called once.
@@ -43,6 +52,7 @@ package actor SpoolIntake {
   let rules: SpoolRules
   let logger: Logger
   let accept: Accept
+  let came: Came
   let taken: Taken
   let withdrawn: Withdrawn
   var lookedThrough: LookedThrough?
@@ -67,11 +77,16 @@ package actor SpoolIntake {
   var awaited: [FileName: FileName] = [:]
   var timer: (any DispatchSourceTimer)?
   var nextRescan = DispatchTime.distantFuture
-  var signal: AsyncStream<Void>.Continuation?
+  var isRunning = false
+  /// Whether there is something to look at, and who sleeps until there is.
+  var isWoken = false
+  var sleeper: CheckedContinuation<Void, Never>?
 
   // What is about to be taken, and what was handed over and isn't announced yet.
   var batch: [SpoolCandidate] = []
   var unannounced: [Int64] = []
+  /// What is being announced, and whether it was heard.
+  var word: Task<Bool, Never>?
   var unsynchronised: [ObjectIdentifier: DirectoryHandle] = [:]
   /// Whether a ticket may be in `active/` without its file: after a kill, so at the start, and after a failure.
   var handOversAreOpen = true
@@ -101,7 +116,7 @@ package actor SpoolIntake {
   package init(
     directories: SpoolDirectories, recipes: Set<String>, allowedFolders: [String],
     timing: SpoolTiming = SpoolTiming(), rules: SpoolRules = SpoolRules(), logger: Logger, accept: @escaping Accept,
-    taken: @escaping Taken = { _ in }, withdrawn: @escaping Withdrawn = { _ in },
+    came: @escaping Came = { _ in }, taken: @escaping Taken = { _ in }, withdrawn: @escaping Withdrawn = { _ in },
     lookedThrough: @escaping LookedThrough = {}
   ) throws {
     let partialNames = PartialNames(more: rules.partialSuffixes)
@@ -117,6 +132,7 @@ package actor SpoolIntake {
     self.rules = rules
     self.logger = logger
     self.accept = accept
+    self.came = came
     self.taken = taken
     self.withdrawn = withdrawn
     self.lookedThrough = lookedThrough
@@ -134,18 +150,32 @@ package actor SpoolIntake {
   /// Errors with an entry or a directory are logged and counted, and tried again; they don't end it.
   /// Throws `SpoolError.alreadyRunning`.
   package func run() async throws {
-    guard signal == nil else { throw SpoolError.alreadyRunning }
-    let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    self.signal = signal
+    guard !isRunning else { throw SpoolError.alreadyRunning }
+    isRunning = true
     startWatching()
     rescanIsDue = true
-    signal.yield()
-    for await _ in signals {
-      if Task.isCancelled { break }
-      await work()
+    isWoken = true
+    await withTaskCancellationHandler {
+      while true {
+        // What else waits for the intake's queue has its turn between two looks.
+        if isWoken { await Task.yield() } else { await withCheckedContinuation { sleeper = $0 } }
+        isWoken = false
+        if Task.isCancelled { break }
+        await work()
+      }
+    } onCancel: {
+      executor.queue.async { self.assumeIsolated { $0.wakeUp() } }
     }
+    _ = await wordIsKept()
     stopWatching()
-    self.signal = nil
+    isRunning = false
+  }
+
+  /// Lets `run()` look again. It goes on where it is told, on the intake's queue, without another thread between.
+  func wakeUp() {
+    isWoken = true
+    sleeper?.resume()
+    sleeper = nil
   }
 
   /// Looks at everything in `incoming/` now, and returns when all of it was taken, refused or left.

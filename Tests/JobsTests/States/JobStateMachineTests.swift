@@ -30,23 +30,27 @@ private let ways: [(state: JobState?, way: [JobEvent])] = [
 
 private let events: [JobEvent] = [
   submitted, .due, .claimed, .succeeded, failed, .cancelRequested, .cancelled, .interrupted, .rescued,
-  .retryRequested, .held, .released, .fileArrived, .dependenciesMet, .dependencyFailed, .expired,
+  .retryRequested, .held, .released, .fileArrived, .fileLost, .dependenciesMet, .dependencyFailed, .expired,
 ]
 
 /// Every legal step of a job that nobody holds; all others are illegal.
 private let legal: [JobState?: [String: JobState]] = [
   nil: ["submitted": .available],
-  .scheduled: ["due": .available, "cancel requested": .cancelled, "held": .scheduled, "file arrived": .scheduled],
+  .scheduled: [
+    "due": .available, "cancel requested": .cancelled, "held": .scheduled, "file arrived": .scheduled,
+    "file lost": .scheduled,
+  ],
   .available: [
     "claimed": .running, "cancel requested": .cancelled, "held": .scheduled, "file arrived": .available,
+    "file lost": .scheduled,
   ],
   .running: [
     "succeeded": .completed, "failed": .retryable, "cancel requested": .running, "cancelled": .cancelled,
-    "interrupted": .available, "rescued": .available, "file arrived": .running,
+    "interrupted": .available, "rescued": .available, "file arrived": .running, "file lost": .scheduled,
   ],
   .retryable: [
     "due": .available, "cancel requested": .cancelled, "retry requested": .available, "held": .scheduled,
-    "file arrived": .retryable,
+    "file arrived": .retryable, "file lost": .scheduled,
   ],
   .completed: ["file arrived": .completed],
   .cancelled: ["retry requested": .available, "file arrived": .cancelled],
@@ -74,7 +78,7 @@ struct JobStateMachineTests {
         }
       }
     }
-    #expect(seen == 8 * 16)
+    #expect(seen == 8 * 17)
   }
 
   @Test(
@@ -148,6 +152,21 @@ struct JobStateMachineTests {
     #expect(try job.apply(.fileArrived, at: t0) == [.offer])
     #expect(try job.apply(.fileArrived, at: t0) == [])
     #expect(job.state == .available)
+  }
+
+  @Test("a job whose file is lost waits for it again, as if it hadn't begun")
+  func lostFile() throws {
+    for way in [[JobEvent.claimed], [.claimed, failed]] {
+      var job = try machine([.submitted(JobWaiting(awaitsFile: true)), .fileArrived] + way)
+      let attempts = job.state == .running ? 0 : 1
+      #expect(try job.apply(.fileLost, at: t0) == [])
+      #expect(job.state == .scheduled && job.isAwaitingFile && job.availableAt == nil && job.attempt == attempts)
+      #expect(try job.apply(.fileLost, at: t0) == [])
+      #expect(try job.apply(.fileArrived, at: t0) == [.offer])
+    }
+    var stopped = try machine([.submitted(JobWaiting(awaitsFile: true)), .fileArrived, .claimed, .cancelRequested])
+    #expect(try stopped.apply(.fileLost, at: t0) == [.settle])
+    #expect(stopped.state == .cancelled)
   }
 
   @Test("a job cancelled during the hand-over has its file put away when it arrives")

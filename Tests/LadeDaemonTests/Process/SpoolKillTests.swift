@@ -23,6 +23,64 @@ struct SpoolKillTests {
   }
 
   @Test(
+    "without a file, and is killed between any two steps of that, makes one job of each ticket, and loses none",
+    .timeLimit(.minutes(20)))
+  func ticketsAlone() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    try await folder.start().stop()
+    let point = try KillPoint(in: folder, watch: Self.everywhere)
+    let rounds = try await killed(folder, at: point) { round in
+      try folder.drop("{kind: optimise, store: main, tags: [\"\(round)\"]}", as: "\(round).job", into: "")
+    }
+    #expect(rounds > 5, "so many changes are met")
+    let jobs = try await allJobs(folder)
+    #expect(jobs.compactMap { $0.tags?.first }.sorted() == (1...rounds).map { "\($0)" }.sorted())
+    #expect(jobs.allSatisfy { $0.state == .completed })
+    #expect(try folder.names(in: "spool/done") == jobs.map { "\($0.id).job" }.sorted())
+    #expect(try folder.names(in: "spool/active") == [])
+    #expect(try folder.names(in: "spool/corrupt") == [])
+  }
+
+  @Test(
+    "and is killed before that is on the disk, and finds it in incoming/ again, makes one job of each entry",
+    .timeLimit(.minutes(20)))
+  func lostWithThePower() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    try await folder.start().stop()
+    let point = try KillPoint(in: folder, watch: "/spool/active")
+    for round in 1...5 {
+      let (hot, cold) = ("hot-\(round).csv", "cold-\(round).csv")
+      try folder.drop("number,name\n\(round * 2),hot\n", as: hot, into: "members")
+      try folder.drop("number,name\n\(round * 2 + 1),cold\n", as: cold, into: "")
+      try folder.drop("{entity: Member, mode: insert, source: \(cold)}", as: "a\(round).job", into: "")
+      try folder.drop("{kind: optimise, store: main}", as: "b\(round).job", into: "")
+      // The second time that active/ is synced it has the entries; the first time is that of the start.
+      try point.arm(2)
+      #expect(try await folder.launch(point.environment).ended() == .signal(SIGKILL))
+      // Of the moves nothing need be on the disk before that.
+      let names = try folder.names(in: "spool/active")
+      #expect(names.count == 4)
+      let withFile = names.first { $0.hasSuffix(cold) }?.prefix { $0.isNumber }
+      for name in names {
+        let number = name.prefix { $0.isNumber }
+        let rest = name.dropFirst(number.count + 1)
+        let ticket = number == withFile ? "a\(round).job" : "b\(round).job"
+        let place = rest == "job" ? ticket : rest == hot ? "members/" + hot : cold
+        try #require(rename(folder.file("spool/active/" + name), folder.file("spool/incoming/" + place)) == 0)
+      }
+      let next = try await folder.start()
+      #expect(try await haveAllEnded(folder), "round \(round)")
+      try await next.stop()
+    }
+    let jobs = try await allJobs(folder)
+    #expect(jobs.count == 15 && jobs.allSatisfy { $0.state == .completed })
+    #expect(Set(jobs.map(\.source)).count == 11)
+    #expect(try folder.names(in: "spool/done").count == 20)
+    for place in ["active", "corrupt", "incoming/members"] { #expect(try folder.names(in: "spool/" + place) == []) }
+    #expect(try await folder.sqlite("SELECT count(*), count(DISTINCT number) FROM Member") == "10,10")
+  }
+
+  @Test(
     "from another file system, and is killed between any two steps of that, makes one job of each entry, and loses no file",
     .enabled(if: PrivateMounts.arePossible, "it takes root, for it mounts"), .timeLimit(.minutes(20)))
   func anotherFileSystem() async throws {
@@ -47,15 +105,29 @@ struct SpoolKillTests {
   ) async throws -> Int {
     // So that the store is there, and the folders.
     try await folder.start(by: prefix).stop()
-    let point = try KillPoint(in: folder, watch: "/spool/incoming:/spool/active:/spool/done:/spool/corrupt")
+    let point = try KillPoint(in: folder, watch: Self.everywhere)
+    let rounds = try await killed(folder, at: point, by: prefix) { round in
+      try drop("number,name\n\(round * 2),hot\n", "hot-\(round).csv", "members")
+      try drop("number,name\n\(round * 2 + 1),cold\n", "cold-\(round).csv", "")
+      try drop("{entity: Member, mode: insert, source: cold-\(round).csv}", "\(round).job", "")
+    }
+    try await check(folder, rounds: rounds, prefix)
+    return rounds - 1
+  }
+
+  private static let everywhere = "/spool/incoming:/spool/active:/spool/done:/spool/corrupt"
+
+  /// Hands over what `drop` drops to a daemon that is killed at the first, the second, … change, until one comes to the end.
+  /// - Returns: how often that was.
+  private func killed(
+    _ folder: DaemonFolder, at point: KillPoint, by prefix: [String] = [], drop: (Int) throws -> Void
+  ) async throws -> Int {
     var rounds = 0
     var isKilled = true
     while isKilled {
       rounds += 1
       try #require(rounds < 200, "there is no end")
-      try drop("number,name\n\(rounds * 2),hot\n", "hot-\(rounds).csv", "members")
-      try drop("number,name\n\(rounds * 2 + 1),cold\n", "cold-\(rounds).csv", "")
-      try drop("{entity: Member, mode: insert, source: cold-\(rounds).csv}", "\(rounds).job", "")
+      try drop(rounds)
       try point.arm(rounds)
       let daemon = try folder.launch(point.environment, by: prefix)
       if try await daemon.started.value() == .ready, try await haveAllEnded(folder) { daemon.terminate() }
@@ -68,8 +140,14 @@ struct SpoolKillTests {
       #expect(try await haveAllEnded(folder), "round \(rounds)")
       try await next.stop()
     }
-    try await check(folder, rounds: rounds, prefix)
-    return rounds - 1
+    return rounds
+  }
+
+  private func allJobs(_ folder: DaemonFolder) async throws -> [Job] {
+    let daemon = try await folder.start()
+    let list = try await folder.ladectl("list", "--limit", "1000", "--json")
+    try await daemon.stop()
+    return try WireFormat.decode(JobList.self, from: list.output).jobs
   }
 
   /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.

@@ -27,6 +27,6 @@ struct OursBySpool: QueueSide {
     try daemon.start()
     defer { daemon.stop() }
     try daemon.whenReady()
-    return try load(["spool", daemon.socket, daemon.spool, "\(jobs)"])
+    return try load(["spool", daemon.socket, daemon.spool, "\(Self.clients)", "\(jobs)"])
   }
 }

@@ -1,0 +1,94 @@
+// What the spool says of a job's file. An entry that makes a job without a file of its own needn't be anywhere for the job to
+// run, and a file has to be in `active/`; that this is so for good, also after a loss of power, may be known later. Until
+// then the job keeps its origin, so that its entry, met again, makes no other; it isn't removed, and when it has ended its
+// file isn't put away and nobody who waits for it is told, so that what is on the disk is brought there in order.
+
+import Foundation
+
+extension JobQueue {
+  /// Notes that files are in `active/`, so that their jobs may run: though a loss of power may bring their entries back, as
+  /// which they are still known. If it can't be written, ``filesArrived(_:by:named:)`` says it again.
+  /// - Parameter named: what the file of a job, by its number and its source, is called there.
+  package func filesCame(_ ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String) {
+    ledger.write({ turn in
+      for id in ids { try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: false, by: who) }
+      return {}
+    }) { [weak self] (result: Result<Void, any Error>) in
+      guard case .failure(let error) = result else { return }
+      self?.logger.debug("jobs: that files have come couldn't be written", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Notes that entries have left `incoming/` for good and their files are in `active/`. May be said more than once. Of a
+  /// job that has ended, the `finished` hook is called for the file.
+  /// - Returns: the jobs that there aren't.
+  package nonisolated(nonsending) func filesArrived(
+    _ ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String
+  ) async throws -> [Int64] {
+    try await ledger.write { turn in
+      var unknown: [Int64] = []
+      for id in ids {
+        do {
+          try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: true, by: who)
+        } catch JobQueueError.noSuchJob {
+          unknown.append(id)
+        }
+      }
+      let answer = unknown
+      return { answer }
+    }
+  }
+
+  /// Notes that a job's file is in `active/` for good, under that name, as ``filesArrived(_:by:named:)`` does.
+  package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> JobSnapshot {
+    try await ledger.change { turn in
+      let job = try turn.job(id)
+      try turn.takeFile(of: job, named: activeName.map { name in { _, _ in name } }, isOnDisk: true, by: who)
+      return job
+    }
+  }
+
+  /// Lets a job wait again for its file, which isn't in `active/` after a start, or ever was. Before ``start()``.
+  package func fileLost(_ id: Int64) async throws {
+    _ = try await ledger.change { turn in
+      let job = try turn.job(id)
+      if job.jobState == .running { job.rescues += 1 }
+      try turn.apply(.fileLost, to: job, reason: "its file's move was lost; waits for it", by: "spool")
+      return job
+    }
+  }
+
+  /// Ends a job whose file won't come; one that needs none, or no more, goes on. What comes later and has its origin makes a
+  /// job of its own.
+  package func withdraw(_ id: Int64, reason: String) async throws -> JobSnapshot {
+    try await ledger.change { turn in
+      let job = try turn.job(id)
+      job.origin = nil
+      if job.jobState?.isEnded == true {
+        if !job.isAwaitingFile { turn.settle(job) }
+      } else if job.isAwaitingFile {
+        try turn.apply(.cancelRequested, to: job, reason: reason, by: "spool")
+      }
+      return job
+    }
+  }
+}
+
+extension LedgerTurn {
+  fileprivate func takeFile(
+    of job: Job, named: ((Int64, String?) -> String)?, isOnDisk: Bool, by who: String
+  ) throws {
+    let isOfSpool = job.origin?.endsWithArrival == true
+    let wasAwaited = job.isAwaitingFile
+    if let named, wasAwaited || (isOfSpool && job.activeName == nil) {
+      job.activeName = named(job.objectID.number, job.source)
+    }
+    if isOnDisk, isOfSpool { job.origin = nil }
+    if wasAwaited {
+      try apply(.fileArrived, to: job, reason: "its file has arrived", by: who)
+      noteArrival(job)
+    } else if isOnDisk, isOfSpool, job.jobState?.isEnded == true {
+      settle(job)
+    }
+  }
+}
