@@ -1,8 +1,8 @@
 // Kills the process that it is preloaded into by SIGKILL, at a change of the files on the disk that a test has chosen:
 // before it, after it, or in the middle of what is written.
 //
-// The file $LADE_KILL_POINT, shared with the test, has two numbers of 8 bytes: how many changes there were so far, and the
-// one at which to die, 0 for none. Changes count whose path has one of the texts of $LADE_KILL_WATCH in it, which stand with
+// The file $KILL_POINT, shared with the test, has two numbers of 8 bytes: how many changes there were so far, and the
+// one at which to die, 0 for none. Changes count whose path has one of the texts of $KILL_WATCH in it, which stand with
 // a colon between. So the same changes are met on every machine, however busy it is.
 
 #define _GNU_SOURCE
@@ -23,7 +23,7 @@ static _Atomic int64_t *numbers;
 static char watched[256];
 
 __attribute__((constructor)) static void begin(void) {
-  const char *path = getenv("LADE_KILL_POINT"), *watch = getenv("LADE_KILL_WATCH");
+  const char *path = getenv("KILL_POINT"), *watch = getenv("KILL_WATCH");
   if (!path || !watch) return;
   int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) abort();

@@ -1,6 +1,8 @@
 # Sourced in each test's own system.
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive SYSTEMD_PAGER= SYSTEMD_COLORS=0 NO_COLOR=1
 unset LADE_SOCKET
+# A daemon takes variables of this kind for its configuration's.
+export -n LADE_REPOSITORY
 package=$(echo "$LADE_REPOSITORY"/.build/deb/lade_*.deb)
 
 # On a failure: the line, and what the journal says.

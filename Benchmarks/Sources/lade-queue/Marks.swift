@@ -6,7 +6,7 @@ final class Marks: Sendable {
   private let descriptor: Int32
 
   private init() {
-    guard let path = getenv("LADE_BENCH_MARKS") else {
+    guard let path = getenv("BENCH_MARKS") else {
       descriptor = -1
       return
     }
@@ -21,7 +21,7 @@ final class Marks: Sendable {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    if result != 0 { perror("LADE_BENCH_MARKS") }
+    if result != 0 { perror("BENCH_MARKS") }
   }
 
   /// Sends the time: nanoseconds of the clock that never is set.

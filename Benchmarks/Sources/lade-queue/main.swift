@@ -1,6 +1,6 @@
 // laded with jobs that do nothing: what bench-queue measures.
 //
-// usage: lade-queue CONFIGURATION     LADE_BENCH_MARKS, if set, is the datagram socket that hears of each job that begins
+// usage: lade-queue CONFIGURATION     BENCH_MARKS, if set, is the datagram socket that hears of each job that begins
 //        lade-queue --seed FILE JOBS  puts jobs into a queue's store, of which no daemon runs
 
 import Foundation

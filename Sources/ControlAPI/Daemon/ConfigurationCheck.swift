@@ -1,27 +1,32 @@
-/// What is wrong with the configuration file as it is now: the answer of `GET /v1/config/check`.
+/// What is wrong with the configuration as it is now, in all its layers: the answer of `GET /v1/config/check`.
 package struct ConfigurationCheck: Codable, Sendable, Hashable {
   /// One mistake, and where. Lines and columns count from 1.
   package struct Mistake: Codable, Sendable, Hashable {
+    /// The file, or the variable of the environment, that it is in.
+    package var file: String?
     package var line: Int?
     package var column: Int?
     /// The key, with the keys that lead to it.
     package var key: String?
     package var message: String
 
-    package init(line: Int? = nil, column: Int? = nil, key: String? = nil, message: String) {
+    package init(
+      file: String? = nil, line: Int? = nil, column: Int? = nil, key: String? = nil, message: String
+    ) {
+      self.file = file
       self.line = line
       self.column = column
       self.key = key
       self.message = message
     }
 
-    package enum CodingKeys: String, CodingKey, CaseIterable { case line, column, key, message }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case file, line, column, key, message }
   }
 
-  /// The file.
+  /// Its first file.
   package var path: String
   package var isGood: Bool
-  /// Whether it says something else than the daemon works by: a restart would change that.
+  /// Whether it says something else than the daemon works by.
   package var differs: Bool
   package var mistakes: [Mistake]
 

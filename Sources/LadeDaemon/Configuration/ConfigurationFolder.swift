@@ -1,16 +1,18 @@
 import Foundation
 
-/// The folder that a configuration file's relative paths begin in: its own.
+/// The folder that relative paths begin in: that of the configuration's first file, whichever file they stand in.
 struct ConfigurationFolder {
   let path: String
 
   /// The folder of a file, itself perhaps relative to the working directory.
   init(of file: String) {
-    let here = ConfigurationFolder(path: FileManager.default.currentDirectoryPath)
-    path = ConfigurationFolder.normalised(here.resolve(file) + "/..")
+    path = ConfigurationFolder.normalised(ConfigurationFolder.working.resolve(file) + "/..")
   }
 
   private init(path: String) { self.path = path }
+
+  /// The folder that the process was started in.
+  static var working: ConfigurationFolder { ConfigurationFolder(path: FileManager.default.currentDirectoryPath) }
 
   /// The path made absolute, and without `.`, `..` and doubled slashes. Links aren't looked at: `a/link/..` is `a`.
   func resolve(_ text: String) -> String {
@@ -34,7 +36,7 @@ extension YAMLValue {
       wrong("`~` means nothing here; write the folder out")
       return nil
     }
-    let path = folder.resolve(text)
+    let path = (reader.isVariable ? .working : folder).resolve(text)
     guard path.utf8.count < 4096 else {
       wrong("it is longer than a path may be (4095 bytes)")
       return nil
@@ -55,7 +57,7 @@ extension YAMLValue.Entry {
     }
     if isName, (1...64).contains(name.utf8.count), !name.hasPrefix("-") { return true }
     let problem = "a name has 1 to 64 letters, digits, `_` and `-`, and doesn't begin with `-`"
-    value.reader.report(.wrongValue(key: value.key, value: String(name.prefix(80)), problem: problem), at: place)
+    report(.wrongValue(key: value.key, value: String(name.prefix(80)), problem: problem))
     return false
   }
 }

@@ -1,11 +1,7 @@
-import Foundation
 import Jobs
 import Logging
 
 extension DaemonConfiguration {
-  /// The most bytes that are read of a configuration file.
-  static let longest = 1 << 20
-
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
     case intake, schedules, retry
@@ -16,47 +12,17 @@ extension DaemonConfiguration {
     case timeZone = "time_zone"
   }
 
-  /// Reads a configuration file: YAML, every key known, every value checked. Relative paths in it begin in the file's
-  /// own folder. Blocks. Throws everything that is wrong with the file at once; whether stores, models and folders
-  /// can be opened is found out by who opens them.
-  package static func load(path: String) throws(ConfigurationProblems) -> DaemonConfiguration {
-    let reader = YAMLReader(file: path)
-    var configuration = DaemonConfiguration()
-    if let text = text(ofFile: path, reader), let root = reader.compose(text) {
-      configuration.read(YAMLValue(key: "", node: root, reader: reader), in: ConfigurationFolder(of: path))
-    }
-    guard reader.problems.isEmpty else { throw ConfigurationProblems(reader.problems) }
-    return configuration
+  /// Reads a configuration, all its layers: see ``ConfigurationLayers``. Every key is known, every value checked. Relative
+  /// paths begin in the folder of the file, those of variables in the working directory. Blocks. Throws everything that is
+  /// wrong at once; whether stores, models and folders can be opened is found out by who opens them.
+  /// - Parameter environment: the variables, and where credentials are. Nothing of the process's own is read.
+  package static func load(
+    path: String, environment: [String: String] = [:]
+  ) throws(ConfigurationProblems) -> DaemonConfiguration {
+    try LoadedConfiguration(path: path, environment: environment).configuration
   }
 
-  private static func text(ofFile path: String, _ reader: YAMLReader) -> String? {
-    let data: Data
-    do {
-      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      defer { file.closeFile() }
-      data = try file.read(upToCount: longest + 1) ?? Data()
-    } catch {
-      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
-      let words = (cause ?? error).localizedDescription
-      reader.report(.unreadable(words.replacing("The operation could not be completed. ", with: "")), at: nil)
-      return nil
-    }
-    guard data.count <= longest else {
-      reader.report(.tooLarge(limit: longest), at: nil)
-      return nil
-    }
-    guard let text = String(validating: data, as: UTF8.self) else {
-      reader.report(.notText, at: nil)
-      return nil
-    }
-    return text
-  }
-
-  private mutating func read(_ root: YAMLValue, in folder: ConfigurationFolder) {
-    if root.node.scalar?.string.isEmpty == true {
-      root.reader.report(.empty, at: nil)
-      return
-    }
+  mutating func read(_ root: YAMLValue, in folder: ConfigurationFolder) {
     guard let section = YAMLSection<Key>(root) else { return }
     var paths = DistinctPaths()
     spool = section[.spool]?.path(in: folder) ?? spool

@@ -24,9 +24,9 @@ extension DaemonBackend {
 
   private static let checkQueue = DispatchQueue(label: "control.configuration", qos: .utility)
 
-  /// As `laded --check-config` does: the file, the models that it names, and whether its recipes and schedules fit these.
+  /// As `laded --check-config` does: all layers, the models that they name, and whether recipes and schedules fit these.
   func checkConfiguration() async throws -> ConfigurationCheck {
-    let (path, current, operations) = (configurationPath, configuration, plan.operations)
+    let (path, current, operations) = (loaded.path, configuration, plan.operations)
     return try await withCheckedThrowingContinuation {
       (answer: CheckedContinuation<ConfigurationCheck, any Error>) in
       Self.checkQueue.async { answer.resume(with: Result { try Self.check(path, current, operations) }) }
@@ -37,25 +37,21 @@ extension DaemonBackend {
     _ path: String, _ current: DaemonConfiguration, _ operations: OperationCatalogue
   ) throws -> ConfigurationCheck {
     do {
-      let new = try DaemonConfiguration.load(path: path)
-      let differs = new != current
-      do {
-        let plan = SubmissionPlan(
-          configuration: new, stores: try DataStores(modelsOf: new.stores), operations: operations)
-        try plan.checkRecipes()
-        _ = try plan.schedules()
-        return ConfigurationCheck(path: path, isGood: true, differs: differs)
-      } catch let error as DaemonError {
-        return ConfigurationCheck(
-          path: path, isGood: false, differs: differs,
-          mistakes: error.description.split(separator: "\n").map { .init(message: String($0)) })
-      }
+      let new = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
+      let problems = try new.problems(operations)
+      return ConfigurationCheck(
+        path: path, isGood: problems.isEmpty, differs: new.configuration != current,
+        mistakes: problems.map(ConfigurationCheck.Mistake.init))
     } catch let problems as ConfigurationProblems {
       return ConfigurationCheck(
-        path: path, isGood: false, differs: true,
-        mistakes: problems.problems.map { problem in
-          .init(line: problem.line, column: problem.column, key: problem.key, message: problem.reason)
-        })
+        path: path, isGood: false, differs: true, mistakes: problems.problems.map(ConfigurationCheck.Mistake.init))
     }
+  }
+}
+
+extension ConfigurationCheck.Mistake {
+  init(_ problem: ConfigurationProblem) {
+    self.init(
+      file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.reason)
   }
 }

@@ -9,7 +9,7 @@ import Spool
 /// What the control socket shows and does, over the daemon's parts.
 struct DaemonBackend: ControlBackend {
   let configuration: DaemonConfiguration
-  let configurationPath: String
+  let loaded: LoadedConfiguration
   let queue: JobQueue
   let stores: DataStores
   let plan: SubmissionPlan

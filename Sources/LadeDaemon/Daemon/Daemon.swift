@@ -28,8 +28,7 @@ import Systemd
 /// try await Daemon(configurationPath: CommandLine.arguments[1], operations: operations).run()
 /// ```
 public struct Daemon: Sendable {
-  private let configuration: DaemonConfiguration
-  private let configurationPath: String
+  private let loaded: LoadedConfiguration
   private let log = LogRing()
   /// Which operation does which kind of job.
   let operations: OperationCatalogue
@@ -43,28 +42,26 @@ public struct Daemon: Sendable {
     all.add(operations)
     self.operations = all
     do throws(ConfigurationProblems) {
-      configuration = try DaemonConfiguration.load(path: configurationPath)
+      loaded = try LoadedConfiguration(
+        path: configurationPath, environment: ProcessInfo.processInfo.environment)
     } catch {
       throw DaemonError.configuration("\(error)")
     }
-    self.configurationPath = configurationPath
     var logger = Logger(label: "laded") { [log] label in
       MultiplexLogHandler([StreamLogHandler.standardError(label: label), RingLogHandler(log)])
     }
-    logger.logLevel = configuration.logLevel
+    logger.logLevel = loaded.configuration.logLevel
     self.logger = logger
   }
 
+  private var configuration: DaemonConfiguration { loaded.configuration }
+
   /// Reads the models, and looks whether files could be imported by the recipes. Makes nothing.
-  /// - Throws: ``DaemonError``.
+  /// - Throws: ``DaemonError`` with everything that is wrong.
   public func check() async throws {
-    try await blocking { [configuration, operations] in
-      let plan = SubmissionPlan(
-        configuration: configuration, stores: try DataStores(modelsOf: configuration.stores),
-        operations: operations)
-      try plan.checkRecipes()
-      _ = try plan.schedules()
-    }
+    let problems = try await blocking { [loaded, operations] in try loaded.problems(operations) }
+    guard !problems.isEmpty else { return }
+    throw DaemonError.configuration(ConfigurationProblems(problems, layers: loaded.layers).description)
   }
 
   /// This version of Lade.
@@ -126,7 +123,7 @@ public struct Daemon: Sendable {
     try await bridge.recover()
     try await queue.start()
     let backend = DaemonBackend(
-      configuration: configuration, configurationPath: configurationPath, queue: queue, stores: opened.stores,
+      configuration: configuration, loaded: loaded, queue: queue, stores: opened.stores,
       plan: plan, directories: opened.directories, intake: intake,
       permissions: permissions,
       meters: Meters(log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue)), standing: standing,

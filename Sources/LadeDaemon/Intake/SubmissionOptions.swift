@@ -28,7 +28,7 @@ struct SubmissionOptions {
     let reader = YAMLReader(file: "options", takesTextsForNumbers: true)
     let value = YAMLValue(key: "options", node: OptionValue.map(options).node, reader: reader)
     if let section = YAMLSection<ImportOptionKey>(value) { target.read(section) }
-    if let first = reader.problems.first {
+    if let first = reader.reading.problems.first {
       throw SubmissionProblem(field: first.key ?? "options", reason: first.reason)
     }
     if options["filter"] != nil, let filter = target.mapping.filter { try Self.check(filter) }

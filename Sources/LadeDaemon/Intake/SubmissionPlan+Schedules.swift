@@ -5,18 +5,26 @@ extension SubmissionPlan {
   /// The schedules of the configuration, as the queue has them.
   /// - Throws: ``DaemonError/configuration(_:)`` with everything that is wrong with the job of any.
   func schedules() throws -> [Jobs.ScheduleConfiguration] {
-    var problems: [String] = []
+    let (schedules, misfits) = try fittingSchedules()
+    guard misfits.isEmpty else {
+      throw DaemonError.configuration(misfits.map(\.description).joined(separator: "\n"))
+    }
+    return schedules
+  }
+
+  /// The same, and what is wrong with the job of any other.
+  func fittingSchedules() throws -> (schedules: [Jobs.ScheduleConfiguration], misfits: [Misfit]) {
+    var misfits: [Misfit] = []
     var schedules: [Jobs.ScheduleConfiguration] = []
     for schedule in configuration.schedules {
       do {
         schedules.append(try self.schedule(schedule))
       } catch let problem as SubmissionProblem {
-        let advice = problem.advice.isEmpty ? "" : ". \(problem.advice)"
-        problems.append("schedule \(schedule.name): \(problem.field): \(problem.reason)\(advice)")
+        misfits.append(
+          Misfit("schedule \(schedule.name)", key: "schedules.\(schedule.name).job", field: problem.field, problem))
       }
     }
-    guard problems.isEmpty else { throw DaemonError.configuration(problems.joined(separator: "\n")) }
-    return schedules
+    return (schedules, misfits)
   }
 
   private func schedule(_ schedule: ScheduleConfiguration) throws -> Jobs.ScheduleConfiguration {

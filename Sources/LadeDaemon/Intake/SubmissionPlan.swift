@@ -124,20 +124,38 @@ struct SubmissionPlan: Sendable {
     return submission
   }
 
+  /// What the configuration says and can't be, and the key that says it.
+  struct Misfit: Sendable {
+    let key: String
+    let description: String
+
+    init(_ what: String, key: String, field: String, _ problem: SubmissionProblem) {
+      self.key = "\(key).\(problem.field)"
+      let field = field.isEmpty ? "" : "\(field): "
+      description = "\(what): \(field)\(problem.reason)" + (problem.advice.isEmpty ? "" : ". \(problem.advice)")
+    }
+  }
+
   /// Refuses recipes that no file could be imported by.
   /// - Throws: ``DaemonError/configuration(_:)`` with every one of them.
   func checkRecipes() throws {
-    let problems = try configuration.recipes.compactMap { recipe -> String? in
+    let problems = try recipeMisfits()
+    guard problems.isEmpty else {
+      throw DaemonError.configuration(problems.map(\.description).joined(separator: "\n"))
+    }
+  }
+
+  /// Recipes that no file could be imported by.
+  func recipeMisfits() throws -> [Misfit] {
+    try configuration.recipes.compactMap { recipe in
       do {
         _ = try submission(SubmissionRequest(recipe: recipe.name), source: "", by: "")
         return nil
       } catch let problem as SubmissionProblem {
-        let field = problem.field == "options" ? "" : "\(problem.field): "
-        return "recipe \(recipe.name): \(field)\(problem.reason)"
-          + (problem.advice.isEmpty ? "" : ". \(problem.advice)")
+        let field = problem.field == "options" ? "" : problem.field
+        return Misfit("recipe \(recipe.name)", key: "recipes.\(recipe.name)", field: field, problem)
       }
     }
-    guard problems.isEmpty else { throw DaemonError.configuration(problems.joined(separator: "\n")) }
   }
 
   func lane(_ name: String) throws -> String {

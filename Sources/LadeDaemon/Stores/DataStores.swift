@@ -44,6 +44,22 @@ final class DataStores: Sendable {
       })
   }
 
+  /// Those of them whose models can be read, and what is wrong with the others. Blocks.
+  static func readable(_ configurations: [StoreConfiguration]) -> (stores: DataStores, errors: [DaemonError]) {
+    var stores: [Store] = []
+    var errors: [DaemonError] = []
+    for configuration in configurations {
+      do {
+        stores.append(try read(configuration))
+      } catch {
+        errors.append(.store(name: configuration.name, reason: "\(error)"))
+      }
+    }
+    return (DataStores(stores), errors)
+  }
+
+  private init(_ stores: [Store]) { state = Mutex(stores) }
+
   /// A store with the model that the configuration's path holds now, not opened.
   static func read(_ configuration: StoreConfiguration) throws -> Store {
     let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: configuration.model))

@@ -119,12 +119,8 @@ package actor SpoolIntake {
     came: @escaping Came = { _ in }, taken: @escaping Taken = { _ in }, withdrawn: @escaping Withdrawn = { _ in },
     lookedThrough: @escaping LookedThrough = {}
   ) throws {
-    let partialNames = PartialNames(more: rules.partialSuffixes)
-    for recipe in recipes {
-      let name = FileName(recipe)
-      if name.count == 0 || partialNames.match(name) || name.isTicket || FileName(name.sanitised) != name {
-        throw SpoolError.unusableRecipeName(recipe)
-      }
+    if let unusable = recipes.sorted().first(where: { !Self.canTake(hotFolder: $0, rules: rules) }) {
+      throw SpoolError.unusableRecipeName(unusable)
     }
     self.directories = directories
     self.recipes = recipes.sorted()
@@ -139,8 +135,16 @@ package actor SpoolIntake {
     handOver = HandOver(directories: directories)
     examiner = EntryExaminer(
       recipes: Set(recipes.map { FileName($0) }), allowedFolders: try allowedFolders.map(SpoolIntake.normalised),
-      own: directories.own, partialNames: partialNames, user: SpoolIntake.user, settle: timing.settle.nanoseconds,
+      own: directories.own, partialNames: PartialNames(more: rules.partialSuffixes), user: SpoolIntake.user,
+      settle: timing.settle.nanoseconds,
       quiet: timing.quiet.nanoseconds, sourceGrace: timing.sourceGrace.nanoseconds)
+  }
+
+  /// Whether a recipe's name can be that of its hot folder, by these rules.
+  package static func canTake(hotFolder recipe: String, rules: SpoolRules) -> Bool {
+    let name = FileName(recipe)
+    return name.count > 0 && !PartialNames(more: rules.partialSuffixes).match(name) && !name.isTicket
+      && FileName(name.sanitised) == name
   }
 
   /// What was done so far.

@@ -26,8 +26,25 @@ final class ConfigurationFile {
     }
   }
 
-  func load() throws(ConfigurationProblems) -> DaemonConfiguration {
-    try DaemonConfiguration.load(path: path)
+  func load(_ environment: [String: String] = [:]) throws(ConfigurationProblems) -> DaemonConfiguration {
+    try DaemonConfiguration.load(path: path, environment: environment)
+  }
+
+  /// Writes a file of the folder beside it.
+  func add(_ name: String, _ text: String) throws {
+    let extra = path + ".d"
+    try FileManager.default.createDirectory(atPath: extra, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: extra + "/" + name))
+  }
+
+  /// What is wrong with all layers, a line each, without the folder's name.
+  func allProblems(_ environment: [String: String] = [:]) -> [String] {
+    do throws(ConfigurationProblems) {
+      _ = try load(environment)
+      return []
+    } catch {
+      return error.description.split(separator: "\n").map { $0.replacingOccurrences(of: folder + "/", with: "") }
+    }
   }
 
   /// What is wrong with the file, a line each, without the file's name.

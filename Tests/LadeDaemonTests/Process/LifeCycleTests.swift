@@ -148,7 +148,7 @@ struct LifeCycleTests {
     let contents = "Model.xcdatamodeld/Model 1.xcdatamodel/contents"
     try folder.write(try folder.text(contents).replacingOccurrences(of: "</model>", with: "</modl>"), to: contents)
     let daemon = try folder.launch()
-    #expect(try await daemon.ended() == .exit(74))
+    #expect(try await daemon.ended() == .exit(78))
     let log = try daemon.log
     #expect(log.contains("store main can't be opened"), "\(log)")
     #expect(log.contains("contents:"), "\(log)")

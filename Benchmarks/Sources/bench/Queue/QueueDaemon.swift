@@ -37,7 +37,7 @@ final class QueueDaemon {
     process.executableURL = programBeside("lade-queue")
     process.arguments = [folder.appending(path: "lade.yaml").path]
     var environment = ProcessInfo.processInfo.environment
-    environment["LADE_BENCH_MARKS"] = marks?.path
+    environment["BENCH_MARKS"] = marks?.path
     process.environment = environment
     let start = MarkSocket.now
     try process.run()

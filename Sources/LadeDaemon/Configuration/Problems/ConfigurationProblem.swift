@@ -1,4 +1,4 @@
-/// One thing that is wrong with a configuration file, and where. Lines and columns count from 1.
+/// One thing that is wrong with a configuration, and where. Lines and columns count from 1.
 package struct ConfigurationProblem: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// The file can't be opened or read; what the system says of it.
@@ -19,11 +19,13 @@ package struct ConfigurationProblem: Sendable, Hashable {
     case unknownWord(key: String, value: String, nearest: String?, known: [String])
     /// Each is right by itself, and together they are impossible.
     case conflict(key: String, problem: String)
+    /// It is right by itself, and doesn't fit the model that it is about, or what the daemon has; in whole words.
+    case unfit(key: String, problem: String)
   }
 
-  /// The file, as it was named to `load`.
+  /// The file, as it was named to `load`, or the variable of the environment.
   package let file: String
-  /// Nil when it is the whole file that is wrong.
+  /// Nil when it is the whole file that is wrong, or a variable.
   package let line: Int?
   package let column: Int?
   package let kind: Kind
@@ -48,7 +50,7 @@ extension ConfigurationProblem: CustomStringConvertible {
     switch kind {
     case .unreadable, .tooLarge, .notText, .empty, .notYAML, .tag: nil
     case .duplicateKey(let key, _), .unknownKey(let key, _, _), .missingKey(let key, _), .wrongType(let key, _, _),
-      .wrongValue(let key, _, _), .unknownWord(let key, _, _, _), .conflict(let key, _):
+      .wrongValue(let key, _, _), .unknownWord(let key, _, _, _), .conflict(let key, _), .unfit(let key, _):
       key
     }
   }
@@ -83,6 +85,7 @@ extension ConfigurationProblem: CustomStringConvertible {
       "`\(key)` can't be “\(value)”; "
         + Self.suggestion(nearest, known.isEmpty ? "there is none yet" : "there are", known)
     case .conflict(let key, let problem): "`\(key)`: \(problem)"
+    case .unfit(_, let problem): problem
     }
   }
 

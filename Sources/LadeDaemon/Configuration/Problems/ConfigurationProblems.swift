@@ -1,10 +1,14 @@
-/// Everything that is wrong with a configuration file, in the order of its lines. Never empty.
+/// Everything that is wrong with a configuration, in the order of its layers and their lines. Never empty.
 package struct ConfigurationProblems: Error, Sendable, Equatable {
   package let problems: [ConfigurationProblem]
 
   /// Problems in any order.
-  init(_ problems: [ConfigurationProblem]) {
-    let places = problems.enumerated().map { (line: $1.line ?? 0, column: $1.column ?? 0, order: $0) }
+  /// - Parameter layers: the files and variables, in their order.
+  init(_ problems: [ConfigurationProblem], layers: [String] = []) {
+    let order = Dictionary(layers.enumerated().map { ($1, $0) }) { first, _ in first }
+    let places = problems.enumerated().map {
+      (layer: order[$1.file] ?? layers.count, line: $1.line ?? 0, column: $1.column ?? 0, order: $0)
+    }
     self.problems = places.sorted(by: <).map { problems[$0.order] }
   }
 }

@@ -15,11 +15,14 @@ extension Place {
   init(_ mark: Mark) { self.init(line: mark.line, column: mark.column) }
 }
 
-/// One reading of a configuration file: where its problems are collected.
+/// What reads one layer of a configuration, a file or a variable.
 final class YAMLReader {
-  /// The file's name in problems.
+  /// The file's or variable's name in problems.
   let file: String
-  private(set) var problems: [ConfigurationProblem] = []
+  /// Where the problems of all layers are collected.
+  let reading: ConfigurationReading
+  /// A variable has no lines to tell of, and its relative paths begin where the process was started, as in a shell.
+  let isVariable: Bool
   /// Keys that stand again further down in the same mapping.
   private var setAside: [Place: String] = [:]
 
@@ -27,30 +30,35 @@ final class YAMLReader {
   /// written on a command line.
   let takesTextsForNumbers: Bool
 
-  init(file: String, takesTextsForNumbers: Bool = false) {
+  init(
+    file: String, reading: ConfigurationReading = ConfigurationReading(), isVariable: Bool = false,
+    takesTextsForNumbers: Bool = false
+  ) {
     self.file = file
+    self.reading = reading
+    self.isVariable = isVariable
     self.takesTextsForNumbers = takesTextsForNumbers
   }
 
   func report(_ kind: ConfigurationProblem.Kind, at place: Place?) {
-    problems.append(ConfigurationProblem(file: file, line: place?.line, column: place?.column, kind: kind))
+    let place = isVariable ? nil : place
+    reading.report(ConfigurationProblem(file: file, line: place?.line, column: place?.column, kind: kind))
   }
+
+  /// Remembers where a key stands.
+  func note(_ key: String, at place: Place?) { reading.note(key, in: file, at: isVariable ? nil : place) }
 
   /// The key that stood here before it was set aside.
   func keySetAside(at place: Place?) -> String? { place.flatMap { setAside[$0] } }
 
-  /// The file's tree, or nil with a problem reported.
+  /// The text's tree: an empty text where it says nothing. Nil with a problem reported.
   func compose(_ text: String) -> Node? {
     var scalars = Array(text.unicodeScalars)
     if scalars.first == "\u{FEFF}" { scalars.removeFirst() }
     // Private use: no file has so many keys twice, and one that has is read to there.
     for replacement in UInt32(0xE000)..<0xE100 {
       do throws(YamlError) {
-        guard let root = try YAMLReader.tree(String(String.UnicodeScalarView(scalars))) else {
-          report(.empty, at: nil)
-          return nil
-        }
-        return root
+        return try YAMLReader.tree(String(String.UnicodeScalarView(scalars))) ?? Node("", Tag(.str), .plain)
       } catch .duplicatedKeysInMapping(let keys, let context) {
         let key = keys.first ?? ""
         let place = Place(context.mark)

@@ -11,7 +11,7 @@ struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
   init?(_ value: YAMLValue, alongside others: [String] = []) {
     let known = Key.allCases.map(\.rawValue)
     let example = known.first.map { ", such as `\($0): …`" } ?? ""
-    problemsBefore = value.reader.problems.count
+    problemsBefore = value.reader.reading.problems.count
     guard let entries = value.entries(of: "a mapping of keys to values" + example) else { return nil }
     self.value = value
     for entry in entries {
@@ -19,8 +19,7 @@ struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
         values[key] = entry.value
       } else if !others.contains(entry.name) {
         let nearest = NearestName.of(entry.name, among: known + others)
-        value.reader.report(
-          .unknownKey(value.path(entry.name), nearest: nearest, known: (known + others).sorted()), at: entry.place)
+        entry.report(.unknownKey(value.path(entry.name), nearest: nearest, known: (known + others).sorted()))
       }
     }
   }
@@ -28,7 +27,7 @@ struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
   /// A part of a mapping whose keys another section has checked.
   init<Other>(_ section: YAMLSection<Other>, partOf mapping: YAMLValue) {
     value = mapping
-    problemsBefore = mapping.reader.problems.count
+    problemsBefore = mapping.reader.reading.problems.count
     for entry in mapping.knownEntries() {
       if let key = Key(rawValue: entry.name) { values[key] = entry.value }
     }
@@ -37,7 +36,7 @@ struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
   subscript(key: Key) -> YAMLValue? { values[key] }
 
   /// Whether nothing has been reported since the section was begun.
-  var isWithoutProblems: Bool { value.reader.problems.count == problemsBefore }
+  var isWithoutProblems: Bool { value.reader.reading.problems.count == problemsBefore }
 
   /// Reports what concerns the section as a whole.
   func report(_ problem: String) { value.report(.conflict(key: value.key, problem: problem)) }

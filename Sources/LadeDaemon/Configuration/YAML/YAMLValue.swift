@@ -1,56 +1,108 @@
 import Yams
 
 /// A value with the keys that lead to it. What is asked of it is there, or its absence has been reported.
+///
+/// Where several layers say something under the same keys, the last wins. Mappings are put together key by key, as far as
+/// nothing else stands between them; what is replaced isn't looked at.
 struct YAMLValue {
-  /// The keys, with dots between them; empty for the file itself.
+  /// What one layer says.
+  struct Layer {
+    let node: Node
+    let reader: YAMLReader
+  }
+
+  /// The keys, with dots between them; empty for the whole.
   let key: String
   let node: Node
   let reader: YAMLReader
+  /// What later layers add to it: mappings, if it is one itself, and else nothing.
+  private var additions: [Layer] = []
+
+  init(key: String, node: Node, reader: YAMLReader) {
+    self.key = key
+    self.node = node
+    self.reader = reader
+  }
+
+  /// What layers say together; nil if there is none.
+  init?(key: String, layers: [Layer]) {
+    var counting = layers[...]
+    if let last = layers.lastIndex(where: { $0.node.mapping == nil }) {
+      counting = last == layers.indices.last ? layers[last...] : layers[(last + 1)...]
+    }
+    guard let first = counting.first else { return nil }
+    self.init(key: key, node: first.node, reader: first.reader)
+    additions = Array(counting.dropFirst())
+  }
 
   var place: Place? { node.mark.map(Place.init) }
+
+  private var layers: [Layer] { [Layer(node: node, reader: reader)] + additions }
 
   /// An entry of a mapping: its name, where that stands, and its value.
   struct Entry {
     let name: String
-    let place: Place?
+    /// In each layer that has it.
+    let places: [(reader: YAMLReader, place: Place?)]
     let value: YAMLValue
+
+    /// Reports what is wrong with its name, wherever that stands.
+    func report(_ kind: ConfigurationProblem.Kind) {
+      for (reader, place) in places { reader.report(kind, at: place) }
+    }
   }
 
-  /// The entries of a mapping in the order of the file.
+  /// The entries of a mapping in the order of the file, and after them those that later layers add.
   func entries(of meaning: String) -> [Entry]? {
     guard isWithoutTag() else { return nil }
-    guard case .mapping(let mapping) = node else {
+    guard node.mapping != nil else {
       report(.wrongType(key: key.isEmpty ? "the file" : key, expected: meaning, found: found))
       return nil
     }
-    var entries: [Entry] = []
-    var lines: [String: Int] = [:]
-    for (keyNode, value) in mapping {
-      let place = keyNode.mark.map(Place.init)
-      if let name = reader.keySetAside(at: place) {
-        if lines[name] == nil { lines[name] = place?.line }
-        continue
+    return entries { layer, mapping in
+      var lines: [String: Int] = [:]
+      for (keyNode, _) in mapping {
+        let place = keyNode.mark.map(Place.init)
+        if let name = layer.reader.keySetAside(at: place) {
+          if lines[name] == nil { lines[name] = place?.line }
+        } else if let name = keyNode.scalar?.string {
+          layer.reader.note(path(name), at: place)
+        } else {
+          layer.reader.report(.wrongType(key: path("?"), expected: "a word", found: "a list or a mapping"), at: place)
+        }
       }
-      guard case .scalar(let scalar) = keyNode else {
-        reader.report(.wrongType(key: path("?"), expected: "a word", found: "a list or a mapping"), at: place)
-        continue
+      for (keyNode, _) in mapping {
+        let place = keyNode.mark.map(Place.init)
+        guard layer.reader.keySetAside(at: place) == nil, let name = keyNode.scalar?.string, let first = lines[name]
+        else {
+          continue
+        }
+        layer.reader.report(.duplicateKey(path(name), firstLine: first), at: place)
       }
-      entries.append(Entry(name: scalar.string, place: place, value: child(scalar.string, value)))
     }
-    for entry in entries {
-      guard let first = lines[entry.name] else { continue }
-      reader.report(.duplicateKey(path(entry.name), firstLine: first), at: entry.place)
-    }
-    return entries
   }
 
   /// The entries of a mapping that has been looked at: nothing is reported twice.
-  func knownEntries() -> [Entry] {
-    guard case .mapping(let mapping) = node else { return [] }
-    return mapping.compactMap { keyNode, value in
-      let place = keyNode.mark.map(Place.init)
-      guard reader.keySetAside(at: place) == nil, case .scalar(let scalar) = keyNode else { return nil }
-      return Entry(name: scalar.string, place: place, value: child(scalar.string, value))
+  func knownEntries() -> [Entry] { entries { _, _ in } }
+
+  private func entries(_ look: (Layer, Node.Mapping) -> Void) -> [Entry] {
+    var names: [String] = []
+    var found: [String: [(layer: Layer, place: Place?)]] = [:]
+    for layer in layers {
+      guard let mapping = layer.node.mapping else { continue }
+      look(layer, mapping)
+      for (keyNode, value) in mapping {
+        let place = keyNode.mark.map(Place.init)
+        guard layer.reader.keySetAside(at: place) == nil, let name = keyNode.scalar?.string else { continue }
+        if found[name] == nil { names.append(name) }
+        found[name, default: []].append((Layer(node: value, reader: layer.reader), place))
+      }
+    }
+    return names.compactMap { name in
+      guard let places = found[name], let value = YAMLValue(key: path(name), layers: places.map(\.layer)) else {
+        return nil
+      }
+      return Entry(name: name, places: places.map { ($0.layer.reader, $0.place) }, value: value)
     }
   }
 
@@ -104,20 +156,20 @@ struct YAMLValue {
       }.joined())
   }
 
-  private func child(_ name: String, _ node: Node) -> YAMLValue {
-    YAMLValue(key: path(name), node: node, reader: reader)
-  }
-
   private func isWithoutTag() -> Bool {
-    let plain: Tag.Name =
-      switch node {
-      case .mapping: .map
-      case .sequence: .seq
-      case .scalar, .alias: .str
-      }
-    if node.tag == Tag(plain) { return true }
-    report(.tag)
-    return false
+    var areWithout = true
+    for layer in layers {
+      let plain: Tag.Name =
+        switch layer.node {
+        case .mapping: .map
+        case .sequence: .seq
+        case .scalar, .alias: .str
+        }
+      if layer.node.tag == Tag(plain) { continue }
+      layer.reader.report(.tag, at: layer.node.mark.map(Place.init))
+      areWithout = false
+    }
+    return areWithout
   }
 
   private func isNull(_ scalar: Node.Scalar) -> Bool {

@@ -13,8 +13,9 @@ extension Ladectl {
       static let configuration = verb(
         "check", "Say what is wrong with the configuration, before the daemon is restarted with it.",
         """
-        The daemon that runs reads its file again, and the models that it names; nothing is changed. With a file, \
-        'laded --check-config' reads that, and no daemon has to run. Ends with 0 if it is good, with 1 if it isn't.
+        The daemon that runs reads its file again, the files beside it in the folder of its name and '.d', its own \
+        environment, and the models that they name; nothing is changed. With a file, 'laded --check-config' reads that, \
+        and no daemon has to run. Ends with 0 if it is good, with 1 if it isn't.
         """, json: .document("a ConfigurationCheck"))
 
       @Argument(help: "Another file than the daemon's.", completion: .file(extensions: ["yaml", "yml"]))
@@ -44,7 +45,7 @@ extension ConfigurationCheck {
     let path = path.printable
     guard isGood else {
       return mistakes.map { mistake in
-        var place = path
+        var place = mistake.file?.printable ?? path
         if let line = mistake.line { place += ":\(line)" + (mistake.column.map { ":\($0)" } ?? "") }
         return "\(place): " + (mistake.key.map { "\($0.printable): " } ?? "") + mistake.message.printable + "\n"
       }.joined()

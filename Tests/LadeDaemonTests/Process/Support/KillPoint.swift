@@ -16,8 +16,8 @@ final class KillPoint {
     let path = try folder.write(Data(count: 16), to: "kill-point")
     let preloaded = [ProcessInfo.processInfo.environment["LD_PRELOAD"], try Self.library.get()].compactMap { $0 }
     environment = [
-      "LD_PRELOAD": preloaded.joined(separator: ":"), "LADE_KILL_POINT": path,
-      "LADE_KILL_WATCH": watch,
+      "LD_PRELOAD": preloaded.joined(separator: ":"), "KILL_POINT": path,
+      "KILL_WATCH": watch,
     ]
     file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
   }

@@ -1,0 +1,44 @@
+/// One reading of a configuration, with all its layers: what is wrong with any of them, and where its keys stand.
+final class ConfigurationReading {
+  private(set) var problems: [ConfigurationProblem] = []
+  /// Where each key stands in the layer that says it last.
+  private(set) var places = ConfigurationPlaces()
+  /// The environment: where the service manager keeps credentials.
+  let environment: [String: String]
+
+  init(environment: [String: String] = [:]) { self.environment = environment }
+
+  func report(_ problem: ConfigurationProblem) { problems.append(problem) }
+
+  func note(_ key: String, in file: String, at place: Place?) { places.note(key, in: file, at: place) }
+
+  /// Where a layer can't be read, what others lack may stand there, and so may what makes them right.
+  func forgetAbsences() {
+    problems.removeAll { problem in
+      switch problem.kind {
+      case .missingKey, .unknownWord, .conflict: true
+      case .unreadable, .tooLarge, .notText, .empty, .notYAML, .tag, .duplicateKey, .unknownKey, .wrongType,
+        .wrongValue,
+        .unfit:
+        false
+      }
+    }
+  }
+}
+
+/// Where the keys of a configuration stand.
+struct ConfigurationPlaces: Sendable {
+  private var places: [String: (file: String, place: Place?)] = [:]
+
+  mutating func note(_ key: String, in file: String, at place: Place?) { places[key] = (file, place) }
+
+  /// A problem with a key, told where that stands, or the nearest of the keys that lead to it.
+  /// - Parameter file: what to name where none is known.
+  func problem(_ kind: ConfigurationProblem.Kind, with key: String, otherwise file: String) -> ConfigurationProblem {
+    var key = key[...]
+    while places[String(key)] == nil, let dot = key.lastIndex(of: ".") { key = key[..<dot] }
+    let found = places[String(key)]
+    return ConfigurationProblem(
+      file: found?.file ?? file, line: found?.place?.line, column: found?.place?.column, kind: kind)
+  }
+}
