@@ -104,7 +104,7 @@ struct ConfigurationLayerTests {
     #expect(try file.load().stores.count == 1)
     let alone = try ConfigurationFile("")
     #expect(try alone.load(["LADE_STORES": "{main: {path: /m, model: /M}}"]).stores.count == 1)
-    #expect(try !alone.allProblems().isEmpty)
+    #expect(!alone.allProblems().isEmpty)
   }
 
   @Test("what is wrong in any of them is told at once, with the file and line, or the variable")
