@@ -2,6 +2,7 @@
 // machine the queue has the processors; the same for every side, but that who writes tickets waits for the disk himself.
 //
 // usage: queue-load http SOCKET CONNECTIONS JOBS         to laded's control socket: POST /v1/jobs
+//        queue-load many SOCKET CONNECTIONS JOBS EACH    the same with so many jobs a request: POST /v1/jobs/many
 //        queue-load pause SOCKET                         pauses the lane
 //        queue-load drain SOCKET JOBS                    resumes the lane until so many more have ended, and pauses it again
 //        queue-load spool SOCKET SPOOL WRITERS JOBS      tickets, each synced in tmp/ and renamed into incoming/, by threads
@@ -32,7 +33,9 @@ static void report(double start, double completed, long count) {
 // MARK: laded
 
 static const char body[] = "{\"kind\": \"noop\", \"lane\": \"import\"}";
-static char submission[512];
+static char *submission;
+// Jobs a request.
+static long each = 1;
 static const char pause_lane[] =
     "POST /v1/lanes/import/pause HTTP/1.1\r\nHost: lade\r\nContent-Length: 0\r\n\r\n";
 static const char resume_lane[] =
@@ -59,9 +62,18 @@ static const char *next_submission(struct connection *connection, int number, co
       errno = 0;
       die("a submission was refused");
     }
-    if (++answered == wanted) enqueued = now();
+    if (each > 1) {
+      long made = 0;
+      for (const char *place = answer; (place = strstr(place, "\"id\":")); place++) made++;
+      if (made != each) {
+        fprintf(stderr, "%s\n", answer);
+        errno = 0;
+        die("some jobs were refused");
+      }
+    }
+    if ((answered += each) == wanted) enqueued = now();
   }
-  return sent < wanted ? sent++, submission : NULL;
+  return sent < wanted ? sent += each, submission : NULL;
 }
 
 // How many jobs the daemon has completed since it has its queue.
@@ -80,13 +92,25 @@ static double when_completed(struct connection *connection, long number) {
   return now();
 }
 
+static void write_submission(void) {
+  size_t room = 512 + each * (sizeof body + 2);
+  char *jobs = malloc(room);
+  submission = malloc(room);
+  if (!jobs || !submission) die("memory");
+  char *end = stpcpy(jobs, each > 1 ? "{\"jobs\": [" : "");
+  for (long job = 0; job < each; job++) end = stpcpy(stpcpy(end, job ? ", " : ""), body);
+  strcpy(end, each > 1 ? "]}" : "");
+  snprintf(submission, room,
+           "POST /v1/jobs%s HTTP/1.1\r\nHost: lade\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+           each > 1 ? "/many" : "", strlen(jobs), jobs);
+  free(jobs);
+}
+
 static void run_http(const char *path, int count) {
   struct connection watch, *connections = calloc(count, sizeof *connections);
   for (int place = 0; place < count; place++) connect_to(&connections[place], path);
   connect_to(&watch, path);
-  snprintf(submission, sizeof submission,
-           "POST /v1/jobs HTTP/1.1\r\nHost: lade\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-           strlen(body), body);
+  write_submission();
   long before = completed(&watch);
   double start = now();
   converse(connections, count, whole_http, next_submission);
@@ -198,6 +222,11 @@ int main(int count, char **arguments) {
   if (count == 5 && strcmp(arguments[1], "http") == 0) {
     wanted = atol(arguments[4]);
     run_http(arguments[2], atoi(arguments[3]));
+  } else if (count == 6 && strcmp(arguments[1], "many") == 0 && atol(arguments[5]) > 1 &&
+             atol(arguments[4]) % atol(arguments[5]) == 0) {
+    wanted = atol(arguments[4]);
+    each = atol(arguments[5]);
+    run_http(arguments[2], atoi(arguments[3]));
   } else if (count == 3 && strcmp(arguments[1], "pause") == 0) {
     run_pause(arguments[2]);
   } else if (count == 4 && strcmp(arguments[1], "drain") == 0) {
@@ -211,6 +240,7 @@ int main(int count, char **arguments) {
     run_beanstalk(arguments[2], atoi(arguments[3]), atoi(arguments[5]));
   } else {
     fprintf(stderr, "usage: queue-load http SOCKET CONNECTIONS JOBS\n"
+                    "       queue-load many SOCKET CONNECTIONS JOBS EACH\n"
                     "       queue-load pause SOCKET\n"
                     "       queue-load drain SOCKET JOBS\n"
                     "       queue-load spool SOCKET SPOOL WRITERS JOBS\n"

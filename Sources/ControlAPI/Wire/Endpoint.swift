@@ -10,6 +10,8 @@ package enum Endpoint: Sendable, Hashable {
   case description
 
   case jobs
+  /// Makes many jobs with one request.
+  case manyJobs
   /// Changes many jobs at once.
   case changeJobs
   case job(Int64)
@@ -54,6 +56,7 @@ package enum Endpoint: Sendable, Hashable {
     case .checkConfiguration: "/v1/config/check"
     case .description: "/v1/openapi.yaml"
     case .jobs: "/v1/jobs"
+    case .manyJobs: "/v1/jobs/many"
     case .changeJobs: "/v1/jobs/change"
     case .job(let id): "/v1/jobs/\(id)"
     case .cancelJob(let id): "/v1/jobs/\(id)/cancel"

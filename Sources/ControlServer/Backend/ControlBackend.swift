@@ -27,6 +27,9 @@ package protocol ControlBackend: Sendable {
   func rejects(_ id: Int64) async throws -> RejectReport
   /// Makes a job, durably, before it returns. Whether the peer may read the source is for the backend to decide.
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job
+  /// Makes many jobs, durably, before it returns: each that can be made, and of each other what keeps it. The answers are
+  /// in the order of the submissions. What it throws is about all of them: then there is none.
+  func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt]
   /// Cancels a job, or asks the one that runs to stop.
   func cancel(_ id: Int64, by peer: Peer) async throws -> Job
   /// Tries a job again that failed, was cancelled, or waits for its next attempt.

@@ -1,10 +1,10 @@
-import ControlAPI
+package import ControlAPI
 import Hummingbird
 import NIOCore
 
 extension Problem {
   /// What an error that a route threw means to the client.
-  init(describing error: any Error, method: String, path: String) {
+  package init(describing error: any Error, method: String, path: String) {
     switch error {
     case let error as ControlError: self = error.problem
     case let problem as Problem: self = problem

@@ -26,6 +26,19 @@ extension ControlRoutes {
     return response
   }
 
+  func submitMany(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let submissions = try await request.decoded(as: JobsSubmission.self).jobs
+    guard (1...JobsSubmission.maximumJobs).contains(submissions.count) else {
+      throw ControlError.invalid(
+        field: "jobs",
+        reason: "there must be from 1 to \(JobsSubmission.maximumJobs), and are \(submissions.count)",
+        hint: "Hand the others in with another request.")
+    }
+    for submission in submissions { if let source = submission.source { try Self.checkIsAbsolute(source) } }
+    return try .json(JobReceiptList(jobs: await backend.submit(submissions, by: context.peer())))
+  }
+
   /// Does to the job in the path what needs no saying.
   func change(
     _ request: Request, _ context: ControlContext, _ body: @Sendable (Int64, Peer) async throws -> Job

@@ -26,6 +26,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
     [
       ControlRoute(.get, "/v1/jobs") { request, _ in try await list(request) },
       ControlRoute(.post, "/v1/jobs") { request, context in try await submit(request, context) },
+      ControlRoute(.post, "/v1/jobs/many") { request, context in try await submitMany(request, context) },
       ControlRoute(.post, "/v1/jobs/change") { request, context in try await changeMany(request, context) },
       ControlRoute(.get, "/v1/jobs/events") { request, context in try allEvents(request, context) },
       ControlRoute(.get, "/v1/jobs/{id}") { request, context in try await show(request, context) },

@@ -8,7 +8,49 @@ package struct JobReceipt: Sendable, Equatable {
   package var isNew: Bool
 }
 
+/// What became of one of many submissions.
+package enum JobAnswer: Sendable, Equatable {
+  case made(Int64)
+  /// There was one that is not to be there twice.
+  case known(Int64)
+  case refused(JobQueueError)
+
+  /// The job's number.
+  /// - Throws: why there is none.
+  package var number: Int64 {
+    get throws(JobQueueError) {
+      switch self {
+      case .made(let id), .known(let id): id
+      case .refused(let error): throw error
+      }
+    }
+  }
+
+  package var isNew: Bool {
+    switch self {
+    case .made: true
+    case .known, .refused: false
+    }
+  }
+}
+
 extension JobLedger {
+  /// Makes jobs of submissions, each unless there is one that answers it, or it can't be made.
+  func submit(_ submissions: [JobSubmission]) async throws -> [JobAnswer] {
+    try await write(jobs: submissions.count) { turn in
+      let results = try submissions.map { try turn.result(of: $0) }
+      // New jobs have their numbers when they are saved.
+      return {
+        results.map { result in
+          switch result {
+          case .success(let made): made.isNew ? .made(made.job.objectID.number) : .known(made.job.objectID.number)
+          case .failure(let error): .refused(error)
+          }
+        }
+      }
+    }
+  }
+
   /// Makes a job of a submission, unless there is one that answers it: of the same spool entry (ever), or one that is
   /// not to be there twice.
   func submit(_ submission: JobSubmission) async throws -> JobReceipt { try await write(Self.body(of: submission)) }
@@ -26,6 +68,20 @@ extension JobLedger {
 }
 
 extension LedgerTurn {
+  /// The job of one submission among others: what keeps it is found before anything is changed.
+  fileprivate func result(
+    of submission: JobSubmission
+  ) throws -> Result<(job: Job, isNew: Bool), JobQueueError> {
+    do {
+      if let known = try existing(for: submission) { return .success((known, false)) }
+      if let number = submission.batch { _ = try openBatch(number) }
+      for dependency in submission.after { _ = try followed(by: dependency) }
+    } catch let error as JobQueueError {
+      return .failure(error)
+    }
+    return .success((try insert(submission), true))
+  }
+
   /// The job that answers a submission in place of a new one.
   func existing(for submission: JobSubmission) throws -> Job? {
     if let origin = submission.origin {

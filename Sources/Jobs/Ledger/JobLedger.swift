@@ -30,7 +30,7 @@ final class JobLedger: Sendable {
   typealias Body<Answer> = @Sendable (LedgerTurn) throws -> () throws -> Answer
   typealias Reply<Answer> = @Sendable (Result<Answer, any Error>) -> Void
 
-  /// Requests that share a transaction, at most.
+  /// Jobs that share a transaction, at most: of requests that are about one each. A larger one has its own.
   private static let largestTurn = 256
   /// Changes after which the context lets go of all objects, so that memory doesn't grow with the jobs.
   private static let changesKept = 1000
@@ -58,8 +58,11 @@ final class JobLedger: Sendable {
     /// Changes jobs; what it returns sends the answer.
     let body: @Sendable (LedgerTurn) throws -> () -> Void
     let fail: @Sendable (any Error) -> Void
+    /// How many jobs it is about.
+    let jobs: Int
 
-    init<Answer>(_ body: @escaping Body<Answer>, _ reply: @escaping Reply<Answer>) {
+    init<Answer>(jobs: Int, _ body: @escaping Body<Answer>, _ reply: @escaping Reply<Answer>) {
+      self.jobs = jobs
       self.body = { turn in
         let answer = try body(turn)
         return { reply(Result { try answer() }) }
@@ -79,8 +82,8 @@ final class JobLedger: Sendable {
   func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }
 
   /// Puts a request in line; `reply` is called on the ledger's queue, after the commit.
-  func write<Answer>(_ body: @escaping Body<Answer>, reply: @escaping Reply<Answer>) {
-    putInLine([Request(body, reply)])
+  func write<Answer>(jobs: Int = 1, _ body: @escaping Body<Answer>, reply: @escaping Reply<Answer>) {
+    putInLine([Request(jobs: jobs, body, reply)])
   }
 
   private func putInLine(_ requests: [Request]) {
@@ -97,14 +100,16 @@ final class JobLedger: Sendable {
     if bodies.isEmpty { return [] }
     return await withCheckedContinuation { continuation in
       let answers = Answers<Answer>(count: bodies.count) { continuation.resume(returning: $0) }
-      putInLine(bodies.enumerated().map { place, body in Request(body) { answers.note($0, at: place) } })
+      putInLine(bodies.enumerated().map { place, body in Request(jobs: 1, body) { answers.note($0, at: place) } })
     }
   }
 
   /// Puts a request in line, and returns its answer once its changes are durable.
-  nonisolated(nonsending) func write<Answer: Sendable>(_ body: @escaping Body<Answer>) async throws -> Answer {
+  nonisolated(nonsending) func write<Answer: Sendable>(jobs: Int = 1, _ body: @escaping Body<Answer>) async throws
+    -> Answer
+  {
     try await withCheckedThrowingContinuation { continuation in
-      write(body) { continuation.resume(with: $0) }
+      write(jobs: jobs, body) { continuation.resume(with: $0) }
     }
   }
 
@@ -136,7 +141,12 @@ final class JobLedger: Sendable {
 
   private func takeTurn() {
     let requests = line.withLock { line in
-      let taken = Array(line.requests.prefix(Self.largestTurn))
+      var jobs = 0
+      let count = line.requests.prefix { request in
+        jobs += request.jobs
+        return jobs <= Self.largestTurn
+      }.count
+      let taken = Array(line.requests.prefix(max(1, count)))
       line.requests.removeFirst(taken.count)
       line.isTurnComing = !line.requests.isEmpty
       return (taken, isMore: line.isTurnComing)

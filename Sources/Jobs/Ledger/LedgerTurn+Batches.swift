@@ -21,13 +21,20 @@ extension LedgerTurn {
 
   /// Puts a new job into a batch whose jobs haven't all ended.
   func join(_ number: Int64) throws {
+    let batch = try openBatch(number)
+    batch.total += 1
+    batch.pending += 1
+    batch.kept += 1
+  }
+
+  /// A batch that takes jobs.
+  /// - Throws: ``JobQueueError/invalidSubmission(_:)`` when all of its jobs have ended.
+  func openBatch(_ number: Int64) throws -> JobBatch {
     let batch = try batch(number)
     guard batch.pending > 0 else {
       throw JobQueueError.invalidSubmission("all jobs of batch \(number) have ended: submit it without, or a new batch")
     }
-    batch.total += 1
-    batch.pending += 1
-    batch.kept += 1
+    return batch
   }
 
   /// Counts a job of a batch that has ended, or that somebody tries again.

@@ -11,13 +11,7 @@ extension LedgerTurn {
   func follow(_ dependencies: [JobDependency], by job: Job) throws -> Bool {
     var isWaiting = false
     for dependency in dependencies {
-      let followed = try self.job(dependency.job)
-      let hasEnded = followed.jobState?.isEnded ?? false
-      if hasEnded, dependency.condition == .succeeded, followed.jobState != .completed {
-        throw JobQueueError.invalidSubmission(
-          "job \(dependency.job), which it is to follow, is \(followed.jobState?.rawValue ?? "unknown"): retry that first"
-        )
-      }
+      let (followed, hasEnded) = try followed(by: dependency)
       let row = try context.insert(JobDependencyRow.self)
       row.on = dependency.job
       row.condition = dependency.condition
@@ -29,6 +23,18 @@ extension LedgerTurn {
       }
     }
     return isWaiting
+  }
+
+  /// The job that a new one is to follow, and whether it has ended.
+  func followed(by dependency: JobDependency) throws -> (job: Job, hasEnded: Bool) {
+    let followed = try self.job(dependency.job)
+    let hasEnded = followed.jobState?.isEnded ?? false
+    if hasEnded, dependency.condition == .succeeded, followed.jobState != .completed {
+      throw JobQueueError.invalidSubmission(
+        "job \(dependency.job), which it is to follow, is \(followed.jobState?.rawValue ?? "unknown"): retry that first"
+      )
+    }
+    return (followed, hasEnded)
   }
 
   /// Lets those go on that waited for a job, which has ended, or cancels them.

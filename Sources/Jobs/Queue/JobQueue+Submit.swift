@@ -41,6 +41,27 @@ extension JobQueue {
     }
   }
 
+  /// Takes many jobs in, with one transaction: those that can be made are durable when this returns. The answers are in
+  /// the order of the submissions.
+  /// - Throws: the store's error; no job is made then.
+  package func submit(_ submissions: [JobSubmission]) async throws -> [JobAnswer] {
+    var answers = [JobAnswer?](repeating: nil, count: submissions.count)
+    for (place, submission) in submissions.enumerated() {
+      do throws(JobQueueError) {
+        try check(submission)
+      } catch {
+        answers[place] = .refused(error)
+      }
+    }
+    let places = answers.indices.filter { answers[$0] == nil }
+    if !places.isEmpty {
+      for (place, answer) in zip(places, try await ledger.submit(places.map { submissions[$0] })) {
+        answers[place] = answer
+      }
+    }
+    return answers.compactMap { $0 }
+  }
+
   func check(_ submission: JobSubmission) throws(JobQueueError) {
     guard operations.factory(for: submission.kind) != nil else {
       throw .unknownKind(submission.kind, known: operations.kinds)

@@ -4,6 +4,37 @@ import Jobs
 import Spool
 
 extension DaemonBackend {
+  func submit(_ submissions: [ControlAPI.JobSubmission], by peer: Peer) async throws -> [ControlAPI.JobReceipt] {
+    var receipts = [ControlAPI.JobReceipt?](repeating: nil, count: submissions.count)
+    var planned: [(place: Int, submission: Jobs.JobSubmission, file: SubmittedFile?)] = []
+    for (place, submission) in submissions.enumerated() {
+      do {
+        try permissions.checkSubmission(of: submission.kind, by: peer)
+        try await translating {
+          let file = try await opened(submission, for: peer)
+          let wanted = try plan.submission(SubmissionRequest(submission), source: file?.name, by: peer.who)
+          planned.append((place, wanted, file))
+        }
+      } catch let error as ControlError {
+        receipts[place] = .init(problem: error.problem)
+      }
+    }
+    for (plan, answer) in zip(planned, try await queue.submit(planned.map(\.submission))) {
+      do {
+        receipts[plan.place] = try await translating {
+          let id = try answer.number
+          if let file = plan.file { _ = try await handOver(file, to: queue.job(id), by: peer) }
+          return .init(id: id, isOld: !answer.isNew)
+        }
+      } catch {
+        // The others are made, and to be told.
+        receipts[plan.place] = .init(
+          problem: Problem(describing: error, method: "POST", path: Endpoint.manyJobs.path))
+      }
+    }
+    return receipts.compactMap { $0 }
+  }
+
   func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> ControlAPI.Job {
     try await translating { try SubmissionRequest.checkPriority(priority) }
     return try await change(id, by: peer) { try await queue.setPriority(id, to: priority, by: $0) }

@@ -11,6 +11,14 @@ extension ControlClient {
     try await send(.POST, .jobs, body: try WireFormat.encode(submission))
   }
 
+  /// Makes many jobs, ``JobsSubmission/maximumJobs`` at most, each for itself.
+  /// - Returns: what became of each, in their order.
+  func submit(_ submissions: [JobSubmission]) async throws -> [JobReceipt] {
+    let answer: JobReceiptList = try await send(
+      .POST, .manyJobs, body: try WireFormat.encode(JobsSubmission(jobs: submissions)))
+    return answer.jobs
+  }
+
   func cancel(_ id: Int64) async throws -> Job { try await send(.POST, .cancelJob(id)) }
 
   func retry(_ id: Int64) async throws -> Job { try await send(.POST, .retryJob(id)) }

@@ -109,6 +109,8 @@ struct OpenAPITests {
       "JobList": names(JobList.CodingKeys.self), "Job": names(Job.CodingKeys.self),
       "JobProgress": names(JobProgress.CodingKeys.self), "JobTransition": names(JobTransition.CodingKeys.self),
       "JobDependency": names(JobDependency.CodingKeys.self), "JobSubmission": names(JobSubmission.CodingKeys.self),
+      "JobsSubmission": names(JobsSubmission.CodingKeys.self), "JobReceipt": names(JobReceipt.CodingKeys.self),
+      "JobReceiptList": names(JobReceiptList.CodingKeys.self),
       "JobSelection": names(JobSelection.CodingKeys.self), "JobChange": names(JobChange.CodingKeys.self),
       "JobChangeResult": names(JobChangeResult.CodingKeys.self),
       "JobRefusal": names(JobChangeResult.Refusal.CodingKeys.self),
@@ -163,7 +165,11 @@ struct OpenAPITests {
         ("get", "/v1/status", "/v1/status", nil), ("get", "/v1/stats", "/v1/stats", nil),
         ("get", "/v1/log", "/v1/log?limit=5", nil), ("get", "/v1/config/check", "/v1/config/check", nil),
         ("get", "/v1/jobs", "/v1/jobs?state=running&limit=1", nil), ("get", "/v1/jobs/{id}", "/v1/jobs/3", nil),
-        ("post", "/v1/jobs", "/v1/jobs", submission), ("post", "/v1/jobs/{id}/cancel", "/v1/jobs/1/cancel", nil),
+        ("post", "/v1/jobs", "/v1/jobs", submission),
+        (
+          "post", "/v1/jobs/many", "/v1/jobs/many",
+          Data(#"{"jobs": [{"source": "/a"}, {"source": "/b", "entity": "Nothing"}]}"#.utf8)
+        ), ("post", "/v1/jobs/{id}/cancel", "/v1/jobs/1/cancel", nil),
         ("post", "/v1/jobs/{id}/retry", "/v1/jobs/2/retry", nil),
         ("post", "/v1/jobs/{id}/hold", "/v1/jobs/2/hold", nil),
         ("post", "/v1/jobs/{id}/release", "/v1/jobs/2/release", nil),

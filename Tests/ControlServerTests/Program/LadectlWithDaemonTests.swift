@@ -119,9 +119,31 @@ struct LadectlWithDaemonTests {
     }
   }
 
-  @Test("files before one that is refused are told, and the status is that of the refusal")
+  @Test("several files are handed in with one request; of each it is told what became of it")
+  func many() async throws {
+    let backend = MemoryBackend()
+    try await with(backend) { run async throws in
+      let result = try await run(["import", "/a.csv", "/b.csv", "/c.csv", "--recipe", "r"])
+      #expect(result.status == 0)
+      #expect(result.output == "job 1 available\njob 2 available\njob 3 available\n")
+      #expect(backend.submissions.map(\.source) == ["/a.csv", "/b.csv", "/c.csv"])
+      #expect(backend.requestsForMany == 1)
+      let files = (0...JobsSubmission.maximumJobs).map { "/\($0).csv" }
+      let list = try await run(["import", "--recipe", "r", "--json"] + files)
+      let jobs = try WireFormat.decode(JobList.self, from: Data(list.output.utf8)).jobs
+      #expect(jobs.map(\.id) == (4..<4 + Int64(files.count)).map { $0 })
+      #expect(backend.requestsForMany == 3)
+    }
+  }
+
+  @Test("files beside one that is refused are told, and the status is that of the refusal")
   func partly() async throws {
-    try await with(MemoryBackend()) { run async throws in
+    let backend = MemoryBackend()
+    backend.refusesSource("/b.csv")
+    try await with(backend) { run async throws in
+      let some = try await run(["import", "/a.csv", "/b.csv", "/c.csv", "--recipe", "r"])
+      #expect(some.status == 1 && some.output == "job 1 available\njob 2 available\n")
+      #expect(some.error.hasPrefix("ladectl: source: /b.csv"))
       let result = try await run(["import", "/a.csv", "--entity", "Nothing"])
       #expect(result.status == 1 && result.output == "")
     }

@@ -95,6 +95,25 @@ struct ChangeRouteTests {
     }
   }
 
+  @Test("of many jobs in one request each has its number or its problem, in their order")
+  func many() async throws {
+    let directory = try TemporaryDirectory()
+    let backend = MemoryBackend()
+    let submissions = ["Stop", "Nothing", "Route"].map { JobSubmission(source: "/\($0).csv", entity: $0) }
+    let body = JobsSubmission(jobs: submissions)
+    #expect(try WireFormat.decode(JobsSubmission.self, from: WireFormat.encode(body)) == body)
+    try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
+      let receipts = try await ControlClient(socketPath: server.path).submit(submissions)
+      #expect(receipts.map(\.id) == [1, nil, 2])
+      #expect(receipts[1].problem?.code == "no_such_entity")
+      #expect(backend.submissions.map(\.entity) == ["Stop", "Route"])
+      let tooMany = JobsSubmission(jobs: .init(repeating: submissions[0], count: JobsSubmission.maximumJobs + 1))
+      let answer = try await ask(server.path, .POST, Endpoint.manyJobs.path, body: try WireFormat.encode(tooMany))
+      #expect(answer.status == 422)
+      #expect(backend.submissions.count == 2)
+    }
+  }
+
   @Test("a batch is made of what was sent, and shown by its number")
   func batch() async throws {
     let directory = try TemporaryDirectory()

@@ -48,6 +48,14 @@ struct ProblemTests {
       method: .POST, uri: "/v1/jobs/change", body: #"{"action": "priority", "filter": {"kind": "import"}}"#,
       status: 422, code: "invalid_request", says: "priority"),
     Case(
+      method: .POST, uri: "/v1/jobs/many", body: #"{"jobs": []}"#, status: 422, code: "invalid_request", says: "256"),
+    Case(
+      method: .POST, uri: "/v1/jobs/many", body: #"{"jobs": [{}, {"source": 3}]}"#, status: 400,
+      code: "malformed_body", says: "source"),
+    Case(
+      method: .POST, uri: "/v1/jobs/many", body: #"{"jobs": [{"source": "a"}]}"#, status: 422, code: "invalid_request",
+      says: "absolute"),
+    Case(
       method: .POST, uri: "/v1/batches", body: #"{"jobs": []}"#, status: 422, code: "invalid_request", says: "256"),
     Case(
       method: .POST, uri: "/v1/recipes/test", body: #"{"source": "/a", "records": 10001}"#, status: 422,

@@ -51,6 +51,19 @@ extension MemoryBackend {
     return JobChangeResult(changed: 2, refused: 1, refusals: [.init(job: 3, reason: "it has ended")])
   }
 
+  func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt] {
+    noteRequestForMany()
+    var receipts: [JobReceipt] = []
+    for submission in submissions {
+      do {
+        receipts.append(JobReceipt(id: try await submit(submission, by: peer).id))
+      } catch let error as ControlError {
+        receipts.append(JobReceipt(problem: error.problem))
+      }
+    }
+    return receipts
+  }
+
   func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch {
     var jobs: [Int64] = []
     for member in batch.jobs { jobs.append(try await submit(member.job, by: peer).id) }

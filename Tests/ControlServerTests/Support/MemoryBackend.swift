@@ -25,6 +25,8 @@ final class MemoryBackend: ControlBackend {
     var logListeners: [Int: AsyncStream<LogLine>.Continuation] = [:]
     var watchers: [AsyncStream<WatchEvent>.Continuation] = []
     var watchQueries: [WatchQuery] = []
+    var refusedSources: Set<String> = []
+    var requestsForMany = 0
   }
 
   fileprivate let state = Mutex(State())
@@ -50,8 +52,14 @@ final class MemoryBackend: ControlBackend {
   var changes: [JobChange] { state.withLock { $0.changes } }
   var tests: [RecipeTest] { state.withLock { $0.tests } }
   var watchQueries: [WatchQuery] { state.withLock { $0.watchQueries } }
+  var requestsForMany: Int { state.withLock { $0.requestsForMany } }
   /// Who listens to the log.
   var logListeners: Int { state.withLock { $0.logListeners.count } }
+
+  /// Refuses jobs of a file from now on.
+  func refusesSource(_ source: String) { state.withLock { _ = $0.refusedSources.insert(source) } }
+
+  func noteRequestForMany() { state.withLock { $0.requestsForMany += 1 } }
 
   /// Puts a job, new or changed, and tells everybody.
   func set(_ job: Job) {
@@ -100,6 +108,9 @@ final class MemoryBackend: ControlBackend {
 
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     if submission.recipe == "full" { throw DiskFull() }
+    if let source = submission.source, state.withLock({ $0.refusedSources.contains(source) }) {
+      throw ControlError.invalid(field: "source", reason: "\(source) is nobody's file")
+    }
     if submission.entity == "Nothing" { throw ControlError.noSuchEntity("Nothing", known: ["Stop", "Route"]) }
     let job = state.withLock { state in
       state.peers.append(peer)

@@ -30,6 +30,52 @@ struct SubmitTests {
     #expect(try JSONDecoder().decode(JobSnapshot.self, from: JSONEncoder().encode(job)) == job)
   }
 
+  @Test("of many jobs those that can't be made are told, and the others made, in one save", arguments: StoreKind.allCases)
+  func many(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    let known = try await queue.submit(.of("noop").with { $0.uniqueKey = "one" })
+    let saves = Shared<Int>()
+    let token = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didSaveObjectsNotification, object: queue.ledger.context, queue: nil
+    ) { _ in saves.append(1) }
+    defer { NotificationCenter.default.removeObserver(token) }
+    let answers = try await queue.submit([
+      .of("noop", priority: 3), .of("bakup"), .of("noop").with { $0.uniqueKey = "one" },
+      .of("noop").with { $0.after = [JobDependency(job: 999)] }, .of("noop").with { $0.uniqueKey = "two" },
+      .of("noop").with { $0.uniqueKey = "two" }, .of("noop").with { $0.batch = 7 },
+      .of("noop").with { $0.after = [JobDependency(job: known.id)] },
+    ])
+    #expect(saves.all.count == 1)
+    #expect(answers[1] == .refused(.unknownKind("bakup", known: ["noop"])))
+    #expect(answers[2] == .known(known.id))
+    #expect(answers[3] == .refused(.noSuchJob(999)))
+    let second = try answers[4].number
+    #expect(answers[5] == .known(second) && answers[4].isNew)
+    #expect(answers[6] == .refused(.noSuchBatch(7)))
+    let last = try await queue.job(try answers[7].number, withTransitions: true)
+    #expect(last.isAwaitingJobs && last.transitions?.count == 1)
+    #expect(try await queue.jobs().count == 4)
+    #expect(try await queue.job(try answers[0].number).priority == 3)
+    try await queue.start()
+    for answer in answers where answer.isNew {
+      #expect(try await queue.whenEnded(try answer.number).state == .completed)
+    }
+    #expect(try await queue.counts()[.completed] == 4)
+  }
+
+  @Test("of many jobs none is made when the store can't be written", arguments: StoreKind.allCases)
+  func manyOnAFullDisk(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
+    house.faults.isFailing = true
+    await #expect(throws: ManagedObjectError.self) { try await queue.submit([.of("noop"), .of("noop")]) }
+    house.faults.isFailing = false
+    #expect(try await queue.jobs().isEmpty)
+    #expect(try await queue.submit([.of("noop"), .of("noop")]).filter(\.isNew).count == 2)
+    #expect(try await queue.jobs().count == 2)
+  }
+
   @Test("an unknown kind is refused and the known ones are named", arguments: StoreKind.allCases)
   func unknownKind(_ kind: StoreKind) async throws {
     let queue = try TestHouse(kind).queue(["backup": { _ in .completed(JobProgress()) }])

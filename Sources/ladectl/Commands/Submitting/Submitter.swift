@@ -8,28 +8,59 @@ struct Submitter: Sendable {
 
   let session: Session
 
-  /// Hands them in, one after the other. Those before one that is refused are made, and told.
+  /// Hands them in. Those that can be made are, and told; the others are told as errors.
   /// - Parameter isList: whether the result is a list, though there be one.
   /// - Throws: ``ControlClientError``; with `wait` an exit status when one didn't complete.
   func run(_ submissions: [JobSubmission], isList: Bool = false, wait: Bool) async throws {
+    if submissions.count > 1 { return try await runMany(submissions, wait: wait) }
     var jobs: [Job] = []
     var old: Set<Int64> = []
-    do {
-      for submission in submissions {
-        let asked = Date()
-        let job = try await session.client.submit(submission)
-        jobs.append(job)
-        // It is the daemon's word on the same clock.
-        if submission.uniqueKey != nil, job.submittedAt < asked.addingTimeInterval(-Self.rounding) {
-          old.insert(job.id)
-        }
+    for submission in submissions {
+      let asked = Date()
+      let job = try await session.client.submit(submission)
+      jobs.append(job)
+      // It is the daemon's word on the same clock.
+      if submission.uniqueKey != nil, job.submittedAt < asked.addingTimeInterval(-Self.rounding) {
+        old.insert(job.id)
       }
-    } catch {
-      if !jobs.isEmpty { try report(jobs, old, isList: true) }
-      throw error
     }
     guard wait else { return try report(jobs, old, isList: isList) }
     try await Waiter(session, for: .jobs(jobs.map(\.id))).run(timeout: nil)
+  }
+
+  /// As many with a request as it may have.
+  private func runMany(_ submissions: [JobSubmission], wait: Bool) async throws {
+    var receipts: [JobReceipt] = []
+    do {
+      for start in stride(from: 0, to: submissions.count, by: JobsSubmission.maximumJobs) {
+        let some = submissions[start..<min(start + JobsSubmission.maximumJobs, submissions.count)]
+        receipts += try await session.client.submit(Array(some))
+      }
+    } catch {
+      try await report(receipts)
+      throw error
+    }
+    let problems = receipts.compactMap(\.problem)
+    if !wait || !problems.isEmpty { try await report(receipts) }
+    if let last = problems.last {
+      for problem in problems.dropLast() {
+        StandardError.write(session.json ? try JSONText.of(problem) : Failure.text(of: problem))
+      }
+      throw ControlClientError.refused(last)
+    }
+    if wait { try await Waiter(session, for: .jobs(receipts.compactMap(\.id))).run(timeout: nil) }
+  }
+
+  private func report(_ receipts: [JobReceipt]) async throws {
+    var jobs: [Job] = []
+    for receipt in receipts {
+      guard let id = receipt.id else { continue }
+      var job = try await session.client.job(id)
+      job.transitions = nil
+      jobs.append(job)
+    }
+    guard !jobs.isEmpty else { return }
+    try report(jobs, Set(receipts.filter { $0.isOld == true }.compactMap(\.id)), isList: true)
   }
 
   private func report(_ jobs: [Job], _ old: Set<Int64>, isList: Bool) throws {

@@ -131,6 +131,25 @@ struct ControlJobTests {
     try await daemon.stop()
   }
 
+  @Test("many jobs are made with one request, each with its number or its problem", .timeLimit(.minutes(20)))
+  func together() async throws {
+    let (folder, daemon) = try await started()
+    let file = try folder.write(Self.csv, to: "a.csv")
+    let answer: JobReceiptList = try await folder.got(
+      "POST", .manyJobs,
+      body: JobsSubmission(jobs: [
+        JobSubmission(source: file, recipe: "members"), JobSubmission(source: file, recipe: "none"),
+        JobSubmission(source: "/nowhere.csv", recipe: "members"), JobSubmission(kind: "optimise"),
+        JobSubmission(source: file, recipe: "members"),
+      ]))
+    #expect(answer.jobs.map { $0.id != nil } == [true, false, false, true, true])
+    #expect(answer.jobs[1].problem?.detail.contains("none") == true)
+    #expect(answer.jobs[2].problem?.detail.contains("/nowhere.csv") == true)
+    for id in answer.jobs.compactMap(\.id) { #expect(try await folder.ended(id).state == .completed) }
+    #expect(try await folder.jobs().count == 3)
+    try await daemon.stop()
+  }
+
   @Test("the jobs of a batch run in their order, all of them or none are made", .timeLimit(.minutes(20)))
   func batch() async throws {
     let (folder, daemon) = try await started()
