@@ -4,6 +4,7 @@ import HummingbirdCore
 package import Logging
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
@@ -45,7 +46,10 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   /// Listens and answers until graceful shutdown or cancellation.
   /// - Throws: ``ControlSocketError`` when the socket can't be made or somebody else listens on it.
   package func run() async throws {
-    let listener = ControlListener(grace: grace, logger: logger.quietened, responder: responder())
+    // One thread has all connections: what it does for a request is little, see `responder`.
+    let executor = LoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
+    let listener = ControlListener(
+      on: executor, grace: grace, logger: logger.quietened, responder: responder(executor))
     if let passed {
       return try await listener.run(on: passed) {
         logger.info("listening", metadata: ["socket": "passed by the service manager"])
@@ -65,13 +69,18 @@ package struct ControlServer<Backend: ControlBackend>: Service {
     }
   }
 
-  /// Answers one request.
-  private func responder() -> HTTPChannelHandler.Responder {
+  /// Answers one request: a single submission on the connection's thread, for it is short and there may be thousands a
+  /// second; any other wherever there is a thread, so that none of them holds up another.
+  private func responder(_ executor: LoopExecutor) -> HTTPChannelHandler.Responder {
     let responder = ControlRoutes(backend: backend, meter: RequestMeter(), grace: grace).router().buildResponder()
     let date = AnswerDate()
+    let peers = PeerBook()
     let logger = logger.quietened
-    return { request, writer, channel in
-      let context = ControlContext(source: .init(channel: channel, logger: logger))
+    let answer: @Sendable (Request, consuming ResponseWriter, any Channel, LoopExecutor?) async throws -> Void = {
+      request, writer, channel, executor in
+      var context = ControlContext(source: .init(channel: channel, logger: logger))
+      context.peers = peers
+      context.executor = executor
       var response: Response
       do {
         response = try await responder.respond(to: request, context: context)
@@ -87,6 +96,16 @@ package struct ControlServer<Backend: ControlBackend>: Service {
       } catch is HTTPParserError {
         // As such it would be answered once more.
         throw BrokenRequest()
+      }
+    }
+    return { request, writer, channel in
+      if request.method == .post, request.uri.path == Endpoint.jobs.path {
+        try await answer(request, writer, channel, executor)
+      } else {
+        var only = Optional(writer)
+        try await withTaskExecutorPreference(globalConcurrentExecutor) {
+          if let writer = only.take() { try await answer(request, writer, channel, nil) }
+        }
       }
     }
   }

@@ -38,7 +38,46 @@ package enum WireFormat {
 
   /// `2026-03-01T12:00:00.250Z`.
   package static func text(of date: Date) -> String {
-    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    let seconds = date.timeIntervalSince1970
+    // From 1970 to the end of 9999; the general way takes twenty times as long.
+    guard seconds >= 0, seconds < 253_402_300_800 else {
+      return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+    let reference = date.timeIntervalSinceReferenceDate
+    let milliseconds = Int((reference - reference.rounded(.down)) * 1e9) / 1_000_000
+    let whole = Int(reference.rounded(.down)) + 978_307_200
+    return text(day: whole / 86_400, second: whole % 86_400, milliseconds)
+  }
+
+  /// - Parameter day: since the first of 1970, the calendar's leap years as Howard Hinnant's `civil_from_days` has them.
+  private static func text(day: Int, second: Int, _ milliseconds: Int) -> String {
+    let shifted = day + 719_468
+    let ofEra = shifted % 146_097
+    let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
+    let dayOfYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    let isNextYear = month >= 10
+    let year = yearOfEra + shifted / 146_097 * 400 + (isNextYear ? 1 : 0)
+    return String(unsafeUninitializedCapacity: 24) { bytes in
+      var place = 0
+      func write(_ number: Int, digits: Int, then end: UInt8) {
+        var rest = number
+        for digit in stride(from: place + digits - 1, through: place, by: -1) {
+          bytes[digit] = UInt8(ascii: "0") + UInt8(rest % 10)
+          rest /= 10
+        }
+        bytes[place + digits] = end
+        place += digits + 1
+      }
+      write(year, digits: 4, then: UInt8(ascii: "-"))
+      write(isNextYear ? month - 9 : month + 3, digits: 2, then: UInt8(ascii: "-"))
+      write(dayOfYear - (153 * month + 2) / 5 + 1, digits: 2, then: UInt8(ascii: "T"))
+      write(second / 3600, digits: 2, then: UInt8(ascii: ":"))
+      write(second / 60 % 60, digits: 2, then: UInt8(ascii: ":"))
+      write(second % 60, digits: 2, then: UInt8(ascii: "."))
+      write(milliseconds, digits: 3, then: UInt8(ascii: "Z"))
+      return place
+    }
   }
 
   /// The date that an ISO 8601 time with a zone means, with or without a fraction of the second.

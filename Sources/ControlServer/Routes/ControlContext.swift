@@ -6,6 +6,9 @@ import NIOCore
 struct ControlContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   let channel: any Channel
+  var peers: PeerBook?
+  /// The connection's thread, where the request is answered there.
+  var executor: LoopExecutor?
 
   init(source: Source) {
     coreContext = CoreRequestContextStorage(source: source)
@@ -14,6 +17,13 @@ struct ControlContext: RequestContext {
 
   /// Who is at the other end.
   func peer() async throws -> Peer {
+    if let known = peers?[channel] { return known }
+    let peer = try await credentials()
+    peers?.note(peer, of: channel)
+    return peer
+  }
+
+  private func credentials() async throws -> Peer {
     guard let options = channel as? any SocketOptionProvider else { throw ControlError.forbidden(reason: "No peer.") }
     let credentials: Credentials = try await options.unsafeGetSocketOption(
       level: .socket, name: .init(rawValue: SO_PEERCRED)

@@ -18,7 +18,7 @@ extension ControlRoutes {
 
   func submit(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
-    let submission = try await request.decoded(as: JobSubmission.self)
+    let submission = try await request.decoded(as: JobSubmission.self, on: context.executor)
     if let source = submission.source { try Self.checkIsAbsolute(source) }
     let job = try await backend.submit(submission, by: context.peer())
     var response = try Response.json(job, status: .created)

@@ -8,10 +8,12 @@ extension Request {
   static let maximumBodySize = 1 << 20
 
   /// The body as JSON.
+  /// - Parameter executor: where to wait for it.
   /// - Throws: ``BodyError``, `DecodingError`, or what says that it is too large or that the daemon stops.
-  func decoded<Value: Decodable>(as type: Value.Type = Value.self) async throws -> Value {
-    // A client that doesn't go on sending must not keep the daemon from stopping.
-    let body = try await cancelWhenGracefulShutdown { try await self.body.collect(upTo: Self.maximumBodySize) }
+  func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, on executor: LoopExecutor? = nil
+  ) async throws -> Value {
+    let body = try await collected(on: executor)
     let data = Data(body.readableBytesView)
     // The decoder doesn't say where it stops reading, and takes commas that lead to nothing.
     if let mistake = JSONMistake.first(in: [UInt8](data)) { throw BodyError.notJSON(mistake) }
@@ -20,9 +22,20 @@ extension Request {
 
   /// - Throws: ``BodyError/unexpected`` where there is a body that says something.
   func refuseBody() async throws {
-    let body = try await cancelWhenGracefulShutdown { try await self.body.collect(upTo: Self.maximumBodySize) }
+    let body = try await collected()
     let text = body.readableBytesView.filter { !JSONMistake.isSpace($0) }
     guard text.isEmpty || text.elementsEqual("{}".utf8) else { throw BodyError.unexpected }
+  }
+
+  /// The body's bytes. A client that doesn't go on sending must not keep the daemon from stopping.
+  private func collected(on executor: LoopExecutor? = nil) async throws -> ByteBuffer {
+    // Another task that waits for the shutdown beside this one would double what a small request costs.
+    let reading = Task(executorPreference: executor) { try await self.body.collect(upTo: Self.maximumBodySize) }
+    return try await withTaskCancellationOrGracefulShutdownHandler {
+      try await reading.value
+    } onCancelOrGracefulShutdown: {
+      reading.cancel()
+    }
   }
 }
 

@@ -7,9 +7,19 @@ extension Response {
   static func json(
     _ value: some Encodable, status: HTTPResponse.Status = .ok, contentType: String = "application/json"
   ) throws -> Response {
-    let body = try WireFormat.encode(value)
-    return Response(
-      status: status, headers: [.contentType: contentType, .contentLength: String(body.count)],
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    json(bytes: try WireFormat.encode(value), status: status, contentType: contentType)
+  }
+
+  /// An answer with a job, which is that to every submission.
+  static func json(_ job: Job, status: HTTPResponse.Status = .ok) throws -> Response {
+    json(bytes: try job.json(), status: status, contentType: "application/json")
+  }
+
+  private static func json(
+    bytes: some Collection<UInt8>, status: HTTPResponse.Status, contentType: String
+  ) -> Response {
+    Response(
+      status: status, headers: [.contentType: contentType, .contentLength: String(bytes.count)],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
   }
 }

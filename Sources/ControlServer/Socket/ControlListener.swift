@@ -10,9 +10,14 @@ import ServiceLifecycle
 /// what it has bound itself, and wakes up every second for the date.
 struct ControlListener: Sendable {
   private let connections: HTTP1Channel
+  private let executor: LoopExecutor
   private let logger: Logger
 
-  init(grace: TimeAmount, logger: Logger, responder: @escaping HTTPChannelHandler.Responder) {
+  /// - Parameter executor: the thread that all connections have.
+  init(
+    on executor: LoopExecutor, grace: TimeAmount, logger: Logger, responder: @escaping HTTPChannelHandler.Responder
+  ) {
+    self.executor = executor
     connections = HTTP1Channel(
       responder: responder,
       configuration: .init(additionalChannelHandlers: [ShutdownGrace(grace)], idleTimeout: .seconds(60)))
@@ -24,9 +29,8 @@ struct ControlListener: Sendable {
   ///   - descriptor: a stream socket that listens. It is closed at the end, whatever that is.
   ///   - onListening: called once, when connections are taken; what it throws ends the server, and is thrown.
   func run(on descriptor: Int32, onListening: @Sendable () async throws -> Void) async throws {
-    let group = MultiThreadedEventLoopGroup.singleton
-    let quiescing = ServerQuiescingHelper(group: group)
-    let server = try await ServerBootstrap(group: group)
+    let quiescing = ServerQuiescingHelper(group: executor.loop)
+    let server = try await ServerBootstrap(group: executor.loop)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
@@ -41,10 +45,12 @@ struct ControlListener: Sendable {
       throw error
     }
     try await withGracefulShutdownHandler {
-      try await withThrowingDiscardingTaskGroup { group in
-        try await server.executeThenClose { [connections, logger] accepted in
-          for try await connection in accepted {
-            group.addTask { await connections.handle(value: connection, logger: logger) }
+      try await withTaskExecutorPreference(executor) {
+        try await withThrowingDiscardingTaskGroup { group in
+          try await server.executeThenClose { [connections, logger] accepted in
+            for try await connection in accepted {
+              group.addTask { await connections.handle(value: connection, logger: logger) }
+            }
           }
         }
       }

@@ -79,7 +79,17 @@ extension LedgerTurn {
     return true
   }
 
+  /// The first jobs that were available in a lane before this turn, without those of some stores.
   func available(in lane: String, besides closed: Set<String>, limit: Int) throws -> [Job] {
+    if let known = lookedUp[lane], known.closed == closed, limit <= known.limit || known.jobs.count < known.limit {
+      return Array(known.jobs.prefix(limit))
+    }
+    let jobs = try lookUp(lane, besides: closed, limit: limit)
+    lookedUp[lane] = (closed, limit, jobs)
+    return jobs
+  }
+
+  private func lookUp(_ lane: String, besides closed: Set<String>, limit: Int) throws -> [Job] {
     var wanted =
       FetchPredicate.equal(JobSlot.lane.name, .string(lane))
       && .equal(JobSlot.state.name, .string(JobState.available.rawValue))

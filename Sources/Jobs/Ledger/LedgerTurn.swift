@@ -28,6 +28,8 @@ final class LedgerTurn {
   /// Jobs that have ended or were taken up again in this turn, of which others have to hear.
   private var toTell: [(job: Job, from: JobState?)] = []
   private var isTelling = false
+  /// What was available when the turn began: the first of each lane, as far as somebody looked. It stays so until it ends.
+  var lookedUp: [String: (closed: Set<String>, limit: Int, jobs: [Job])] = [:]
 
   init(context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil) {
     self.observer = observer
@@ -140,9 +142,6 @@ final class LedgerTurn {
       changes.append((job, from, actions))
     }
   }
-
-  /// How many jobs it claims.
-  var claimed: Int { changes.count { $0.actions.contains(.run) } }
 
   /// The jobs of each lane that stop running by this turn, those among them that it claims itself.
   var endedByLane: [String: [Int64]] {

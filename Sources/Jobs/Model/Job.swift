@@ -4,6 +4,7 @@ package import ManagedObjects
 /// A job in the queue's store. See ``JobSnapshot`` for what the properties mean.
 package final class Job: ManagedObject {
   package override class var propertyNames: [String]? { JobSlot.allCases.map(\.name) }
+  package override class var validatesValues: Bool { false }
 
   // What it is to do.
 

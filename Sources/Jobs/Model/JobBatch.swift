@@ -4,6 +4,7 @@ package import ManagedObjects
 /// A group of jobs in the queue's store. See ``JobBatchSnapshot`` for what the properties mean.
 package final class JobBatch: ManagedObject {
   package override class var propertyNames: [String]? { JobBatchSlot.allCases.map(\.propertyName) }
+  package override class var validatesValues: Bool { false }
 
   package var name: String? {
     get { self[.name] }

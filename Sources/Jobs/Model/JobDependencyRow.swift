@@ -3,6 +3,7 @@ package import ManagedObjects
 /// A job follows another: a row for each job that it follows.
 package final class JobDependencyRow: ManagedObject {
   package override class var propertyNames: [String]? { JobDependencySlot.allCases.map(\.name) }
+  package override class var validatesValues: Bool { false }
 
   /// The number of the job that is followed, which may have been removed.
   package var on: Int64 {

@@ -4,6 +4,7 @@ package import ManagedObjects
 /// What the queue's store remembers of a schedule: see ``JobScheduleSlot`` for what the properties mean.
 package final class JobSchedule: ManagedObject {
   package override class var propertyNames: [String]? { JobScheduleSlot.allCases.map(\.name) }
+  package override class var validatesValues: Bool { false }
 
   var name: String {
     get { self[.name] ?? "" }

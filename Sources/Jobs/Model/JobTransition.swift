@@ -4,6 +4,7 @@ package import ManagedObjects
 /// One step of a job's life: when, from where to where, why, and who wanted it.
 package final class JobTransition: ManagedObject {
   package override class var propertyNames: [String]? { JobTransitionSlot.allCases.map(\.name) }
+  package override class var validatesValues: Bool { false }
 
   package var at: Date? {
     get { self[.at] }

@@ -4,6 +4,7 @@ package import ManagedObjects
 /// What somebody has set of a lane while the daemon ran: it outlives the daemon, and goes before the configuration.
 package final class LaneSetting: ManagedObject {
   package override class var propertyNames: [String]? { LaneSettingSlot.allCases.map(\.name) }
+  package override class var validatesValues: Bool { false }
 
   /// The lane's name.
   package var lane: String {

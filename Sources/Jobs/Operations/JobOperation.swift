@@ -1,6 +1,10 @@
 // An operation runs on a serial queue of its own, not on its lane's. Dispatch gives every serial queue a thread at once,
 // but a concurrent queue no more than there are cores while these are busy: two imports would keep a lane of maintenance
 // from starting anything. So to its OperationQueue it is an asynchronous operation, which says itself when it is done.
+//
+// Where jobs are short, the next of the lane follows in the same place and on the same thread, and the slot that the
+// OperationQueue counts is given back with the last of them (see `JobQueue+Ahead`): to go through the OperationQueue and
+// its threads takes longer than such a job.
 
 import Dispatch
 public import Foundation
@@ -41,6 +45,8 @@ open class JobOperation: Operation, @unchecked Sendable {
   public let environment: JobEnvironment
   private let draining = Atomic<Bool>(false)
   private let ending = Mutex(Ending())
+  /// Told when the operation has done its work; what it returns follows in its place.
+  private let successor = Mutex<(@Sendable () -> JobOperation?)?>(nil)
 
   private struct Ending {
     var phase = Phase.waiting
@@ -91,14 +97,32 @@ open class JobOperation: Operation, @unchecked Sendable {
 
   /// Called by the operation queue, when it is the operation's turn.
   public final override func start() {
-    guard !isCancelled else { return finish() }
     willChangeValue(for: \.isExecuting)
     ending.withLock { $0.phase = .executing }
     didChangeValue(for: \.isExecuting)
     DispatchQueue(label: "job.\(job.id)").async {
       self.main()
+      var next = self.takeSuccessor()
+      while let operation = next {
+        operation.ending.withLock { $0.phase = .executing }
+        operation.main()
+        next = operation.takeSuccessor()
+        operation.ending.withLock { $0.phase = .finished }
+      }
       self.finish()
     }
+  }
+
+  /// Has somebody told, once, on the operation's thread, when its work is done or it was cancelled before; what that
+  /// returns follows in its place.
+  final func whenDone(_ body: @escaping @Sendable () -> JobOperation?) { successor.withLock { $0 = body } }
+
+  private func takeSuccessor() -> JobOperation? {
+    let body = successor.withLock { body in
+      defer { body = nil }
+      return body
+    }
+    return body?()
   }
 
   private func finish() {

@@ -12,18 +12,25 @@ import Foundation
 
 extension JobQueue {
   /// How many of a lane's jobs are looked up, and of how few it is done again.
-  private static let most = 64
-  private static let few = 32
+  private static let most = 256
+  private static let few = 128
 
-  /// Looks up what is next in a lane, if its jobs are short. In a turn that ends some, after its claims.
-  func lookAhead(in lane: String, _ turn: LedgerTurn, after ended: [Int64]) throws {
-    let isWanted = state.withLock { state in
+  /// Whether it is to be looked up what is next in a lane, because its jobs are short. In a turn that ends some.
+  func looksAhead(in lane: String, after ended: [Int64]) -> Bool {
+    state.withLock { state in
       (state.next[lane]?.count ?? 0) < Self.few && state.use.closed.isEmpty && state.unwritten.isEmpty
         && ended.contains { state.running[$0]?.isShort ?? false }
     }
-    guard isWanted else { return }
-    let passed = turn.claimed + ahead(in: lane)
-    let jobs = try turn.available(in: lane, besides: [], limit: Self.most + passed).filter { $0.jobState == .available }
+  }
+
+  /// How many available jobs of a lane a turn has to look at that claims so many and looks up the next.
+  func reach(in lane: String, claims: Int) -> Int { Self.most + claims + ahead(in: lane) }
+
+  /// Looks up what is next in a lane, after the turn's claims.
+  func lookAhead(in lane: String, _ turn: LedgerTurn, claimed: Int) throws {
+    guard state.withLock({ $0.use.closed.isEmpty }) else { return }
+    let limit = reach(in: lane, claims: claimed)
+    let jobs = try turn.available(in: lane, besides: [], limit: limit).filter { $0.jobState == .available }
     var next: [QueueState.Next] = []
     for job in jobs {
       let access = operations.access(of: job.kind)
@@ -33,7 +40,7 @@ extension JobQueue {
     }
     state.withLock { state in
       // Those that have begun meanwhile are in the store as they were.
-      state.next[lane] = Array(next.filter { !state.hasBegun($0.job.id) }.prefix(Self.most))
+      state.next[lane] = next.filter { !state.hasBegun($0.job.id) }.prefix(Self.most)
     }
   }
 
@@ -42,27 +49,51 @@ extension JobQueue {
 
   func ledgerWillChange(_ id: Int64, in lane: String) -> Bool {
     state.withLock { state in
+      if let running = state.running[id] { return !running.isClaimed }
+      if let beginning = state.beginning[id] { return !beginning.isClaimed }
       if let place = state.next[lane]?.firstIndex(where: { $0.job.id == id }) { state.next[lane]?.remove(at: place) }
-      return state.beginning[id]?.isClaimed == false || state.running[id]?.isClaimed == false
+      return false
     }
   }
 
-  /// Begins a job that has a slot, and puts its claim in line.
-  func beginAhead(_ job: JobSnapshot) {
+  /// Puts the claim of a job in line that has a slot.
+  /// - Returns: its operation, which is to run now.
+  func beginAhead(_ job: JobSnapshot) -> JobOperation? {
     var begun = job
     begun.state = .running
     begun.startedAt = clock.now()
     begun.attempt += 1
-    run(begun)
-    let id = job.id
-    ledger.write({ turn in
-      let job = try turn.job(id)
-      if turn.hasBegun(job) { try turn.claim(job) }
+    let operation = prepare(begun)
+    writeClaims()
+    return operation
+  }
+
+  /// Puts in line that the claims of all are written that have begun without one. The end of a job that is quicker is
+  /// written with its claim.
+  private func writeClaims() {
+    let isComing = state.withLock { state in
+      defer { state.areClaimsComing = true }
+      return state.areClaimsComing
+    }
+    guard !isComing else { return }
+    ledger.write({ [weak self] turn in
+      let begun = self?.state.withLock { state in
+        state.areClaimsComing = false
+        return state.unclaimed
+      }
+      for id in begun ?? [] {
+        do {
+          let job = try turn.job(id)
+          if turn.hasBegun(job) { try turn.claim(job) }
+        } catch JobQueueError.noSuchJob {
+          // What is to be said of it is said at its end.
+          continue
+        }
+      }
       return {}
     }) { [weak self] (result: Result<Void, any Error>) in
-      // Its end is written with its claim, if this couldn't be.
       guard let self, case .failure(let error) = result else { return }
-      report(error, "that a job has begun couldn't be written", job: id)
+      report(error, "that jobs have begun couldn't be written")
     }
   }
 
@@ -114,6 +145,12 @@ extension QueueState {
   }
 
   func hasBegun(_ id: Int64) -> Bool { running[id] != nil || beginning[id] != nil }
+
+  /// The jobs that have begun and whose claims aren't durable, in their order.
+  var unclaimed: [Int64] {
+    let begun = running.filter { !$0.value.isClaimed }.map(\.key)
+    return (begun + beginning.filter { !$0.value.isClaimed }.map(\.key)).sorted()
+  }
 
   func ahead(in lane: String) -> Int {
     (next[lane]?.count ?? 0) + beginning.values.count { $0.lane == lane && !$0.isClaimed }

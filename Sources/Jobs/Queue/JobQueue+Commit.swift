@@ -15,8 +15,11 @@ extension JobQueue: LedgerObserver {
       }
       guard let slots else { continue }
       do {
-        if slots > 0 { _ = try turn.claim(lane: lane, limit: slots, &scope) }
-        try lookAhead(in: lane, turn, after: ids)
+        let looksAhead = looksAhead(in: lane, after: ids)
+        // Looked up once for both.
+        if looksAhead { _ = try turn.available(in: lane, besides: [], limit: reach(in: lane, claims: slots)) }
+        let claimed = slots > 0 ? try turn.claim(lane: lane, limit: slots, &scope) : 0
+        if looksAhead { try lookAhead(in: lane, turn, claimed: claimed) }
       } catch {
         report(error, "no job of lane \(lane) could be claimed")
       }
@@ -50,6 +53,7 @@ extension JobQueue: LedgerObserver {
   }
 
   func ledgerDidCommit(_ changes: [LedgerChange]) {
+    var ended: [JobSnapshot] = []
     for change in changes {
       let job = change.job
       logger.debug(
@@ -86,12 +90,13 @@ extension JobQueue: LedgerObserver {
         case .run: if job.state == .running, !noteClaim(of: job) { run(job) }
         case .stop: stop(job.id)
         case .settle:
-          if !job.isBeforeArrival { putAway(job) }
+          if !job.isBeforeArrival { ended.append(job) }
           wakeToPrune(job)
         }
       }
       if change.isRemoved { clearAway(job) }
     }
+    putAway(ended)
     pruneIfMany()
     endDrainIfQuiet()
   }
@@ -137,31 +142,35 @@ extension JobQueue: LedgerObserver {
     }
   }
 
-  /// The job's file is put away, and whoever waits is told.
-  private func putAway(_ job: JobSnapshot) {
-    Task {
-      do {
-        try await hooks.finished(job)
-      } catch {
-        logger.error(
-          "jobs: a file couldn't be put away; it stays in active/ until the next start",
-          metadata: ["job": "\(job.id)", "file": "\(job.activeName ?? "-")", "error": "\(error)"])
-      }
-      let (waiters, isPruningCut) = state.withLock { state in
-        state.settling.remove(job.id)
-        let isCut = state.isPruningCut && state.busy.isEmpty
-        if isCut { state.isPruningCut = false }
-        return (state.waiters.removeValue(forKey: job.id) ?? [], isCut)
-      }
-      for waiter in waiters { waiter.open() }
-      if isPruningCut { pruneSoon() }
-      endDrainIfQuiet()
+  /// The jobs' files are put away, and whoever waits is told. Those that have a file don't wait for each other.
+  private func putAway(_ jobs: [JobSnapshot]) {
+    let withoutFile = jobs.filter { $0.activeName == nil }
+    if !withoutFile.isEmpty { Task { for job in withoutFile { await putAway(job) } } }
+    for job in jobs where job.activeName != nil { Task { await putAway(job) } }
+  }
+
+  private func putAway(_ job: JobSnapshot) async {
+    do {
+      try await hooks.finished(job)
+    } catch {
+      logger.error(
+        "jobs: a file couldn't be put away; it stays in active/ until the next start",
+        metadata: ["job": "\(job.id)", "file": "\(job.activeName ?? "-")", "error": "\(error)"])
     }
+    let (waiters, isPruningCut) = state.withLock { state in
+      state.settling.remove(job.id)
+      let isCut = state.isPruningCut && state.busy.isEmpty
+      if isCut { state.isPruningCut = false }
+      return (state.waiters.removeValue(forKey: job.id) ?? [], isCut)
+    }
+    for waiter in waiters { waiter.open() }
+    if isPruningCut { pruneSoon() }
+    endDrainIfQuiet()
   }
 
   /// As after a commit: see ``settle(_:)``.
   func settle(_ job: JobSnapshot) {
     let isNew = state.withLock { $0.settling.insert(job.id).inserted }
-    if isNew { putAway(job) }
+    if isNew { putAway([job]) }
   }
 }

@@ -2,8 +2,14 @@ import Foundation
 import Logging
 
 extension JobQueue {
-  /// Starts the operation of a job that was claimed, or whose claim is about to be written.
+  /// Starts the operation of a job that was claimed.
   func run(_ job: JobSnapshot) {
+    if let operation = prepare(job) { lanes[job.lane]?.operations.addOperation(operation) }
+  }
+
+  /// Makes the operation of a job that was claimed, or whose claim is about to be written.
+  /// - Returns: what is to be run; nil where there is no such operation, which is the job's end.
+  func prepare(_ job: JobSnapshot) -> JobOperation? {
     var environment = environment
     environment.logger[metadataKey: "job"] = "\(job.id)"
     if let stores = environment.presentStores { environment.dataStores = stores() }
@@ -13,7 +19,8 @@ extension JobQueue {
     let access = operations.access(of: job.kind)
     let limit = limit(of: job)
     let begun = job.startedAt ?? clock.now()
-    operation.completionBlock = { [weak self] in self?.operationDidEnd(job.id) }
+    let id = job.id
+    operation.whenDone { [weak self] in self?.operationDidEnd(id) }
     let news = state.withLock { state in
       let beginning = state.beginning.removeValue(forKey: job.id)
       state.running[job.id] = .init(
@@ -30,14 +37,12 @@ extension JobQueue {
     if news.isStopped { operation.cancel() }
     if news.isDraining { operation.drain() }
     if let limit { wake(at: limit.time) }
-    if let lane = lanes[job.lane], factory != nil {
-      lane.operations.addOperation(operation)
-    } else {
-      // It was submitted under another configuration.
-      let failure = JobFailure(
-        code: "unknown_kind", message: "no operation is known for jobs of the kind \(job.kind)", isRetryable: false)
-      write(.failed(failure, job.progress), of: job.id)
-    }
+    if lanes[job.lane] != nil, factory != nil { return operation }
+    // It was submitted under another configuration.
+    let failure = JobFailure(
+      code: "unknown_kind", message: "no operation is known for jobs of the kind \(job.kind)", isRetryable: false)
+    write(.failed(failure, job.progress), of: job.id)
+    return nil
   }
 
   /// Takes note of progress, and tells it on.
@@ -51,16 +56,17 @@ extension JobQueue {
     }
   }
 
-  /// Called by the operation queue, also for an operation that was cancelled before it ran.
-  private func operationDidEnd(_ id: Int64) {
+  /// Called on the operation's thread, also for one that was cancelled before it ran.
+  /// - Returns: what is to follow in its place.
+  private func operationDidEnd(_ id: Int64) -> JobOperation? {
     let now = clock.now()
     let ended = state.withLock { state in
       state.running[id].map { (running: $0, next: state.passOnSlot(of: id, at: now)) }
     }
-    guard let (running, next) = ended else { return }
+    guard let (running, next) = ended else { return nil }
     // Its end first, then what follows: they are written in this order.
     write(outcome(running.operation.outcome, passed: running.passed), of: id)
-    if let next { beginAhead(next) }
+    return next.flatMap { beginAhead($0) }
   }
 
   /// Makes the end of an operation durable. Its slot is free after that.

@@ -49,8 +49,10 @@ struct QueueState {
   /// How many of these have passed their slots on.
   var passedOn: [String: Int] = [:]
   /// The jobs of a lane that are next: see `JobQueue+Ahead`.
-  var next: [String: [Next]] = [:]
+  var next: [String: ArraySlice<Next>] = [:]
   var beginning: [Int64: Beginning] = [:]
+  /// Whether it is in line that the claims of those are written that have begun ahead.
+  var areClaimsComing = false
   /// Lanes in which something may be available.
   var lanesWithWork: Set<String> = []
   /// What governs each lane.

@@ -9,7 +9,7 @@ extension DaemonBackend {
     var planned: [(place: Int, submission: Jobs.JobSubmission, file: SubmittedFile?)] = []
     for (place, submission) in submissions.enumerated() {
       do {
-        try permissions.checkSubmission(of: submission.kind, by: peer)
+        try permissions.check(submission, by: peer)
         try await translating {
           let file = try await opened(submission, for: peer)
           let wanted = try plan.submission(SubmissionRequest(submission), source: file?.name, by: peer.who)

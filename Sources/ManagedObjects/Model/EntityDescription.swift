@@ -71,10 +71,15 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   package internal(set) var faultValues: ContiguousArray<Value> = []
   /// The class of its objects.
   package internal(set) var objectClass: ManagedObject.Type = ManagedObject.self {
-    didSet { hasOwnClass = objectClass != ManagedObject.self }
+    didSet {
+      hasOwnClass = objectClass != ManagedObject.self
+      validatesValues = hasOwnClass && objectClass.validatesValues
+    }
   }
   /// Whether its objects may have something to say in their life cycle; the others are never asked.
   package private(set) var hasOwnClass = false
+  /// Whether a class of the program's is asked about each value before a save.
+  private(set) var validatesValues = false
   /// A number for each entity of the model.
   package internal(set) var index: Int = 0
   /// What the model demands of a row.

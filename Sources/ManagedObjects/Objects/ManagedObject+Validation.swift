@@ -50,7 +50,7 @@ extension ManagedObjectContext {
 
   /// Asks the object's class about each property, then the model's rules about all.
   func checkProperties(of object: ManagedObject, into failures: inout [ValidationFailure]) {
-    if object.entity.hasOwnClass {
+    if object.entity.validatesValues {
       for property in object.entity.properties {
         let value = object.slots[property.slot]
         if case .unresolved = value { continue }

@@ -96,10 +96,12 @@ struct ChangeRouteTests {
   }
 
   @Test("of many jobs in one request each has its number or its problem, in their order")
-  func many() async throws {
+  func manyJobs() async throws {
     let directory = try TemporaryDirectory()
     let backend = MemoryBackend()
-    let submissions = ["Stop", "Nothing", "Route"].map { JobSubmission(source: "/\($0).csv", entity: $0) }
+    let submissions = ["Stop", "Nothing", "Route"].map { (name: String) in
+      JobSubmission(source: "/\(name).csv", entity: name)
+    }
     let body = JobsSubmission(jobs: submissions)
     #expect(try WireFormat.decode(JobsSubmission.self, from: WireFormat.encode(body)) == body)
     try await RunningServer.with(backend, at: directory.file("s")) { server async throws in

@@ -17,6 +17,58 @@ struct WireFormatTests {
     #expect(try WireFormat.decode(Job.self, from: data) == job)
   }
 
+  @Test("a job written out is the job that the encoder writes, whatever stands in it")
+  func jobWrittenOut() throws {
+    var jobs = [
+      Job.example(1, .available), Job.example(2, .running, progress: JobProgress(bytesDone: .max, phase: "x")),
+    ]
+    var full = Job.example(3, .discarded, source: "a \"b\" \\c\u{1}\n\t/ä\u{1F600}")
+    full.recipe = "r"
+    full.mode = .upsert
+    full.startedAt = Date(timeIntervalSince1970: 1_772_000_000.999)
+    full.endedAt = Date(timeIntervalSince1970: 0)
+    full.submittedBy = ""
+    full.tags = ["a", "\"b"]
+    full.isHeld = true
+    full.isCancelRequested = false
+    full.uniqueKey = "k"
+    full.batch = .max
+    full.deadline = Date(timeIntervalSince1970: 4_000_000_000)
+    full.timeout = 1.25
+    full.after = [JobDependency(job: 2, condition: .ended)]
+    full.waitsFor = "store main"
+    full.failureCode = "bad"
+    full.rescues = 2
+    full.reason = "line 1\r\nline 2"
+    full.note = "\u{7F}\u{2028}"
+    full.rejectsFile = "/r"
+    full.transitions = [JobTransition(at: full.submittedAt, from: nil, to: .available, reason: "s", by: "anna")]
+    jobs.append(full)
+    for job in jobs {
+      let written = Data(try job.json())
+      let encoded = try WireFormat.encode(job)
+      #expect(try WireFormat.decode(Job.self, from: written) == WireFormat.decode(Job.self, from: encoded))
+      let members = try JSONSerialization.jsonObject(with: written) as? NSDictionary
+      #expect(members == (try JSONSerialization.jsonObject(with: encoded) as? NSDictionary))
+      #expect(members?.count == (job.id == 3 ? Job.CodingKeys.allCases.count : members?.count))
+    }
+  }
+
+  @Test("a time is written as Foundation writes it")
+  func timeText() {
+    let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    var random = SystemRandomNumberGenerator()
+    var times: [Double] = [0, 0.001, 0.999, 86_399.999, 951_782_400, 951_868_800, 4_107_542_400, 253_402_300_799, -1]
+    for _ in 0..<20_000 {
+      times.append((Double.random(in: 0..<253_402_300_000, using: &random) * 1000).rounded() / 1000)
+      times.append(Double.random(in: 1_700_000_000..<1_900_000_000, using: &random))
+    }
+    let wrong = times.map { Date(timeIntervalSince1970: $0) }.filter { WireFormat.text(of: $0) != $0.formatted(style) }
+    #expect(
+      wrong.isEmpty,
+      "\(wrong.prefix(3).map { ($0.timeIntervalSince1970, WireFormat.text(of: $0), $0.formatted(style)) })")
+  }
+
   @Test("progress told by a daemon that doesn't count skipped records is read")
   func progressOfAnEarlierVersion() throws {
     let old = #"""

@@ -30,7 +30,8 @@ struct SubmitTests {
     #expect(try JSONDecoder().decode(JobSnapshot.self, from: JSONEncoder().encode(job)) == job)
   }
 
-  @Test("of many jobs those that can't be made are told, and the others made, in one save", arguments: StoreKind.allCases)
+  @Test(
+    "of many jobs those that can't be made are told, and the others made, in one save", arguments: StoreKind.allCases)
   func many(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()

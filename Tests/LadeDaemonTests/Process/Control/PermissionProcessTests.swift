@@ -78,6 +78,9 @@ struct PermissionProcessTests {
     #expect(try await ask(folder, as: user, "POST", .jobs, JobSubmission(kind: "vacuum")).status == 403)
     let batch = BatchSubmission(jobs: [.init(JobSubmission(kind: "vacuum"))])
     #expect(try await ask(folder, as: user, "POST", .batches, batch).status == 403)
+    let many = JobsSubmission(jobs: [JobSubmission(kind: "vacuum"), JobSubmission(kind: "check")])
+    let receipts: JobReceiptList = try await ask(folder, as: user, "POST", .manyJobs, many).decoded()
+    #expect(receipts.jobs.map(\.problem?.code) == ["forbidden", "forbidden"])
 
     // Of many, only its own.
     let all = JobChange(.hold, JobSelection(), isForAll: true)
