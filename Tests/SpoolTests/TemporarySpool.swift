@@ -57,9 +57,10 @@ final class TemporarySpool: Sendable {
     timing.rescanInterval = .seconds(3600)
     timing.settle = settle
     timing.sourceGrace = grace
-    return try SpoolIntake(
-      directories: directories ?? self.directories, recipes: recipes, allowedFolders: allowedFolders, timing: timing,
-      rules: rules,
+    let settings = try SpoolSettings(
+      recipes: recipes, allowedFolders: allowedFolders, timing: timing, rules: rules)
+    return SpoolIntake(
+      directories: directories ?? self.directories, settings: settings,
       logger: log.logger, accept: { await ledger.accept($0) }, came: { ledger.come($0) },
       taken: { for job in $0 { ledger.announce(job) } },
       withdrawn: { ledger.withdraw($0) })

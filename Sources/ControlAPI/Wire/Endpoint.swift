@@ -6,6 +6,8 @@ package enum Endpoint: Sendable, Hashable {
   case log
   /// Reads the configuration file again, and says what is wrong with it.
   case checkConfiguration
+  /// Reads the configuration again, and puts it in force.
+  case reload
   /// The description of this interface, an OpenAPI document.
   case description
 
@@ -54,6 +56,7 @@ package enum Endpoint: Sendable, Hashable {
     case .stats: "/v1/stats"
     case .log: "/v1/log"
     case .checkConfiguration: "/v1/config/check"
+    case .reload: "/v1/reload"
     case .description: "/v1/openapi.yaml"
     case .jobs: "/v1/jobs"
     case .manyJobs: "/v1/jobs/many"

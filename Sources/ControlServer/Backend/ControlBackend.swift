@@ -10,8 +10,11 @@ package protocol ControlBackend: Sendable {
   func status() async throws -> Status
   /// How it fares; what the server knows itself it fills in.
   func stats() async throws -> Stats
-  /// Reads the configuration file again.
+  /// Reads the configuration again, and says what is wrong with it.
   func checkConfiguration() async throws -> ConfigurationCheck
+  /// Reads the configuration again and puts it in force, all of it or nothing.
+  /// - Throws: ``ControlError/badConfiguration(_:)``.
+  func reload(by peer: Peer) async throws -> Reload
   /// The last lines of the log that match, oldest first, and no more than the query's limit.
   func log(_ query: LogQuery) -> [LogLine]
   /// Every line that is logged from this call on, until the iterating task ends. It is read without delay.

@@ -14,6 +14,8 @@ package enum ControlError: Error, Sendable, Hashable {
   case forbidden(reason: String, hint: String? = nil)
   /// Not in this state, such as cancelling a job that has ended.
   case conflict(reason: String, hint: String? = nil)
+  /// The configuration has these mistakes, each with its place, and nothing has changed.
+  case badConfiguration([String])
   /// Not now: the daemon starts, stops or has no room.
   case unavailable(reason: String, hint: String? = nil)
 
@@ -44,6 +46,10 @@ package enum ControlError: Error, Sendable, Hashable {
       Problem(status: 403, code: "forbidden", title: "Not allowed", detail: reason, hint: hint)
     case .conflict(let reason, let hint):
       Problem(status: 409, code: "conflict", title: "Not in this state", detail: reason, hint: hint)
+    case .badConfiguration(let mistakes):
+      Problem(
+        status: 422, code: "bad_configuration", title: "The configuration has mistakes",
+        detail: (["The configuration has mistakes, and nothing has changed:"] + mistakes).joined(separator: "\n"))
     case .unavailable(let reason, let hint):
       Problem(status: 503, code: "unavailable", title: "Not now", detail: reason, hint: hint)
     }

@@ -20,6 +20,12 @@ extension ControlRoutes {
     return try .json(await backend.checkConfiguration())
   }
 
+  func reload(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    try await request.refuseBody()
+    return try .json(await backend.reload(by: context.peer()))
+  }
+
   /// This interface's description, as it is in the sources.
   func description(_ request: Request) throws -> Response {
     try request.refuseQuery()

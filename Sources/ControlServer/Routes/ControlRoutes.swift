@@ -18,6 +18,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.get, "/v1/stats") { request, _ in try await stats(request) },
       ControlRoute(.get, "/v1/log") { request, context in try await log(request, context) },
       ControlRoute(.get, "/v1/config/check") { request, _ in try await checkConfiguration(request) },
+      ControlRoute(.post, "/v1/reload") { request, context in try await reload(request, context) },
       ControlRoute(.get, "/v1/openapi.yaml") { request, _ in try description(request) },
     ]
   }

@@ -112,6 +112,7 @@ extension LedgerTurn {
   func insert(
     _ submission: JobSubmission, follows: [JobDependency] = [], awaitsBatch: Bool = false
   ) throws -> Job {
+    try check(lane: submission.lane)
     let job = try context.insert(Job.self)
     job.kind = submission.kind
     job.lane = submission.lane

@@ -13,6 +13,8 @@ import Synchronization
 
 /// Hears of what the ledger wrote, on the ledger's queue, in order.
 protocol LedgerObserver: AnyObject, Sendable {
+  /// The names of the lanes that there are now. They change on the ledger's queue only.
+  var lanesNow: [String] { get }
   /// A turn is about to change a job that is available.
   /// - Returns: whether its operation has begun, and only its claim isn't written yet.
   func ledgerWillChange(_ id: Int64, in lane: String) -> Bool
@@ -41,7 +43,8 @@ final class JobLedger: Sendable {
   let mainContext: ManagedObjectContext
   private let follower: SaveFollower
   private let now: @Sendable () -> Date
-  private let backoff: Backoff
+  /// How long a job that failed waits; from the next turn on.
+  let backoff: Mutex<Backoff>
   private let line = Mutex(Line())
   private let observer = Mutex(Observer())
   /// Changes since the context let go of its objects.
@@ -76,7 +79,7 @@ final class JobLedger: Sendable {
     mainContext = ManagedObjectContext(.mainQueue, coordinator: coordinator, name: "jobs.main")
     follower = SaveFollower(of: context, into: mainContext)
     self.now = now
-    self.backoff = backoff
+    self.backoff = Mutex(backoff)
   }
 
   func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }
@@ -136,7 +139,7 @@ final class JobLedger: Sendable {
   }
 
   private func makeTurn() -> LedgerTurn {
-    LedgerTurn(context: context, now: now(), backoff: backoff, observer: observer.withLock { $0.value })
+    LedgerTurn(context: context, now: now(), backoff: backoff.withLock { $0 }, observer: observer.withLock { $0.value })
   }
 
   private func takeTurn() {

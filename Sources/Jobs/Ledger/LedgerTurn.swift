@@ -38,6 +38,12 @@ final class LedgerTurn {
     self.backoff = backoff
   }
 
+  /// - Throws: ``JobQueueError/unknownLane(_:known:)`` for a lane that isn't there any more: who asked may have asked before.
+  func check(lane: String) throws {
+    guard let known = observer?.lanesNow, !known.contains(lane) else { return }
+    throw JobQueueError.unknownLane(lane, known: known)
+  }
+
   /// The job of that number.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
   func job(_ id: Int64) throws -> Job {

@@ -3,6 +3,8 @@ import Foundation
 // What follows from a commit. All of it runs on the ledger's queue, so that a job's changes are seen in their order.
 
 extension JobQueue: LedgerObserver {
+  var lanesNow: [String] { Array(lanes.keys) }
+
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
   func ledgerWillCommit(_ turn: LedgerTurn) {
     let now = clock.now()

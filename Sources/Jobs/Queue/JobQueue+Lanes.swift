@@ -62,7 +62,7 @@ extension JobQueue {
 
   /// On the ledger's queue.
   func apply(_ setting: LaneControl.Setting, to lane: Lane) {
-    let name = lane.configuration.name
+    let name = lane.name
     let concurrency = state.withLock { state -> Int? in
       state.lanes[name]?.setting = setting
       state.lanesWithWork.insert(name)

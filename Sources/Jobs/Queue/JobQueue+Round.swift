@@ -34,7 +34,7 @@ extension JobQueue {
       } catch {
         return finished(error)
       }
-      Self.pass(lanes.values.sorted { $0.configuration.name < $1.configuration.name }[...], arrived) { finished(nil) }
+      Self.pass(lanes.values.sorted { $0.name < $1.name }[...], arrived) { finished(nil) }
     }
   }
 
@@ -43,7 +43,7 @@ extension JobQueue {
     _ finished: @escaping @Sendable () -> Void
   ) {
     guard let lane = lanes.first else { return finished() }
-    arrived(.lane(lane.configuration.name))
+    arrived(.lane(lane.name))
     lane.operations.underlyingQueue?.async { pass(lanes.dropFirst(), arrived, finished) }
   }
 }

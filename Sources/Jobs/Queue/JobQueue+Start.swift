@@ -27,12 +27,11 @@ extension JobQueue {
 
   /// What was set of lanes, and what their rates remember.
   private func loadLanes() throws {
-    let settings = try ledger.laneSettings()
+    let set = try ledger.laneSettings()
     for (name, lane) in lanes {
-      if let setting = settings[name] { apply(setting, to: lane) }
-      guard let rate = lane.configuration.rate else { continue }
-      let since = clock.now().addingTimeInterval(-rate.period)
-      let starts = try ledger.latestStarts(lane: name, since: since, limit: rate.jobs)
+      if let setting = set[name] { apply(setting, to: lane) }
+      guard let rate = state.withLock({ $0.lanes[name]?.configuration.rate }) else { continue }
+      let starts = try latestStarts(in: name, rate)
       state.withLock { $0.lanes[name]?.starts = starts }
     }
   }

@@ -62,11 +62,13 @@ extension JobQueue {
     return answers.compactMap { $0 }
   }
 
-  func check(_ submission: JobSubmission) throws(JobQueueError) {
+  /// - Parameter lanes: the names of those that it may be in; nil for those that there are.
+  func check(_ submission: JobSubmission, lanes known: [String]? = nil) throws(JobQueueError) {
     guard operations.factory(for: submission.kind) != nil else {
       throw .unknownKind(submission.kind, known: operations.kinds)
     }
-    guard lanes[submission.lane] != nil else { throw .unknownLane(submission.lane, known: Array(lanes.keys)) }
+    let known = known ?? lanesNow
+    guard known.contains(submission.lane) else { throw .unknownLane(submission.lane, known: known) }
     guard submission.maxAttempts > 0, submission.maxAttempts <= Int(Int32.max) else {
       throw .invalidSubmission("it has to be tried at least once")
     }

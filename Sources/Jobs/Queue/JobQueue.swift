@@ -46,11 +46,9 @@ package final class JobQueue: Sendable {
   // Constant.
 
   let ledger: JobLedger
-  let lanes: [String: Lane]
   let operations: OperationCatalogue
   let environment: JobEnvironment
   let hooks: Hooks
-  let retention: JobRetention
   let clock: JobClock
   let random: @Sendable () -> Double
   let logger: Logger
@@ -58,11 +56,11 @@ package final class JobQueue: Sendable {
   let timer: WakeTimer
   /// Wakes for what is to be removed.
   let pruneTimer: WakeTimer
-  let configuredSchedules: [ScheduleConfiguration]
 
   // Under its lock; the lock is never held while foreign code runs.
 
   let state = Mutex(QueueState())
+  let settings: Mutex<Settings>
   let dueSchedules = Mutex<[String: ScheduleDue]>([:])
 
   /// A queue over the store of `coordinator`, whose model is ``QueueModel``. Nothing runs before ``start()``.
@@ -77,29 +75,18 @@ package final class JobQueue: Sendable {
     backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
-    var known: [String: Lane] = [:]
-    for lane in lanes {
-      guard known[lane.name] == nil else { throw .invalidLanes("\(lane.name) is there twice") }
-      guard lane.concurrency > 0 else { throw .invalidLanes("\(lane.name) has to run at least one job at a time") }
-      if let rate = lane.rate, rate.jobs < 1 || !(rate.period > 0) {
-        throw .invalidLanes("\(lane.name) has to let at least one job begin, in a time longer than none")
-      }
-      known[lane.name] = Lane(lane)
-    }
-    guard !known.isEmpty else { throw .invalidLanes("there has to be one") }
-    self.lanes = known
+    let lanes = try Self.checked(lanes)
     self.operations = operations
     self.environment = environment
     self.hooks = hooks
-    self.retention = retention
     self.clock = clock
     self.random = random
     self.logger = logger
     ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
     timer = WakeTimer(clock: clock)
     pruneTimer = WakeTimer(clock: clock)
-    state.withLock { $0.lanes = known.mapValues { LaneControl($0.configuration) } }
-    configuredSchedules = schedules
+    state.withLock { $0.lanes = lanes.mapValues { LaneControl($0) } }
+    settings = Mutex(Settings(lanes: lanes.mapValues { Lane($0) }, retention: retention, schedules: schedules))
     ledger.observe(self)
   }
 

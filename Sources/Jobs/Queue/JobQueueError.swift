@@ -16,6 +16,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
   case notPossible(id: Int64, IllegalTransition)
   /// The lanes can't be set up as configured.
   case invalidLanes(String)
+  /// Lanes that can't be taken away, for so many of their jobs haven't ended.
+  case lanesInUse([String: Int])
   /// A schedule of that name can't be what it is.
   case invalidSchedule(String, String)
   /// A queue is started once.
@@ -37,6 +39,10 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
       return
         "job \(id) is \(transition.state?.rawValue ?? "new") and can't be \(transition.participle): \(transition.why)"
     case .invalidLanes(let why): return "the lanes can't be set up: \(why)"
+    case .lanesInUse(let lanes):
+      return lanes.sorted { $0.key < $1.key }.map { name, jobs in
+        "lane \(name) can't be taken away: \(jobs) of its jobs \(jobs == 1 ? "hasn't" : "haven't") ended"
+      }.joined(separator: "\n")
     case .invalidSchedule(let name, let why): return "schedule \(name) can't run: \(why)"
     case .startedBefore: return "the queue was started before: make a new one"
     case .unreadable(let id, let what):

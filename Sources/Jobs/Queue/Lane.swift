@@ -19,13 +19,13 @@ package struct LaneConfiguration: Sendable, Equatable {
 
 /// Where a lane's operations run. It holds only what runs: the rest of the work stays in the store.
 final class Lane: Sendable {
-  let configuration: LaneConfiguration
+  let name: String
   let operations: OperationQueue
   /// `underlyingQueue` doesn't keep it.
   private let queue: DispatchQueue
 
   init(_ configuration: LaneConfiguration) {
-    self.configuration = configuration
+    name = configuration.name
     // Serial: operations only begin here, and run on queues of their own.
     queue = DispatchQueue(label: "lane.\(configuration.name)")
     operations = OperationQueue()

@@ -11,7 +11,7 @@ struct LaneControl {
     var concurrency: Int?
   }
 
-  let configuration: LaneConfiguration
+  var configuration: LaneConfiguration
   var setting = Setting()
   /// When its latest jobs began, oldest first; only of a lane with a rate, and no more than that lets begin.
   var starts: [Date] = []

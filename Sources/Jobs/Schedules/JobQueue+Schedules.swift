@@ -18,27 +18,33 @@ extension JobQueue {
           name: schedule.name, kind: schedule.submission.kind, calendar: schedule.calendar.map(\.normalized),
           timeZones: zones.enumerated().filter { zones.firstIndex(of: $1) == $0 }.map(\.element),
           catchUp: schedule.catchUp, isEnabled: schedule.isEnabled,
-          nextElapse: due[schedule.name]?.next.map { ISODate.date(microseconds: $0.due) }, lastElapse: row?.lastElapse,
+          nextElapse: due[schedule.name].flatMap { $0 == .now ? nil : $0.next }
+            .map { ISODate.date(microseconds: $0.due) },
+          lastElapse: row?.lastElapse,
           lastOutcome: row?.lastOutcome, lastJob: try row?.lastOrigin.flatMap { try ledger.lastJob($0) })
       }
     }
   }
 
-  /// Looks whether the schedules' jobs could be taken, and notes which schedules there are. On the ledger's queue, before
-  /// anything is claimed.
-  func beginSchedules() throws {
+  /// Looks whether schedules' jobs could be taken, in these lanes.
+  func check(_ schedules: [ScheduleConfiguration], lanes: [String]) throws(JobQueueError) {
     var names = Set<String>()
-    for schedule in configuredSchedules {
+    for schedule in schedules {
       guard names.insert(schedule.name).inserted else {
         throw JobQueueError.invalidSchedule(schedule.name, "it is there twice")
       }
       guard !schedule.calendar.isEmpty else { throw JobQueueError.invalidSchedule(schedule.name, "it has no calendar") }
       do {
-        try check(schedule.submission)
+        try check(schedule.submission, lanes: lanes)
       } catch {
         throw JobQueueError.invalidSchedule(schedule.name, error.description)
       }
     }
+  }
+
+  /// Notes which schedules there are. On the ledger's queue, before anything is claimed.
+  func beginSchedules() throws {
+    try check(configuredSchedules, lanes: lanesNow)
     try ledger.beginSchedules(configuredSchedules)
     for schedule in configuredSchedules where schedule.submission.awaitsFile {
       if let job = try ledger.jobAwaitingFile(of: schedule) { fetchFile(of: job, schedule) }

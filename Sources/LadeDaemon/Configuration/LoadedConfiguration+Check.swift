@@ -23,7 +23,7 @@ extension LoadedConfiguration {
       problems.append(problem(.unfit(key: misfit.key, problem: misfit.description), with: misfit.key))
     }
     for recipe in configuration.recipes
-    where !SpoolIntake.canTake(hotFolder: recipe.name, rules: configuration.intake.rules) {
+    where !SpoolSettings.canTake(hotFolder: recipe.name, rules: configuration.intake.rules) {
       let key = "recipes.\(recipe.name)"
       problems.append(
         problem(

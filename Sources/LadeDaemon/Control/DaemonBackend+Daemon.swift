@@ -33,6 +33,11 @@ extension DaemonBackend {
     }
   }
 
+  func reload(by peer: Peer) async throws -> Reload {
+    try permissions.checkOperator(peer, to: "have the configuration read again")
+    return try await reloader.reload()
+  }
+
   private static func check(
     _ path: String, _ current: DaemonConfiguration, _ operations: OperationCatalogue
   ) throws -> ConfigurationCheck {

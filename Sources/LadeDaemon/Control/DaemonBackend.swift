@@ -8,17 +8,21 @@ import Spool
 
 /// What the control socket shows and does, over the daemon's parts.
 struct DaemonBackend: ControlBackend {
-  let configuration: DaemonConfiguration
+  let current: CurrentConfiguration
+  /// What the daemon was started with.
   let loaded: LoadedConfiguration
+  let reloader: Reloader
   let queue: JobQueue
   let stores: DataStores
-  let plan: SubmissionPlan
   let directories: SpoolDirectories
   let intake: SpoolIntake
-  let permissions: Permissions
   let meters: Meters
   let standing: StandingQueries
   let startedAt: Date
+
+  var configuration: DaemonConfiguration { current.now.configuration }
+  var plan: SubmissionPlan { current.now.plan }
+  var permissions: Permissions { current.now.permissions }
 
   func status() async throws -> Status {
     let counts = try await queue.counts()
@@ -75,7 +79,7 @@ struct DaemonBackend: ControlBackend {
       case .notPossible, .refused: throw ControlError.conflict(reason: error.description)
       case .invalidSubmission, .unknownKind, .unknownLane:
         throw ControlError.invalid(field: "job", reason: error.description)
-      case .invalidLanes, .invalidSchedule, .startedBefore, .unreadable: throw error
+      case .invalidLanes, .lanesInUse, .invalidSchedule, .startedBefore, .unreadable: throw error
       }
     }
   }

@@ -29,6 +29,7 @@ import Systemd
 /// ```
 public struct Daemon: Sendable {
   private let loaded: LoadedConfiguration
+  private let level: LiveLogLevel
   private let log = LogRing()
   /// Which operation does which kind of job.
   let operations: OperationCatalogue
@@ -47,11 +48,12 @@ public struct Daemon: Sendable {
     } catch {
       throw DaemonError.configuration("\(error)")
     }
-    var logger = Logger(label: "laded") { [log] label in
-      MultiplexLogHandler([StreamLogHandler.standardError(label: label), RingLogHandler(log)])
+    let level = LiveLogLevel(loaded.configuration.logLevel)
+    self.level = level
+    logger = Logger(label: "laded") { [log] label in
+      LiveLogHandler(
+        level, MultiplexLogHandler([StreamLogHandler.standardError(label: label), RingLogHandler(log)]))
     }
-    logger.logLevel = loaded.configuration.logLevel
-    self.logger = logger
   }
 
   private var configuration: DaemonConfiguration { loaded.configuration }
@@ -96,39 +98,37 @@ public struct Daemon: Sendable {
     defer { starting.end() }
     let opened = try await blocking { try Opened(configuration) }
     let holder = QueueHolder()
-    let plan = SubmissionPlan(
-      configuration: configuration, stores: opened.stores, operations: operations)
-    let permissions = Permissions(operators: Set(configuration.operators.compactMap(SystemUser.number)))
+    let current = CurrentConfiguration(
+      .init(SubmissionPlan(configuration: configuration, stores: opened.stores, operations: operations)))
     let bridge = SpoolBridge(
-      directories: opened.directories, plan: plan, queue: { holder.queue }, queueIdentifier: opened.queueIdentifier,
-      permissions: permissions, logger: logger)
+      directories: opened.directories, current: current, queue: { holder.queue },
+      queueIdentifier: opened.queueIdentifier, logger: logger)
     let ended = EndedJobs(since: startedAt)
     let standing = StandingQueries()
     let files = ScheduledFiles(
-      configuration: configuration, directories: opened.directories, queue: { holder.queue })
-    let queue = try makeQueue(opened, bridge, files) { job in
+      current: current, directories: opened.directories, queue: { holder.queue })
+    let queue = try makeQueue(opened, current, bridge, files) { job in
       ended.note(job)
       if ["restore", "migrate"].contains(job.kind), let store = job.store { standing.end(of: store) }
     }
     holder.set(queue)
-    var timing = configuration.intake.timing
-    timing.rescanInterval = configuration.rescanInterval
-    let intake = try SpoolIntake(
-      directories: opened.directories, recipes: Set(configuration.recipes.map(\.name)),
-      allowedFolders: configuration.allowedFolders, timing: timing, rules: configuration.intake.rules, logger: logger,
+    let intake = SpoolIntake(
+      directories: opened.directories, settings: try configuration.spoolSettings(), logger: logger,
       accept: { await bridge.accept($0) }, came: { bridge.came($0) }, taken: { try await bridge.taken($0) },
       withdrawn: { try await bridge.withdrawn($0) }, lookedThrough: { try await bridge.forsake(before: startedAt) })
     try await intake.openHotFolders()
     try await intake.synchroniseMoves()
     try await bridge.recover()
     try await queue.start()
+    let status = StatusService(queue: queue, logger: logger)
+    let reloader = Reloader(
+      loaded, current, stores: opened.stores, queue: queue, intake: intake, level: level, status: status,
+      logger: logger)
     let backend = DaemonBackend(
-      configuration: configuration, loaded: loaded, queue: queue, stores: opened.stores,
-      plan: plan, directories: opened.directories, intake: intake,
-      permissions: permissions,
+      current: current, loaded: loaded, reloader: reloader, queue: queue, stores: opened.stores,
+      directories: opened.directories, intake: intake,
       meters: Meters(log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue)), standing: standing,
       startedAt: startedAt)
-    let status = StatusService(queue: queue, logger: logger)
     let control = ControlServer(
       backend: backend, address: SocketAddress(path: configuration.socket), passed: passed, logger: logger,
       onListening: {
@@ -138,12 +138,22 @@ public struct Daemon: Sendable {
     let services = ServiceGroup(
       services: [
         WatchdogService(queue: queue, logger: logger), control,
-        QueueService(queue: queue, drainTimeout: configuration.drainTimeout, logger: logger),
+        QueueService(queue: queue, current: current, logger: logger),
         SpoolService(intake: intake), status, backend.meters.mainQueue,
       ], logger: logger)
     let signals = SignalService(
-      logger: logger, stop: { await services.triggerGracefulShutdown() }, dump: { await backend.dump(to: logger) })
-    let listening = Task { await signals.listen() }
+      logger: logger,
+      stop: {
+        await reloader.stop()
+        await services.triggerGracefulShutdown()
+      }, dump: { await backend.dump(to: logger) },
+      reload: {
+        // It says itself what is wrong.
+        _ = await Task { try await reloader.reload() }.result
+      })
+    // Before the service manager hears that the daemon is up: it may ask for a reload at once.
+    let trapped = await SignalService.trapped()
+    let listening = Task { await signals.listen(to: trapped) }
     defer { listening.cancel() }
     logger.notice(
       "laded \(LadeVersion.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
@@ -169,7 +179,8 @@ public struct Daemon: Sendable {
   }
 
   private func makeQueue(
-    _ opened: Opened, _ bridge: SpoolBridge, _ files: ScheduledFiles, ended: @escaping @Sendable (JobSnapshot) -> Void
+    _ opened: Opened, _ current: CurrentConfiguration, _ bridge: SpoolBridge, _ files: ScheduledFiles,
+    ended: @escaping @Sendable (JobSnapshot) -> Void
   ) throws -> JobQueue {
     let stores = opened.stores
     var environment = JobEnvironment(
@@ -179,9 +190,9 @@ public struct Daemon: Sendable {
       exportsDirectory: URL(fileURLWithPath: configuration.exports), queueIdentifier: opened.queueIdentifier,
       logger: logger)
     environment.presentStores = { stores.coordinators }
-    environment.upkeep = StoreUpkeep.of(configuration, stores)
+    environment.upkeep = StoreUpkeep.of(current, stores)
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
-    let schedules = try bridge.plan.schedules()
+    let schedules = try current.now.plan.schedules()
     do {
       return try JobQueue(
         coordinator: opened.queueCoordinator,

@@ -27,3 +27,11 @@ extension JobRetention {
       ], count: keep.jobs)
   }
 }
+
+extension JobQueueConfiguration {
+  init(_ configuration: DaemonConfiguration, _ schedules: [Jobs.ScheduleConfiguration]) {
+    self.init(
+      lanes: configuration.lanes.map(Jobs.LaneConfiguration.init), schedules: schedules,
+      retention: JobRetention(configuration.keep), backoff: Backoff(configuration.retry))
+  }
+}

@@ -7,7 +7,7 @@ import Spool
 
 /// Copies the files that schedules import.
 struct ScheduledFiles: Sendable {
-  let configuration: DaemonConfiguration
+  let current: CurrentConfiguration
   let directories: SpoolDirectories
   let queue: @Sendable () -> JobQueue
 
@@ -18,11 +18,15 @@ struct ScheduledFiles: Sendable {
       _ = try await queue().fileArrived(job.id, activeName: activeName, by: "schedule \(name)")
     } catch let refusal as SubmissionRefusal {
       _ = try await queue().cancel(job.id, by: "schedule \(name): \(refusal)")
+    } catch is ScheduleIsGone {
+      _ = try await queue().cancel(
+        job.id, by: "schedule \(name): it was taken out of the configuration before its file was there")
     }
   }
 
   private func copy(for job: JobSnapshot, of name: String) async throws -> String {
-    let path = configuration.schedule(named: name)?.work.source ?? ""
+    let configuration = current.now.configuration
+    guard let path = configuration.schedule(named: name)?.work.source else { throw ScheduleIsGone() }
     let folders = configuration.allowedFolders
     return try await directories.onQueue { [directories] in
       // As for somebody who owns nothing: the file's real place has to be in an allowed folder.
@@ -33,3 +37,5 @@ struct ScheduledFiles: Sendable {
     }
   }
 }
+
+private struct ScheduleIsGone: Error {}

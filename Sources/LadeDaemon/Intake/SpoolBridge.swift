@@ -12,11 +12,13 @@ import Spool
 /// Brings entries of the spool to the queue, and the files of ended jobs to where they belong.
 struct SpoolBridge: Sendable {
   let directories: SpoolDirectories
-  let plan: SubmissionPlan
+  let current: CurrentConfiguration
   let queue: @Sendable () -> JobQueue
   let queueIdentifier: String
-  let permissions: Permissions
   let logger: Logger
+
+  private var plan: SubmissionPlan { current.now.plan }
+  private var permissions: Permissions { current.now.permissions }
 
   /// Makes the jobs of entries, in their order: in one transaction, if all can be made.
   nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {

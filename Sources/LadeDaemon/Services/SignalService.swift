@@ -12,18 +12,27 @@ struct SignalService: Sendable {
   let stop: @Sendable () async -> Void
   /// Writes the daemon's state to the log.
   let dump: @Sendable () async -> Void
+  /// Has the configuration read again, and says itself what comes of that.
+  let reload: @Sendable () async -> Void
 
   /// Keeps what would end a daemon that doesn't listen yet from doing so: only SIGTERM and SIGINT may.
   static func ignoreOthers() {
     for number in [SIGHUP, SIGUSR1] { signal(number, SIG_IGN) }
   }
 
+  /// The signals that come from now on; none is lost any more.
+  static func trapped() async -> UnixSignalsSequence {
+    await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigusr1)
+  }
+
   /// Hears until the task is cancelled.
-  func listen() async {
+  func listen(to signals: UnixSignalsSequence) async {
     var isStopping = false
-    for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1) {
+    for await signal in signals {
       switch signal {
       case .sigusr1: await dump()
+      // It may take long, and the others are to be heard meanwhile.
+      case .sighup: Task { await reload() }
       case let signal where !isStopping:
         isStopping = true
         logger.notice("\(signal): stopping; once more ends it at once")

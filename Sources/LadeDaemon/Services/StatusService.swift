@@ -40,6 +40,14 @@ struct StatusService: Service {
     }
   }
 
+  /// Says that the configuration is read again; `reloaded(_:)` follows.
+  func reloading() { notify(.reloading, .status("reading the configuration again")) }
+
+  /// Says that the daemon is up, by a new configuration or, where there was trouble with that, as before.
+  func reloaded(_ trouble: String?) async {
+    if let trouble { notify(.ready, .status(trouble)) } else { await ready() }
+  }
+
   private func tell(_ job: JobSnapshot) async {
     do {
       notify(.status(try await summary(job)))

@@ -4,16 +4,17 @@ import ManagedObjects
 
 extension StoreUpkeep {
   /// What a configuration says about looking after its stores, by their names.
-  static func of(_ configuration: DaemonConfiguration, _ stores: DataStores) -> [String: StoreUpkeep] {
-    Dictionary(
+  static func of(_ current: CurrentConfiguration, _ stores: DataStores) -> [String: StoreUpkeep] {
+    let configuration = current.now.configuration
+    return Dictionary(
       uniqueKeysWithValues: configuration.stores.map { store in
         let upkeep = StoreUpkeep(
           backupFolder: URL(fileURLWithPath: configuration.backupFolder(of: store)), keptBackups: store.backups.keep,
           compression: store.backups.compress, migration: store.migration.options,
           migrate: { watch in
             // As at the start: what recipes say has to be so afterwards.
-            try SubmissionPlan(configuration: configuration, stores: DataStores(modelsOf: configuration.stores))
-              .checkRecipes()
+            let now = current.now.configuration
+            try SubmissionPlan(configuration: now, stores: DataStores(modelsOf: now.stores)).checkRecipes()
             return try stores.migrate(store.name, watch)
           })
         return (store.name, upkeep)

@@ -47,17 +47,20 @@ package actor SpoolIntake {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   let directories: SpoolDirectories
-  let recipes: [String]
-  let timing: SpoolTiming
-  let rules: SpoolRules
   let logger: Logger
   let accept: Accept
   let came: Came
   let taken: Taken
   let withdrawn: Withdrawn
   var lookedThrough: LookedThrough?
-  let examiner: EntryExaminer
   let handOver: HandOver
+
+  // By what to take: see SpoolIntake+Reconfigure.
+  var settings: SpoolSettings
+  var examiner: EntryExaminer
+  var recipes: [String] { settings.recipes }
+  var timing: SpoolTiming { settings.timing }
+  var rules: SpoolRules { settings.rules }
 
   // Where to look.
   var incoming: SpoolPlace?
@@ -108,24 +111,15 @@ package actor SpoolIntake {
   /// A look that was asked for and hasn't begun.
   var nextLook: Task<Void, Never>?
 
-  /// - Parameters:
-  ///   - recipes: names of recipes; each has a hot folder of its name in `incoming/`, created where missing.
-  ///   - allowedFolders: absolute paths of folders whose files a ticket may name as its source.
-  ///
-  /// Throws `SpoolError` for a recipe's name that can't be a folder's and for a relative allowed folder.
+  /// An intake by these settings; nothing is taken before it runs.
   package init(
-    directories: SpoolDirectories, recipes: Set<String>, allowedFolders: [String],
-    timing: SpoolTiming = SpoolTiming(), rules: SpoolRules = SpoolRules(), logger: Logger, accept: @escaping Accept,
+    directories: SpoolDirectories, settings: SpoolSettings, logger: Logger, accept: @escaping Accept,
     came: @escaping Came = { _ in }, taken: @escaping Taken = { _ in }, withdrawn: @escaping Withdrawn = { _ in },
     lookedThrough: @escaping LookedThrough = {}
-  ) throws {
-    if let unusable = recipes.sorted().first(where: { !Self.canTake(hotFolder: $0, rules: rules) }) {
-      throw SpoolError.unusableRecipeName(unusable)
-    }
+  ) {
+    self.settings = settings
+    examiner = settings.examiner(of: directories)
     self.directories = directories
-    self.recipes = recipes.sorted()
-    self.timing = timing
-    self.rules = rules
     self.logger = logger
     self.accept = accept
     self.came = came
@@ -133,18 +127,6 @@ package actor SpoolIntake {
     self.withdrawn = withdrawn
     self.lookedThrough = lookedThrough
     handOver = HandOver(directories: directories)
-    examiner = EntryExaminer(
-      recipes: Set(recipes.map { FileName($0) }), allowedFolders: try allowedFolders.map(SpoolIntake.normalised),
-      own: directories.own, partialNames: PartialNames(more: rules.partialSuffixes), user: SpoolIntake.user,
-      settle: timing.settle.nanoseconds,
-      quiet: timing.quiet.nanoseconds, sourceGrace: timing.sourceGrace.nanoseconds)
-  }
-
-  /// Whether a recipe's name can be that of its hot folder, by these rules.
-  package static func canTake(hotFolder recipe: String, rules: SpoolRules) -> Bool {
-    let name = FileName(recipe)
-    return name.count > 0 && !PartialNames(more: rules.partialSuffixes).match(name) && !name.isTicket
-      && FileName(name.sanitised) == name
   }
 
   /// What was done so far.
@@ -239,7 +221,7 @@ package actor SpoolIntake {
     }
   }
 
-  private func beginTurn() async {
+  func beginTurn() async {
     if !isBusy {
       isBusy = true
       return
@@ -248,7 +230,7 @@ package actor SpoolIntake {
     await withCheckedContinuation { waitingForTurn.append($0) }
   }
 
-  private func endTurn() {
+  func endTurn() {
     if waitingForTurn.isEmpty {
       isBusy = false
     } else {

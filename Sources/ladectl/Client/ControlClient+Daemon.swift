@@ -7,6 +7,8 @@ extension ControlClient {
 
   func checkConfiguration() async throws -> ConfigurationCheck { try await send(.GET, .checkConfiguration) }
 
+  func reload() async throws -> Reload { try await send(.POST, .reload) }
+
   func recipes() async throws -> RecipeList { try await send(.GET, .recipes) }
 
   func schedules() async throws -> ScheduleList { try await send(.GET, .schedules) }

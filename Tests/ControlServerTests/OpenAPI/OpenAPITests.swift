@@ -105,6 +105,7 @@ struct OpenAPITests {
       "Stats": names(Stats.CodingKeys.self), "Rate": names(Stats.Rate.CodingKeys.self),
       "Spread": names(Stats.Spread.CodingKeys.self), "LogPage": names(LogPage.CodingKeys.self),
       "LogLine": names(LogLine.CodingKeys.self), "ConfigurationCheck": names(ConfigurationCheck.CodingKeys.self),
+      "Reload": names(Reload.CodingKeys.self),
       "ConfigurationMistake": names(ConfigurationCheck.Mistake.CodingKeys.self),
       "JobList": names(JobList.CodingKeys.self), "Job": names(Job.CodingKeys.self),
       "JobProgress": names(JobProgress.CodingKeys.self), "JobTransition": names(JobTransition.CodingKeys.self),
@@ -164,6 +165,7 @@ struct OpenAPITests {
       let requests: [(String, String, String, Data?)] = [
         ("get", "/v1/status", "/v1/status", nil), ("get", "/v1/stats", "/v1/stats", nil),
         ("get", "/v1/log", "/v1/log?limit=5", nil), ("get", "/v1/config/check", "/v1/config/check", nil),
+        ("post", "/v1/reload", "/v1/reload", nil),
         ("get", "/v1/jobs", "/v1/jobs?state=running&limit=1", nil), ("get", "/v1/jobs/{id}", "/v1/jobs/3", nil),
         ("post", "/v1/jobs", "/v1/jobs", submission),
         (

@@ -81,6 +81,25 @@ struct ControlVerbTests {
     }
   }
 
+  @Test("a reload tells what is in force and what needs a restart, or every mistake")
+  func reload() async throws {
+    try await with { run async throws in
+      #expect(
+        try await run("reload").output == "in force now: recipes.people, keep\nneeds a restart: socket\n")
+      #expect(try decoded(Reload.self, try await run("reload", "--json")).needsRestart == ["socket"])
+      _ = try await run("pause", "import")
+      let refused = try await run("reload")
+      #expect(refused.status == 1)
+      #expect(
+        refused.error == """
+          ladectl: The configuration has mistakes, and nothing has changed:
+            /etc/lade/lade.yaml:3:1: there is no key `lnaes`
+            LADE_KEP: so
+
+          """)
+    }
+  }
+
   @Test("lanes are listed, paused, resumed and widened, and a name that is none is told with those that are")
   func lanes() async throws {
     try await with { run async throws in

@@ -19,6 +19,13 @@ extension MemoryBackend {
       mistakes: [.init(line: 3, column: 1, key: "lnaes", message: "there is no key `lnaes`"), .init(message: "so")])
   }
 
+  func reload(by peer: Peer) async throws -> Reload {
+    if try await lanes().contains(where: \.isPaused) {
+      throw ControlError.badConfiguration(["/etc/lade/lade.yaml:3:1: there is no key `lnaes`", "LADE_KEP: so"])
+    }
+    return Reload(changed: ["recipes.people", "keep"], needsRestart: ["socket"])
+  }
+
   func retry(_ id: Int64, by peer: Peer) async throws -> Job {
     try await changed(id, by: peer) { $0.state = .available }
   }

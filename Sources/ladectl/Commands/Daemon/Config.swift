@@ -11,7 +11,7 @@ extension Ladectl {
     /// `ladectl config check`: whether it is good.
     struct Check: ControlCommand {
       static let configuration = verb(
-        "check", "Say what is wrong with the configuration, before the daemon is restarted with it.",
+        "check", "Say what is wrong with the configuration, before the daemon works by it.",
         """
         The daemon that runs reads its file again, the files beside it in the folder of its name and '.d', its own \
         environment, and the models that they name; nothing is changed. With a file, 'laded --check-config' reads that, \
@@ -51,6 +51,6 @@ extension ConfigurationCheck {
       }.joined()
     }
     return "\(path): good\n"
-      + (differs ? "It says something else than the daemon works by: a restart changes that.\n" : "")
+      + (differs ? "It says something else than the daemon works by: 'ladectl reload' changes that.\n" : "")
   }
 }

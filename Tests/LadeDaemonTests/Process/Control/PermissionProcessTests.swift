@@ -67,6 +67,7 @@ struct PermissionProcessTests {
     for (method, endpoint) in [
       ("POST", Endpoint.cancelJob(job.id)), ("POST", .holdJob(job.id)), ("POST", .retryJob(job.id)),
       ("DELETE", .job(job.id)), ("POST", .pauseLane("import")), ("POST", .resumeLanes),
+      ("POST", .reload),
     ] {
       let answer = try await ask(folder, as: user, method, endpoint)
       #expect(answer.status == 403, "\(method) \(endpoint): \(answer.text)")
@@ -127,6 +128,13 @@ struct PermissionProcessTests {
     let transition = try #require(try await folder.job(job.id).transitions?.last)
     #expect((transition.to, transition.by) == (.cancelled, "user \(user)"))
     #expect(try await ask(folder, as: Self.somebody, "POST", .resumeLanes).status == 403)
+    // Until the configuration names somebody else.
+    let text = try folder.text("lade.yaml").replacing("operators: [nobody]", with: "operators: [daemon]")
+    try folder.write(text, to: "lade.yaml")
+    let reload = try await ask(folder, as: user, "POST", .reload)
+    #expect(try reload.decoded(as: Reload.self).changed == ["operators"], "\(reload.text)")
+    #expect(try await ask(folder, as: user, "POST", .pauseLane("import")).status == 403)
+    #expect(try await ask(folder, as: user, "POST", .reload).status == 403)
     try await daemon.stop()
   }
 }

@@ -62,6 +62,9 @@ final class DaemonProcess: Sendable {
     #expect(ending == .exit(0), "\(log)")
   }
 
+  /// SIGHUP; doesn't wait.
+  func hangUp() { child.send(SIGHUP) }
+
   /// SIGTERM; doesn't wait.
   func terminate() { child.send(SIGTERM) }
 }

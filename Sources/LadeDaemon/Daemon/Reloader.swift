@@ -1,0 +1,163 @@
+// A reload is all or nothing. Whatever can be wrong is found out first, off every queue that work waits for: the layers, the
+// models, recipes and schedules against the stores as they are open. Then the queue takes its part in one transaction, or
+// refuses; from there on nothing can fail: the snapshot that everybody reads is replaced while the queue stands still,
+// and the intake follows. Reloads go one after the other.
+
+import ControlAPI
+import ControlServer
+import Dispatch
+import Foundation
+import Jobs
+import Logging
+import Spool
+
+/// Puts a configuration in force that was changed since.
+actor Reloader {
+  private let loaded: LoadedConfiguration
+  private let current: CurrentConfiguration
+  private let stores: DataStores
+  private let queue: JobQueue
+  private let intake: SpoolIntake
+  private let level: LiveLogLevel
+  private let status: StatusService
+  private let logger: Logger
+  /// Models are read there.
+  private let reading = DispatchQueue(label: "laded.configuration", qos: .utility)
+  private var last: Task<Reload, any Error>?
+  private var isStopping = false
+
+  /// - Parameter loaded: what the daemon was started with.
+  init(
+    _ loaded: LoadedConfiguration, _ current: CurrentConfiguration, stores: DataStores, queue: JobQueue,
+    intake: SpoolIntake, level: LiveLogLevel, status: StatusService, logger: Logger
+  ) {
+    self.loaded = loaded
+    self.current = current
+    self.stores = stores
+    self.queue = queue
+    self.intake = intake
+    self.level = level
+    self.status = status
+    self.logger = logger
+  }
+
+  /// Reads the configuration again, and puts it in force. What came of it is in the log, and told to the service manager.
+  /// - Throws: `ControlError.badConfiguration` with all that is wrong, `unavailable` when the daemon stops, or what failed:
+  ///   everything is as it was then.
+  func reload() async throws -> Reload {
+    let before = last
+    // It goes on, even if whoever asked for it is gone.
+    let next = Task {
+      _ = await before?.result
+      return try await tell()
+    }
+    last = next
+    return try await next.value
+  }
+
+  /// Lets no reload begin any more.
+  func stop() { isStopping = true }
+
+  private func tell() async throws -> Reload {
+    guard !isStopping else { throw ControlError.unavailable(reason: "The daemon is stopping.") }
+    status.reloading()
+    // The intake finishes what it has in hand, which may be many.
+    let patience = Patience(logger: logger)
+    defer { patience.end() }
+    do {
+      let reload = try await perform()
+      logger.notice("configuration: \(reload.words)")
+      await status.reloaded(nil)
+      return reload
+    } catch {
+      let mistakes = if case ControlError.badConfiguration(let mistakes) = error { mistakes } else { ["\(error)"] }
+      for mistake in mistakes { logger.error("configuration: \(mistake)") }
+      logger.error("configuration: it was refused, and nothing has changed")
+      await status.reloaded("the configuration was refused, and nothing has changed: \(mistakes.first ?? "")")
+      throw error
+    }
+  }
+
+  private func perform() async throws -> Reload {
+    let old = current.now
+    let (path, stores, since) = (loaded.path, stores, loaded.configuration)
+    let (read, new, schedules) = try await reading.result(of: {
+      let read = try Self.read(path, old.plan.operations)
+      let configuration = read.configuration.inForce(since: since)
+      let plan = SubmissionPlan(configuration: configuration, stores: stores, operations: old.plan.operations)
+      return (read, CurrentConfiguration.Snapshot(plan), try Self.schedules(of: plan, as: read))
+    })
+    let configuration = new.configuration
+    let settings = try configuration.spoolSettings()
+    let changes = old.configuration.changes(to: read.configuration)
+    do {
+      try await queue.reconfigure(JobQueueConfiguration(configuration, schedules)) { [current, level] in
+        current.put(new)
+        level.level = configuration.logLevel
+      }
+    } catch let error as JobQueueError {
+      throw ControlError.badConfiguration(error.description.split(separator: "\n").map { "\(path): \($0)" })
+    }
+    await intake.reconfigure(settings)
+    return Reload(changed: changes.now, needsRestart: changes.atStart)
+  }
+
+  /// The configuration as it is now, if nothing is wrong with it.
+  private static func read(_ path: String, _ operations: OperationCatalogue) throws -> LoadedConfiguration {
+    let problems: [ConfigurationProblem]
+    do {
+      let read = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
+      problems = try read.problems(operations)
+      if problems.isEmpty { return read }
+    } catch let error as ConfigurationProblems {
+      problems = error.problems
+    }
+    throw ControlError.badConfiguration(problems.map(\.description))
+  }
+
+  /// The schedules, if they and the recipes fit the stores as these are open.
+  private static func schedules(
+    of plan: SubmissionPlan, as read: LoadedConfiguration
+  ) throws -> [Jobs.ScheduleConfiguration] {
+    let (schedules, misfits) = try plan.fittingSchedules()
+    let all = try plan.recipeMisfits() + misfits
+    guard all.isEmpty else {
+      throw ControlError.badConfiguration(
+        all.map { misfit in
+          let words = misfit.description + (misfit.description.hasSuffix(".") ? "" : ".")
+          let what = "\(words) It needs a restart, for the stores and their models are those of the start."
+          return read.problem(.unfit(key: misfit.key, problem: what), with: misfit.key).description
+        })
+    }
+    return schedules
+  }
+}
+
+extension Reload {
+  /// For the log: `in force are recipes.people, keep; a restart is needed for socket`.
+  fileprivate var words: String {
+    var words =
+      changed.isEmpty ? "read again, nothing else is in force" : "in force are \(changed.joined(separator: ", "))"
+    if !needsRestart.isEmpty { words += "; a restart is needed for \(needsRestart.joined(separator: ", "))" }
+    return words
+  }
+}
+
+extension DaemonConfiguration {
+  /// What the intake is told.
+  func spoolSettings() throws -> SpoolSettings {
+    var timing = intake.timing
+    timing.rescanInterval = rescanInterval
+    return try SpoolSettings(
+      recipes: Set(recipes.map(\.name)), allowedFolders: allowedFolders, timing: timing, rules: intake.rules)
+  }
+}
+
+extension DispatchQueue {
+  /// What `body` makes on this queue.
+  fileprivate func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}

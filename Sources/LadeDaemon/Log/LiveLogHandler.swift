@@ -1,0 +1,50 @@
+import Logging
+import Synchronization
+
+/// The level that the configuration says, for every logger of the daemon at once.
+final class LiveLogLevel: Sendable {
+  private let value: Mutex<Logger.Level>
+
+  init(_ level: Logger.Level) { value = Mutex(level) }
+
+  var level: Logger.Level {
+    get { value.withLock { $0 } }
+    set { value.withLock { $0 = newValue } }
+  }
+}
+
+/// Lets another handler have what is logged from the configuration's level on, as that is at the time; or from a level of its
+/// own, where a logger was given one.
+struct LiveLogHandler: LogHandler {
+  let live: LiveLogLevel
+  private var handler: any LogHandler
+  private var own: Logger.Level?
+
+  init(_ live: LiveLogLevel, _ handler: any LogHandler) {
+    self.live = live
+    self.handler = handler
+    self.handler.logLevel = .trace
+  }
+
+  var logLevel: Logger.Level {
+    get { own ?? live.level }
+    set { own = newValue }
+  }
+
+  var metadata: Logger.Metadata {
+    get { handler.metadata }
+    set { handler.metadata = newValue }
+  }
+
+  var metadataProvider: Logger.MetadataProvider? {
+    get { handler.metadataProvider }
+    set { handler.metadataProvider = newValue }
+  }
+
+  subscript(metadataKey key: String) -> Logger.MetadataValue? {
+    get { handler[metadataKey: key] }
+    set { handler[metadataKey: key] = newValue }
+  }
+
+  func log(event: Logging.LogEvent) { handler.log(event: event) }
+}

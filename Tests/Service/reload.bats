@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# The service's configuration: drop-ins, variables, credentials, and reading it again.
+load outside.bash
+
+@test "systemctl reload puts a changed configuration in force, and says so" {
+  inside << 'END'
+    install_package
+    pid=$(main_pid)
+    mkdir -p /etc/lade/lade.yaml.d
+    printf 'lanes: {import: {concurrency: 4}}\nrecipes: {more: {store: main, entity: Person}}\n' > /etc/lade/lade.yaml.d/more.yaml
+    systemctl reload laded
+    in_force() { [[ $(ladectl lane list --json | jq '.lanes[] | select(.name == "import").concurrency') == 4 ]]; }
+    eventually in_force
+    equal "the process" "$pid" "$(main_pid)"
+    equal "the service" active "$(systemctl is-active laded)"
+    contains "the journal" "in force are lanes.import, recipes.more" "$(journalctl --unit laded)"
+    people 10 /tmp/people.csv
+    drop /tmp/people.csv more
+    eventually ended 1
+    equal "the rows" 10 "$(ladectl count Person)"
+END
+}
+
+@test "a configuration with mistakes fails the reload, and the daemon works on as before" {
+  inside << 'END'
+    install_package
+    pid=$(main_pid)
+    mkdir -p /etc/lade/lade.yaml.d
+    printf 'lanes: {import: {concurency: 4}}\n' > /etc/lade/lade.yaml.d/wrong.yaml
+    systemctl reload laded && die "it was taken"
+    contains "the journal" 'did you mean `concurrency`?' "$(journalctl --unit laded)"
+    # The daemon itself is asked, without the check before it.
+    kill -HUP "$pid"
+    told_so() { [[ $(journalctl --unit laded) == *"it was refused, and nothing has changed"* ]]; }
+    eventually told_so
+    ladectl reload && die "ladectl had it taken"
+    equal "the process" "$pid" "$(main_pid)"
+    equal "the service" active "$(systemctl is-active laded)"
+    equal "the lane" 1 "$(ladectl lane list --json | jq '.lanes[] | select(.name == "import").concurrency')"
+END
+}
+
+@test "an import that runs isn't disturbed by a reload" {
+  inside << 'END'
+    install_package
+    people 200000 /tmp/people.csv
+    drop /tmp/people.csv people
+    some() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }
+    eventually some
+    printf 'keep: {jobs: 500}\n' >> /etc/lade/lade.yaml
+    systemctl reload laded
+    eventually ended 1
+    equal "the rows" 200000 "$(ladectl count Person)"
+    equal "the attempts" 1 "$(ladectl list --json | jq '.jobs[0].attempt')"
+END
+}
+
+@test "variables of the unit are the last layer" {
+  inside << 'END'
+    install_package
+    mkdir -p /etc/systemd/system/laded.service.d
+    printf '[Service]\nEnvironment=LADE_LANES__IMPORT__CONCURRENCY=3\n' > /etc/systemd/system/laded.service.d/lanes.conf
+    systemctl daemon-reload
+    systemctl restart laded
+    equal "the lane" 3 "$(ladectl lane list --json | jq '.lanes[] | select(.name == "import").concurrency')"
+    printf '[Service]\nEnvironment=LADE_LANE=3\n' > /etc/systemd/system/laded.service.d/lanes.conf
+    systemctl daemon-reload
+    systemctl restart laded && die "it started"
+    contains "the journal" 'LADE_LANE: there is no key `lane`; did you mean `lanes`?' "$(journalctl --unit laded)"
+END
+}
