@@ -40,8 +40,8 @@ struct Ladectl: AsyncParsableCommand {
       CommandGroup(
         name: "The daemon and its configuration",
         subcommands: [
-          StatusCommand.self, StatsCommand.self, RecipeCommand.self, ScheduleCommand.self, Config.self, ReloadCommand.self,
-          Version.self,
+          StatusCommand.self, StatsCommand.self, RecipeCommand.self, ScheduleCommand.self, Config.self,
+          ReloadCommand.self, Version.self,
         ]),
       CommandGroup(
         name: "Without a daemon", subcommands: [Model.self, Completions.self, Manual.self]),

@@ -82,7 +82,10 @@ struct ReloadTests {
     try folder.write(text + "\nlaens: {}\n", to: "lade.yaml")
     daemon.hangUp()
     try await reloaded(2)
-    #expect(daemon.notices.contains { $0.hasPrefix("STATUS=the configuration was refused") && $0.contains("laens") })
+    func isTold(_ notice: String) -> Bool {
+      notice.hasPrefix("STATUS=the configuration was refused") && notice.contains("laens")
+    }
+    while !daemon.notices.contains(where: isTold) { _ = try await folder.asked(Status.self, "status") }
     #expect(try await folder.asked(LaneList.self, "lane", "list").lanes.first?.concurrency == 4)
     try folder.write(text, to: "lade.yaml")
     daemon.hangUp()
@@ -100,7 +103,7 @@ struct ReloadTests {
     try FileManager.default.createDirectory(atPath: folder.file("lade.yaml.d"), withIntermediateDirectories: true)
     try folder.write("lanes: { import: { concurrency: 4 } }\nkeep: { jbos: 3 }\n", to: "lade.yaml.d/a.yaml")
     let mistakes = [
-      "lade.yaml:6:42: there is no key `recipes.more.lnae`; did you mean `lane`?",
+      "lade.yaml:7:40: there is no key `recipes.more.lnae`; did you mean `lane`?",
       "lade.yaml.d/a.yaml:2:9: there is no key `keep.jbos`; did you mean `jobs`?",
     ]
     let told = try await refused(folder)
@@ -121,7 +124,7 @@ struct ReloadTests {
       text.replacing(Self.members, with: Self.members + "  more: { store: main, entity: Membre }\n")
         + "\nschedules: { n: { calendar: daily, job: { kind: chekc } } }\n", to: "lade.yaml")
     let misfits = try await refused(folder)
-    #expect(misfits.contains("lade.yaml:6:25: recipe more: entity: store main has no entity Membre"), "\(misfits)")
+    #expect(misfits.contains("lade.yaml:7:24: recipe more: entity: store main has no entity Membre"), "\(misfits)")
     #expect(misfits.contains("schedule n: kind: there is no kind of job chekc"), "\(misfits)")
 
     #expect(try await folder.asked(RecipeList.self, "recipe", "list").recipes.map(\.name) == ["members"])
