@@ -21,6 +21,24 @@ struct ControlLogTests {
     #expect(ring.lines(LogQuery(job: 8)).isEmpty)
   }
 
+  @Test("every logger follows the level of the configuration, but those that have one of their own")
+  func level() {
+    let (ring, level) = (LogRing(), LiveLogLevel(.info))
+    let logger = Logger(label: "test") { _ in LiveLogHandler(level, MultiplexLogHandler([RingLogHandler(ring)])) }
+    var (own, copy) = (logger, logger)
+    own.logLevel = .notice
+    copy[metadataKey: "lane"] = "bulk"
+    func logged() -> [String] {
+      for each in [logger, own, copy] { each.debug("a") }
+      return ring.lines(LogQuery()).map { $0.metadata["lane"] ?? "none" }
+    }
+    #expect(logged() == [])
+    level.level = .debug
+    #expect(logged() == ["none", "bulk"])
+    level.level = .error
+    #expect(logged() == ["none", "bulk"])
+  }
+
   @Test("of more lines than it has room for it keeps the last, each no longer than so much")
   func bounds() {
     let ring = LogRing()
