@@ -39,7 +39,10 @@ struct MigrateJobTests {
     }
 
     var migrate: @Sendable (MaintenanceWatch) throws -> MigrationReport {
-      get throws { try #require(StoreUpkeep.of(configuration, stores)["main"]?.migrate) }
+      get throws {
+        let current = CurrentConfiguration(.init(SubmissionPlan(configuration: configuration, stores: stores)))
+        return try #require(StoreUpkeep.of(current, stores)["main"]?.migrate)
+      }
     }
 
     func context() throws -> ManagedObjectContext {
