@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A daemon whose configuration is read again", .startsDaemons, .timeLimit(.minutes(20)))
 struct ReloadTests {
-  private static let members = "  members: { store: main, entity: Member }\n"
+  private static let members = "  members: { store: main, entity: Member, mode: insert }\n"
 
   private func started(_ more: String = "") async throws -> (DaemonFolder, DaemonProcess) {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.members, more: more)
@@ -157,7 +157,7 @@ struct ReloadTests {
 
   @Test("leaves an import alone that runs")
   func running() async throws {
-    let members = Members(rows: 100_000, faults: 50)
+    let members = Members(rows: 40_000, faults: 50)
     let (folder, daemon) = try await started()
     try folder.drop(members.csv, as: "members.csv", into: "members")
     let job = try #require(try await folder.jobs().first)
