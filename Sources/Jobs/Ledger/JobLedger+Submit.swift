@@ -74,6 +74,7 @@ extension LedgerTurn {
   ) throws -> Result<(job: Job, isNew: Bool), JobQueueError> {
     do {
       if let known = try existing(for: submission) { return .success((known, false)) }
+      try check(lane: submission.lane)
       if let number = submission.batch { _ = try openBatch(number) }
       for dependency in submission.after { _ = try followed(by: dependency) }
     } catch let error as JobQueueError {

@@ -15,6 +15,7 @@ import Synchronization
 protocol LedgerObserver: AnyObject, Sendable {
   /// The names of the lanes that there are now. They change on the ledger's queue only.
   var lanesNow: [String] { get }
+  func hasLane(_ name: String) -> Bool
   /// A turn is about to change a job that is available.
   /// - Returns: whether its operation has begun, and only its claim isn't written yet.
   func ledgerWillChange(_ id: Int64, in lane: String) -> Bool

@@ -40,8 +40,8 @@ final class LedgerTurn {
 
   /// - Throws: ``JobQueueError/unknownLane(_:known:)`` for a lane that isn't there any more: who asked may have asked before.
   func check(lane: String) throws {
-    guard let known = observer?.lanesNow, !known.contains(lane) else { return }
-    throw JobQueueError.unknownLane(lane, known: known)
+    guard let observer, !observer.hasLane(lane) else { return }
+    throw JobQueueError.unknownLane(lane, known: observer.lanesNow)
   }
 
   /// The job of that number.

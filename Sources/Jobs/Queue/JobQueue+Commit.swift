@@ -5,6 +5,8 @@ import Foundation
 extension JobQueue: LedgerObserver {
   var lanesNow: [String] { Array(lanes.keys) }
 
+  func hasLane(_ name: String) -> Bool { lanes[name] != nil }
+
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
   func ledgerWillCommit(_ turn: LedgerTurn) {
     let now = clock.now()

@@ -67,8 +67,9 @@ extension JobQueue {
     guard operations.factory(for: submission.kind) != nil else {
       throw .unknownKind(submission.kind, known: operations.kinds)
     }
-    let known = known ?? lanesNow
-    guard known.contains(submission.lane) else { throw .unknownLane(submission.lane, known: known) }
+    guard known?.contains(submission.lane) ?? hasLane(submission.lane) else {
+      throw .unknownLane(submission.lane, known: known ?? lanesNow)
+    }
     guard submission.maxAttempts > 0, submission.maxAttempts <= Int(Int32.max) else {
       throw .invalidSubmission("it has to be tried at least once")
     }

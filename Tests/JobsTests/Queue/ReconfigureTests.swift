@@ -83,7 +83,14 @@ struct ReconfigureTests {
     try await queue.start()
     try await queue.reconfigure(Self.configuration())
     // It was looked at, as a job that may be, before that.
-    await #expect(throws: JobQueueError.self) { try await queue.ledger.submit(.of("noop", lane: "bulk")) }
+    let late = JobSubmission.of("noop", lane: "bulk")
+    await #expect(throws: JobQueueError.unknownLane("bulk", known: ["import"])) {
+      let receipt: JobReceipt = try await queue.ledger.submit(late)
+      Issue.record("\(receipt)")
+    }
+    let answers: [JobAnswer] = try await queue.ledger.submit([.of("noop"), late])
+    #expect(answers.last == .refused(.unknownLane("bulk", known: ["import"])) && answers.first?.isNew == true)
+    if let made = answers.first { _ = try await queue.whenEnded(made.number) }
     #expect(try await queue.counts()[.available] == 0)
   }
 
