@@ -11,7 +11,8 @@ docdir ?= $(datadir)/doc/lade
 sysconfdir ?= /etc
 unitdir ?= $(prefix)/lib/systemd/system
 SECONDS_EACH ?= 60
-SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers
+MINUTES ?= 10
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one and the same configuration, so that nothing is compiled twice.
@@ -21,11 +22,9 @@ TEST_FLAGS = --parallel --disable-xctest
 # The tests of objects and imports compute; those of the daemon wait for sockets and files, and shouldn't starve beside them.
 COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
 TEST = test --skip-build $(TEST_FLAGS)
-# Swift's libraries are part of the programs.
-RELEASE = -c release --static-swift-stdlib -Xlinker --gc-sections
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-tsan fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,9 +32,9 @@ help: ## list these targets
 deps: ## find out what is missing and install just that (Debian, Ubuntu)
 	@.ci/deps
 
-build: deps ## laded and ladectl, optimised, in .build/release; they need no Swift to run
-	@$(SWIFT) build $(RELEASE) --product laded
-	@$(SWIFT) build $(RELEASE) --product ladectl
+build: deps ## laded and ladectl, optimised, in .build/release
+	@$(SWIFT) build -c release --product laded
+	@$(SWIFT) build -c release --product ladectl
 
 man: build ## ladectl's manual pages and completion scripts, in .build/man1 and .build/completions
 	@mkdir -p .build/man1 .build/completions
@@ -59,6 +58,16 @@ test: deps ## the test suite
 test-tsan: deps ## the test suite under ThreadSanitizer, laded's processes included; half an hour
 	@.ci/test-tsan
 
+test-systemd: ## the package under a real systemd, in throw-away namespaces; says where that can't be
+	@if why=$$(Tests/Service/with-systemd --check 2>&1); then \
+	  $(MAKE) --no-print-directory deb && bats --jobs 2 Tests/Service; \
+	else \
+	  echo "test-systemd: left out: $$why"; \
+	fi
+
+soak: deb ## the service under mixed load for MINUTES=10: memory and descriptors have to stay flat
+	@Tests/Service/soak $(MINUTES)
+
 fuzz: deps ## each reader of files under libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)
 
@@ -67,6 +76,7 @@ check: deps lint ## what a change has to pass: lint, a build with warnings as er
 	@$(STRICT) $(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(STRICT) $(SWIFT) $(TEST) --skip $(COMPUTING)
 	@$(MAKE) --no-print-directory example
+	@$(MAKE) --no-print-directory test-systemd
 
 example: deps ## a package outside that uses the object layer, with classes from its model: built and run
 	@$(SWIFT) run --package-path Tests/ExamplePackage --scratch-path .build/example

@@ -4,6 +4,9 @@ package struct Problem: Codable, Sendable, Hashable, Error {
   /// The content type that it is sent as.
   package static let contentType = "application/problem+json"
 
+  /// The code where the daemon can't open a file that it was told to read; its submitter perhaps can.
+  package static let unreachableSource = "unreachable_source"
+
   /// A URI that stands for this kind of problem: `urn:lade:problem:` and the code.
   package var type: String
   /// The kind of problem, in words that are always the same.

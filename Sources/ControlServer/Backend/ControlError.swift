@@ -10,6 +10,8 @@ package enum ControlError: Error, Sendable, Hashable {
   case noSuchRecipe(String, known: [String])
   /// Something in the request isn't what it should be.
   case invalid(field: String, reason: String, hint: String? = nil)
+  /// The daemon can't open a file that it was told to read.
+  case unreachableSource(reason: String, hint: String? = nil)
   /// The peer may not do this.
   case forbidden(reason: String, hint: String? = nil)
   /// Not in this state, such as cancelling a job that has ended.
@@ -42,6 +44,10 @@ package enum ControlError: Error, Sendable, Hashable {
       Problem(
         status: 422, code: "invalid_request", title: "The request can't be carried out",
         detail: "\(field): \(reason)", hint: hint)
+    case .unreachableSource(let reason, let hint):
+      Problem(
+        status: 422, code: Problem.unreachableSource, title: "The file can't be opened", detail: "source: \(reason)",
+        hint: hint)
     case .forbidden(let reason, let hint):
       Problem(status: 403, code: "forbidden", title: "Not allowed", detail: reason, hint: hint)
     case .conflict(let reason, let hint):

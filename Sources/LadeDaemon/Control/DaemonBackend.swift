@@ -57,10 +57,9 @@ struct DaemonBackend: ControlBackend {
   /// A job as clients see it.
   func shown(_ job: JobSnapshot) -> ControlAPI.Job { ControlAPI.Job(job, rejects: configuration.rejects) }
 
-  private static func hint(for refusal: SubmissionRefusal) -> String? {
-    guard case .cannotOpen = refusal else { return nil }
-    return "The daemon opens the file itself: is the path right, and may its user, \(geteuid()), read it?"
-  }
+  private static let openingHint =
+    "The daemon opens the file itself: is the path right, and may its user, \(geteuid()), read it? A service sees no home "
+    + "directory, and has a /tmp of its own."
 
   /// The parts' refusals as the client's.
   func translating<T: Sendable>(_ body: () async throws -> T) async throws -> T {
@@ -71,7 +70,10 @@ struct DaemonBackend: ControlBackend {
         field: problem.field, reason: problem.reason, hint: problem.advice.isEmpty ? nil : problem.advice)
     } catch let refusal as SubmissionRefusal {
       if case .notTheSubmitters = refusal { throw ControlError.forbidden(reason: refusal.description) }
-      throw ControlError.invalid(field: "source", reason: refusal.description, hint: Self.hint(for: refusal))
+      if case .cannotOpen = refusal {
+        throw ControlError.unreachableSource(reason: refusal.description, hint: Self.openingHint)
+      }
+      throw ControlError.invalid(field: "source", reason: refusal.description)
     } catch let error as JobQueueError {
       switch error {
       case .noSuchJob(let id): throw ControlError.noSuchJob(id)

@@ -30,8 +30,8 @@ struct PathTrouble {
   private static func look(at path: String) -> (cause: DaemonError.Cause, advice: String)? {
     var place = path
     var status = stat()
+    // What can't be looked at is behind a folder that isn't open, or isn't there: then its folder tells.
     while stat(place, &status) != 0 {
-      if errno == EACCES { return denied(at: place, status: nil) }
       guard let slash = place.lastIndex(of: "/"), place.count > 1 else { return nil }
       place = slash == place.startIndex ? "/" : String(place[..<slash])
     }
@@ -48,10 +48,7 @@ struct PathTrouble {
     return denied(at: place, status: status)
   }
 
-  private static func denied(at place: String, status: stat?) -> (cause: DaemonError.Cause, advice: String) {
-    guard let status else {
-      return (.notPermitted, "The daemon (\(user(geteuid()))) may not look into the folder of \(place)")
-    }
+  private static func denied(at place: String, status: stat) -> (cause: DaemonError.Cause, advice: String) {
     let mode = String(status.st_mode & 0o7777, radix: 8)
     return (
       .notPermitted,

@@ -57,6 +57,25 @@ struct ControlSocketTests {
     withExtendedLifetime(other) {}
   }
 
+  @Test("a socket that is passed is served, and is its maker's before and after")
+  func passed() async throws {
+    let directory = try TemporaryDirectory()
+    let theirs = try PlainSocket(boundTo: directory.file("s"), listening: true)
+    let client = try PlainSocket(connectingTo: directory.file("s"))
+    try await RunningServer.with(MemoryBackend(), at: directory.file("s"), passed: dup(theirs.descriptor)) {
+      server async throws in
+      #expect(try await ask(server.path, .GET, "/v1/status").status == 200)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["s"])
+    }
+    // Who connects now waits for the next server.
+    let next = try PlainSocket(connectingTo: directory.file("s"))
+    try await RunningServer.with(MemoryBackend(), at: directory.file("s"), passed: dup(theirs.descriptor)) {
+      server async throws in
+      #expect(try await ask(server.path, .GET, "/v1/status").status == 200)
+    }
+    withExtendedLifetime((client, next, theirs)) {}
+  }
+
   @Test("a second daemon is refused, and the first goes on")
   func second() async throws {
     let directory = try TemporaryDirectory()

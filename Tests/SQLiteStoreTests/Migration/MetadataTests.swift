@@ -45,6 +45,24 @@ struct MetadataTests {
     #expect(throws: ManagedObjectError.self) { try coordinator.metadata(for: "nobody") }
   }
 
+  @Test("of a later format, the file is refused and left as it is; one from before formats were noted is taken")
+  func formats() throws {
+    let file = directory.file("a.sqlite")
+    try open(.sqlite).0.close()
+    func write(_ sql: String) throws { try DatabaseQueue(path: file.path).write { try $0.execute(sql: sql) } }
+    try write("UPDATE lade_metadata SET value = '2' WHERE key = 'format'")
+    let before = try Data(contentsOf: file)
+    let error = #expect(throws: ManagedObjectError.self) { try open(.sqlite) }
+    #expect(error?.description.contains("a later version of Lade made it (format 2") == true, "\(error as Any)")
+    #expect(try Data(contentsOf: file) == before)
+    try write("DELETE FROM lade_metadata WHERE key = 'format'")
+    try open(.sqlite).0.close()
+    let format = try DatabaseQueue(path: file.path).read {
+      try String.fetchOne($0, sql: "SELECT value FROM lade_metadata WHERE key = 'format'")
+    }
+    #expect(format == "1")
+  }
+
   @Test("is read from a file without a model, with the model that made it")
   func files() throws {
     let (coordinator, identifier) = try open(.sqlite)

@@ -17,7 +17,7 @@ struct Submitter: Sendable {
     var old: Set<Int64> = []
     for submission in submissions {
       let asked = Date()
-      let job = try await session.client.submit(submission)
+      let job = try await submit(submission)
       jobs.append(job)
       // It is the daemon's word on the same clock.
       if submission.uniqueKey != nil, job.submittedAt < asked.addingTimeInterval(-Self.rounding) {
@@ -34,7 +34,12 @@ struct Submitter: Sendable {
     do {
       for start in stride(from: 0, to: submissions.count, by: JobsSubmission.maximumJobs) {
         let some = submissions[start..<min(start + JobsSubmission.maximumJobs, submissions.count)]
+        let first = receipts.count
         receipts += try await session.client.submit(Array(some))
+        for (place, submission) in zip(first..., some)
+        where receipts[place].problem?.code == Problem.unreachableSource {
+          if let job = try await submitCopy(of: submission) { receipts[place] = JobReceipt(id: job.id) }
+        }
       }
     } catch {
       try await report(receipts)
@@ -61,6 +66,28 @@ struct Submitter: Sendable {
     }
     guard !jobs.isEmpty else { return }
     try report(jobs, Set(receipts.filter { $0.isOld == true }.compactMap(\.id)), isList: true)
+  }
+
+  /// Hands one in; where the daemon can't open the file, a copy of it in the spool.
+  private func submit(_ submission: JobSubmission) async throws -> Job {
+    do {
+      return try await session.client.submit(submission)
+    } catch ControlClientError.refused(let problem) where problem.code == Problem.unreachableSource {
+      guard let job = try await submitCopy(of: submission) else { throw ControlClientError.refused(problem) }
+      return job
+    }
+  }
+
+  /// - Returns: nil if there is no file that can be copied.
+  private func submitCopy(of submission: JobSubmission) async throws -> Job? {
+    guard let source = submission.source,
+      let copy = SpoolCopy(of: source, inSpool: try await session.client.status().spool)
+    else { return nil }
+    // The daemon has made its own by the answer.
+    defer { copy.remove() }
+    var submission = submission
+    submission.source = copy.path
+    return try await session.client.submit(submission)
   }
 
   private func report(_ jobs: [Job], _ old: Set<Int64>, isList: Bool) throws {

@@ -21,8 +21,10 @@ enum Products {
   /// This process's environment, without what would lead a program to another daemon or service manager.
   static func environment(_ more: [String: String]) -> [String: String] {
     var environment = ProcessInfo.processInfo.environment
-    for name in ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID"] { environment[name] = nil }
     for name in environment.keys where name.hasPrefix("LADE_") { environment[name] = nil }
+    for name in ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "WATCHDOG_USEC", "JOURNAL_STREAM"] {
+      environment[name] = nil
+    }
     environment["TZ"] = "UTC"
     return environment.merging(more) { _, new in new }
   }

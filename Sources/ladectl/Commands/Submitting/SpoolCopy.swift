@@ -1,0 +1,55 @@
+import ControlAPI
+import Glibc
+
+/// A copy of a file in the spool's `tmp/`, for a daemon that can't open the file where it is: a service sees no home directory
+/// and has a `/tmp` of its own. Whoever is in the spool's group may write there, and the daemon reads it by that group.
+struct SpoolCopy: Sendable {
+  private static let piece = 1 << 20
+
+  private let folder: String
+  /// The copy, under the file's own name.
+  let path: String
+
+  /// Copies; leaves nothing behind where that fails.
+  /// - Returns: nil if the file can't be read or `tmp/` can't be written to.
+  init?(of source: String, inSpool spool: String) {
+    let input = open(source, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { return nil }
+    defer { close(input) }
+    var status = stat()
+    guard fstat(input, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    // A dot name, so that whoever looks takes it for what isn't ready. The folder hands the spool's group on.
+    folder = "\(spool)/tmp/.ladectl-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+    path = folder + "/" + (source.split(separator: "/").last.map(String.init) ?? "file")
+    guard mkdir(folder, 0o750) == 0 else { return nil }
+    guard Self.copy(input, to: path) else {
+      remove()
+      return nil
+    }
+  }
+
+  /// Takes it away.
+  func remove() {
+    unlink(path)
+    rmdir(folder)
+  }
+
+  private static func copy(_ input: Int32, to path: String) -> Bool {
+    let output = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)
+    guard output >= 0 else { return false }
+    defer { close(output) }
+    var bytes = [UInt8](repeating: 0, count: piece)
+    while true {
+      let count = read(input, &bytes, bytes.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count == 0 }
+      var written = 0
+      while written < count {
+        let more = bytes.withUnsafeBytes { write(output, $0.baseAddress.map { $0 + written }, count - written) }
+        if more < 0, errno == EINTR { continue }
+        guard more > 0 else { return false }
+        written += more
+      }
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Jobs
+
+@Suite("A round through the queue")
+struct RoundTests {
+  /// What a round has told.
+  private final class Told: Sendable {
+    let stations = Mutex<[QueueRoundStation]>([])
+    let end = Mutex<[String]>([])
+
+    func round(_ queue: JobQueue) async {
+      await withCheckedContinuation { continuation in
+        queue.round(
+          arrived: { station in self.stations.withLock { $0.append(station) } },
+          finished: { error in
+            self.end.withLock { $0.append(error.map { "\($0)" } ?? "good") }
+            continuation.resume()
+          })
+      }
+    }
+  }
+
+  private static let lanes = [LaneConfiguration(name: "b", concurrency: 1), .init(name: "a", concurrency: 1)]
+
+  @Test("passes the store and every lane, while jobs take all of these lanes' places", arguments: StoreKind.allCases)
+  func round(_ kind: StoreKind) async throws {
+    let gate = Gate()
+    let house = try TestHouse(kind)
+    let queue = try house.queue(["wait": passing(gate)], lanes: Self.lanes)
+    try await queue.start()
+    for lane in ["a", "b"] { _ = try await queue.submit(JobSubmission(kind: "wait", lane: lane, submittedBy: "test")) }
+    await gate.arrivals(2)
+    let told = Told()
+    await told.round(queue)
+    #expect(told.stations.withLock { $0 } == [.store, .lane("a"), .lane("b")])
+    #expect(told.end.withLock { $0 } == ["good"])
+    gate.open(2)
+    await queue.drain(timeout: .seconds(600))
+  }
+
+  private func hold(_ place: String, of queue: JobQueue, at gate: Gate) {
+    if place == "store" {
+      queue.ledger.context.perform { gate.pass() }
+    } else {
+      queue.lanes["b"]?.operations.underlyingQueue?.async { gate.pass() }
+    }
+  }
+
+  @Test("comes back from what hangs only when that goes on", arguments: ["store", "lane"])
+  func hang(_ place: String) async throws {
+    let house = try TestHouse(.inMemory)
+    let queue = try house.queue(lanes: Self.lanes)
+    try await queue.start()
+    let gate = Gate()
+    hold(place, of: queue, at: gate)
+    await gate.arrivals(1)
+    let told = Told()
+    async let coming: Void = told.round(queue)
+    // What is behind it in the same line waits as well: so it has got there, and no further.
+    let station = place == "store" ? QueueRoundStation.store : .lane("b")
+    while told.stations.withLock({ $0.last }) != station { await Task.yield() }
+    #expect(told.end.withLock { $0 } == [])
+    gate.open()
+    await coming
+    #expect(told.end.withLock { $0 } == ["good"])
+    await queue.drain(timeout: .seconds(600))
+  }
+}
