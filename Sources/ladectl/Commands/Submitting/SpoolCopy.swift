@@ -13,7 +13,7 @@ struct SpoolCopy: Sendable {
   /// Copies; leaves nothing behind where that fails.
   /// - Returns: nil if the file can't be read or `tmp/` can't be written to.
   init?(of source: String, inSpool spool: String) {
-    let input = open(source, O_RDONLY | O_CLOEXEC)
+    let input = open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard input >= 0 else { return nil }
     defer { close(input) }
     var status = stat()

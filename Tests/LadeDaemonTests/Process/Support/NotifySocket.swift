@@ -21,6 +21,12 @@ final class NotifySocket: @unchecked Sendable {
       close(descriptor)
       throw POSIXError(.init(rawValue: code) ?? .EIO)
     }
+    // A daemon may run as another user.
+    guard chmod(path, 0o777) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw POSIXError(.init(rawValue: code) ?? .EIO)
+    }
     self.descriptor = descriptor
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     source.setEventHandler { [weak self] in
