@@ -76,7 +76,6 @@ check: deps lint ## what a change has to pass: lint, a build with warnings as er
 	@$(STRICT) $(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(STRICT) $(SWIFT) $(TEST) --skip $(COMPUTING)
 	@$(MAKE) --no-print-directory example
-	@$(MAKE) --no-print-directory test-systemd
 
 example: deps ## a package outside that uses the object layer, with classes from its model: built and run
 	@$(SWIFT) run --package-path Tests/ExamplePackage --scratch-path .build/example
