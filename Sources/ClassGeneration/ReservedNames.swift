@@ -4,7 +4,7 @@ enum ReservedNames {
   static let properties: Set<String> = [
     "changedValues", "committedValues", "debugDescription", "description", "entity", "faultingState", "hasChanges",
     "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
-    "keyPathNames", "managedObjectContext", "objectID", "propertyNames", "propertyTypes", "self",
+    "keyPathNames", "managedObjectContext", "objectID", "propertyNames", "propertyTypes", "self", "validatesValues",
   ]
 
   /// What to do about a property of that name; nil when it may have it.
