@@ -130,8 +130,8 @@ struct LogCopierTests {
     begun.wait()
     Thread.detachNewThread { goOn.signal() }
     file.copier.stop()
-    let begunBefore = copies.items.count
-    #expect(ended.load(ordering: .relaxed) == begunBefore)
+    let (begunBefore, endedBefore) = (copies.items.count, ended.load(ordering: .relaxed))
+    #expect(endedBefore == begunBefore)
     #expect(try file.save(100) <= 4 * LogFile.size * LogFile.page)
     #expect(copies.items.count == begunBefore)
     #expect(try file.isWhole())
