@@ -38,7 +38,8 @@ final class DirectoryHandle: Sendable {
   /// Opens a directory in this one and creates it with `mode` if there is none; an existing one keeps its mode.
   func directory(_ name: FileName, creatingWith mode: mode_t) throws -> DirectoryHandle {
     if let found = try directory(name) { return found }
-    if mkdirat(descriptor.number, name.terminated, mode) == 0 {
+    // The service may not name the bit that hands the group on, not even here; the folder above has it.
+    if mkdirat(descriptor.number, name.terminated, mode & 0o777) == 0 {
       try synchronise()
       guard let made = try directory(name) else {
         throw SpoolError.system(call: "mkdir", path: place(name), code: ENOENT)
