@@ -32,7 +32,7 @@ struct ScheduledFiles: Sendable {
       // As for somebody who owns nothing: the file's real place has to be in an allowed folder.
       let file = try directories.openSubmitted(path, for: .max, allowedFolders: folders)
       let activeName = SpoolDirectories.activeName(job: job.id, originalName: file.name)
-      try directories.adopt(file, as: activeName)
+      try directories.adopt(file, as: activeName, forJobMade: job.submittedAt.timeIntervalSince1970)
       return activeName
     }
   }

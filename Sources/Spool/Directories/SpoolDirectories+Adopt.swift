@@ -85,8 +85,13 @@ extension SpoolDirectories {
   }
 
   /// Copies a submitted file to `active/`, whole and on the disk when this returns. Blocks.
-  package func adopt(_ submitted: SubmittedFile, as activeName: String) throws {
-    try HandOver(directories: self).copy(submitted.file, to: activeName)
+  /// - Parameter made: when its job was made, in seconds since 1970, if that may have been copied for before: what has its name
+  ///   since then is that copy, which a kill left before the job heard of it. What is older is an earlier queue's, and stays.
+  package func adopt(_ submitted: SubmittedFile, as activeName: String, forJobMade made: Double? = nil) throws {
+    let there = try made == nil ? nil : handle(.active).status(of: FileName(activeName))
+    // The clock that files are stamped by is some milliseconds behind.
+    let isThere = there.map { Double($0.changed) / 1e9 > (made ?? .infinity) - 1 } ?? false
+    if !isThere { try HandOver(directories: self).copy(submitted.file, to: activeName) }
     try handle(.active).synchronise()
   }
 
