@@ -10,8 +10,10 @@ struct Laded: AsyncParsableCommand {
     abstract: "Imports the files of a spool into typed objects in a store.",
     discussion: """
       Stays in the foreground. SIGTERM ends it: the spool is left alone, running jobs end at their next batch and go \
-      on after the next start. SIGHUP has it read its configuration again. Exit status: 0 after SIGTERM, 70 after an error while it worked, 78 for a configuration \
-      with mistakes, 75 when another laded works on the same directories, 74 when a directory or store can't be used.
+      on after the next start; a second one ends it at once. SIGHUP has it read its configuration again, SIGUSR1 write its \
+      state to the log. Exit status: 0 after SIGTERM, 65 for a store of a later version or none, 70 after an error while it \
+      worked, 74 when a directory or store can't be used, 75 when another laded works on the same directories, 77 when one \
+      is somebody else's, 78 for a configuration with mistakes.
       """,
     version: Daemon.version)
 
