@@ -10,6 +10,8 @@ struct LedgerChange: Sendable {
   /// Where it stood before the turn; nil if it is new.
   var from: JobState?
   var actions: [JobAction]
+  /// What the turn has recorded of it, oldest first.
+  var steps: [JobSnapshot.Transition] = []
   /// Whether it was removed from the store.
   var isRemoved = false
 }
@@ -20,7 +22,7 @@ final class LedgerTurn {
   let now: Date
   private let backoff: Backoff
   private let observer: (any LedgerObserver)?
-  private var changes: [(job: Job, from: JobState?, actions: [JobAction])] = []
+  private var changes: [(job: Job, from: JobState?, actions: [JobAction], steps: [JobSnapshot.Transition])] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var removals: [LedgerChange] = []
   /// Jobs that are new, or have their files now.
@@ -72,21 +74,16 @@ final class LedgerTurn {
     } catch {
       throw JobQueueError.notPossible(id: job.objectID.number, error)
     }
+    var step: JobSnapshot.Transition?
     if after != before {
       job.take(after)
       // Why it ended stays, whatever is learnt of it afterwards.
       if before.state?.isEnded != true || after.state != before.state { job.reason = reason }
-      let transition = try context.insert(JobTransition.self)
-      transition.at = now
-      transition.fromState = before.state
-      transition.toState = after.state
-      transition.reason = reason
-      transition.requestedBy = who
-      transition.job = job
+      step = try insert(from: before.state, to: after.state, reason: reason, by: who, of: job)
     } else if actions.isEmpty {
       return
     }
-    note(job, from: before.state, actions)
+    note(job, from: before.state, actions, step)
     if before.state?.isEnded != after.state?.isEnded, before.state != nil { try tell(job, from: before.state) }
   }
 
@@ -105,14 +102,21 @@ final class LedgerTurn {
   /// Records something about a job that doesn't move it.
   func record(_ job: Job, reason: String, by who: String) throws {
     if hasBegun(job) { try claim(job) }
+    let step = try insert(from: job.jobState, to: job.jobState, reason: reason, by: who, of: job)
+    note(job, from: job.jobState, [], step)
+  }
+
+  private func insert(
+    from: JobState?, to: JobState?, reason: String, by who: String?, of job: Job
+  ) throws -> JobSnapshot.Transition? {
     let transition = try context.insert(JobTransition.self)
     transition.at = now
-    transition.fromState = job.jobState
-    transition.toState = job.jobState
+    transition.fromState = from
+    transition.toState = to
     transition.reason = reason
     transition.requestedBy = who
     transition.job = job
-    note(job, from: job.jobState, [])
+    return to.map { JobSnapshot.Transition(at: now, from: from, to: $0, reason: reason, by: who) }
   }
 
   /// Notes that a job is new, or has its file now: if it may run, it may be claimed at once.
@@ -140,12 +144,16 @@ final class LedgerTurn {
     }
   }
 
-  private func note(_ job: Job, from: JobState?, _ actions: [JobAction]) {
+  private func note(
+    _ job: Job, from: JobState?, _ actions: [JobAction], _ step: JobSnapshot.Transition? = nil
+  ) {
+    let steps = step.map { [$0] } ?? []
     if let place = places[ObjectIdentifier(job)] {
       changes[place].actions += actions
+      changes[place].steps += steps
     } else {
       places[ObjectIdentifier(job)] = changes.count
-      changes.append((job, from, actions))
+      changes.append((job, from, actions, steps))
     }
   }
 
@@ -174,6 +182,8 @@ final class LedgerTurn {
   /// Commits the turn.
   func save() throws -> [LedgerChange] {
     try context.save()
-    return try changes.map { LedgerChange(job: try $0.job.snapshot(), from: $0.from, actions: $0.actions) } + removals
+    return try changes.map {
+      LedgerChange(job: try $0.job.snapshot(), from: $0.from, actions: $0.actions, steps: $0.steps)
+    } + removals
   }
 }

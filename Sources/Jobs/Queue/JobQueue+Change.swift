@@ -75,7 +75,7 @@ extension JobQueue {
       try turn.remove(job)
       return { snapshot }
     }
-    logger.info("jobs: removed", metadata: ["job": "\(id)", "by": "\(who)"])
+    logger.info("job \(id): removed by \(who)", metadata: job.logMetadata)
     return job
   }
 

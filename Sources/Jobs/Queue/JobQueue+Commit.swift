@@ -60,9 +60,7 @@ extension JobQueue: LedgerObserver {
     var ended: [JobSnapshot] = []
     for change in changes {
       let job = change.job
-      logger.debug(
-        "jobs: \(change.from?.rawValue ?? "new") → \(job.state.rawValue)",
-        metadata: ["job": "\(job.id)", "kind": "\(job.kind)", "reason": "\(job.reason ?? "")"])
+      for step in change.steps { logger.log(step, of: job) }
       state.withLock { state in
         let isClaimedAtOnce = change.from == nil && job.state == .running
         if isClaimedAtOnce { state.counts?.move(in: job.lane, from: nil, to: .available) }
@@ -140,8 +138,8 @@ extension JobQueue: LedgerObserver {
         try await hooks.removed(job)
       } catch {
         logger.error(
-          "jobs: what is left of a removed job couldn't be removed",
-          metadata: ["job": "\(job.id)", "error": "\(error)"])
+          "job \(job.id): it was removed, and what is left of it couldn't be",
+          metadata: job.logMetadata.adding(["error": "\(error)"]))
       }
     }
   }
@@ -158,8 +156,8 @@ extension JobQueue: LedgerObserver {
       try await hooks.finished(job)
     } catch {
       logger.error(
-        "jobs: a file couldn't be put away; it stays in active/ until the next start",
-        metadata: ["job": "\(job.id)", "file": "\(job.activeName ?? "-")", "error": "\(error)"])
+        "job \(job.id): its file couldn't be put away, and stays in active/ until the next start",
+        metadata: job.logMetadata.adding(["file": "\(job.activeName ?? "-")", "error": "\(error)"]))
     }
     let (waiters, isPruningCut) = state.withLock { state in
       state.settling.remove(job.id)

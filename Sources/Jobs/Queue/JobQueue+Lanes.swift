@@ -43,11 +43,11 @@ extension JobQueue {
   }
 
   private func set(
-    _ lane: String, _ what: Logger.Message, _ change: @escaping @Sendable (LaneSetting, Date) -> Void
+    _ lane: String, _ what: String, _ change: @escaping @Sendable (LaneSetting, Date) -> Void
   ) async throws -> LaneSnapshot {
     guard let known = lanes[lane] else { throw JobQueueError.unknownLane(lane, known: Array(lanes.keys)) }
     let setting = try await ledger.set(lane, change)
-    logger.notice(what, metadata: ["lane": "\(lane)"])
+    logger.notice("lane \(lane): \(what)", metadata: ["lane": "\(lane)"])
     try await ledger.context.perform {
       // What was set later may be here already.
       let latest = try self.ledger.laneSettings()[lane] ?? setting

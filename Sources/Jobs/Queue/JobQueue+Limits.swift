@@ -43,7 +43,7 @@ extension JobQueue {
       return (overdue, next)
     }
     for (id, operation) in overdue {
-      logger.warning("jobs: its time is over, it is asked to stop", metadata: ["job": "\(id)"])
+      logger.warning("job \(id): its time is over, and it is asked to stop", metadata: ["job": "\(id)"])
       operation.cancel()
     }
     return next

@@ -11,7 +11,7 @@ extension JobQueue {
   /// - Returns: what is to be run; nil where there is no such operation, which is the job's end.
   func prepare(_ job: JobSnapshot) -> JobOperation? {
     var environment = environment
-    environment.logger[metadataKey: "job"] = "\(job.id)"
+    for (key, value) in job.logMetadata { environment.logger[metadataKey: key] = value }
     if let stores = environment.presentStores { environment.dataStores = stores() }
     environment.report = { [weak self] in self?.note($0, of: job.id) }
     let factory = operations.factory(for: job.kind)
@@ -71,10 +71,6 @@ extension JobQueue {
 
   /// Makes the end of an operation durable. Its slot is free after that.
   func write(_ outcome: JobOutcome, of id: Int64) {
-    if case .failed(let failure, _) = outcome {
-      logger.warning(
-        "jobs: failed", metadata: ["job": "\(id)", "code": "\(failure.code)", "error": "\(failure.message)"])
-    }
     let jitter = random()
     ledger.write({ turn in
       let job = try turn.job(id)
@@ -94,7 +90,7 @@ extension JobQueue {
   /// The job was changed by somebody else than this queue, who knows better.
   private func forget(_ id: Int64, _ error: any Error) {
     logger.error(
-      "jobs: the end of a job was lost: its row was changed by another program",
+      "job \(id): its end was lost, for its row was changed by another program",
       metadata: ["job": "\(id)", "error": "\(error)"])
     let waiters = state.withLock { state in
       state.forget(id)

@@ -78,8 +78,10 @@ extension JobQueue {
   }
 
   /// Says that something couldn't be written, and that it is tried again soon.
-  func report(_ error: any Error, _ what: Logger.Message, job: Int64? = nil) {
-    logger.error(what, metadata: ["error": "\(error)", "job": job.map { "\($0)" } ?? "-"])
+  func report(_ error: any Error, _ what: String, job: Int64? = nil) {
+    var metadata: Logger.Metadata = ["error": "\(error)"]
+    if let job { metadata["job"] = "\(job)" }
+    logger.error("\(job.map { "job \($0)" } ?? "jobs"): \(what)", metadata: metadata)
     wake(at: clock.now().addingTimeInterval(1))
   }
 }

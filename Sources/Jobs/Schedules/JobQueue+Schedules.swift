@@ -87,15 +87,19 @@ extension JobQueue {
           return try await hooks.fetch(job, schedule.name)
         } catch {
           logger.error(
-            "jobs: the file of a schedule couldn't be brought; it is tried again in \(pause.components.seconds) s",
-            metadata: ["job": "\(job.id)", "schedule": "\(schedule.name)", "error": "\(error)"])
+            """
+            job \(job.id): the file of schedule \(schedule.name) couldn't be brought; it is tried again in \
+            \(pause.components.seconds) s
+            """,
+            metadata: job.logMetadata.adding(["schedule": "\(schedule.name)", "error": "\(error)"]))
         }
         do {
           try await Task.sleep(for: pause)
           guard let self, !state.withLock({ $0.isDraining }), try await self.job(job.id).isAwaitingFile else { return }
         } catch {
           // The job was removed, or the queue can't be read: then the next start tries it.
-          logger.error("jobs: \(error)", metadata: ["job": "\(job.id)", "schedule": "\(schedule.name)"])
+          logger.error(
+            "job \(job.id): \(error)", metadata: job.logMetadata.adding(["schedule": "\(schedule.name)"]))
           return
         }
         pause = min(pause * 2, .seconds(600))
@@ -105,7 +109,8 @@ extension JobQueue {
 
   private func log(_ outcome: ScheduleOutcome, of schedule: ScheduleConfiguration) {
     let level: Logger.Level = outcome == .made ? .info : .warning
-    logger.log(level: level, "jobs: schedule \(schedule.name): \(outcome.words)")
+    logger.log(
+      level: level, "schedule \(schedule.name): \(outcome.words)", metadata: ["schedule": "\(schedule.name)"])
   }
 }
 

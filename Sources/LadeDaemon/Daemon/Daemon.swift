@@ -51,8 +51,9 @@ public struct Daemon: Sendable {
     let level = LiveLogLevel(loaded.configuration.logLevel)
     self.level = level
     logger = Logger(label: "laded") { [log] label in
-      LiveLogHandler(
-        level, MultiplexLogHandler([StreamLogHandler.standardError(label: label), RingLogHandler(log)]))
+      let output: any LogHandler =
+        JournalWriter.isJournalStream ? JournalLogHandler(label: label) : TextLogHandler(label: label)
+      return LiveLogHandler(level, MultiplexLogHandler([output, RingLogHandler(log)]))
     }
   }
 
@@ -96,7 +97,7 @@ public struct Daemon: Sendable {
     // Stores that are to be migrated can take long.
     let starting = Patience(logger: logger)
     defer { starting.end() }
-    let opened = try await blocking { try Opened(configuration) }
+    let opened = try await blocking { try Opened(configuration, logger) }
     let holder = QueueHolder()
     let current = CurrentConfiguration(
       .init(SubmissionPlan(configuration: configuration, stores: opened.stores, operations: operations)))
@@ -156,7 +157,8 @@ public struct Daemon: Sendable {
     let listening = Task { await signals.listen(to: trapped) }
     defer { listening.cancel() }
     logger.notice(
-      "laded \(LadeVersion.current) starts", metadata: ["spool": "\(configuration.spool)", "pid": "\(getpid())"])
+      "laded \(LadeVersion.current) starts",
+      metadata: JournalMessage.daemonStarted.metadata(["spool": "\(configuration.spool)", "pid": "\(getpid())"]))
     do {
       try await services.run()
     } catch let error as ControlSocketError {
@@ -165,7 +167,7 @@ public struct Daemon: Sendable {
     let closing = Patience(logger: logger)
     defer { closing.end() }
     try await blocking { try opened.close() }
-    logger.notice("laded has stopped")
+    logger.notice("laded has stopped", metadata: JournalMessage.daemonStopped.metadata())
     withExtendedLifetime(opened.locks) {}
   }
 
@@ -190,7 +192,7 @@ public struct Daemon: Sendable {
       exportsDirectory: URL(fileURLWithPath: configuration.exports), queueIdentifier: opened.queueIdentifier,
       logger: logger)
     environment.presentStores = { stores.coordinators }
-    environment.upkeep = StoreUpkeep.of(current, stores)
+    environment.upkeep = StoreUpkeep.of(current, stores, logger)
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
     let schedules = try current.now.plan.schedules()
     do {

@@ -1,5 +1,6 @@
 import Foundation
 import Jobs
+import Logging
 import ManagedObjects
 import SQLiteStore
 import Spool
@@ -15,7 +16,7 @@ struct Opened: Sendable {
   let directories: SpoolDirectories
 
   /// Opens and makes what is missing. Blocks.
-  init(_ configuration: DaemonConfiguration) throws {
+  init(_ configuration: DaemonConfiguration, _ logger: Logger) throws {
     let socketFolder = URL(fileURLWithPath: configuration.socket).deletingLastPathComponent().path
     for path in [configuration.state, configuration.rejects, socketFolder]
     where !FileManager.default.fileExists(atPath: path) {
@@ -28,7 +29,7 @@ struct Opened: Sendable {
       }
     }
     let stateLock = try InstanceLock(directory: configuration.state)
-    stores = try DataStores(configuration.stores)
+    stores = try DataStores(configuration.stores, logger)
     do {
       queueCoordinator = PersistentStoreCoordinator(model: try QueueModel.make())
       var queue = PersistentStoreDescription.sqlite(

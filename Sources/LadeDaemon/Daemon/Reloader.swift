@@ -66,13 +66,15 @@ actor Reloader {
     defer { patience.end() }
     do {
       let reload = try await perform()
-      logger.notice("configuration: \(reload.words)")
+      logger.notice("configuration: \(reload.words)", metadata: JournalMessage.configurationReloaded.metadata())
       await status.reloaded(nil)
       return reload
     } catch {
       let mistakes = if case ControlError.badConfiguration(let mistakes) = error { mistakes } else { ["\(error)"] }
       for mistake in mistakes { logger.error("configuration: \(mistake)") }
-      logger.error("configuration: it was refused, and nothing has changed")
+      logger.error(
+        "configuration: it was refused, and nothing has changed",
+        metadata: JournalMessage.configurationRefused.metadata())
       await status.reloaded("the configuration was refused, and nothing has changed: \(mistakes.first ?? "")")
       throw error
     }

@@ -57,9 +57,6 @@ struct SpoolBridge: Sendable {
         what: "unique_key: job \(job.id) has the same one and hasn't ended",
         advice: "Submit it again when that has ended, or with a key of its own.")
     }
-    logger.info(
-      "job \(job.id): \(job.entity ?? "") from \(entry.originalName)",
-      metadata: ["job": "\(job.id)", "bytes": "\(entry.size)"])
     return job.id
   }
 
@@ -87,7 +84,7 @@ struct SpoolBridge: Sendable {
   /// Lets the files of jobs be put away, for their entries have left `incoming/` for good.
   nonisolated(nonsending) func taken(_ ids: [Int64]) async throws {
     for id in try await queue().filesArrived(ids, by: "spool", named: Self.activeName) {
-      logger.warning("job \(id) is gone; its file stays in active/", metadata: ["job": "\(id)"])
+      logger.warning("job \(id): it is gone; its file stays in active/", metadata: ["job": "\(id)"])
     }
   }
 
@@ -111,7 +108,9 @@ struct SpoolBridge: Sendable {
         try await directories.onQueue { try JobCheckpoint.forget(job, queue: queueIdentifier, in: coordinator) }
       } catch {
         // What is left harms nobody: the job's number is never used again.
-        logger.warning("job \(job.id): its checkpoint stays in store \(store): \(error)")
+        logger.warning(
+          "job \(job.id): its checkpoint stays in store \(store): \(error)",
+          metadata: ["job": "\(job.id)", "store": "\(store)"])
       }
     }
     if let name = job.activeName { _ = try await directories.finish(activeName: name, as: outcome) }
@@ -153,7 +152,9 @@ struct SpoolBridge: Sendable {
     }
     for ids in try await activeJobs() {
       for id in Set(try await queue().settle(ids)).sorted() {
-        logger.warning("a file of job \(id) is in active/, and the job isn't in the queue: it stays there")
+        logger.warning(
+          "job \(id): a file of it is in active/, and it isn't in the queue: the file stays there",
+          metadata: ["job": "\(id)"])
       }
     }
   }

@@ -35,7 +35,8 @@ struct SignalService: Sendable {
       case .sighup: Task { await reload() }
       case let signal where !isStopping:
         isStopping = true
-        logger.notice("\(signal): stopping; once more ends it at once")
+        logger.notice(
+          "\(signal): stopping; once more ends it at once", metadata: JournalMessage.daemonStopping.metadata())
         // What follows may take long, and the next signal is to be heard meanwhile.
         Task { await stop() }
       case let signal:

@@ -35,7 +35,8 @@ struct WatchdogService: Service {
     if let (name, since) = round.station.withLock({ $0 }) {
       logger.error(
         "watchdog: no answer from \(name)",
-        metadata: ["seconds": "\(since.duration(to: .now).components.seconds)"])
+        metadata: JournalMessage.watchdogUnanswered.metadata(
+          ["seconds": "\(since.duration(to: .now).components.seconds)"]))
       return
     }
     round.station.withLock { $0 = ("the queue's store", .now) }

@@ -4,12 +4,13 @@
 
 import Foundation
 import Jobs
+import Logging
 import ManagedObjects
 
 extension DataStores {
   /// Migrates a store to the model that its configuration's path holds now. Nobody writes to it meanwhile.
   /// - Throws: ``MigrationError``, `ModelError`, ``MaintenanceStopped``, or the store's error: the store is as it was then.
-  func migrate(_ name: String, _ watch: MaintenanceWatch) throws -> MigrationReport {
+  func migrate(_ name: String, _ watch: MaintenanceWatch, _ logger: Logger) throws -> MigrationReport {
     guard let old = self[name] else { throw DaemonError.store(name: name, reason: "the configuration hasn't got it") }
     let new = try Self.read(old.configuration)
     let (before, after) = (old.coordinator.model, new.coordinator.model)
@@ -17,7 +18,7 @@ extension DataStores {
     let differences = VersionDifference.between(
       before.entityVersionHashesByName, after.entityVersionHashesByName, from: before, to: after)
     watch.report(MaintenanceProgress(phase: "migrating"))
-    try Self.open(new, shouldStop: watch.shouldStop)
+    try Self.open(new, logger, shouldStop: watch.shouldStop)
     replace(with: new)
     var report = MigrationReport(differences: differences)
     for store in old.coordinator.persistentStores {

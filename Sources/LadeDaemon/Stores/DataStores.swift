@@ -1,5 +1,6 @@
 import Foundation
 import Importing
+import Logging
 import ManagedObjects
 import SQLiteStore
 import Synchronization
@@ -19,11 +20,11 @@ final class DataStores: Sendable {
 
   /// Opens every store, and creates the files that are missing. Blocks.
   /// - Throws: ``DaemonError/store(name:reason:)``.
-  convenience init(_ configurations: [StoreConfiguration]) throws {
+  convenience init(_ configurations: [StoreConfiguration], _ logger: Logger) throws {
     try self.init(modelsOf: configurations)
     for store in all {
       do {
-        try Self.open(store)
+        try Self.open(store, logger)
       } catch {
         let trouble = PathTrouble(store.configuration.path, error)
         throw DaemonError.store(name: store.configuration.name, reason: trouble.reason, cause: trouble.cause)
@@ -67,15 +68,19 @@ final class DataStores: Sendable {
     return Store(configuration: configuration, coordinator: coordinator, entities: data.entities.map(\.name))
   }
 
-  /// Opens a store's file, and migrates it if need be.
-  static func open(_ store: Store, shouldStop: (@Sendable () -> Bool)? = nil) throws {
+  /// Opens a store's file, and migrates it if need be, which is said in the log.
+  static func open(_ store: Store, _ logger: Logger, shouldStop: (@Sendable () -> Bool)? = nil) throws {
     let configuration = store.configuration
     let file = URL(fileURLWithPath: configuration.path)
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     var description = PersistentStoreDescription.sqlite(at: file)
     description.migration = configuration.migration.options
     description.migration.shouldStop = shouldStop
+    let log = MigrationLog(store: configuration.name, logger)
+    description.migration.willMigrate = { log.begin($0) }
+    description.migration.migrationWarningHandler = { log.warn($0) }
     try store.coordinator.addPersistentStore(description)
+    log.end()
   }
 
   /// Puts a store that is open in the place of the one of the same name.

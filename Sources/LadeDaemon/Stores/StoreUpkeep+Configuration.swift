@@ -1,10 +1,13 @@
 import Foundation
 public import Jobs
+import Logging
 import ManagedObjects
 
 extension StoreUpkeep {
   /// What a configuration says about looking after its stores, by their names.
-  static func of(_ current: CurrentConfiguration, _ stores: DataStores) -> [String: StoreUpkeep] {
+  static func of(
+    _ current: CurrentConfiguration, _ stores: DataStores, _ logger: Logger
+  ) -> [String: StoreUpkeep] {
     let configuration = current.now.configuration
     return Dictionary(
       uniqueKeysWithValues: configuration.stores.map { store in
@@ -15,7 +18,7 @@ extension StoreUpkeep {
             // As at the start: what recipes say has to be so afterwards.
             let now = current.now.configuration
             try SubmissionPlan(configuration: now, stores: DataStores(modelsOf: now.stores)).checkRecipes()
-            return try stores.migrate(store.name, watch)
+            return try stores.migrate(store.name, watch, logger)
           })
         return (store.name, upkeep)
       })

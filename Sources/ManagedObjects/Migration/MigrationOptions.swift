@@ -18,6 +18,10 @@ package struct MigrationOptions: Sendable {
   /// Who hears of what couldn't be kept, where that isn't refused.
   package var migrationWarningHandler: (@Sendable (String) -> Void)?
 
+  /// Hears that the store is about to be migrated, and what differs between its version of the model and the present one;
+  /// called on the thread that opens it.
+  package var willMigrate: (@Sendable ([VersionDifference]) -> Void)?
+
   /// Whether to give the migration up, asked now and then on the thread that migrates; the store is as it was then, and
   /// opening it throws ``MaintenanceStopped``. Objects that a mapping model's policies make are made all the same.
   package var shouldStop: (@Sendable () -> Bool)?

@@ -127,6 +127,7 @@ struct StoreOpening {
       guard options.shouldMigrateStoreAutomatically else {
         throw MigrationError.incompatibleVersion(store: path, differences: differences)
       }
+      options.willMigrate?(differences)
       let side = SideMigration(
         db: db, path: path, source: source, sourceEntities: sourceEntities,
         sourceStore: Opened(identifier: opened.identifier, schema: old), model: model, entities: held,

@@ -27,7 +27,11 @@ extension SpoolIntake {
       logger.notice("spool: goes on", metadata: ["entry": "\(relative)"])
     }
     logger.notice(
-      "spool: refused: \(refusal)", metadata: ["entry": "\(relative)", "kept": "corrupt/\(kept)"])
+      "spool: refused: \(refusal)",
+      metadata: [
+        "entry": "\(relative)", "kept": "corrupt/\(kept)", "code": "\(refusal.code)",
+        "event": "\(SpoolLogEvent.refused.rawValue)",
+      ])
   }
 
   /// Each `.reason` is the daemon's file, and no quota of the submitter's bounds them.

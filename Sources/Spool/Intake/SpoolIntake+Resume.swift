@@ -81,7 +81,7 @@ extension SpoolIntake {
     case .stop, .none:
       // The job itself will say that its file is missing.
       logger.error(
-        "spool: the daemon was stopped during the hand-over, and the source is gone",
+        "job \(job): the daemon was stopped while its file was taken, and that is gone",
         metadata: ["job": "\(job)", "source": "\(source.fileName)"])
     }
     if failures.succeeded(at: active.place(name)) {

@@ -105,7 +105,8 @@ extension SpoolIntake {
     counts.taken += 1
     unannounced.append(job)
     logger.info(
-      "spool: taken", metadata: ["entry": "\(candidate.place.relativeName(candidate.name))", "job": "\(job)"])
+      "job \(job): its entry was taken from the spool",
+      metadata: ["entry": "\(candidate.place.relativeName(candidate.name))", "job": "\(job)"])
     return job
   }
 

@@ -258,7 +258,10 @@ package actor SpoolIntake {
       default: (place, "\(error)")
       }
     switch failures.note(text, at: key) {
-    case .new: logger.error("spool: \(error) It is tried again.", metadata: ["entry": "\(place)"])
+    case .new:
+      logger.error(
+        "spool: \(error) It is tried again.",
+        metadata: ["entry": "\(place)", "event": "\(SpoolLogEvent.failed.rawValue)"])
     case .tooMany: logger.error("spool: more than \(FailureLog.limit) entries fail, and no more are told of")
     case .old: logger.debug("spool: \(error)", metadata: ["entry": "\(place)"])
     }

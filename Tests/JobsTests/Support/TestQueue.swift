@@ -87,7 +87,8 @@ final class TestHouse: Sendable {
     _ kinds: [String: ScriptedOperation.Script] = [:],
     exclusive: [String: ScriptedOperation.Script] = [:],
     lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], hooks: JobQueue.Hooks = .init(),
-    retention: JobRetention = .init(), schedules: [ScheduleConfiguration] = []
+    retention: JobRetention = .init(), schedules: [ScheduleConfiguration] = [],
+    logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   ) throws -> JobQueue {
     var catalogue = OperationCatalogue()
     catalogue.add("noop", ScriptedOperation.self)
@@ -97,9 +98,8 @@ final class TestHouse: Sendable {
     for (kind, script) in exclusive {
       catalogue.add(kind, access: .exclusive) { ScriptedOperation(job: $0, environment: $1, script: script) }
     }
-    let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let environment = JobEnvironment(
-      dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: quiet)
+      dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: logger)
     return try JobQueue(
       coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, hooks: hooks,
       retention: retention, schedules: schedules, backoff: Backoff(first: 10, longest: 60, spread: 0.5),
@@ -108,7 +108,7 @@ final class TestHouse: Sendable {
         // The directory stays for as long as the queue does.
         _ = self
         return 0.5
-      }, logger: quiet)
+      }, logger: logger)
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Jobs
+import Logging
 import ManagedObjects
 import SQLiteStore
 import TestSupport
@@ -30,7 +31,7 @@ struct MigrateJobTests {
         """.utf8
       ).write(to: file)
       configuration = try DaemonConfiguration.load(path: file.path)
-      stores = try DataStores(configuration.stores)
+      stores = try DataStores(configuration.stores, Logger(label: "test"))
     }
 
     func model(_ properties: ModelText.Property...) throws {
@@ -41,7 +42,7 @@ struct MigrateJobTests {
     var migrate: @Sendable (MaintenanceWatch) throws -> MigrationReport {
       get throws {
         let current = CurrentConfiguration(.init(SubmissionPlan(configuration: configuration, stores: stores)))
-        return try #require(StoreUpkeep.of(current, stores)["main"]?.migrate)
+        return try #require(StoreUpkeep.of(current, stores, Logger(label: "test"))["main"]?.migrate)
       }
     }
 

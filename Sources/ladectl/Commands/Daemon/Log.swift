@@ -73,8 +73,7 @@ extension Ladectl {
         case .trace, .debug: .dim
         case .info, .notice: nil
         }
-      let others = line.metadata.filter { $0.key != "job" }.sorted { $0.key < $1.key }
-      let facts = (line.job.map { ["job=\($0)"] } ?? []) + others.map { "\($0.key)=\($0.value)" }
+      let facts = line.facts
       let level = style(line.level.rawValue.padded(to: 8), ink)
       return style(Quantity.time(line.at), .dim) + " \(level) \(line.message.printable)"
         + (facts.isEmpty ? "" : " " + style(facts.joined(separator: " ").printable, .dim)) + "\n"

@@ -1,0 +1,53 @@
+import Jobs
+import Logging
+
+/// What the daemon tells in lines of their own kind, under the number that the journal's catalogue has for it
+/// (`systemd/lade.catalog`, seen with `journalctl -x`). The numbers never change.
+enum JournalMessage: String, CaseIterable {
+  case daemonStarted = "daemon-started"
+  case daemonStopping = "daemon-stopping"
+  case daemonStopped = "daemon-stopped"
+  case configurationReloaded = "configuration-reloaded"
+  case configurationRefused = "configuration-refused"
+  case watchdogUnanswered = "watchdog-unanswered"
+  case storeMigrated = "store-migrated"
+  case entryRefused = "entry-refused"
+  case entryFailed = "entry-failed"
+  case jobSubmitted = "job-submitted"
+  case jobStarted = "job-started"
+  case jobCompleted = "job-completed"
+  case jobRetryable = "job-retryable"
+  case jobDiscarded = "job-discarded"
+  case jobCancelled = "job-cancelled"
+  case jobRescued = "job-rescued"
+
+  /// The metadata's key under which a line says what it tells.
+  static let key = JobLogEvent.key
+
+  /// `MESSAGE_ID`.
+  var identifier: String {
+    switch self {
+    case .daemonStarted: "bb368bf7346944ec8c5bfbd09d3723ba"
+    case .daemonStopping: "a94f0b1261404bada5105acff6f7f01a"
+    case .daemonStopped: "d10195c1967140d5be1f1016e227e95c"
+    case .configurationReloaded: "db2bbadb45434650aba8d7fa468dc6e5"
+    case .configurationRefused: "3db78530c03342b3ad813c4dd9515186"
+    case .watchdogUnanswered: "59853885c7784199a3a8e8152e8acaca"
+    case .storeMigrated: "535ab30c731c46d4b9a74195eb61258a"
+    case .entryRefused: "e749d30dfb724b3493a87553540ffc9d"
+    case .entryFailed: "f159d4edc1ce415b9480db1b9810e692"
+    case .jobSubmitted: "67905e6d74444d73b46269f9c62f2c8b"
+    case .jobStarted: "32f1cf7d29ef424c9297c5b78ce37e31"
+    case .jobCompleted: "deeb557b73f243deac3c8d1663213c3e"
+    case .jobRetryable: "caf058d5394b42ef844be54ba8c9d092"
+    case .jobDiscarded: "a0c3f8d3ec2648769d235c902b8cd6b6"
+    case .jobCancelled: "2be7779cf8fa44ffabacb1f05f928d14"
+    case .jobRescued: "c90d284fd20e4baf9527bb0126b55676"
+    }
+  }
+
+  /// For a line of the daemon's own.
+  func metadata(_ more: Logger.Metadata = [:]) -> Logger.Metadata {
+    more.merging([Self.key: "\(rawValue)"]) { first, _ in first }
+  }
+}
