@@ -10,6 +10,8 @@ mandir ?= $(datadir)/man
 docdir ?= $(datadir)/doc/lade
 sysconfdir ?= /etc
 unitdir ?= $(prefix)/lib/systemd/system
+# What is built, installed and packed: release or debug.
+CONFIGURATION ?= release
 SECONDS_EACH ?= 60
 MINUTES ?= 10
 SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers Tests/Service/soak Tests/Service/with-systemd
@@ -33,19 +35,19 @@ deps: ## find out what is missing and install just that (Debian, Ubuntu)
 	@.ci/deps
 
 build: deps ## laded and ladectl, optimised, in .build/release
-	@$(SWIFT) build -c release --product laded
-	@$(SWIFT) build -c release --product ladectl
+	@$(SWIFT) build -c $(CONFIGURATION) --product laded
+	@$(SWIFT) build -c $(CONFIGURATION) --product ladectl
 
 man: build ## ladectl's manual pages and completion scripts, in .build/man1 and .build/completions
 	@mkdir -p .build/man1 .build/completions
-	@.build/release/ladectl manual --output .build/man1
-	@for shell in bash zsh fish; do .build/release/ladectl completions $$shell > .build/completions/ladectl.$$shell; done
+	@.build/$(CONFIGURATION)/ladectl manual --output .build/man1
+	@for shell in bash zsh fish; do .build/$(CONFIGURATION)/ladectl completions $$shell > .build/completions/ladectl.$$shell; done
 
 install: man ## into PREFIX=/usr/local, with units, configuration and manual; DESTDIR stands before it
-	@.ci/install "$(DESTDIR)" "$(bindir)" "$(datadir)" "$(mandir)" "$(docdir)" "$(sysconfdir)" "$(unitdir)"
+	@.ci/install $(CONFIGURATION) "$(DESTDIR)" "$(bindir)" "$(datadir)" "$(mandir)" "$(docdir)" "$(sysconfdir)" "$(unitdir)"
 
 deb: man ## a Debian package, in .build/deb
-	@.ci/deb
+	@.ci/deb $(CONFIGURATION)
 
 demo: build ## a private laded takes in real files; then a query of what came in
 	@.ci/demo
@@ -60,7 +62,7 @@ test-tsan: deps ## the test suite under ThreadSanitizer, laded's processes inclu
 
 test-systemd: ## the package under a real systemd, in throw-away namespaces; says where that can't be
 	@if why=$$(Tests/Service/with-systemd --check 2>&1); then \
-	  $(MAKE) --no-print-directory deb && bats --jobs 2 Tests/Service; \
+	  $(MAKE) --no-print-directory deb && LADE_CONFIGURATION=$(CONFIGURATION) bats --jobs 2 Tests/Service; \
 	else \
 	  echo "test-systemd: left out: $$why"; \
 	fi
@@ -71,11 +73,12 @@ soak: deb ## the service under mixed load for MINUTES=10: memory and descriptors
 fuzz: deps ## each reader of files under libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)
 
-check: deps lint ## what a change has to pass: lint, a build with warnings as errors, the test suite
+check: deps lint ## what a change has to pass: lint, a build with warnings as errors, all tests
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
 	@$(STRICT) $(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(STRICT) $(SWIFT) $(TEST) --skip $(COMPUTING)
 	@$(MAKE) --no-print-directory example
+	@$(STRICT) $(MAKE) --no-print-directory test-systemd CONFIGURATION=debug
 
 example: deps ## a package outside that uses the object layer, with classes from its model: built and run
 	@$(SWIFT) run --package-path Tests/ExamplePackage --scratch-path .build/example

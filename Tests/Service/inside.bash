@@ -2,8 +2,8 @@
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive SYSTEMD_PAGER= SYSTEMD_COLORS=0 NO_COLOR=1
 unset LADE_SOCKET
 # A daemon takes variables of this kind for its configuration's.
-export -n LADE_REPOSITORY
-package=$(echo "$LADE_REPOSITORY"/.build/deb/lade_*.deb)
+export -n LADE_REPOSITORY LADE_CONFIGURATION
+. "$LADE_REPOSITORY/Tests/Service/package.bash"
 
 # On a failure: the line, and what the journal says.
 told() {
@@ -59,3 +59,6 @@ ended() {
   found=$(ladectl list --limit 1000 --state "${2:-completed}" --json 2> /dev/null | jq '.jobs | length') || return 1
   [[ $found == "$1" ]]
 }
+
+# some_rows: whether an import of people has come so far that rows of it are seen.
+some_rows() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }

@@ -33,7 +33,7 @@ END
       newer() { (($(stamp) > last)); }
       eventually newer
     done
-    people 300000 /tmp/people.csv
+    people "$many" /tmp/people.csv
     drop /tmp/people.csv people
     eventually ended 1
     equal "the process" "$pid" "$(main_pid)"
@@ -43,34 +43,32 @@ END
 @test "killed in an import, it is restarted and every row is there once" {
   inside << 'END'
     install_package
-    people 200000 /tmp/people.csv
+    people "$many" /tmp/people.csv
     drop /tmp/people.csv people
-    some() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }
-    eventually some
+    eventually some_rows
     pid=$(main_pid)
     kill -KILL "$pid"
     eventually started_since "$pid"
     eventually ended 1
-    equal "the rows" 200000 "$(ladectl count Person)"
-    equal "the numbers" 200000 "$(sqlite3 -readonly /var/lib/lade/main.sqlite 'SELECT count(DISTINCT id) FROM Person' 2> /dev/null || ladectl count Person)"
-    equal "the records" 200000 "$(ladectl list --json | jq '.jobs[0].progress.records')"
+    equal "the rows" "$many" "$(ladectl count Person)"
+    equal "the numbers" "$many" "$(sqlite3 -readonly /var/lib/lade/main.sqlite 'SELECT count(DISTINCT id) FROM Person' 2> /dev/null || ladectl count Person)"
+    equal "the records" "$many" "$(ladectl list --json | jq '.jobs[0].progress.records')"
 END
 }
 
 @test "stopped in an import, it ends in order at a batch, and the import goes on after the start" {
   inside << 'END'
     install_package
-    people 400000 /tmp/people.csv
+    people "$many" /tmp/people.csv
     drop /tmp/people.csv people
-    some() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }
-    eventually some
+    eventually some_rows
     systemctl stop laded
     equal "how it ended" success "$(systemctl show --property=Result --value laded)"
     equal "its status" 0 "$(systemctl show --property=ExecMainStatus --value laded)"
     contains "the journal" "laded has stopped" "$(journalctl --unit laded)"
     systemctl start laded
     eventually ended 1
-    equal "the rows" 400000 "$(ladectl count Person)"
+    equal "the rows" "$many" "$(ladectl count Person)"
     equal "the attempts" 1 "$(ladectl list --json | jq '.jobs | length')"
 END
 }
@@ -78,10 +76,9 @@ END
 @test "a second SIGTERM ends it at once, which is no failure, and nothing is lost" {
   inside << 'END'
     install_package
-    people 400000 /tmp/people.csv
+    people "$many" /tmp/people.csv
     drop /tmp/people.csv people
-    some() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }
-    eventually some
+    eventually some_rows
     pid=$(main_pid)
     kill -TERM "$pid"
     kill -TERM "$pid" || true
@@ -90,7 +87,7 @@ END
     equal "how it ended" success "$(systemctl show --property=Result --value laded)"
     systemctl start laded
     eventually ended 1
-    equal "the rows" 400000 "$(ladectl count Person)"
+    equal "the rows" "$many" "$(ladectl count Person)"
 END
 }
 

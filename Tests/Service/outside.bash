@@ -1,6 +1,7 @@
 # What the tests share: each boots a systemd of its own, in which the package is installed, and throws it away.
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+LADE_REPOSITORY=$repository . "$repository/Tests/Service/package.bash"
 
 # inside [OPTION of with-systemd...] < SCRIPT: runs the script in a fresh system, with what inside.bash has.
 inside() {

@@ -84,7 +84,6 @@ END
 }
 
 @test "it depends on Debian's libraries, and brings Swift's for itself alone" {
-  package=$(echo "$repository"/.build/deb/lade_*.deb)
   depends=$(dpkg-deb --field "$package" Depends)
   [[ $depends == *libc6* && $depends == *libsqlite3-0* && $depends == *libarchive13* ]]
   [[ $depends != *swift* ]]

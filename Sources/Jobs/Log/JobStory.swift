@@ -9,6 +9,13 @@ extension Logger {
   func log(_ step: JobSnapshot.Transition, of job: JobSnapshot) {
     log(level: step.level(of: job), "\(step.words(of: job))", metadata: step.metadata(of: job))
   }
+
+  /// Says how far a job is that runs.
+  func logProgress(of job: JobSnapshot) {
+    debug(
+      "job \(job.id): \([job.progress.phase, job.progress.words].compactMap { $0 }.joined(separator: ", "))",
+      metadata: job.logMetadata)
+  }
 }
 
 extension JobSnapshot.Transition {
@@ -42,7 +49,10 @@ extension JobSnapshot.Transition {
     }
   }
 
-  private var waiting: String { to == .scheduled ? "; it waits: \(reason)" : "" }
+  /// `; waits for its file`, as the ledger has it behind `submitted`.
+  private var waiting: String {
+    reason.hasPrefix("submitted") ? String(reason.dropFirst("submitted".count)) : "; " + reason
+  }
 
   fileprivate func metadata(of job: JobSnapshot) -> Logger.Metadata {
     var metadata = job.logMetadata

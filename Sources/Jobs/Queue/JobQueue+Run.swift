@@ -47,13 +47,15 @@ extension JobQueue {
 
   /// Takes note of progress, and tells it on.
   private func note(_ progress: JobProgress, of id: Int64) {
-    state.withLock { state in
-      guard let snapshot = state.running[id]?.snapshot, snapshot.progress != progress else { return }
+    let job = state.withLock { state -> JobSnapshot? in
+      guard let snapshot = state.running[id]?.snapshot, snapshot.progress != progress else { return nil }
       state.running[id]?.snapshot.progress = progress
       var news = snapshot
       news.progress = progress
       hub.broadcast(news)
+      return news
     }
+    if let job { logger.logProgress(of: job) }
   }
 
   /// Called on the operation's thread, also for one that was cancelled before it ran.

@@ -44,7 +44,9 @@ struct Failure: Sendable {
   /// The problem in words: what happened, and on the next line what to do.
   static func text(of problem: Problem) -> String {
     // A predicate that can't be read is told with a mark under the place, on lines of its own.
-    let lines = problem.detail.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
+    let lines = problem.detail.namingUsers.split(separator: "\n", omittingEmptySubsequences: false).map {
+      String($0).printable
+    }
     return "ladectl: \(lines.joined(separator: "\n  "))\n" + (problem.hint.map { "  \($0.printable)\n" } ?? "")
   }
 }

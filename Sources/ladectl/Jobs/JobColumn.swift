@@ -43,10 +43,10 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     case .ended: .init(job.endedAt.map(Quantity.time) ?? "")
     case .took: .init(took(job).map(Quantity.duration) ?? "")
     case .attempt: "\(job.attempt) of \(job.maxAttempts)"
-    case .by: .init(job.submittedBy ?? "")
+    case .by: .init((job.submittedBy ?? "").namingUsers)
     case .tags: .init((job.tags ?? []).joined(separator: ", "))
     case .batch: .init(job.batch.map { String($0) } ?? "")
-    case .reason: .init(job.waitsFor.map { "waits for \($0)" } ?? job.reason ?? "")
+    case .reason: .init(job.waitsFor.map { "waits for \($0.namingUsers)" } ?? (job.reason ?? "").namingUsers)
     }
   }
 

@@ -16,7 +16,8 @@ struct JobSheet: Sendable {
       rows: transitions.map { step in
         [
           .init(Quantity.time(step.at)), .init(step.from?.rawValue ?? ""),
-          .init(step.to.rawValue, Style.ink(of: step.to)), .init(step.by ?? ""), .init(step.reason),
+          .init(step.to.rawValue, Style.ink(of: step.to)), .init((step.by ?? "").namingUsers),
+          .init(step.reason.namingUsers),
         ]
       })
     // The reasons are what one looks for here, so they are never cut.
@@ -27,8 +28,8 @@ struct JobSheet: Sendable {
     var lines: [(String, String, Style.Ink?)] = [("state", job.state.rawValue, Style.ink(of: job.state))]
     if job.isHeld == true { lines.append(("held", "until 'ladectl release \(job.id)'", .yellow)) }
     if job.isCancelRequested == true, !job.state.isEnded { lines.append(("cancelled", "asked to stop", .yellow)) }
-    if let waitsFor = job.waitsFor { lines.append(("waits for", waitsFor, .yellow)) }
-    if let reason = job.reason, reason != job.note { lines.append(("reason", reason, nil)) }
+    if let waitsFor = job.waitsFor { lines.append(("waits for", waitsFor.namingUsers, .yellow)) }
+    if let reason = job.reason, reason != job.note { lines.append(("reason", reason.namingUsers, nil)) }
     if let note = job.note { lines.append(("note", note, nil)) }
     lines += [
       ("work", work, nil),
@@ -44,7 +45,7 @@ struct JobSheet: Sendable {
     }
     lines += [
       ("attempt", "\(job.attempt) of \(job.maxAttempts)", nil),
-      ("submitted", Quantity.time(job.submittedAt) + (job.submittedBy.map { " by \($0)" } ?? ""), nil),
+      ("submitted", Quantity.time(job.submittedAt) + (job.submittedBy.map { " by \($0.namingUsers)" } ?? ""), nil),
     ]
     if job.availableAt > job.submittedAt, !job.state.isEnded {
       lines.append(("not before", Quantity.time(job.availableAt), nil))

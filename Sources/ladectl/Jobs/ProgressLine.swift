@@ -84,7 +84,7 @@ struct ProgressLine: Sendable {
     case .retryable, .cancelled, .discarded:
       if let reason = job.reason { text += ": \(reason.printable)" }
     case .scheduled, .available:
-      if let waitsFor = job.waitsFor { text += ", waits for \(waitsFor.printable)" }
+      if let waitsFor = job.waitsFor { text += ", waits for \(waitsFor.namingUsers.printable)" }
     }
     return text
   }

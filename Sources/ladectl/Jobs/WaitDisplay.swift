@@ -61,7 +61,7 @@ struct WaitDisplay: Sendable {
   /// What those that don't run wait for, where it is the same for all of them.
   private static func obstacle(to jobs: [Job]) -> String {
     let reasons = Set(jobs.filter { $0.state != .running }.map(\.waitsFor))
-    return reasons.count == 1 ? (reasons.first ?? nil).map { ", waits for \($0.printable)" } ?? "" : ""
+    return reasons.count == 1 ? (reasons.first ?? nil).map { ", waits for \($0.namingUsers.printable)" } ?? "" : ""
   }
 
   private mutating func line(for job: Job) -> String {

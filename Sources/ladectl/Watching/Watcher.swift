@@ -84,7 +84,7 @@ struct Watcher: Sendable {
   }
 
   private static func words(of error: any Error) -> String {
-    (error as? ControlClientError)?.problem.detail ?? "\(error)"
+    (error as? ControlClientError)?.problem.detail.namingUsers ?? "\(error)"
   }
 
   private func everything() async throws -> Change {

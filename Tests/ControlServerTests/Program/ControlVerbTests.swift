@@ -105,7 +105,7 @@ struct ControlVerbTests {
     try await with { run async throws in
       #expect(try await run("pause", "import").output == "lane import paused, 1 job still running\n")
       let list = try await run("lane", "list").output
-      #expect(list.contains("paused by user 0") && list.contains("10 jobs in 60 s"))
+      #expect(list.contains("paused by root") && list.contains("10 jobs in 60 s"))
       #expect(try await run("resume").output.contains("lane import runs up to 2 jobs at once"))
       #expect(try await run("lane", "concurrency", "import", "5").output == "lane import runs up to 5 jobs at once\n")
       #expect(

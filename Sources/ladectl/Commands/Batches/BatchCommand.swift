@@ -159,7 +159,7 @@ extension Batch {
   /// How it stands, on some lines.
   fileprivate var sheet: String {
     let ended = total - pending
-    var text = "\(title), of \(submittedBy.printable), \(Quantity.time(submittedAt))\n"
+    var text = "\(title), of \(submittedBy.namingUsers.printable), \(Quantity.time(submittedAt))\n"
     text +=
       "  \(Quantity.count(ended)) of \(Quantity.count(total, "job")) ended, \(Quantity.count(failed)) of them failed"
     text += endedAt.map { ", the last \(Quantity.time($0))" } ?? ""

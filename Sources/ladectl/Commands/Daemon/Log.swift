@@ -8,7 +8,8 @@ extension Ladectl {
     static let configuration = verb(
       "log", "Show the daemon's last log lines, of a job or of all; with -f go on with what comes.",
       """
-      The daemon keeps the last lines since it was started; 'journalctl -u laded' has all of them.
+      The daemon keeps the last lines since it was started; 'journalctl -u laded' has all of them,
+      and with JOB_ID=12 those of a job.
 
         ladectl log 12
         ladectl log -f --level warning
@@ -45,7 +46,9 @@ extension Ladectl {
         let page = try await session.client.log(query)
         // Of a job that isn't there nothing is logged either, and that is another thing to know.
         if let job, page.lines.isEmpty { _ = try await session.client.job(job) }
-        let nothing = job.map { "Of job \($0) no line is kept that was logged; see 'ladectl show \($0)'.\n" }
+        let nothing = job.map {
+          "Of job \($0) no line is kept that was logged; see 'ladectl show \($0)', or 'journalctl -u laded JOB_ID=\($0)'.\n"
+        }
         return try session.report(page) {
           page.lines.isEmpty ? nothing ?? "Nothing was logged.\n" : page.lines.map { Self.text($0, session) }.joined()
         }
@@ -75,7 +78,7 @@ extension Ladectl {
         }
       let facts = line.facts
       let level = style(line.level.rawValue.padded(to: 8), ink)
-      return style(Quantity.time(line.at), .dim) + " \(level) \(line.message.printable)"
+      return style(Quantity.time(line.at), .dim) + " \(level) \(line.message.namingUsers.printable)"
         + (facts.isEmpty ? "" : " " + style(facts.joined(separator: " ").printable, .dim)) + "\n"
     }
 

@@ -27,7 +27,8 @@ extension Lane {
   /// `paused by anna, 2026-03-01 12:00:05`.
   fileprivate var standing: String {
     guard isPaused else { return "" }
-    return "paused" + (pausedBy.map { " by \($0)" } ?? "") + (pausedAt.map { ", \(Quantity.time($0))" } ?? "")
+    return "paused" + (pausedBy.map { " by \($0.namingUsers)" } ?? "")
+      + (pausedAt.map { ", \(Quantity.time($0))" } ?? "")
   }
 
   /// The lane in words, after it was changed.

@@ -47,7 +47,7 @@ struct ControlDaemonTests {
       Issue.record("the stream ended")
       return
     }
-    #expect(line.job == bad.id && line.level == .warning, "\(line)")
+    #expect(line.job == bad.id && line.level == .error, "\(line)")
     try await daemon.stop()
     while await events.next() != nil {}
   }

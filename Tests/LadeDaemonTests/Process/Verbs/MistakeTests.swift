@@ -96,10 +96,15 @@ struct MistakeTests {
     let job = try await house.done("import", try house.folder.write("", to: "empty.csv"), "--entity", "Member")
     #expect(job.state == .discarded)
     let lines = try await house.folder.ladectl("log", "\(job.id)").text
-    #expect(lines.contains("failed job=\(job.id) ") && lines.contains("error=the file is empty"), "\(lines)")
+    #expect(lines.contains("error    job \(job.id): discarded: the file is empty"), "\(lines)")
+    try house.folder.write(try house.folder.text("lade.yaml") + "\nlog_level: error\n", to: "lade.yaml")
+    #expect(try await house.folder.ladectl("reload").status == 0)
     let quiet = try await house.done("store", "checkpoint")
     let none = try await house.folder.ladectl("log", "\(quiet.id)").text
-    #expect(none == "Of job \(quiet.id) no line is kept that was logged; see 'ladectl show \(quiet.id)'.\n")
+    #expect(
+      none
+        == "Of job \(quiet.id) no line is kept that was logged; see 'ladectl show \(quiet.id)', or 'journalctl -u laded "
+        + "JOB_ID=\(quiet.id)'.\n")
     let late = try await house.folder.ladectl("status", "--wait", "0.1", "--socket", house.folder.file("none"))
     #expect(late.status == 4 && late.error.contains("journalctl -u laded"), "\(late.error)")
     try await house.daemon.stop()
@@ -128,14 +133,15 @@ struct MistakeTests {
     let house = try await MembersHouse()
     let file = try house.folder.write("number,name\n1,A\n", to: "a.csv")
     #expect(try await house.folder.ladectl("pause", "import").status == 0)
+    let me = try #require(getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) })
     let first = try await house.folder.ladectl("import", file, "--entity", "Member", "--unique-key", "k").text
-    #expect(first == "job 2 available, waits for lane import, which user \(getuid()) paused\n")
+    #expect(first == "job 2 available, waits for lane import, which \(me) paused\n")
     let second = try await house.folder.ladectl("import", file, "--entity", "Member", "--unique-key", "k").text
     #expect(
       second.hasPrefix("job 2 available") && second.contains("it was there before, with the same unique key"),
       "\(second)")
     let sheet = try await house.folder.ladectl("show", "2").text
-    #expect(sheet.contains("waits for   lane import, which user \(getuid()) paused"), "\(sheet)")
+    #expect(sheet.contains("waits for   lane import, which \(me) paused"), "\(sheet)")
     #expect(try await house.folder.ladectl("resume").status == 0)
     #expect(try await house.folder.ladectl("wait", "2").status == 0)
     try await house.daemon.stop()

@@ -1,0 +1,44 @@
+import Glibc
+import Synchronization
+
+/// The names of this system's users. The daemon names them by their numbers, which stay; people know them by name, as `ls -l`
+/// shows them.
+final class UserNames: Sendable {
+  static let system = UserNames { number in
+    var record = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var texts = [CChar](repeating: 0, count: 64 << 10)
+    guard getpwuid_r(number, &record, &texts, texts.count, &found) == 0, let name = found?.pointee.pw_name else {
+      return nil
+    }
+    return String(cString: name)
+  }
+
+  private let name: @Sendable (UInt32) -> String?
+  /// A list of jobs may have thousands of a few users.
+  private let known = Mutex<[UInt32: String?]>([:])
+
+  init(_ name: @escaping @Sendable (UInt32) -> String?) { self.name = name }
+
+  /// `cancelled by user 1000` as `cancelled by anna`; who isn't known here stays a number.
+  func naming(_ text: String) -> String {
+    guard text.contains("user ") else { return text }
+    return text.replacing(/\buser (\d{1,10})\b/) { match in
+      UInt32(match.output.1).flatMap(cached) ?? String(match.output.0)
+    }
+  }
+
+  private func cached(_ number: UInt32) -> String? {
+    known.withLock { known in
+      if let name = known[number] { return name }
+      let name = name(number)
+      known[number] = .some(name)
+      return name
+    }
+  }
+}
+
+extension String {
+  /// The text with the names of users in place of their numbers.
+  var namingUsers: String { UserNames.system.naming(self) }
+}
