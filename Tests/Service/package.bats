@@ -58,8 +58,9 @@ END
 @test "removed, it leaves configuration and data; purged, nothing" {
   inside << 'END'
     # Whatever the service manager and the package manager themselves write is no rest.
-    files() { find / -xdev \( -path /proc -o -path /sys -o -path /run/systemd -o -path /run/log -o -path /var/lib/dpkg -o -path /var/cache \
-      -o -path /var/log -o -path /tmp -o -path /run/credentials -o -path /var/tmp -o -path /var/lib/systemd/catalog \) -prune -o -print | LC_ALL=C sort; }
+    files() { find /etc /home /opt /root /run /srv /usr /var -xdev \( -path /run/systemd -o -path /run/log -o -path /run/credentials \
+      -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/systemd/catalog \) -prune -o -print \
+      | LC_ALL=C sort; }
     files > /tmp/before
     install_package
     people 10 /tmp/people.csv
