@@ -98,3 +98,23 @@ END
     [[ -z $elsewhere ]]
   done
 }
+
+@test "make install puts it in place without a package" {
+  inside << 'END'
+    # What was packed is installed, and not built again.
+    make --directory "$LADE_REPOSITORY" --old-file=man install CONFIGURATION="$configuration" > /tmp/said 2>&1 || die "$(cat /tmp/said)"
+    contains "what to type next" "systemctl enable --now laded" "$(cat /tmp/said)"
+    systemd-sysusers
+    systemd-tmpfiles --create lade.conf
+    journalctl --update-catalog
+    systemctl daemon-reload
+    systemctl enable --now --quiet laded
+    people 10 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+    equal "the rows" 10 "$(ladectl count Person)"
+    equal "where it is" /usr/local/bin/laded "$(readlink "/proc/$(main_pid)/exe")"
+    contains "what explains a line" "Defined-By: lade" "$(journalctl --unit laded --catalog LADE_EVENT=job-completed)"
+    man --where ladectl > /dev/null || [[ -f /usr/local/share/man/man1/ladectl.1.gz ]]
+END
+}

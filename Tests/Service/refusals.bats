@@ -68,3 +68,22 @@ END
     equal "the text" 100000 "$(wc -l < /var/lib/lade/main.sqlite)"
 END
 }
+
+@test "a file system that is read-only is told of, with where" {
+  inside << 'END'
+    install_package
+    systemctl stop laded
+    mount --bind /var/lib/lade /var/lib/lade
+    mount -o remount,bind,ro /var/lib/lade
+    systemctl start laded && die "it started on a file system that it can't write to"
+    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    contains "the journal" "/var/lib/lade can't be used: Read-only file system" "$(journalctl --unit laded)"
+    systemctl stop laded
+    umount /var/lib/lade
+    mount --bind /var/spool/lade /var/spool/lade
+    mount -o remount,bind,ro /var/spool/lade
+    systemctl start laded && die "it started on a spool that it can't write to"
+    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    contains "the journal" "/var/spool/lade" "$(journalctl --unit laded --lines=8 | grep -F 'Read-only file system')"
+END
+}

@@ -39,8 +39,9 @@ struct PathTrouble {
     if statvfs(place, &system) == 0, system.f_flag & UInt(ST_RDONLY) != 0 {
       return (
         .unusable,
-        "\(place) is read-only\(place == path ? "" : ", and \(path) isn't there"): a service may write to what its unit names "
-          + "(StateDirectory=, ReadWritePaths=; systemctl edit laded), and systemd-tmpfiles --create makes its spool"
+        "\(place) is read-only\(place == path ? "" : ", and \(path) isn't there"): a service may write only to what its unit names "
+          + "(StateDirectory=, ReadWritePaths=; systemctl edit laded), systemd-tmpfiles --create makes its spool, and findmnt "
+          + "tells what is mounted read-only"
       )
     }
     let isDirectory = status.st_mode & S_IFMT == S_IFDIR
