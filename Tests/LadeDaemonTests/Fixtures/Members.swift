@@ -6,7 +6,9 @@ struct Members: Sendable {
   static let model = model()
 
   /// The model with more properties.
-  static func model(with more: ModelText.Property...) -> ModelText {
+  static func model(with more: ModelText.Property...) -> ModelText { model(with: more) }
+
+  static func model(with more: [ModelText.Property]) -> ModelText {
     ModelText(
       ModelText.entity(
         "Member", unique: ["number"],

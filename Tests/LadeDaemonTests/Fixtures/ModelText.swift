@@ -65,7 +65,8 @@ struct ModelText: Sendable {
     return "  <entity name=\"\(name)\" representedClassName=\"\(name)\">\n\(lines)    \(constraint)\n  </entity>\n"
   }
 
-  /// Writes the model's folder, with one version that is the current one.
+  /// Writes the model's folder, with one version that is the current one. Who reads a model that was there finds it as it was,
+  /// or the new one.
   func write(to path: String) throws {
     let folder = URL(fileURLWithPath: path)
     let version = folder.appendingPathComponent("Model 1.xcdatamodel")
@@ -75,10 +76,10 @@ struct ModelText: Sendable {
       header
       + "<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\" sourceLanguage=\"Swift\">\n"
       + entities.joined() + "</model>\n"
-    try Data(text.utf8).write(to: version.appendingPathComponent("contents"))
+    try Data(text.utf8).write(to: version.appendingPathComponent("contents"), options: .atomic)
     let current =
       header + "<plist version=\"1.0\"><dict><key>_XCCurrentVersionName</key>"
       + "<string>Model 1.xcdatamodel</string></dict></plist>\n"
-    try Data(current.utf8).write(to: folder.appendingPathComponent(".xccurrentversion"))
+    try Data(current.utf8).write(to: folder.appendingPathComponent(".xccurrentversion"), options: .atomic)
   }
 }

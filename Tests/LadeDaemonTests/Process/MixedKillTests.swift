@@ -47,6 +47,8 @@ struct MixedKillTests {
     private var random: SeededGenerator
     private(set) var answered: Set<Int64> = []
     private(set) var dropped: Set<String> = []
+    /// How often the model has got one more attribute.
+    private var migrations = 0
 
     init(_ random: SeededGenerator) { self.random = random }
 
@@ -63,12 +65,19 @@ struct MixedKillTests {
       let works: [(kind: String, options: String)] = [
         ("backup", #"{"compress": "zstd", "keep": 5}"#), ("backup", #"{"compress": "none", "keep": 5}"#),
         ("restore", #"{"backup": "latest"}"#), ("vacuum", "{}"), ("optimise", "{}"), ("check", "{}"),
-        ("checkpoint", "{}"), ("reindex", "{}"), ("prune", #"{"where": "number < \#(low / 10)", "batch_size": 50}"#),
+        ("checkpoint", "{}"), ("reindex", "{}"), ("migrate", "{}"),
+        ("prune", #"{"where": "number < \#(low / 10)", "batch_size": 50}"#),
         ("update", #"{"where": "number > \#(low)", "set": {"score": \#(number)}, "batch_size": 200}"#),
         ("export", #"{"format": "ndjson", "columns": "number,name,score", "file": "members-\#(number).ndjson"}"#),
         ("export", #"{"format": "csv", "columns": "number,name,score", "file": "members-\#(number).csv"}"#),
       ]
       let work = works[Int.random(in: 0..<works.count, using: &random)]
+      if work.kind == "migrate" {
+        // A daemon that is killed before the job has run does it when it starts.
+        migrations += 1
+        let more = (1...migrations).map { ModelText.Property.attribute("more\($0)", optional: true) }
+        try Members.model(with: more).write(to: folder.file("Model.xcdatamodeld"))
+      }
       let entity = ["prune", "update", "export"].contains(work.kind) ? #", "entity": "Member""# : ""
       let answer = try await folder.http(
         "POST", "/v1/jobs", #"{"kind": "\#(work.kind)", "store": "main"\#(entity), "options": \#(work.options)}"#)
