@@ -75,10 +75,14 @@ final class JobLedger: Sendable {
     }
   }
 
-  init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
+  /// - Parameter merged: called each time the main context has merged what was saved, with how long ago that was.
+  init(
+    coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff,
+    merged: @escaping @Sendable (Duration) -> Void = { _ in }
+  ) {
     context = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
     mainContext = ManagedObjectContext(.mainQueue, coordinator: coordinator, name: "jobs.main")
-    follower = SaveFollower(of: context, into: mainContext)
+    follower = SaveFollower(of: context, into: mainContext, merged: merged)
     self.now = now
     self.backoff = Mutex(backoff)
   }

@@ -6,12 +6,20 @@ final class SaveFollower: @unchecked Sendable {
   // Sendable: constant, and `NotificationCenter` takes the token back on any thread.
   private let token: any NSObjectProtocol
 
-  init(of source: ManagedObjectContext, into target: ManagedObjectContext) {
+  /// - Parameter merged: called on the other's queue after each merge, with how long ago the save was.
+  init(
+    of source: ManagedObjectContext, into target: ManagedObjectContext,
+    merged: @escaping @Sendable (Duration) -> Void = { _ in }
+  ) {
     token = NotificationCenter.default.addObserver(
       forName: ManagedObjectContext.didSaveObjectsNotification, object: source, queue: nil
     ) { note in
       guard let save = ContextSave(note) else { return }
-      target.perform { target.mergeChanges(fromContextDidSave: save) }
+      let saved = ContinuousClock.now
+      target.perform {
+        target.mergeChanges(fromContextDidSave: save)
+        merged(saved.duration(to: .now))
+      }
     }
   }
 

@@ -85,6 +85,7 @@ extension JobQueue: LedgerObserver {
         // Under the lock, as progress is: nobody hears of progress after the end.
         if !change.actions.contains(.run) || job.state != .running { hub.broadcast(job) }
       }
+      if !change.isRemoved { hooks.moved(job, change.from) }
       for action in change.actions {
         switch action {
         case .offer: if job.state == .available { state.withLock { _ = $0.lanesWithWork.insert(job.lane) } }

@@ -47,15 +47,17 @@ extension JobQueue {
 
   /// Takes note of progress, and tells it on.
   private func note(_ progress: JobProgress, of id: Int64) {
-    let job = state.withLock { state -> JobSnapshot? in
-      guard let snapshot = state.running[id]?.snapshot, snapshot.progress != progress else { return nil }
+    let (before, news) = state.withLock { state -> (JobSnapshot?, JobSnapshot?) in
+      guard let snapshot = state.running[id]?.snapshot else { return (nil, nil) }
+      guard snapshot.progress != progress else { return (snapshot, nil) }
       state.running[id]?.snapshot.progress = progress
       var news = snapshot
       news.progress = progress
       hub.broadcast(news)
-      return news
+      return (snapshot, news)
     }
-    if let job { logger.logProgress(of: job) }
+    if let before { hooks.progressed(before, progress) }
+    if let news { logger.logProgress(of: news) }
   }
 
   /// Called on the operation's thread, also for one that was cancelled before it ran.

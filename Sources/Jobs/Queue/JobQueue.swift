@@ -28,18 +28,31 @@ package final class JobQueue: Sendable {
     /// restart: brings the file to `active/` and says so by ``JobQueue/fileArrived(_:activeName:by:)``, or cancels the
     /// job. What it throws is logged. The second argument is the schedule's name.
     package var fetch: @Sendable (JobSnapshot, String) async throws -> Void
+    /// Called for each change of a job that is durable, in their order, with where it stood before; nil for one that is
+    /// new. It mustn't wait for anything. So with the others that aren't asynchronous.
+    package var moved: @Sendable (JobSnapshot, JobState?) -> Void
+    /// Called each time an operation says how far it is, on its thread: with the job as it was known before.
+    package var progressed: @Sendable (JobSnapshot, JobProgress) -> Void
+    /// Called on the main queue each time ``JobQueue/mainContext`` has merged what was saved: with how long ago that was.
+    package var merged: @Sendable (Duration) -> Void
 
     /// Hooks that do nothing, where none are given.
     package init(
       finished: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
       revive: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
       removed: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
-      fetch: @escaping @Sendable (JobSnapshot, String) async throws -> Void = { _, _ in }
+      fetch: @escaping @Sendable (JobSnapshot, String) async throws -> Void = { _, _ in },
+      moved: @escaping @Sendable (JobSnapshot, JobState?) -> Void = { _, _ in },
+      progressed: @escaping @Sendable (JobSnapshot, JobProgress) -> Void = { _, _ in },
+      merged: @escaping @Sendable (Duration) -> Void = { _ in }
     ) {
       self.finished = finished
       self.revive = revive
       self.removed = removed
       self.fetch = fetch
+      self.moved = moved
+      self.progressed = progressed
+      self.merged = merged
     }
   }
 
@@ -82,7 +95,7 @@ package final class JobQueue: Sendable {
     self.clock = clock
     self.random = random
     self.logger = logger
-    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
+    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff, merged: hooks.merged)
     timer = WakeTimer(clock: clock)
     pruneTimer = WakeTimer(clock: clock)
     state.withLock { $0.lanes = lanes.mapValues { LaneControl($0) } }

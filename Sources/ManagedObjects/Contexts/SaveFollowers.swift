@@ -91,6 +91,9 @@ final class SaveMailbox: Sendable {
   private struct State {
     var saves: [ContextSave] = []
     var pause = Duration.zero
+    /// Who hears of merges, and since when the oldest of the saves waits; known where somebody does.
+    var listener: (@Sendable (Duration) -> Void)?
+    var waitingSince: ContinuousClock.Instant?
     /// When something was taken out last.
     var lastTime: ContinuousClock.Instant?
   }
@@ -104,11 +107,18 @@ final class SaveMailbox: Sendable {
     set { state.withLock { $0.pause = newValue } }
   }
 
+  /// Hears of each merge of what waited; see ``ManagedObjectContext/didMergeSaves``.
+  var listener: (@Sendable (Duration) -> Void)? {
+    get { state.withLock(\.listener) }
+    set { state.withLock { $0.listener = newValue } }
+  }
+
   /// Puts a save in. Returns how long to wait until somebody is to be called who takes it out; nil when somebody has been
   /// called already.
   func put(_ save: ContextSave) -> Duration? {
     state.withLock { state in
       let isCalled = !state.saves.isEmpty
+      if !isCalled, state.listener != nil { state.waitingSince = .now }
       if state.pause == .zero || state.saves.last?.canTake(save) != true {
         state.saves.append(save)
       } else {
@@ -125,13 +135,14 @@ final class SaveMailbox: Sendable {
   @inline(__always)
   var isEmpty: Bool { !isWaiting.load(ordering: .acquiring) }
 
-  /// Everything that waits, in the order in which it came.
-  func takeAll() -> [ContextSave] {
+  /// Everything that waits, in the order in which it came, and what is to be called when it is merged.
+  func takeAll() -> (saves: [ContextSave], merged: (@Sendable () -> Void)?) {
     state.withLock { state in
-      defer { state.saves = [] }
+      defer { (state.saves, state.waitingSince) = ([], nil) }
       isWaiting.store(false, ordering: .relaxed)
       if !state.saves.isEmpty, state.pause > .zero { state.lastTime = .now }
-      return state.saves
+      guard let listener = state.listener, let since = state.waitingSince else { return (state.saves, nil) }
+      return (state.saves, { listener(since.duration(to: .now)) })
     }
   }
 }
@@ -166,6 +177,13 @@ extension ManagedObjectContext {
     set { mailbox.pause = newValue }
   }
 
+  /// Hears of each automatic merge of what others saved, when it is done: how long ago the oldest save that it took in was
+  /// told. Called on the context's queue, and mustn't touch the context. Safe from any thread.
+  package var didMergeSaves: (@Sendable (Duration) -> Void)? {
+    get { mailbox.listener }
+    set { mailbox.listener = newValue }
+  }
+
   /// Merges a save on the context's queue, later.
   fileprivate func takeIn(_ save: ContextSave) {
     guard save.contextID != identity else { return }
@@ -198,8 +216,10 @@ extension ManagedObjectContext {
   private func mergeWaiting() {
     isAtWork = true
     defer { isAtWork = false }
-    let saves = SaveMailbox.Batch(mailbox.takeAll())
+    let (waiting, merged) = mailbox.takeAll()
+    let saves = SaveMailbox.Batch(waiting)
     for save in saves.content { mergeChanges(fromContextDidSave: laterSaves.isEmpty ? save : withoutLaterSaves(save)) }
+    merged?()
     // Letting go of thousands of rows takes longer than merging them; the main queue has other things to do.
     DispatchQueue.global(qos: .utility).async { saves.letGo() }
   }
