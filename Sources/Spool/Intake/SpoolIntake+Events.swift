@@ -34,7 +34,9 @@ extension SpoolIntake {
           intake.wakeUp()
         }
       }
+      counts.eventTrouble = nil
     } catch {
+      counts.eventTrouble = "\(error)"
       logger.warning("spool: no events, only a look every \(timing.rescanInterval): \(error)")
     }
   }
@@ -64,6 +66,7 @@ extension SpoolIntake {
       }
       watches[watch] = what
     } catch {
+      counts.eventTrouble = "\(error)"
       guard failures.note("\(error)", at: directory.path) != .old else { return }
       logger.warning(
         "spool: no events, only a look every \(timing.rescanInterval): \(error)",
@@ -74,6 +77,12 @@ extension SpoolIntake {
   /// Whether a directory should be watched and isn't: nobody watched when it was opened, or there were no watches left.
   func lacksWatch(_ what: WatchedDirectory) -> Bool {
     watcher != nil && !watches.values.contains(what)
+  }
+
+  /// Whether events tell of everything that there is.
+  var isWatched: Bool {
+    let places = (incoming.map { [$0] } ?? []) + hotFolders.values
+    return watcher != nil && !lacksWatch(.root) && !places.contains { lacksWatch(.place(recipe: $0.recipe)) }
   }
 
   /// Makes sure that there is a rescan no later than that.

@@ -11,6 +11,7 @@ extension SpoolIntake {
     beginPass()
     let failuresBefore = counts.failures
     try refreshPlaces()
+    if counts.eventTrouble != nil, isWatched { counts.eventTrouble = nil }
     if handOversAreOpen { try resumeHandOvers() }
     let start = FileStatus.tick()
     let before = await drainKernel()
@@ -27,6 +28,7 @@ extension SpoolIntake {
     guard await consider(changedSince.sorted(), but: [before.entries, after.entries]), await takeRest() else { return }
     if sorter.isIncomplete { scheduleRescan(after: timing.settle.nanoseconds) } else { failures.endPass() }
     counts.lastRescan = Date.now
+    counts.obstacle = incoming == nil ? "\(directories.path)/incoming isn't there. It is made again soon." : nil
     if let lookedThrough, !Task.isCancelled, counts.failures == failuresBefore, counts.waiting == 0, incoming != nil,
       !sorter.isIncomplete, !rescanIsDue
     {

@@ -20,6 +20,7 @@
 
 import Dispatch
 package import Logging
+import Synchronization
 
 /// A long-running component that turns the entries of `incoming/` into jobs, the oldest first. Many that lie there together
 /// take those steps together, some at a time.
@@ -96,7 +97,10 @@ package actor SpoolIntake {
   /// What was copied to `active/` and couldn't be removed.
   var unremoved: [PendingEntries.Key: FileMark] = [:]
 
-  var counts = SpoolStatus()
+  var counts = SpoolStatus() {
+    didSet { published.withLock { $0 = counts } }
+  }
+  private nonisolated let published = Mutex(SpoolStatus())
   var failures = FailureLog()
   /// How often in a row the queue took nothing.
   var acceptsFailed = 0
@@ -131,6 +135,9 @@ package actor SpoolIntake {
 
   /// What was done so far.
   package var status: SpoolStatus { counts }
+
+  /// The same, for who doesn't wait for the intake's queue, on which a large file may be copied.
+  package nonisolated var latestStatus: SpoolStatus { published.withLock { $0 } }
 
   /// Takes what there is, then what comes, until the task is cancelled; then it finishes the entry in hand and returns.
   /// Errors with an entry or a directory are logged and counted, and tried again; they don't end it.
@@ -187,6 +194,7 @@ package actor SpoolIntake {
       if rescanIsDue { try await pass() } else { await drain() }
     } catch {
       _ = report(error, at: directories.path)
+      counts.obstacle = "\(error)"
     }
   }
 
@@ -203,6 +211,7 @@ package actor SpoolIntake {
           try await pass()
         } catch {
           _ = report(error, at: directories.path)
+          counts.obstacle = "\(error)"
         }
       }
     nextLook = look
@@ -249,6 +258,7 @@ package actor SpoolIntake {
     scheduleRescan(after: max(timing.settle.nanoseconds, 1_000_000))
     let failure = error as? SpoolError
     let concernsAll = failure?.concernsAll ?? false
+    if concernsAll { counts.obstacle = "\(error)" }
     // What changes from try to try isn't news.
     let (key, text) =
       switch failure {

@@ -35,6 +35,11 @@ package struct SpoolStatus: Sendable, Equatable {
   /// When everything was last looked at.
   package var lastRescan: Date?
 
+  /// Why nothing can be taken at present, whatever comes; nil while entries are taken.
+  package var obstacle: String?
+  /// Why the kernel doesn't tell of what comes, so that it is only found by a look at everything; nil while it does.
+  package var eventTrouble: String?
+
   /// Nothing done yet.
   package init() {}
 }

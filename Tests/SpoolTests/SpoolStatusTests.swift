@@ -1,0 +1,25 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Spool
+
+@Suite("What an intake says of itself")
+struct SpoolStatusTests {
+  @Test("while incoming/ is away nothing can be taken, and that is told until it is back")
+  func obstacle() async throws {
+    let (spool, ledger) = (try TemporarySpool(), JobLedger())
+    // It isn't made anew so soon.
+    let intake = try spool.intake(settle: .seconds(3600), ledger: ledger)
+    try await intake.rescan()
+    #expect(intake.latestStatus.obstacle == nil && intake.latestStatus.eventTrouble == nil)
+    try #require(rename(spool.url("incoming"), spool.url("away")) == 0)
+    try await intake.rescan()
+    #expect(intake.latestStatus.obstacle?.contains("incoming isn't there") == true)
+    try #require(rename(spool.url("away"), spool.url("incoming")) == 0)
+    try await intake.rescan()
+    #expect(intake.latestStatus.obstacle == nil)
+    let status = await intake.status
+    #expect(intake.latestStatus == status && status.lastRescan != nil)
+  }
+}
