@@ -27,19 +27,38 @@ extension ServiceManager {
   }
 }
 
-extension ServiceManager {
-  /// The socket that systemd passed to this process to accept connections on, or nil if it passed none.
-  /// - Parameter name: its `FileDescriptorName=`; the name doesn't matter where there is only one.
-  /// - Throws: `SystemdError.listen`, `SystemdError.socket` for one that isn't a Unix socket which listens.
-  package static func listeningSocket(named name: String) throws -> ActivatedSocket? {
-    let passed = try listenFileDescriptors()
-    guard let socket = passed.first(where: { $0.name == name }) ?? (passed.count == 1 ? passed.first : nil) else {
-      guard let other = passed.first else { return nil }
-      throw SystemdError.socket(name: other.name, problem: "none of the sockets is called \(name)")
+/// The sockets that systemd passed to this process to accept connections on, each for what it is.
+package struct PassedSockets: Sendable, Equatable {
+  /// A Unix socket.
+  package let control: ActivatedSocket?
+  /// Sockets of TCP.
+  package let metrics: [ActivatedSocket]
+
+  /// `FileDescriptorName=` of each.
+  package static let (controlName, metricsName) = ("control", "metrics")
+
+  /// Looks which is which. The control socket needs no name where, beside those for metrics, it is the only one.
+  /// - Throws: `SystemdError.socket` for one that can't be used for what it is called.
+  package init(_ passed: [ActivatedSocket]) throws {
+    metrics = passed.filter { $0.name == Self.metricsName }
+    for socket in metrics where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0
+    {
+      throw SystemdError.socket(name: socket.name, problem: "it isn't a TCP socket that listens")
     }
-    guard sd_is_socket(socket.descriptor, AF_UNIX, Int32(SOCK_STREAM.rawValue), 1) > 0 else {
-      throw SystemdError.socket(name: socket.name, problem: "it isn't a Unix stream socket that listens")
+    let others = passed.filter { $0.name != Self.metricsName }
+    control = others.first { $0.name == Self.controlName } ?? (others.count == 1 ? others.first : nil)
+    guard let control else {
+      guard let other = others.first else { return }
+      throw SystemdError.socket(name: other.name, problem: "none of the sockets is called \(Self.controlName)")
     }
-    return socket
+    guard sd_is_socket(control.descriptor, AF_UNIX, Int32(SOCK_STREAM.rawValue), 1) > 0 else {
+      throw SystemdError.socket(name: control.name, problem: "it isn't a Unix stream socket that listens")
+    }
+  }
+
+  /// Those of this process. Ask once.
+  /// - Throws: `SystemdError.listen`, `SystemdError.socket`.
+  package static func ofThisProcess() throws -> PassedSockets {
+    try PassedSockets(ServiceManager.listenFileDescriptors())
   }
 }
