@@ -3,10 +3,8 @@ import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
-import Synchronization
 
 /// The daemon's control interface: HTTP and JSON on a Unix socket. A service: `run()` returns after a graceful shutdown
 /// of its service group, when the requests in progress are answered; event streams end at once.
@@ -19,6 +17,7 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   package static var maximumBodySize: Int { Hummingbird.Request.maximumBodySize }
 
   private let backend: Backend
+  private let meter: RequestMeter
   private let address: SocketAddress
   private let passed: Int32?
   private let logger: Logger
@@ -27,15 +26,19 @@ package struct ControlServer<Backend: ControlBackend>: Service {
 
   /// A server that isn't started.
   /// - Parameters:
+  ///   - meter: what measures its requests.
   ///   - address: where to listen.
   ///   - passed: a socket that listens already, made and kept by whoever started this process: then `address` is left alone.
   ///   - grace: how long a client has, after the server was told to stop or found it lagging, to take what is unsent.
   ///   - onListening: called once, when clients can connect.
   package init(
-    backend: Backend, address: SocketAddress, passed: Int32? = nil, logger: Logger, grace: Duration = .seconds(5),
+    backend: Backend, meter: RequestMeter = RequestMeter(), address: SocketAddress, passed: Int32? = nil,
+    logger: Logger,
+    grace: Duration = .seconds(5),
     onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.backend = backend
+    self.meter = meter
     self.address = address
     self.passed = passed
     self.logger = logger
@@ -72,51 +75,21 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   /// Answers one request: a single submission on the connection's thread, for it is short and there may be thousands a
   /// second; any other wherever there is a thread, so that none of them holds up another.
   private func responder(_ executor: LoopExecutor) -> HTTPChannelHandler.Responder {
-    let responder = ControlRoutes(backend: backend, meter: RequestMeter(), grace: grace).router().buildResponder()
-    let date = AnswerDate()
-    let peers = PeerBook()
-    let logger = logger.quietened
-    let answer: @Sendable (Request, consuming ResponseWriter, any Channel, LoopExecutor?) async throws -> Void = {
-      request, writer, channel, executor in
-      var context = ControlContext(source: .init(channel: channel, logger: logger))
-      context.peers = peers
-      context.executor = executor
-      var response: Response
-      do {
-        response = try await responder.respond(to: request, context: context)
-      } catch let error as HTTPParserError {
-        throw error
-      } catch {
-        response = Response(status: .internalServerError)
-      }
-      response.headers[.date] = date.text
-      response.headers[.server] = LadeVersion.serverHeader
-      do {
-        try await writer.write(response: response.head, body: response.body)
-      } catch is HTTPParserError {
-        // As such it would be answered once more.
-        throw BrokenRequest()
-      }
-    }
+    let routes = ControlRoutes(backend: backend, meter: meter, grace: grace)
+    let answering = Answering(routes.router(of: routes.all), logger: logger.quietened)
     return { request, writer, channel in
       if request.method == .post, request.uri.path == Endpoint.jobs.path {
-        try await answer(request, writer, channel, executor)
+        try await answering.answer(request, writer, channel, on: executor)
       } else {
-        var only = Optional(writer)
-        try await withTaskExecutorPreference(globalConcurrentExecutor) {
-          if let writer = only.take() { try await answer(request, writer, channel, nil) }
-        }
+        try await answering.answerAnywhere(request, writer, channel)
       }
     }
   }
 }
 
-/// The rest of a request, which isn't HTTP, came while it was being answered. The connection is closed.
-private struct BrokenRequest: Error {}
-
 extension Logger {
   /// The library announces the staging path of the socket and every signal at `info`; here that is only confusing.
-  fileprivate var quietened: Logger {
+  var quietened: Logger {
     var logger = self
     if logger.logLevel == .info { logger.logLevel = .notice }
     return logger

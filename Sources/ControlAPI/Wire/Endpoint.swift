@@ -10,6 +10,12 @@ package enum Endpoint: Sendable, Hashable {
   case reload
   /// The description of this interface, an OpenAPI document.
   case description
+  /// What is measured, as Prometheus reads it.
+  case metrics
+  /// Whether everything that a job passes answers.
+  case health
+  /// Whether work is taken in.
+  case ready
 
   case jobs
   /// Makes many jobs with one request.
@@ -58,6 +64,9 @@ package enum Endpoint: Sendable, Hashable {
     case .checkConfiguration: "/v1/config/check"
     case .reload: "/v1/reload"
     case .description: "/v1/openapi.yaml"
+    case .metrics: "/metrics"
+    case .health: "/v1/health"
+    case .ready: "/v1/ready"
     case .jobs: "/v1/jobs"
     case .manyJobs: "/v1/jobs/many"
     case .changeJobs: "/v1/jobs/change"

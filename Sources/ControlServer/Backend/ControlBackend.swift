@@ -10,6 +10,12 @@ package protocol ControlBackend: Sendable {
   func status() async throws -> Status
   /// How it fares; what the server knows itself it fills in.
   func stats() async throws -> Stats
+  /// What is measured, but for what the server knows itself. It waits neither for a store nor for work.
+  func metrics() async throws -> [MetricFamily]
+  /// Whether everything that a job passes answers; it waits some seconds for that.
+  func health() async -> Health
+  /// Whether work is taken in.
+  func readiness() async -> Health
   /// Reads the configuration again, and says what is wrong with it.
   func checkConfiguration() async throws -> ConfigurationCheck
   /// Reads the configuration again and puts it in force, all of it or nothing.

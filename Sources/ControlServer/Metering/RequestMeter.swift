@@ -2,19 +2,31 @@ import ControlAPI
 import Hummingbird
 import Synchronization
 
-/// How long the latest requests took to be answered, and how many clients listen.
-final class RequestMeter: Sendable {
+/// How long requests took to be answered, and how many clients listen.
+package final class RequestMeter: Sendable {
   private struct State {
+    /// The latest.
     var times = LatestSamples(capacity: 4096)
+    /// All.
+    var durations = Histogram.ofWaits
     var listeners = 0
   }
 
   private let state = Mutex(State())
 
+  /// Nothing measured yet.
+  package init() {}
+
   var spread: Stats.Spread? { state.withLock { $0.times.spread } }
+  var durations: Histogram { state.withLock { $0.durations } }
   var listeners: Int { state.withLock { $0.listeners } }
 
-  func note(_ time: Duration) { state.withLock { $0.times.add(time / .seconds(1)) } }
+  func note(_ time: Duration) {
+    state.withLock { state in
+      state.times.add(time / .seconds(1))
+      state.durations.observe(time)
+    }
+  }
 
   /// A client listens to a stream from now on, until ``clientLeft()``.
   func clientCame() { state.withLock { $0.listeners += 1 } }

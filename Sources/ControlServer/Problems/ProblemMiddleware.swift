@@ -24,6 +24,7 @@ struct ProblemMiddleware: RouterMiddleware {
       var response = try Response.json(
         problem, status: .init(code: problem.status), contentType: Problem.contentType)
       if !allowed.isEmpty { response.headers[.allow] = allowed.joined(separator: ", ") }
+      if problem.status == 401 { response.headers[.wwwAuthenticate] = TokenMiddleware.challenge }
       return response
     }
   }

@@ -10,7 +10,16 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
   var grace = TimeAmount.seconds(5)
 
   /// Every route. A test holds them against `openapi.yaml`.
-  var all: [ControlRoute] { daemonRoutes + jobRoutes + batchRoutes + laneRoutes + storeRoutes }
+  var all: [ControlRoute] { daemonRoutes + metricsRoutes + jobRoutes + batchRoutes + laneRoutes + storeRoutes }
+
+  /// What there is on TCP, too.
+  var metricsRoutes: [ControlRoute] {
+    [
+      ControlRoute(.get, "/metrics") { request, _ in try await metrics(request) },
+      ControlRoute(.get, "/v1/health") { request, _ in try await health(request) },
+      ControlRoute(.get, "/v1/ready") { request, _ in try await ready(request) },
+    ]
+  }
 
   private var daemonRoutes: [ControlRoute] {
     [
@@ -92,11 +101,12 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
     ]
   }
 
-  func router() -> Router<ControlContext> {
+  /// - Parameter token: what every request has to bring; nil for nothing.
+  func router(of routes: [ControlRoute], token: AccessToken? = nil) -> Router<ControlContext> {
     let router = Router(context: ControlContext.self)
-    let routes = all
     router.add(middleware: VersionMiddleware())
     router.add(middleware: ProblemMiddleware(routes: routes))
+    if let token { router.add(middleware: TokenMiddleware(token: token)) }
     router.add(middleware: ClientVersionMiddleware())
     router.add(middleware: MeterMiddleware(meter: meter))
     for route in routes { router.on(RouterPath(route.path), method: route.method, use: route.handler) }

@@ -105,7 +105,8 @@ struct OpenAPITests {
       "Stats": names(Stats.CodingKeys.self), "Rate": names(Stats.Rate.CodingKeys.self),
       "Spread": names(Stats.Spread.CodingKeys.self), "LogPage": names(LogPage.CodingKeys.self),
       "LogLine": names(LogLine.CodingKeys.self), "ConfigurationCheck": names(ConfigurationCheck.CodingKeys.self),
-      "Reload": names(Reload.CodingKeys.self),
+      "Reload": names(Reload.CodingKeys.self), "Health": names(Health.CodingKeys.self),
+      "HealthCheck": names(Health.Check.CodingKeys.self),
       "ConfigurationMistake": names(ConfigurationCheck.Mistake.CodingKeys.self),
       "JobList": names(JobList.CodingKeys.self), "Job": names(Job.CodingKeys.self),
       "JobProgress": names(JobProgress.CodingKeys.self), "JobTransition": names(JobTransition.CodingKeys.self),
@@ -151,6 +152,7 @@ struct OpenAPITests {
     #expect(words(schemas["JobChange"]["properties"]["action"]) == JobChange.Action.allCases.map(\.rawValue))
     #expect(words(schemas["WatchChange"]["properties"]["kind"]) == WatchChanges.Kind.allCases.map(\.rawValue))
     #expect(words(schemas["Schedule"]["properties"]["catch_up"]) == Schedule.CatchUp.allCases.map(\.rawValue))
+    #expect(words(schemas["HealthStatus"]) == Health.Status.allCases.map(\.rawValue))
     let conditions = JobDependency.Condition.allCases.map(\.rawValue)
     #expect(words(schemas["JobDependency"]["properties"]["condition"]) == conditions)
   }

@@ -13,6 +13,24 @@ extension MemoryBackend {
       mainQueue: .init(count: 4, median: 0.0001, p99: 0.001, longest: 0.001))
   }
 
+  func metrics() async throws -> [MetricFamily] {
+    var jobs = MetricFamily(.gauge, "lade_jobs", "Jobs.")
+    jobs.add(1, ["lane": "import", "state": "running"])
+    return [jobs]
+  }
+
+  func health() async -> Health {
+    Health(
+      version: LadeVersion.current,
+      checks: [
+        "the queue's store": .init(.pass), "the main queue": hangs ? .init(.fail, "no answer for 7 s") : .init(.pass),
+      ])
+  }
+
+  func readiness() async -> Health {
+    Health(version: LadeVersion.current, checks: ["laded": .init(.pass), "the spool": .init(.warn, "found late")])
+  }
+
   func checkConfiguration() async throws -> ConfigurationCheck {
     ConfigurationCheck(
       path: "/etc/lade/lade.yaml", isGood: false, differs: true,

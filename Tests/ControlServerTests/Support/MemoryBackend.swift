@@ -27,6 +27,7 @@ final class MemoryBackend: ControlBackend {
     var watchQueries: [WatchQuery] = []
     var refusedSources: Set<String> = []
     var requestsForMany = 0
+    var hangs = false
   }
 
   fileprivate let state = Mutex(State())
@@ -58,6 +59,12 @@ final class MemoryBackend: ControlBackend {
 
   /// Refuses jobs of a file from now on.
   func refusesSource(_ source: String) { state.withLock { _ = $0.refusedSources.insert(source) } }
+
+  /// Whether its main queue is said not to answer.
+  var hangs: Bool {
+    get { state.withLock { $0.hangs } }
+    set { state.withLock { $0.hangs = newValue } }
+  }
 
   func noteRequestForMany() { state.withLock { $0.requestsForMany += 1 } }
 
