@@ -12,7 +12,7 @@ struct Laded: AsyncParsableCommand {
       Stays in the foreground. SIGTERM ends it: the spool is left alone, running jobs end at their next batch and go \
       on after the next start; a second one ends it at once. SIGHUP has it read its configuration again, SIGUSR1 write its \
       state to the log. Exit status: 0 after SIGTERM, 65 for a store of a later version or none, 70 after an error while it \
-      worked, 74 when a directory or store can't be used, 75 when another laded works on the same directories, 77 when one \
+      worked, 74 when a directory, store or socket can't be used, 75 when another laded works on the same directories, 77 when one \
       is somebody else's, 78 for a configuration with mistakes.
       """,
     version: Daemon.version)
@@ -25,7 +25,7 @@ struct Laded: AsyncParsableCommand {
 
   func run() async throws {
     do {
-      let daemon = try Daemon(configurationPath: config)
+      let daemon = try Daemon(configurationPath: config, isOnlyChecked: checkConfig)
       if checkConfig {
         try await daemon.check()
         print("\(config): good")

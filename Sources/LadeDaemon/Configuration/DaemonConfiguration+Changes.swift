@@ -25,7 +25,7 @@ extension DaemonConfiguration {
     let exportsFollow = exports == state + "/exports" && new.exports == new.state + "/exports"
     changes.atStart = keys([
       (.spool, spool == new.spool), (.state, state == new.state), (.exports, exports == new.exports || exportsFollow),
-      (.socket, socket == new.socket),
+      (.socket, socket == new.socket), (.metrics, metrics == new.metrics),
     ])
     changes.atStart += Self.names(stores.map { ($0.name, $0) }, new.stores.map { ($0.name, $0) }).map { "stores.\($0)" }
     return changes
@@ -38,6 +38,7 @@ extension DaemonConfiguration {
     inForce.state = started.state
     inForce.exports = started.exports
     inForce.socket = started.socket
+    inForce.metrics = started.metrics
     inForce.stores = started.stores
     return inForce
   }

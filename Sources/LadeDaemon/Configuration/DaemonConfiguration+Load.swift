@@ -4,7 +4,7 @@ import Logging
 extension DaemonConfiguration {
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
-    case intake, schedules, retry
+    case intake, schedules, retry, metrics
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -34,6 +34,7 @@ extension DaemonConfiguration {
     paths.add(exports, key: "exports", section[.exports])
     socket = section[.socket]?.socketPath(in: folder) ?? socket
     paths.add(socket, key: "socket", section[.socket])
+    metrics = section[.metrics].flatMap(MetricsConfiguration.init) ?? metrics
     allowedFolders = section[.allowedFolders]?.folders(in: folder) ?? allowedFolders
     operators = section[.operators]?.users() ?? operators
     logLevel = section[.logLevel]?.word(of: Logger.Level.self) ?? logLevel

@@ -15,6 +15,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var exports = "/var/lib/lade/exports"
   /// The control socket: at most 107 bytes.
   package var socket = "/run/lade/control.sock"
+  /// Metrics on TCP, beside the control socket.
+  package var metrics = MetricsConfiguration()
   /// Folders, besides the spool, in which the source of a ticket may be.
   package var allowedFolders: [String] = []
   /// Users who may do what only root and the daemon's user may otherwise.

@@ -8,8 +8,9 @@ struct LoadedConfiguration: Sendable {
   let layers: [String]
 
   /// See ``DaemonConfiguration/load(path:environment:)``.
-  init(path: String, environment: [String: String]) throws(ConfigurationProblems) {
-    let reading = ConfigurationReading(environment: environment)
+  /// - Parameter isOnlyChecked: whether nothing is to run by it: then secrets that are out of reach are left out.
+  init(path: String, environment: [String: String], isOnlyChecked: Bool = false) throws(ConfigurationProblems) {
+    let reading = ConfigurationReading(environment: environment, isOnlyChecked: isOnlyChecked)
     let layers = ConfigurationLayers(path: path, reading)
     var configuration = DaemonConfiguration()
     if let root = YAMLValue(key: "", layers: layers.layers) {

@@ -1,6 +1,5 @@
 import ControlAPI
 import Foundation
-import Glibc
 import Jobs
 import Logging
 
@@ -48,33 +47,5 @@ extension DaemonBackend {
       counts[state.rawValue].flatMap { $0 == 0 ? nil : "\($0) \(state.rawValue)" }
     }
     return shown.isEmpty ? "no jobs" : shown.joined(separator: ", ")
-  }
-}
-
-/// What the process uses of the machine, as /proc says; 0 where that can't be read.
-struct ProcessUse: Sendable {
-  /// Bytes of memory that are its own or shared, and present.
-  let residentBytes: Int64
-  let descriptors: Int
-
-  static func now() -> ProcessUse {
-    var resident: Int64 = 0
-    if let file = fopen("/proc/self/statm", "re") {
-      defer { fclose(file) }
-      var line = [CChar](repeating: 0, count: 256)
-      if fgets(&line, Int32(line.count), file) != nil {
-        let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-          .split(separator: " ")
-        if fields.count > 1, let pages = Int64(fields[1]) { resident = pages * Int64(sysconf(Int32(_SC_PAGESIZE))) }
-      }
-    }
-    var descriptors = 0
-    if let folder = opendir("/proc/self/fd") {
-      defer { closedir(folder) }
-      while let entry = readdir(folder) { if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { descriptors += 1 } }
-      // That of the folder itself.
-      descriptors -= 1
-    }
-    return ProcessUse(residentBytes: resident, descriptors: descriptors)
   }
 }

@@ -43,7 +43,7 @@ extension DaemonBackend {
   }
 
   /// Bytes of a file; 0 when it isn't there.
-  private static func size(of path: String) -> Int64 {
+  static func size(of path: String) -> Int64 {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }

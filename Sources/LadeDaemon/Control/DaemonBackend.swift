@@ -18,6 +18,7 @@ struct DaemonBackend: ControlBackend {
   let intake: SpoolIntake
   let meters: Meters
   let standing: StandingQueries
+  let readiness: Readiness
   let startedAt: Date
 
   var configuration: DaemonConfiguration { current.now.configuration }

@@ -36,15 +36,19 @@ public struct Daemon: Sendable {
   private let logger: Logger
 
   /// Reads the configuration.
-  /// - Parameter operations: those that the daemon knows beside its own, or in place of them.
+  /// - Parameters:
+  ///   - operations: those that the daemon knows beside its own, or in place of them.
+  ///   - isOnlyChecked: whether it isn't to run: then credentials of the configuration may be out of reach.
   /// - Throws: ``DaemonError/configuration(_:)`` with every mistake in it.
-  public init(configurationPath: String, operations: OperationCatalogue = OperationCatalogue()) throws {
+  public init(
+    configurationPath: String, operations: OperationCatalogue = OperationCatalogue(), isOnlyChecked: Bool = false
+  ) throws {
     var all = OperationCatalogue.standard
     all.add(operations)
     self.operations = all
     do throws(ConfigurationProblems) {
       loaded = try LoadedConfiguration(
-        path: configurationPath, environment: ProcessInfo.processInfo.environment)
+        path: configurationPath, environment: ProcessInfo.processInfo.environment, isOnlyChecked: isOnlyChecked)
     } catch {
       throw DaemonError.configuration("\(error)")
     }
@@ -93,7 +97,7 @@ public struct Daemon: Sendable {
     umask(0o007)
     // Before anything is made, and before a store is migrated.
     try await check()
-    let passed = try passedSocket()
+    let passed = try passedSockets()
     // Stores that are to be migrated can take long.
     let starting = Patience(logger: logger)
     defer { starting.end() }
@@ -105,10 +109,12 @@ public struct Daemon: Sendable {
       directories: opened.directories, current: current, queue: { holder.queue },
       queueIdentifier: opened.queueIdentifier, logger: logger)
     let ended = EndedJobs(since: startedAt)
-    let standing = StandingQueries()
+    let (jobs, merges) = (JobMeter(kinds: operations.kinds), MergeMeter())
+    let metricsListeners = try listeners(passed)
+    let standing = StandingQueries(merges: merges)
     let files = ScheduledFiles(
       current: current, directories: opened.directories, queue: { holder.queue })
-    let queue = try makeQueue(opened, current, bridge, files) { job in
+    let queue = try makeQueue(opened, current, bridge, files, jobs, merges) { job in
       ended.note(job)
       if ["restore", "migrate"].contains(job.kind), let store = job.store { standing.end(of: store) }
     }
@@ -128,10 +134,13 @@ public struct Daemon: Sendable {
     let backend = DaemonBackend(
       current: current, loaded: loaded, reloader: reloader, queue: queue, stores: opened.stores,
       directories: opened.directories, intake: intake,
-      meters: Meters(log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue)), standing: standing,
-      startedAt: startedAt)
+      meters: Meters(
+        log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue), jobs: jobs, merges: merges,
+        health: HealthProbe(Rounds(queue))), standing: standing, readiness: Readiness(of: intake), startedAt: startedAt)
+    let requests = RequestMeter()
     let control = ControlServer(
-      backend: backend, address: SocketAddress(path: configuration.socket), passed: passed, logger: logger,
+      backend: backend, meter: requests, address: SocketAddress(path: configuration.socket),
+      passed: passed.control?.descriptor, logger: logger,
       onListening: {
         starting.end()
         await status.ready()
@@ -139,8 +148,11 @@ public struct Daemon: Sendable {
     let services = ServiceGroup(
       services: [
         WatchdogService(queue: queue, logger: logger), control,
+        MetricsServer(
+          backend: backend, meter: requests, listeners: metricsListeners, token: configuration.metrics.token,
+          logger: logger),
         QueueService(queue: queue, current: current, logger: logger),
-        SpoolService(intake: intake), status, backend.meters.mainQueue,
+        SpoolService(intake: intake), status, backend.meters.mainQueue, backend.readiness,
       ], logger: logger)
     let signals = SignalService(
       logger: logger,
@@ -171,18 +183,30 @@ public struct Daemon: Sendable {
     withExtendedLifetime(opened.locks) {}
   }
 
-  /// The control socket, where the service manager made it.
-  private func passedSocket() throws -> Int32? {
+  /// The sockets that the service manager made.
+  private func passedSockets() throws -> PassedSockets {
     do {
-      return try ServiceManager.listeningSocket(named: "control")?.descriptor
+      return try PassedSockets.ofThisProcess()
     } catch {
       throw DaemonError.socket(path: configuration.socket, reason: "\(error)")
     }
   }
 
+  /// Where metrics are asked for on TCP: on what was passed, else as the configuration says.
+  private func listeners(_ passed: PassedSockets) throws -> [MetricsListener] {
+    if !passed.metrics.isEmpty { return passed.metrics.map { MetricsListener(passed: $0.descriptor) } }
+    do throws(MetricsSocketError) {
+      return try configuration.metrics.address.map { address throws(MetricsSocketError) in
+        [try MetricsListener(at: address)]
+      } ?? []
+    } catch {
+      throw DaemonError.metrics(reason: "\(error)")
+    }
+  }
+
   private func makeQueue(
     _ opened: Opened, _ current: CurrentConfiguration, _ bridge: SpoolBridge, _ files: ScheduledFiles,
-    ended: @escaping @Sendable (JobSnapshot) -> Void
+    _ jobs: JobMeter, _ merges: MergeMeter, ended: @escaping @Sendable (JobSnapshot) -> Void
   ) throws -> JobQueue {
     let stores = opened.stores
     var environment = JobEnvironment(
@@ -206,7 +230,8 @@ public struct Daemon: Sendable {
             try await bridge.finished(job)
           }, revive: { try await bridge.revive($0) },
           removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) },
-          fetch: { try await files.fetch($0, of: $1) }),
+          fetch: { try await files.fetch($0, of: $1) }, moved: { jobs.note($0, from: $1) },
+          progressed: { jobs.note($1, of: $0) }, merged: { merges.note($0, in: .queue) }),
         retention: JobRetention(configuration.keep), schedules: schedules, backoff: Backoff(configuration.retry),
         logger: logger)
     } catch {

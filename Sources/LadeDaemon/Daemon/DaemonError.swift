@@ -19,6 +19,8 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   case spool(path: String, reason: String, cause: Cause = .unusable)
   case directory(path: String, reason: String, cause: Cause = .unusable)
   case socket(path: String, reason: String)
+  /// The port for metrics.
+  case metrics(reason: String)
   /// Another daemon works on the same state directory or spool; its process, if that is known.
   case alreadyRunning(directory: String, pid: String)
 
@@ -31,6 +33,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     case .spool(let path, let reason, _): return "the spool \(path) can't be used: \(reason)"
     case .directory(let path, let reason, _): return "\(path) can't be used: \(reason)"
     case .socket(_, let reason): return "the control socket can't be made: \(reason)"
+    case .metrics(let reason): return "metrics can't be served: \(reason)"
     case .alreadyRunning(let directory, let pid):
       let process = pid.isEmpty ? "" : " (process \(pid))"
       return "another laded\(process) works on \(directory): stop it, or give this one directories of its own"
@@ -42,7 +45,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     switch self {
     case .configuration: return 78
     case .alreadyRunning: return 75
-    case .socket: return 74
+    case .socket, .metrics: return 74
     case .store(_, _, let cause), .queue(_, _, let cause), .spool(_, _, let cause), .directory(_, _, let cause):
       switch cause {
       case .unusable: return 74

@@ -1,4 +1,5 @@
 import ControlAPI
+import ControlServer
 import Dispatch
 import Jobs
 import ServiceLifecycle
@@ -14,10 +15,14 @@ struct MainQueueMeter: Service {
 
   private final class Samples: Sendable {
     let latest = Mutex(LatestSamples(capacity: 1200))
+    let all = Mutex(Histogram.ofWaits)
   }
 
   /// The latest minute's, if there was that much to do.
   var spread: Stats.Spread? { samples.latest.withLock(\.spread) }
+
+  /// All of them.
+  var waits: Histogram { samples.all.withLock { $0 } }
 
   func run() async throws {
     for await _ in queue.events(capacity: 1).cancelOnGracefulShutdown() {
@@ -35,7 +40,8 @@ struct MainQueueMeter: Service {
     await withCheckedContinuation { continuation in
       DispatchQueue.main.async { continuation.resume() }
     }
-    let time = start.duration(to: .now) / .seconds(1)
-    samples.latest.withLock { $0.add(time) }
+    let time = start.duration(to: .now)
+    samples.latest.withLock { $0.add(time / .seconds(1)) }
+    samples.all.withLock { $0.observe(time) }
   }
 }

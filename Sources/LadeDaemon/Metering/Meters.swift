@@ -3,4 +3,7 @@ struct Meters: Sendable {
   let log: LogRing
   let ended: EndedJobs
   let mainQueue: MainQueueMeter
+  let jobs: JobMeter
+  let merges: MergeMeter
+  let health: HealthProbe
 }

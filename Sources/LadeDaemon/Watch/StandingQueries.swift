@@ -19,7 +19,11 @@ final class StandingQueries: Sendable {
   }
 
   private let contexts = Mutex<[String: WeakContext]>([:])
+  private let merges: MergeMeter
   private let queries = Mutex<[String: [WeakQuery]]>([:])
+
+  /// - Parameter merges: what measures how far the queries lag behind.
+  init(merges: MergeMeter) { self.merges = merges }
 
   /// Ends the queries of a store whose content was replaced, which no save tells of.
   func end(of store: String) {
@@ -57,6 +61,7 @@ final class StandingQueries: Sendable {
       let context = ManagedObjectContext(.privateQueue, coordinator: store.coordinator, name: "watch \(name)")
       // What an import saves within that time is looked at together.
       context.mergingInterval = .milliseconds(50)
+      context.didMergeSaves = { [merges] in merges.note($0, in: .watch) }
       contexts[name] = WeakContext(value: context)
       return context
     }

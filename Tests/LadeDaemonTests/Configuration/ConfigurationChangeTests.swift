@@ -61,8 +61,12 @@ struct ConfigurationChangeTests {
     let changed = try changes(more) { $0.replacing("/s/m.sqlite", with: "/s/n.sqlite") }
     #expect(changed == .init(now: ["log_level"], atStart: ["spool", "state", "socket", "stores.main"]))
     #expect(try changes("exports: /e\n").atStart == ["exports"])
+    let metrics = "metrics: { address: 127.0.0.1:9464, token: abc }\n"
+    #expect(try changes(metrics).atStart == ["metrics"])
+    #expect(try changes(metrics).now.isEmpty)
     let started = try ConfigurationFile(Self.text).load()
-    let new = try ConfigurationFile(Self.text + more).load().inForce(since: started)
+    let new = try ConfigurationFile(Self.text + more + metrics).load().inForce(since: started)
+    #expect(new.metrics == started.metrics)
     #expect(new.logLevel == .debug)
     #expect(
       (new.spool, new.socket, new.state, new.exports) == (started.spool, started.socket, started.state, started.exports)

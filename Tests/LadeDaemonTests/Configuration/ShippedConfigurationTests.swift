@@ -49,6 +49,7 @@ struct ShippedConfigurationTests {
       LaneConfiguration.Rate.Key.allCases.map(\.rawValue),
       BackupConfiguration.Key.allCases.map(\.rawValue),
       IntakeConfiguration.Key.allCases.map(\.rawValue),
+      MetricsConfiguration.Key.allCases.map(\.rawValue),
       LaneConfiguration.Key.allCases.map(\.rawValue),
       RecipeConfiguration.Key.allCases.map(\.rawValue),
       ScheduleConfiguration.Key.allCases.map(\.rawValue),

@@ -6,7 +6,14 @@ final class ConfigurationReading {
   /// The environment: where the service manager keeps credentials.
   let environment: [String: String]
 
-  init(environment: [String: String] = [:]) { self.environment = environment }
+  /// Whether nothing is to run by it: a person who checks a configuration, or `ExecReload=` of the service, sees no
+  /// credentials.
+  let isOnlyChecked: Bool
+
+  init(environment: [String: String] = [:], isOnlyChecked: Bool = false) {
+    self.environment = environment
+    self.isOnlyChecked = isOnlyChecked
+  }
 
   func report(_ problem: ConfigurationProblem) { problems.append(problem) }
 

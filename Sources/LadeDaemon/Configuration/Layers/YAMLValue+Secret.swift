@@ -5,7 +5,7 @@ extension YAMLValue {
   private static let longestSecret = 4096
 
   /// A secret: text, or `{credential: NAME}` for a credential that the service manager keeps, read now. Nothing that is
-  /// reported has it in it.
+  /// reported has it in it. Nil with a problem reported, or where the configuration is only checked by who sees no credentials.
   func secret() -> String? {
     let text: String
     if case .mapping = node {
@@ -35,6 +35,7 @@ extension YAMLValue {
       return nil
     }
     guard let folder = reader.reading.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
+      if reader.reading.isOnlyChecked { return nil }
       wrong("there are no credentials: add LoadCredential=\(name):/path/of/the/file to the service, by systemctl edit")
       return nil
     }
@@ -43,6 +44,8 @@ extension YAMLValue {
       let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder + "/" + name))
       defer { file.closeFile() }
       data = try file.read(upToCount: Self.longestSecret + 1) ?? Data()
+    } catch CocoaError.fileReadNoPermission where reader.reading.isOnlyChecked {
+      return nil
     } catch {
       let why = SystemFailure(error).description
       wrong(

@@ -1,0 +1,87 @@
+import ControlAPI
+import ControlServer
+import Dispatch
+import Foundation
+import Glibc
+import Jobs
+import Spool
+
+extension DaemonBackend {
+  /// Files are looked at there: of /proc, and what a disk may be slow to tell.
+  private static let measuringQueue = DispatchQueue(label: "control.metrics", qos: .utility)
+
+  /// How the queue's own store is called among the others: no store of the configuration can have a dot in its name.
+  private static let queueStoreName = "queue.sqlite"
+
+  func metrics() async throws -> [MetricFamily] {
+    // Kept in memory while jobs move.
+    let counts = try await queue.counts()
+    let stores =
+      stores.all.map { ($0.configuration.name, $0.configuration.path) }
+      + [(Self.queueStoreName, loaded.configuration.queueStore)]
+    let measured = await withCheckedContinuation { (answer: CheckedContinuation<[MetricFamily], Never>) in
+      Self.measuringQueue.async { answer.resume(returning: Self.sizes(of: stores) + ProcessUse.now().families) }
+    }
+    var build = MetricFamily(.gauge, "lade_build_info", "The version of this daemon; always 1.")
+    build.add(1, ["version": LadeVersion.current])
+    return [build, Self.jobs(counts)] + meters.jobs.families
+      + [
+        MetricFamily(
+          "lade_main_queue_wait_seconds",
+          "How long the main queue let others wait while jobs moved, since this daemon's start.",
+          meters.mainQueue.waits),
+        meters.merges.family,
+      ] + Self.spool(intake.latestStatus) + measured
+  }
+
+  private static func jobs(_ counts: JobCounts) -> MetricFamily {
+    var jobs = MetricFamily(.gauge, "lade_jobs", "Jobs in the queue, by lane and state.")
+    for (lane, states) in counts.lanes.sorted(by: { $0.key < $1.key }) {
+      for state in Jobs.JobState.allCases { jobs.add(states[state] ?? 0, ["lane": lane, "state": state.rawValue]) }
+    }
+    return jobs
+  }
+
+  private static func spool(_ status: SpoolStatus) -> [MetricFamily] {
+    var entries = MetricFamily(
+      .counter, "lade_spool_entries_total",
+      "Entries of the spool that became jobs (taken) and that went to corrupt/ (refused), since this daemon's start.")
+    entries.add(status.taken, ["outcome": "taken"])
+    entries.add(status.refused, ["outcome": "refused"])
+    var look = MetricFamily(
+      .gauge, "lade_spool_last_look_timestamp_seconds",
+      "When everything in the spool was last looked at, in seconds since 1970.")
+    if let time = status.lastRescan { look.add(time.timeIntervalSince1970) }
+    return [
+      entries,
+      MetricFamily(
+        .counter, "lade_spool_failures_total",
+        "Errors with the spool that were logged, each try counted, since this daemon's start.", value: status.failures),
+      MetricFamily(
+        .counter, "lade_spool_overflows_total",
+        "How often the kernel lost events of the spool, each time made up for, since this daemon's start.",
+        value: status.overflows),
+      MetricFamily(
+        .gauge, "lade_spool_entries_waiting",
+        "Entries that the last look at the spool left to wait for a writer, a file or time.", value: status.waiting),
+      look,
+    ]
+  }
+
+  /// Blocks.
+  private static func sizes(of stores: [(name: String, path: String)]) -> [MetricFamily] {
+    var sizes = MetricFamily(
+      .gauge, "lade_store_size_bytes", "The sizes of the stores' files; queue.sqlite is the queue.")
+    var logs = MetricFamily(
+      .gauge, "lade_store_wal_size_bytes", "The sizes of the stores' write-ahead logs; queue.sqlite is the queue.")
+    for store in stores {
+      sizes.add(size(of: store.path), ["store": store.name])
+      logs.add(size(of: store.path + "-wal"), ["store": store.name])
+    }
+    return [sizes, logs]
+  }
+
+  func health() async -> Health { await meters.health.check() }
+
+  func readiness() async -> Health { readiness.now }
+}

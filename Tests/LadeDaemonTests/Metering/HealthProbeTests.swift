@@ -1,0 +1,99 @@
+import ControlAPI
+import Dispatch
+import Foundation
+import Jobs
+import Logging
+import ManagedObjects
+import Spool
+import Synchronization
+import Testing
+
+@testable import LadeDaemon
+
+@Suite("Health and readiness")
+struct HealthProbeTests {
+  private func queue() throws -> JobQueue {
+    let coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    try coordinator.addPersistentStore(.inMemory())
+    let folder = FileManager.default.temporaryDirectory
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    return try JobQueue(
+      coordinator: coordinator, lanes: [.init(name: "b", concurrency: 1), .init(name: "a", concurrency: 1)],
+      operations: OperationCatalogue(),
+      environment: JobEnvironment(dataStores: [:], activeDirectory: folder, rejectsDirectory: folder, logger: logger),
+      logger: logger)
+  }
+
+  private static let stations: Set = ["the queue's store", "the lane a", "the lane b", "the main queue"]
+
+  @Test("every station is told when the round comes back")
+  func pass() async throws {
+    let probe = HealthProbe(Rounds(try queue()), limit: .seconds(600))
+    for _ in 0..<2 {
+      let health = await probe.check()
+      #expect(health.status == .pass && health.output == nil)
+      #expect(Set(health.checks.keys) == Self.stations)
+      #expect(health.checks.values.allSatisfy { $0 == [.init(.pass)] })
+    }
+  }
+
+  @Test("a main queue that hangs is named when the time is up, by all who asked, and passes when it goes on")
+  func hang() async throws {
+    // In its place one that the test may hold.
+    let main = DispatchQueue(label: "main")
+    let gate = DispatchSemaphore(value: 0)
+    main.async { gate.wait() }
+    let probe = HealthProbe(Rounds(try queue(), last: main), limit: .milliseconds(300))
+    async let (first, second) = (probe.check(), probe.check())
+    for health in await [first, second] {
+      #expect(health.status == .fail)
+      #expect(health.checks["the main queue"]?.first?.status == .fail)
+      #expect(health.output?.hasPrefix("the main queue: no answer for ") == true, "\(health)")
+      #expect(health.checks["the lane b"] == [.init(.pass)])
+    }
+    // Nobody waits any more for a round that is late.
+    #expect(await probe.check().status == .fail)
+    gate.signal()
+    await withCheckedContinuation { continuation in main.async { continuation.resume() } }
+    let health = await probe.check()
+    #expect(health.status == .pass && Set(health.checks.keys) == Self.stations)
+  }
+
+  @Test("those who ask at the same time share a round")
+  func shared() async throws {
+    let main = DispatchQueue(label: "main")
+    let gate = DispatchSemaphore(value: 0)
+    main.async { gate.wait() }
+    let rounds = Rounds(try queue(), last: main)
+    let probe = HealthProbe(rounds, limit: .seconds(600))
+    async let answers = withTaskGroup(of: Health.self) { group in
+      for _ in 0..<20 { group.addTask { await probe.check() } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    while rounds.underWay?.station != "the main queue" { await Task.yield() }
+    // Another is not begun meanwhile.
+    let isBegun = Mutex(false)
+    rounds.begin { _, _ in isBegun.withLock { $0 = true } }
+    gate.signal()
+    #expect(await answers.map(\.status) == [Health.Status](repeating: .pass, count: 20))
+    #expect(!isBegun.withLock { $0 })
+  }
+
+  @Test("the worst of the checks is the answer, and what is wrong is told")
+  func worst() {
+    let health = Health(version: "1", checks: ["b": .init(.warn, "late"), "a": .init(.pass)])
+    #expect((health.status, health.output) == (.warn, "b: late"))
+    let bad = Health(version: "1", checks: ["b": .init(.warn, "late"), "a": .init(.fail, "gone")])
+    #expect((bad.status, bad.output) == (.fail, "a: gone; b: late"))
+  }
+
+  @Test("a spool from which nothing can be taken isn't ready; one that is only polled is, with a warning")
+  func spool() {
+    var status = SpoolStatus()
+    #expect(Readiness.check(status) == .init(.pass))
+    status.eventTrouble = "no inotify"
+    #expect(Readiness.check(status) == .init(.warn, "what comes is found late: no inotify"))
+    status.obstacle = "it is read-only"
+    #expect(Readiness.check(status) == .init(.fail, "it is read-only"))
+  }
+}
