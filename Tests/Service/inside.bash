@@ -2,7 +2,8 @@
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive SYSTEMD_PAGER= SYSTEMD_COLORS=0 NO_COLOR=1
 unset LADE_SOCKET
 # A daemon takes variables of this kind for its configuration's.
-export -n LADE_REPOSITORY LADE_CONFIGURATION
+# shellcheck disable=SC2086
+export -n ${!LADE_*}
 . "$LADE_REPOSITORY/Tests/Service/package.bash"
 
 # On a failure: the line, and what the journal says.
