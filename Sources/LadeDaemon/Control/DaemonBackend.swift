@@ -59,7 +59,8 @@ struct DaemonBackend: ControlBackend {
   func shown(_ job: JobSnapshot) -> ControlAPI.Job { ControlAPI.Job(job, rejects: configuration.rejects) }
 
   private static let openingHint =
-    "The daemon opens the file itself: is the path right, and may its user, \(geteuid()), read it? A service sees no home "
+    "The daemon opens the file itself: is the path right, and may \(SystemUser.name(of: geteuid()) ?? "user \(geteuid())"), "
+    + "as whom it runs, read it? A service sees no home "
     + "directory, and has a /tmp of its own."
 
   /// The parts' refusals as the client's.
