@@ -37,10 +37,17 @@ END
     properties=()
     while IFS= read -r line; do properties+=("--property=$line"); done < <(
       sed -n '/^NoNewPrivileges/,/^\[Install\]/p' /usr/lib/systemd/system/laded.service | grep -E '^[A-Z][A-Za-z]*=')
+    # The tests and Swift's libraries may stand where the sandbox hides everything.
+    libraries=$(realpath "$(dirname "$(readlink -f "$(command -v swift)")")/../lib/swift/linux")
+    properties+=(--property=BindReadOnlyPaths="$LADE_REPOSITORY" --property=BindReadOnlyPaths="$libraries")
+    if [[ $LADE_REPOSITORY == /home/* || $LADE_REPOSITORY == /root/* || $libraries == /home/* || $libraries == /root/* ]]; then
+      properties+=(--property=ProtectHome=tmpfs)
+    fi
     systemd-run --quiet --wait --collect --pipe --uid=lade --gid=lade "${properties[@]}" --property=StateDirectory=lade \
-      --setenv=HOME=/var/lib/lade --setenv=LD_LIBRARY_PATH="$(dirname "$(readlink -f "$(command -v swift)")")/../lib/swift/linux" \
+      --setenv=HOME=/var/lib/lade --setenv=LD_LIBRARY_PATH="$libraries" \
       --working-directory="$LADE_REPOSITORY" "$LADE_REPOSITORY/.build/debug/ladePackageTests.xctest" --testing-library swift-testing \
-      --filter '^ImportingTests[.]' > /tmp/said 2>&1 || die "$(grep -E '✘|↳|rror' /tmp/said | head -n 40; tail -n 20 /tmp/said)"
+      --filter '^ImportingTests[.]' > /tmp/said 2>&1 \
+      || die "status $?: $(grep -E '✘|↳|rror' /tmp/said | head -n 40; tail -n 20 /tmp/said; journalctl --lines=5)"
     tail -n 1 /tmp/said
 END
 }
