@@ -18,8 +18,21 @@ struct TextLogHandler: LogHandler {
   /// A line that is put together already.
   func write(_ text: String, of event: Logging.LogEvent) {
     var event = event
-    event.message = "\(text)"
+    event.message = "\(Self.harmless(text))"
     event.metadata = nil
     stream.log(event: event)
+  }
+
+  /// The text as it may stand among others. Names of files are in it, which whoever writes to the spool chose: a line break
+  /// must not begin what looks like a line of the daemon's, and nothing may move a terminal's cursor.
+  static func harmless(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+    return text.unicodeScalars.reduce(into: "") { harmless, scalar in
+      if scalar == "\n" {
+        harmless += "\n    "
+      } else {
+        harmless.unicodeScalars.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+      }
+    }
   }
 }

@@ -71,4 +71,14 @@ struct JournalTests {
     #expect(text("half done", ["job": "7"]) == "half done job=7")
     #expect(text("job 71: failed", ["job": "7"]) == "job 71: failed job=7")
   }
+
+  @Test("on the standard error no file's name begins a line, or moves the cursor")
+  func harmless() {
+    let name = "a\n2026-01-01T00:00:00+0000 notice laded: laded has stopped\u{1B}[2J\r.csv"
+    let text = TextLogHandler.harmless("job 7: handed in by anna: import of Person from \(name)")
+    let lines = text.split(separator: "\n")
+    #expect(lines.count == 2 && lines[1].hasPrefix("    2026-01-01"), "\(text)")
+    #expect(!text.contains("\u{1B}") && !text.contains("\r"))
+    #expect(TextLogHandler.harmless("größer, “wärmer”") == "größer, “wärmer”")
+  }
 }
