@@ -1,28 +1,28 @@
 import Synchronization
 
-/// Watches one fetch from another thread: how many rows have come, and whether it is to stop.
+/// Observes and cancels one fetch from another thread. Safe from any thread.
 package final class FetchMonitor: Sendable {
   private struct State {
     var isCancelled = false
-    /// Stops the statement that runs now, for it may take long before its first row.
+    /// Interrupts the running statement, which may take long to return its first row.
     var interrupt: (@Sendable () -> Void)?
-    /// How many rows of the store that is being read have come, and of those that were read before.
+    /// Rows read from the current store, and from the stores before it.
     var rows = 0
     var before = 0
   }
   private let state = Mutex(State())
   private let noteRows: @Sendable (Int) -> Void
 
-  /// - Parameter noteRows: told, on the thread that reads, how many rows have come so far.
+  /// - Parameter noteRows: called on the reading thread with the number of rows read so far.
   package init(noteRows: @escaping @Sendable (Int) -> Void = { _ in }) { self.noteRows = noteRows }
 
-  /// How many rows come between two looks at whether to stop.
+  /// The number of rows between two checks for cancellation.
   package static var stride: Int { 256 }
 
-  /// Whether the fetch is to stop.
+  /// Whether ``cancel()`` was called.
   package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Stops the fetch as soon as it can be.
+  /// Stops the fetch as soon as possible.
   package func cancel() {
     state.withLock { state in
       state.isCancelled = true
@@ -30,7 +30,7 @@ package final class FetchMonitor: Sendable {
     }
   }
 
-  /// To be called every ``stride`` rows and at the end.
+  /// Records progress. The store calls it every ``stride`` rows and at the end.
   /// - Throws: `CancellationError`.
   package func note(_ rows: Int) throws {
     let all = try state.withLock { state in
@@ -41,7 +41,7 @@ package final class FetchMonitor: Sendable {
     noteRows(all)
   }
 
-  /// The next rows are of another store.
+  /// The next rows come from another store.
   func passStore() {
     state.withLock { state in
       state.before += state.rows
@@ -54,8 +54,8 @@ package final class FetchMonitor: Sendable {
     state.withLock { state in (state.rows, state.before) = (0, 0) }
   }
 
-  /// Runs a read that `interrupt`, called on any thread, makes fail.
-  /// - Throws: `CancellationError` when it was stopped.
+  /// Runs a read. `interrupt`, which may be called on any thread, must make it fail.
+  /// - Throws: `CancellationError` when the fetch was cancelled.
   package func watching<T>(interrupt: @escaping @Sendable () -> Void, _ read: () throws -> T) throws -> T {
     try state.withLock { state in
       guard !state.isCancelled else { throw CancellationError() }

@@ -26,10 +26,10 @@ extension FetchPredicate {
     .comparison(.path(path), .between, .constants([low, high]))
   }
 
-  /// Both hold.
+  /// True when both predicates are.
   public static func && (a: FetchPredicate, b: FetchPredicate) -> FetchPredicate { .and([a, b]) }
-  /// One of them holds.
+  /// True when at least one predicate is.
   public static func || (a: FetchPredicate, b: FetchPredicate) -> FetchPredicate { .or([a, b]) }
-  /// The other doesn't hold.
+  /// True when the other predicate is false.
   public static prefix func ! (a: FetchPredicate) -> FetchPredicate { .not(a) }
 }

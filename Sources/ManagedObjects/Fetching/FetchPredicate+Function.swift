@@ -1,8 +1,8 @@
 extension FetchPredicate {
-  /// What expressions are computed by: the functions of Core Data's `NSExpression` that a store can answer, by the names
-  /// that it gives them.
+  /// The functions of Core Data's `NSExpression` that every store can evaluate, under `NSExpression`'s names.
   ///
-  /// In a format a name stands with its colons, `modulus:by:(a, b)`, or without them if it has one argument, `abs(a)`.
+  /// The format language writes a name with its colons, `modulus:by:(a, b)`, or without them if the function has one
+  /// argument, `abs(a)`.
   public enum Function: String, Sendable, Hashable, CaseIterable {
     // Arithmetic: two numbers. Dates and seconds can be added and subtracted.
     /// `a + b`
@@ -11,41 +11,41 @@ extension FetchPredicate {
     case subtract = "from:subtract:"
     /// `a * b`
     case multiply = "multiply:by:"
-    /// `a / b`; of integers cut towards zero.
+    /// `a / b`; truncated towards zero for integers.
     case divide = "divide:by:"
-    /// The rest of a division, with the sign of the first number.
+    /// The remainder of a division, with the sign of the first number.
     case modulus = "modulus:by:"
     /// `a ** b`, a double.
     case power = "raise:toPower:"
     /// `-a`
     case negate = "negate:"
 
-    // Bits of integers; other numbers are cut towards zero first.
-    /// Bits that both have.
+    // Bits of integers; other numbers are truncated towards zero first.
+    /// The bits set in both.
     case bitwiseAnd = "bitwiseAnd:with:"
-    /// Bits that one has.
+    /// The bits set in either.
     case bitwiseOr = "bitwiseOr:with:"
-    /// Bits that one alone has.
+    /// The bits set in exactly one.
     case bitwiseXor = "bitwiseXor:with:"
-    /// Bits moved up.
+    /// The bits shifted left.
     case leftShift = "leftshift:by:"
-    /// Bits moved down, the sign kept.
+    /// The bits shifted right, keeping the sign.
     case rightShift = "rightshift:by:"
     /// All bits inverted.
     case onesComplement = "onesComplement:"
 
     // One number.
-    /// The number without its sign.
+    /// The absolute value.
     case absolute = "abs:"
-    /// The whole number at or above.
+    /// The smallest whole number that isn't less.
     case ceiling = "ceiling:"
-    /// The whole number at or below.
+    /// The largest whole number that isn't greater.
     case floor = "floor:"
     /// The whole number towards zero.
     case truncate = "trunc:"
     /// The square root, a double.
     case squareRoot = "sqrt:"
-    /// The power of e, a double.
+    /// e to the power of the number, a double.
     case exponential = "exp:"
     /// The logarithm to base e, a double.
     case naturalLogarithm = "ln:"
@@ -59,25 +59,25 @@ extension FetchPredicate {
     case lowercase = "lowercase:"
     /// In upper case.
     case uppercase = "uppercase:"
-    /// Without the differences of case and marks that `[cd]` overlooks.
+    /// Folded as `[cd]` folds: without case and diacritics.
     case canonical = "canonical:"
 
-    /// The time at which the fetch is made.
+    /// The time of the fetch.
     case now = "now"
 
     // Aggregates: of a collection or a list.
-    /// The sum; 0 of nothing.
+    /// The sum; 0 for an empty collection.
     case sum = "sum:"
-    /// How many; of values those that aren't nil.
+    /// The number of objects, or of values that aren't nil.
     case count = "count:"
     /// The least.
     case minimum = "min:"
     /// The greatest.
     case maximum = "max:"
-    /// The mean: a decimal of decimals, else a double.
+    /// The mean: a decimal for decimals, otherwise a double.
     case average = "average:"
 
-    /// Whether it makes one value of many.
+    /// Whether the function reduces many values to one.
     public var isAggregate: Bool {
       switch self {
       case .sum, .count, .minimum, .maximum, .average: return true
@@ -85,7 +85,7 @@ extension FetchPredicate {
       }
     }
 
-    /// How many arguments it takes.
+    /// The number of arguments.
     public var argumentCount: Int {
       switch self {
       case .now: return 0
@@ -96,7 +96,7 @@ extension FetchPredicate {
       }
     }
 
-    /// The operator that writes it, nil if none does.
+    /// The operator that stands for the function in the format language, nil if there is none.
     var symbol: String? {
       switch self {
       case .add: return "+"

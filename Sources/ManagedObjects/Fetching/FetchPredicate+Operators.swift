@@ -1,5 +1,5 @@
 extension FetchPredicate {
-  /// Whether something in it is compared by this operator, however deep.
+  /// Whether the predicate uses this operator at any depth.
   package func uses(_ wanted: Operator) -> Bool {
     switch self {
     case .constant: false

@@ -1,6 +1,6 @@
 extension FetchPredicate {
-  /// The predicate with values in place of variables, `$name` in the format. Variables that aren't among them stay, and
-  /// so do those of subqueries.
+  /// The predicate with values substituted for variables, `$name` in the format. Variables that aren't in `variables` stay,
+  /// and so do those of subqueries.
   ///
   /// Source: `withSubstitutionVariables(_:)` of Core Data's `NSPredicate`.
   /// - Parameter variables: values by name without the dollar sign, of the types that ``PredicateArgument/init(_:)`` takes.
@@ -19,7 +19,7 @@ extension FetchPredicate {
     return replacing { values[$0] }
   }
 
-  /// The names of the variables that have no value yet, those of subqueries aside.
+  /// The names of the variables without a value, except those that subqueries define.
   public var variables: Set<String> {
     var names: Set<String> = []
     _ = replacing { name in
@@ -29,8 +29,8 @@ extension FetchPredicate {
     return names
   }
 
-  /// The predicate with what `replacement` gives for its variables: first for the names that lead on from one, as
-  /// `person.city.name`, and then for the variable's own.
+  /// The predicate with its variables replaced. `replacement` is asked for the longest name first, `person.city.name`, then
+  /// for the variable itself.
   func replacing(_ replacement: (String) -> Expression?) -> FetchPredicate {
     switch self {
     case .constant: return self

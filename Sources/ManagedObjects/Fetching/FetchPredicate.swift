@@ -1,54 +1,54 @@
-/// A condition on objects, as a tree: what a fetch request asks for.
+/// A condition on objects, as a tree.
 ///
-/// Written in Core Data's format language, or put together from values:
+/// Write one in Core Data's format language, or build it from values:
 ///
 /// ```swift
 /// try FetchPredicate(format: "country.code == %@ AND population > %d", "CH", 10_000)
 /// FetchPredicate.and([.equal("country.code", .string("CH")), .comparison(.path("population"), .greater, .constant(.int(10_000)))])
 /// ```
 ///
-/// One tree is answered by two evaluators, SQL and memory, and both give the same answer:
+/// Every store and the in-memory evaluator give the same answer:
 /// - A condition is true or false, never unknown. `nil == nil` is true and `nil != x` is true for every `x` that isn't
-///   nil; every other comparison with nil (`<`, `BETWEEN`, `BEGINSWITH`, …) is false, and `NOT` of it true.
-/// - A key path through a relationship that points nowhere is nil; a to-many one is an empty collection then.
-/// - Of a collection each object counts once, whatever the number of ways that lead to it. `ANY` holds for none of an
-///   empty collection, `ALL` and `NONE` hold. What is nil in a collection is compared as nil is.
-/// - Aggregates leave nil out. Of nothing `@count` and `@sum` are 0, and `@avg`, `@min` and `@max` nil.
-/// - Arithmetic with nil is nil, and so are division by zero, a square root of a negative number, and what else isn't a
-///   number. Integers divided are an integer, cut towards zero, as with `NSExpression` and in SQL; an integer that
-///   doesn't fit 64 bits becomes a double. A decimal on either side makes decimal arithmetic, otherwise a double on
-///   either side that of doubles. A date plus or minus a number of seconds is a date, a date minus a date the seconds.
+///   nil; every other comparison with nil (`<`, `BETWEEN`, `BEGINSWITH`, …) is false, and its `NOT` is true.
+/// - A key path through an empty to-one relationship is nil, or an empty collection if a to-many relationship follows.
+/// - Each object of a collection counts once, however many paths lead to it. For an empty collection `ANY` is false, `ALL`
+///   and `NONE` are true. A nil inside a collection compares as nil.
+/// - Aggregates ignore nil. For an empty collection `@count` and `@sum` are 0; `@avg`, `@min` and `@max` are nil.
+/// - Arithmetic with nil is nil, and so is any result that isn't a number: division by zero, the square root of a negative
+///   number. Integer division truncates towards zero, as in `NSExpression` and SQL; an integer that overflows 64 bits becomes
+///   a double. A decimal operand makes the arithmetic decimal; otherwise a double makes it double. A date plus or minus
+///   seconds is a date; a date minus a date is a number of seconds.
 /// - Numbers compare by value, whatever their types; a boolean is 0 or 1. NaN counts as nil.
-/// - Strings compare by their UTF-8 bytes, `[c]` and `[d]` by the bytes of the folded strings, with `[l]` by the order of the
-///   user's language. The empty string is the beginning, the end and a part of every string.
-/// - One of an ordered relationship or a list, `tracks[FIRST]`, is nil where there is none at that place.
-/// - A composite attribute is nil when all of its elements are; nothing else can be asked of it as a whole.
-/// - Dates compare by the microsecond.
+/// - Strings compare by their UTF-8 bytes: `[c]` and `[d]` compare the bytes of the folded strings, `[l]` uses the collation of
+///   the current locale. Every string begins with, ends with and contains the empty string.
+/// - An element of an ordered relationship or list, `tracks[FIRST]`, is nil if the index is out of range.
+/// - A composite attribute is nil when all its elements are; as a whole it can only be compared with nil.
+/// - Dates compare to the microsecond.
 ///
-/// Source: Core Data's `NSPredicate`; named apart from Foundation's `Predicate`.
+/// Source: Core Data's `NSPredicate`; the name avoids Foundation's `Predicate`.
 public indirect enum FetchPredicate: Sendable, Hashable {
-  /// Holds for every object, or for none.
+  /// True for every object, or for none.
   case constant(Bool)
   /// Compares two expressions.
   case comparison(Comparison)
-  /// Holds when all of them do; holds when there are none.
+  /// True when all parts are; true for an empty list.
   case and([FetchPredicate])
-  /// Holds when one of them does; doesn't hold when there are none.
+  /// True when at least one part is; false for an empty list.
   case or([FetchPredicate])
-  /// Holds when the other doesn't.
+  /// True when the other is false.
   case not(FetchPredicate)
 
   /// Two expressions and how they compare.
   public struct Comparison: Sendable, Hashable {
-    /// What stands left of the operator.
+    /// The left operand.
     public var left: Expression
     /// The operator.
     public var `operator`: Operator
-    /// What stands right of it.
+    /// The right operand.
     public var right: Expression
     /// How strings are compared.
     public var options: Options
-    /// Whether the left side is one value, or a collection of which any or all must compare so.
+    /// Whether the left operand is a single value, or a collection of which any or all elements must match.
     public var modifier: Modifier
 
     /// A comparison of `left` with `right`.
@@ -64,60 +64,60 @@ public indirect enum FetchPredicate: Sendable, Hashable {
     }
   }
 
-  /// How many of a collection must compare as the operator says: Core Data's `NSComparisonPredicate.Modifier`.
+  /// How many elements of a collection must match. Core Data's `NSComparisonPredicate.Modifier`.
   public enum Modifier: String, Sendable, Hashable, CaseIterable {
-    /// The left side is one value.
+    /// The left operand is a single value.
     case direct = ""
-    /// `ANY` (or `SOME`): one of the collection at least. `NONE` is `NOT ANY`.
+    /// `ANY` or `SOME`: at least one element. `NONE` is `NOT ANY`.
     case any = "ANY"
-    /// `ALL`: every one of the collection. Holds for an empty one.
+    /// `ALL`: every element. True for an empty collection.
     case all = "ALL"
   }
 
   /// How two expressions compare.
   public enum Operator: String, Sendable, Hashable, CaseIterable {
-    /// The same value; nil is the same as nil.
+    /// Equal; nil equals nil.
     case equal = "=="
-    /// Another value.
+    /// Not equal.
     case notEqual = "!="
-    /// Before the other in their order.
+    /// Less than.
     case less = "<"
-    /// Before the other, or the same.
+    /// Less than or equal.
     case lessOrEqual = "<="
-    /// After the other in their order.
+    /// Greater than.
     case greater = ">"
-    /// After the other, or the same.
+    /// Greater than or equal.
     case greaterOrEqual = ">="
-    /// Equal to one of a list or collection.
+    /// Equal to an element of a list or collection.
     case isIn = "IN"
     /// Not less than the first of two and not greater than the second.
     case between = "BETWEEN"
-    /// A string that begins with the other.
+    /// The left string begins with the right.
     case beginsWith = "BEGINSWITH"
-    /// A string that ends with the other.
+    /// The left string ends with the right.
     case endsWith = "ENDSWITH"
-    /// A part of a string, or one of a collection.
+    /// The left string or collection contains the right operand.
     case contains = "CONTAINS"
-    /// Like a pattern in which `*` stands for any characters and `?` for one; a backslash takes their meaning away.
+    /// Matches a pattern in which `*` stands for any characters and `?` for one; a backslash escapes them.
     case like = "LIKE"
-    /// Matched as a whole by a regular expression of `NSRegularExpression`.
+    /// The whole string matches a regular expression in the syntax of `NSRegularExpression`.
     case matches = "MATCHES"
   }
 
-  /// How strings are compared. Ignored where no strings are.
+  /// How strings are compared. Ignored for other values.
   public struct Options: OptionSet, Sendable, Hashable {
     /// Bit 0 for `[c]`, bit 1 for `[d]`, bit 2 for `[n]`, bit 3 for `[l]`.
     public let rawValue: Int
     /// Options with the bits of `rawValue`.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// Upper and lower case are the same: `[c]`.
+    /// Ignore case: `[c]`.
     public static let caseInsensitive = Options(rawValue: 1)
-    /// Letters with and without marks are the same: `[d]`.
+    /// Ignore diacritics: `[d]`.
     public static let diacriticInsensitive = Options(rawValue: 2)
-    /// The strings are folded already and are compared as they are, whatever else the options say: `[n]`.
+    /// The strings are folded already; compare them as they are, whatever the other options: `[n]`.
     public static let normalized = Options(rawValue: 4)
-    /// As the user's language has it, `Locale.current`: `[l]`. `==`, `<` and their like, `IN` and `BETWEEN` go by its order
-    /// of strings, the others fold `[c]` and `[d]` by its rules. No index helps, and a comparison takes microseconds.
+    /// Use the rules of `Locale.current`: `[l]`. `==`, `<` and the like, `IN` and `BETWEEN` use its collation; the other
+    /// operators fold `[c]` and `[d]` by its rules. No index applies, and a comparison takes microseconds.
     public static let localeSensitive = Options(rawValue: 8)
   }
 }

@@ -1,8 +1,8 @@
 /// Why a predicate or sort descriptor doesn't fit the entity it is used with.
 public enum FetchPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The entity has no property of that name; the one whose name is nearest, if one is near, and all it has.
+  /// The entity has no property of that name. Carries the nearest name, if one is close, and all names.
   case unknownProperty(name: String, entity: String, nearest: String?, known: [String])
-  /// The key path goes on behind something that isn't a to-one relationship.
+  /// The key path continues after a property that isn't a to-one relationship.
   case notTraversable(path: String, name: String, entity: String, isToMany: Bool)
   /// The property is of a kind that can't be used there.
   case notComparable(property: String, type: String, operation: String)
@@ -12,9 +12,9 @@ public enum FetchPredicateError: Error, Sendable, Hashable, CustomStringConverti
   case differentKinds(left: String, right: String)
   /// The operator needs something else on one side.
   case badOperand(operation: String, expected: String, found: String)
-  /// A variable that no subquery has, and for which no value was given.
+  /// A variable that no subquery defines and that was given no value.
   case unboundVariable(String)
-  /// A part that a store can't answer, and what it can.
+  /// A construct that no store can evaluate, with an alternative.
   case unsupported(part: String, hint: String)
   /// The regular expression can't be used.
   case badPattern(String)

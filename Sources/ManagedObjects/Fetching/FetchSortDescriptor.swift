@@ -1,20 +1,19 @@
-/// What fetched objects are ordered by.
+/// A key path to order fetched objects by.
 ///
-/// Nil comes before every value when ascending and after it when descending, strings are ordered by their UTF-8 bytes:
-/// the order of SQLite, in every store. Source: Core Data's `NSSortDescriptor`; named apart from Foundation's
-/// `SortDescriptor`.
+/// Nil sorts before every value in ascending order and after it in descending order. Strings sort by their UTF-8 bytes.
+/// Every store sorts this way. Source: Core Data's `NSSortDescriptor`; the name avoids Foundation's `SortDescriptor`.
 public struct FetchSortDescriptor: Sendable, Hashable {
   /// How two values are compared.
   public enum Comparison: Sendable, Hashable {
     /// By value; strings by their bytes.
     case natural
-    /// Strings without regard to upper and lower case.
+    /// Strings without regard to case.
     case caseInsensitive
   }
 
-  /// Names of properties with dots between, over to-one relationships to an attribute; `objectID` for the object itself.
+  /// A dotted path over to-one relationships to an attribute; `objectID` for the object itself.
   public var keyPath: String
-  /// Whether small values come first.
+  /// Whether the order is ascending.
   public var ascending: Bool
   /// How two values are compared.
   public var comparison: Comparison
@@ -27,7 +26,7 @@ public struct FetchSortDescriptor: Sendable, Hashable {
   }
 
   /// Binds the descriptor to `entity`.
-  /// - Throws: ``FetchPredicateError`` when the key path isn't known, or leads to what has no order.
+  /// - Throws: ``FetchPredicateError`` when the key path is unknown or ends at values without an order.
   package func resolved(in entity: EntityDescription) throws(FetchPredicateError) -> ResolvedSort {
     var names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if names.first?.uppercased() == "SELF", entity.propertiesByName[names[0]] == nil { names.removeFirst() }

@@ -1,8 +1,7 @@
-/// The pattern of `LIKE`: `*` stands for any characters, `?` for one Unicode scalar, a backslash before either (or before
-/// a backslash) for the character itself.
+/// The pattern of `LIKE`: `*` matches any characters, `?` one Unicode scalar; a backslash escapes either, or itself.
 ///
-/// Patterns that are a plain string with `*` at one or both of its ends never get here: resolving turns them into `==`,
-/// `BEGINSWITH`, `ENDSWITH` and `CONTAINS`, which an index or a plain search answers.
+/// A plain string with `*` at one or both ends never gets here: resolving turns it into `==`, `BEGINSWITH`, `ENDSWITH` or
+/// `CONTAINS`, which an index or a plain search can answer.
 package struct LikePattern: Sendable, Hashable {
   private enum Token: Hashable {
     case byte(UInt8)
@@ -10,11 +9,11 @@ package struct LikePattern: Sendable, Hashable {
     case many
   }
 
-  /// The pattern as it was written.
+  /// The pattern as written.
   package let source: String
   private let tokens: [Token]
 
-  /// Reads `source`. A backslash at its end stands for itself.
+  /// Parses `source`. A trailing backslash stands for itself.
   package init(_ source: String) {
     self.source = source
     var tokens: [Token] = []
@@ -37,7 +36,7 @@ package struct LikePattern: Sendable, Hashable {
     self.tokens = tokens
   }
 
-  /// The plain string, if the pattern is one with nothing or `*` before and behind it.
+  /// The plain string, if the pattern is one with at most a `*` at either end.
   var plain: (text: String, startsOpen: Bool, endsOpen: Bool)? {
     var middle = tokens[...]
     let startsOpen = middle.first == .many
@@ -52,7 +51,7 @@ package struct LikePattern: Sendable, Hashable {
     return (String(decoding: bytes, as: UTF8.self), startsOpen, endsOpen)
   }
 
-  /// Whether all of `text` is like the pattern. Takes time by the product of both lengths at most.
+  /// Whether the whole of `text` matches. Takes at most time proportional to the product of both lengths.
   package func matches(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { matches($0) }
@@ -61,7 +60,7 @@ package struct LikePattern: Sendable, Hashable {
   private func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var position = 0
     var next = 0
-    // Where the last `*` stands, and how far it reaches as yet.
+    // The position of the last `*`, and the end of the text it covers so far.
     var star: (token: Int, reach: Int)?
     while position < text.count {
       if next < tokens.count {
@@ -74,7 +73,7 @@ package struct LikePattern: Sendable, Hashable {
           next += 1
           position += 1
           continue
-        // A `*` may have reached into the middle of a scalar; `?` takes whole ones.
+        // A `*` may end in the middle of a scalar; `?` matches whole scalars only.
         case .one where text[position] & 0xC0 != 0x80:
           next += 1
           repeat { position += 1 } while position < text.count && text[position] & 0xC0 == 0x80

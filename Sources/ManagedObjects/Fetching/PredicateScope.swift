@@ -1,14 +1,14 @@
-/// What the memory evaluator reads: an object, or a row of a store in memory.
+/// The subject of the in-memory evaluator: an object, or a row of an in-memory store.
 package protocol PredicateSubject {
   /// The object's ID.
   var subjectID: ManagedObjectID { get }
   /// The value in a slot of the object's entity.
   func value(inSlot slot: Int) -> Value
-  /// The object that a to-one relationship's slot points to, nil if it points nowhere.
+  /// The object of a to-one relationship, nil if it is empty.
   func subject(inSlot slot: Int) -> (any PredicateSubject)?
-  /// The objects that a to-many relationship's slot holds, each once, in their order if they have one.
+  /// The distinct objects of a to-many relationship, in order if it is ordered.
   func subjects(inSlot slot: Int) -> [any PredicateSubject]
-  /// What a path leads to from here.
+  /// The value at a path.
   func value(at path: ResolvedPath) -> Value
 }
 
@@ -16,18 +16,18 @@ extension PredicateSubject {
   package func value(at path: ResolvedPath) -> Value { path.value(of: self) }
 }
 
-/// What paths begin at while a predicate is evaluated; see ``ResolvedPath/origin``.
+/// The objects that paths start at during evaluation; see ``ResolvedPath/origin``.
 struct PredicateScope {
-  /// The object that the predicate is about.
+  /// The evaluated object.
   let root: any PredicateSubject
-  /// The objects of the collections that are being gone through, the outermost first.
+  /// The current object of each enclosing collection, outermost first.
   private(set) var elements: [any PredicateSubject] = []
 
   init(_ root: any PredicateSubject) { self.root = root }
 
   subscript(_ origin: Int) -> any PredicateSubject { origin == 0 ? root : elements[origin - 1] }
 
-  /// The scope with an object of the collection with that number.
+  /// The scope inside the collection with that number, at `element`.
   func with(_ element: any PredicateSubject, _ number: Int) -> PredicateScope {
     var inner = self
     inner.elements.removeSubrange((number - 1)...)
@@ -67,7 +67,7 @@ extension ResolvedCollection {
 }
 
 extension ResolvedExpression {
-  /// The value for `subject`. Called on the queue that `subject` belongs to.
+  /// The value for `subject`. Call on the subject's queue.
   package func value(of subject: any PredicateSubject) -> Value { value(in: PredicateScope(subject)) }
 
   func value(in scope: PredicateScope) -> Value {
@@ -89,7 +89,7 @@ extension ResolvedExpression {
     }
   }
 
-  /// The value as it is compared: a string without what the options overlook. A constant was folded when it was resolved.
+  /// The value as it is compared: strings are folded by the options. Constants were folded on resolving.
   func value(in scope: PredicateScope, _ options: FetchPredicate.Options) -> Value {
     let value = value(in: scope)
     guard !options.isEmpty, case .string(let text) = value else { return value }

@@ -1,8 +1,7 @@
 import Foundation
 
 extension ResolvedExpression {
-  /// The type that all values have, as a store brings them; nil for numbers that are whole or not as it comes, and for
-  /// nothing but nil.
+  /// The type of all values as a store returns them; nil if whole and fractional numbers mix, or if every value is nil.
   package var valueType: AttributeType? {
     switch self {
     case .path(let path): return path.attributeType
@@ -33,7 +32,7 @@ extension ResolvedExpression {
 }
 
 extension Value {
-  /// The type of attribute that it is a value of; nil for nil and for sets.
+  /// The attribute type of the value; nil for nil and for sets.
   fileprivate var attributeType: AttributeType? {
     switch self {
     case .null, .unresolved, .objects, .orderedObjects: return nil
@@ -51,8 +50,8 @@ extension Value {
     }
   }
 
-  /// A value of a column of that type, in the form that every store brings it in: a boolean is one only where all of them
-  /// are.
+  /// A value of a column of that type, in the form that every store returns: a boolean only if the whole column is
+  /// boolean.
   func settled(as type: AttributeType?) -> Value {
     switch (self, type) {
     case (.bool, .boolean?): return self

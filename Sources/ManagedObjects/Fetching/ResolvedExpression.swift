@@ -1,25 +1,25 @@
-/// An expression bound to an entity, as ``ResolvedPredicate`` is. Constants have been computed.
+/// An expression bound to an entity, like ``ResolvedPredicate``. Constant parts are already computed.
 package indirect enum ResolvedExpression: Sendable {
   case constant(Value)
   case path(ResolvedPath)
-  /// A function of one value or two; or an aggregate of the values that are listed.
+  /// A function of one or two values, or an aggregate of a list.
   case call(FetchPredicate.Function, [ResolvedExpression])
-  /// The value as one of another type.
+  /// A conversion to another type.
   case cast(ResolvedExpression, FetchPredicate.CastType)
-  /// An aggregate of a value of each object in a collection; of the objects themselves, if there is no value.
+  /// An aggregate over a collection: of a value per object, or of the objects themselves if there is no value.
   case aggregate(FetchPredicate.Function, ResolvedCollection, ResolvedExpression?)
   case conditional(ResolvedPredicate, ResolvedExpression, ResolvedExpression)
-  /// A value of one of the objects in an ordered collection; nil if there is none at that place.
+  /// A value of one object of an ordered collection; nil if the index is out of range.
   case element(ResolvedCollection, ResolvedIndex, ResolvedExpression)
 }
 
-/// A place in an order.
+/// An index into an ordered collection.
 package enum ResolvedIndex: Sendable, Hashable {
   /// From 0.
   case at(Int)
   case last
 
-  /// What stands there.
+  /// The element at the index.
   func element<Element>(of list: some RandomAccessCollection<Element>) -> Element? {
     switch self {
     case .last: return list.last
@@ -30,31 +30,30 @@ package enum ResolvedIndex: Sendable, Hashable {
   }
 }
 
-/// Objects reached over at least one to-many relationship, each of them once.
+/// The distinct objects reached over at least one to-many relationship.
 package struct ResolvedCollection: Sendable {
-  /// One part of the way.
+  /// One step of the path.
   package enum Link: Sendable {
-    /// On to the objects at the other end.
+    /// Follows a relationship.
     case step(RelationshipDescription)
-    /// Only with those for which the predicate holds.
+    /// Keeps the objects that match the predicate.
     case filter(ResolvedPredicate)
   }
 
-  /// Where the way begins; see ``ResolvedPath/origin``.
+  /// Where the path begins; see ``ResolvedPath/origin``.
   package let origin: Int
   /// The to-one relationships that come first.
   package let start: [RelationshipDescription]
   /// From the first to-many relationship on.
   package var links: [Link]
-  /// What stands for an object of the collection as the origin of paths: one more than the number of collections that
-  /// enclose this one.
+  /// The ``ResolvedPath/origin`` of paths that start at an object of this collection: its nesting depth, from 1.
   package let number: Int
   /// The entity of the objects.
   package var entity: EntityDescription
   /// Whether equal values count once in an aggregate.
   package var isDistinct = false
 
-  /// The relationships gone along behind the start.
+  /// The relationships after ``start``.
   package var steps: [RelationshipDescription] {
     links.compactMap { link in
       if case .step(let relationship) = link { return relationship }
@@ -64,7 +63,7 @@ package struct ResolvedCollection: Sendable {
 }
 
 extension ResolvedExpression {
-  /// What the values are; nil for nil.
+  /// The kind of the values; nil if every value is nil.
   package var kind: ValueKind? {
     switch self {
     case .constant(let value): return ValueKind(value)
@@ -95,7 +94,7 @@ extension ResolvedExpression {
     }
   }
 
-  /// Whether the values are decimal numbers, which are computed with as such.
+  /// Whether the values are decimals, so that arithmetic is decimal.
   package var isDecimal: Bool {
     switch self {
     case .constant(.decimal): return true
@@ -118,7 +117,7 @@ extension ResolvedExpression {
     }
   }
 
-  /// The hierarchy of the objects whose IDs the values are, nil if that isn't known.
+  /// The root entity of the objects whose IDs the values are, nil if unknown.
   package var objectRoot: EntityDescription? {
     switch self {
     case .constant(.object(let id)): return id.entity.rootEntity
@@ -129,13 +128,13 @@ extension ResolvedExpression {
     }
   }
 
-  /// Whether `<` and its like can compare it.
+  /// Whether the values have an order.
   var isOrdered: Bool {
     if case .path(let path) = self, path.isSelf { return true }
     return kind?.isOrdered ?? true
   }
 
-  /// What an error calls it.
+  /// Its name in error messages.
   var name: String {
     switch self {
     case .constant(let value): return "\(FetchPredicate.Expression.constant(value))"
@@ -158,7 +157,7 @@ extension ResolvedExpression {
     }
   }
 
-  /// What an error says the values are.
+  /// Its type in error messages.
   var typeName: String {
     if case .path(let path) = self { return path.typeName }
     return kind?.rawValue ?? "nil"

@@ -1,4 +1,4 @@
-/// The values that `IN` looks among, in a form to search and in their order.
+/// The right side of `IN`: its values as a set to search, and in their order.
 package struct ResolvedList: Sendable {
   /// The values without nil, each of the property's type.
   package let values: [Value]

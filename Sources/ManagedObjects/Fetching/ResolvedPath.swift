@@ -1,4 +1,4 @@
-/// The way from an object to a value.
+/// A path from an object to a value.
 package struct ResolvedPath: Sendable, Hashable {
   /// Where a path ends.
   package enum End: Sendable, Hashable {
@@ -7,19 +7,19 @@ package struct ResolvedPath: Sendable, Hashable {
     case relationship(RelationshipDescription)
     /// The object itself: its ID.
     case objectID(EntityDescription)
-    /// The name of the object's entity, which is this one or inherits from it.
+    /// The name of the object's entity, which is this entity or a subentity.
     case entityName(EntityDescription)
-    /// A composite attribute as a whole, of which only nil can be asked.
+    /// A composite attribute as a whole, which can only be compared with nil.
     case composite(CompositeAttributeDescription)
   }
 
-  /// Where it begins: 0 for the object that the predicate is about, otherwise the number of the collection whose object
-  /// it begins at; see ``ResolvedCollection/number``.
+  /// Where the path begins: 0 for the evaluated object, otherwise the ``ResolvedCollection/number`` of the collection whose
+  /// object it begins at.
   package let origin: Int
 
-  /// To-one relationships to go along first, in order.
+  /// The to-one relationships to follow first, in order.
   package let steps: [RelationshipDescription]
-  /// What is read from the object reached.
+  /// What to read from the last object.
   package let end: End
 
   package init(origin: Int = 0, steps: [RelationshipDescription], end: End) {
@@ -28,13 +28,13 @@ package struct ResolvedPath: Sendable, Hashable {
     self.end = end
   }
 
-  /// Whether it ends at an object itself.
+  /// Whether the path ends at an object.
   var isSelf: Bool {
     if case .objectID = end { return true }
     return false
   }
 
-  /// The path as it would be written.
+  /// The path in the format language.
   package var text: String { (steps.map(\.name) + [endName]).joined(separator: ".") }
 
   private var endName: String {
@@ -47,7 +47,7 @@ package struct ResolvedPath: Sendable, Hashable {
     }
   }
 
-  /// What the values are.
+  /// The kind of the values.
   package var kind: ValueKind {
     switch end {
     case .attribute(let attribute): return ValueKind(attribute.type)
@@ -57,7 +57,7 @@ package struct ResolvedPath: Sendable, Hashable {
     }
   }
 
-  /// The entity of the objects whose IDs the values are, nil if they aren't.
+  /// The entity of the objects whose IDs the values are, nil for other values.
   var objectEntity: EntityDescription? {
     switch end {
     case .relationship(let relationship): return relationship.destinationEntity
@@ -70,14 +70,14 @@ package struct ResolvedPath: Sendable, Hashable {
 extension ResolvedPath {
   /// Follows `names` from `entity`. `objectID` and `SELF` name the object itself where no property has that name, and
   /// `entity` and `entity.name` its entity's name.
-  /// - Throws: ``FetchPredicateError`` when a name isn't known or can't be gone through.
+  /// - Throws: ``FetchPredicateError`` when a name is unknown or can't be traversed.
   package init(
     _ names: [String], in entity: EntityDescription, origin: Int = 0
   ) throws(FetchPredicateError) {
     var steps: [RelationshipDescription] = []
     var entity = entity
     let path = names.joined(separator: ".")
-    // A dictionary result's columns may be called by a key path.
+    // Columns of a dictionary result may be named by a key path.
     if names.count > 1, let column = entity.propertiesByName[path] as? AttributeDescription {
       self.init(origin: origin, steps: [], end: .attribute(column))
       return
@@ -135,7 +135,7 @@ extension ResolvedPath {
     }
   }
 
-  /// What an error calls the end of the path: `Person.age`, or the path's entity for the object itself.
+  /// The end of the path in error messages: `Person.age`, or the path's entity for the object itself.
   var name: String {
     switch end {
     case .attribute(let attribute): return "\(attribute.entity.name).\(attribute.name)"
@@ -146,7 +146,7 @@ extension ResolvedPath {
     }
   }
 
-  /// What an error says the values are.
+  /// The type of the values in error messages.
   var typeName: String {
     switch end {
     case .attribute(let attribute): return attribute.type.rawValue

@@ -1,5 +1,5 @@
 extension ResolvedPredicate {
-  /// Whether the predicate holds for `subject`. Called on the queue that `subject` belongs to.
+  /// Whether the predicate is true for `subject`. Call on the subject's queue.
   package func evaluate(on subject: any PredicateSubject) -> Bool { evaluate(in: PredicateScope(subject)) }
 
   func evaluate(in scope: PredicateScope) -> Bool {
@@ -29,7 +29,7 @@ extension ResolvedPredicate {
 }
 
 extension ResolvedPath {
-  /// The value that the path leads to from `subject`: nil where a relationship on the way points nowhere.
+  /// The value at the path from `subject`, nil if a relationship on the path is empty.
   package func value(of subject: any PredicateSubject) -> Value {
     var subject = subject
     for step in steps {
@@ -41,7 +41,7 @@ extension ResolvedPath {
     case .relationship(let relationship): return subject.value(inSlot: relationship.slot)
     case .objectID: return .object(subject.subjectID)
     case .entityName: return .string(subject.subjectID.entity.name)
-    // Asked for by its elements.
+    // Read through its elements.
     case .composite: return .null
     }
   }
@@ -54,7 +54,7 @@ extension ResolvedPath {
 }
 
 extension ResolvedPredicate.Relation {
-  /// Whether strings compare so in the user's language; anything else as it does without.
+  /// Compares strings by the current locale, and other values as without the option.
   func holds(between a: Value, and b: Value, _ options: FetchPredicate.Options) -> Bool {
     guard case .string(let first) = a, case .string(let second) = b else { return holds(between: a, and: b) }
     let order = options.localizedOrder(first, second)

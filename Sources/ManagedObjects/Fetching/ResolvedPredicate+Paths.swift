@@ -1,11 +1,11 @@
-/// What is read of the object that a predicate or expression is about, or of those around it.
+/// The paths that a predicate or expression reads.
 package protocol PathReading {
-  /// Calls back for every expression and collection in it.
+  /// Visits every expression and collection.
   func visit(_ expressions: (ResolvedExpression) -> Void, collections: (ResolvedCollection) -> Void)
 }
 
 extension PathReading {
-  /// Every path that is read from the object that it is about.
+  /// Every path that starts at the evaluated object.
   package var paths: [ResolvedPath] {
     var paths: [ResolvedPath] = []
     visit { expression in
@@ -28,7 +28,7 @@ extension PathReading {
     return reads
   }
 
-  /// - Throws: ``FetchRequestError/notStored(entity:property:)`` if something is read that no store has.
+  /// - Throws: ``FetchRequestError/notStored(entity:property:)`` if a path reads a property that no store keeps.
   func checkStored() throws {
     var all: [ResolvedPath] = []
     visit { expression in

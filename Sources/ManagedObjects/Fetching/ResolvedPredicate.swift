@@ -1,10 +1,10 @@
-/// A predicate bound to an entity: names have become properties and slots, constants have their property's type, and
-/// strings that are compared with `[c]` or `[d]` are folded. What both evaluators work from; made by
+/// A predicate bound to an entity: names are properties and slots, constants have their property's type, and constant
+/// strings compared with `[c]` or `[d]` are folded. All evaluators work from this form. Made by
 /// ``FetchPredicate/resolved(in:)``.
 package indirect enum ResolvedPredicate: Sendable {
-  /// Holds for every object, or for none.
+  /// True for every object, or for none.
   case constant(Bool)
-  /// Compares two values. A constant stands right; if both are constants, they were compared already.
+  /// Compares two values. A constant is on the right; a comparison of two constants was evaluated on resolving.
   case compare(ResolvedExpression, Relation, ResolvedExpression, FetchPredicate.Options)
   /// The value is one of a list.
   case isIn(ResolvedExpression, ResolvedList, FetchPredicate.Options)
@@ -12,9 +12,9 @@ package indirect enum ResolvedPredicate: Sendable {
   case text(ResolvedExpression, TextOperator, ResolvedExpression, FetchPredicate.Options)
   /// The string is like a pattern.
   case like(ResolvedExpression, LikePattern, FetchPredicate.Options)
-  /// The string is matched as a whole.
+  /// The whole string matches a regular expression.
   case matches(ResolvedExpression, WholeMatch)
-  /// The predicate holds for one object of the collection at least.
+  /// The predicate is true for at least one object of the collection.
   case exists(ResolvedCollection, ResolvedPredicate)
   case and([ResolvedPredicate])
   case or([ResolvedPredicate])
@@ -24,7 +24,7 @@ package indirect enum ResolvedPredicate: Sendable {
   package enum Relation: Sendable, Hashable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
-    /// The relation with its sides exchanged.
+    /// The relation with its sides swapped.
     package var flipped: Relation {
       switch self {
       case .equal, .notEqual: return self
@@ -36,7 +36,7 @@ package indirect enum ResolvedPredicate: Sendable {
     }
   }
 
-  /// How a string lies in another.
+  /// Where one string occurs in another.
   package enum TextOperator: Sendable, Hashable {
     case beginsWith, endsWith, contains
   }

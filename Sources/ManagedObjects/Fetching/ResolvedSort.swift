@@ -2,23 +2,23 @@ package import Foundation
 
 /// A sort descriptor bound to an entity.
 package struct ResolvedSort: Sendable, Hashable {
-  /// The way to the values.
+  /// The path to the values.
   package let path: ResolvedPath
-  /// Whether small values come first.
+  /// Whether the order is ascending.
   package let ascending: Bool
   /// How strings are folded first.
   package let options: FetchPredicate.Options
 
-  /// The value that a subject is sorted by, folded.
+  /// The folded value that a subject sorts by.
   func value(of subject: any PredicateSubject) -> Value { path.value(of: subject, options) }
 
-  /// A value as it is compared: a string without what the options overlook.
+  /// A value as it is compared: strings are folded by the options.
   func folded(_ value: Value) -> Value {
     guard !options.isEmpty, case .string(let text) = value else { return value }
     return .string(options.folded(text))
   }
 
-  /// How two such values are ordered.
+  /// The order of two folded values.
   func order(_ a: Value, _ b: Value) -> Int {
     let order = Self.order(a, b)
     return ascending ? order : -order
@@ -39,20 +39,19 @@ package struct ResolvedSort: Sendable, Hashable {
   }
 
   fileprivate static func order(_ a: ManagedObjectID, _ b: ManagedObjectID) -> Int {
-    // Temporary numbers count downwards from -1, and stand behind all that are saved.
+    // Temporary numbers count down from -1, and sort after all saved ones.
     func rank(_ id: ManagedObjectID) -> (Int, Int64) { id.isTemporaryID ? (1, ~id.number) : (0, id.number) }
     let (first, second) = (rank(a), rank(b))
     if first != second { return first < second ? -1 : 1 }
-    // Two stores give the same numbers: so that pages don't overlap, one of them always comes first.
+    // Two stores use the same numbers. A fixed order of stores keeps pages from overlapping.
     let (one, other) = (a.scope.storeIdentifier, b.scope.storeIdentifier)
     return one == other ? 0 : one < other ? -1 : 1
   }
 }
 
 extension [ResolvedSort] {
-  /// How `a` and `b` are ordered. Objects that the descriptors leave equal follow in the order of their numbers, backwards
-  /// when the last descriptor descends, as SQLite walks an index; unsaved objects count as newer than all that are
-  /// saved. Called on the queue that the subjects belong to.
+  /// The order of `a` and `b`. Ties are broken by object number, in reverse when the last descriptor is descending, as SQLite
+  /// walks an index; unsaved objects count as newer than all saved ones. Call on the subjects' queue.
   package func order(_ a: any PredicateSubject, _ b: any PredicateSubject) -> ComparisonResult {
     var order = 0
     for sort in self where order == 0 { order = sort.order(a, b) }
@@ -60,7 +59,7 @@ extension [ResolvedSort] {
     return order < 0 ? .orderedAscending : order > 0 ? .orderedDescending : .orderedSame
   }
 
-  /// How the IDs of objects are ordered that the descriptors leave equal.
+  /// The order of the IDs of objects that tie under all descriptors.
   func orderOfIDs(_ a: ManagedObjectID, _ b: ManagedObjectID) -> Int {
     let order = ResolvedSort.order(a, b)
     return last?.ascending == false ? -order : order

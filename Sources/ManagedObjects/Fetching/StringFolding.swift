@@ -1,12 +1,12 @@
 package import Foundation
 
-/// `string` without the differences that `[c]` and `[d]` overlook. The one place where strings are folded: the memory
-/// evaluator, the SQL functions and the constants of both use it.
+/// Folds `string` as `[c]` and `[d]` require. The only place where strings are folded: the in-memory evaluator, the SQL
+/// functions and the constants of both use it.
 package func folded(
   _ string: String, caseInsensitive: Bool, diacriticInsensitive: Bool, locale: Locale? = nil
 ) -> String {
   guard caseInsensitive || diacriticInsensitive else { return string }
-  // ASCII has no marks, and its letters differ from their lower case in one bit.
+  // ASCII has no diacritics, and case differs in one bit.
   if locale == nil, string.utf8.allSatisfy({ $0 < 0x80 }) {
     guard caseInsensitive, string.utf8.contains(where: { $0 &- 0x41 < 26 }) else { return string }
     return String(unsafeUninitializedCapacity: string.utf8.count) { buffer in
@@ -25,7 +25,7 @@ package func folded(
 }
 
 extension FetchPredicate.Options {
-  /// `string` without the differences that the options overlook.
+  /// `string` folded by the options.
   package func folded(_ string: String) -> String {
     isEmpty || contains(.normalized)
       ? string
@@ -34,7 +34,7 @@ extension FetchPredicate.Options {
         locale: contains(.localeSensitive) ? .current : nil)
   }
 
-  /// Less than, equal to or greater than 0 as one string comes before, with or after another in the user's language.
+  /// Less than, equal to or greater than 0 as `a` sorts before, with or after `b` in the current locale.
   package func localizedOrder(_ a: String, _ b: String) -> Int {
     var options: String.CompareOptions = []
     if contains(.caseInsensitive) { options.insert(.caseInsensitive) }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Comparisons of strings by their UTF-8 bytes, as SQLite's BINARY collation compares them. Swift's own operators
-/// compare canonically equivalent strings as equal, which no index of SQLite's does.
+/// treat canonically equivalent strings as equal, which no SQLite index does.
 enum UTF8Order {
   static func areEqual(_ a: String, _ b: String) -> Bool {
     a.utf8.count == b.utf8.count && a == b && withBytes(a, b) { memcmp($0, $1, $0.count) } == 0

@@ -2,8 +2,8 @@ import Foundation
 
 /// How values compare in predicates and sorts. See ``FetchPredicate`` for the rules.
 extension Value {
-  /// A value that is equal and hashes alike for all values that compare as equal (strings apart, which Swift compares
-  /// by canonical equivalence): numbers become integers where they are whole, dates their microseconds, NaN nil.
+  /// A normal form with which values that compare as equal are `==` and hash alike: whole numbers are integers, dates are
+  /// microseconds, NaN is nil. Strings are the exception, since Swift compares them by canonical equivalence.
   var comparisonKey: Value {
     switch self {
     case .null, .int, .string, .data, .uuid, .object, .objects, .orderedObjects, .composite: return self
@@ -23,7 +23,7 @@ extension Value {
     }
   }
 
-  /// Whether both are the same value; nil is the same as nil.
+  /// Whether both are the same value; nil equals nil.
   func isEqualForPredicates(to other: Value) -> Bool {
     switch (self, other) {
     case (.int(let a), .int(let b)): return a == b
@@ -78,7 +78,7 @@ extension Value {
 
   private static func order(_ a: Decimal, _ b: Decimal) -> Int { a < b ? -1 : a == b ? 0 : 1 }
 
-  /// A decimal and a double, of which the shortest digits that say it count: 0.1 is 0.1.
+  /// A decimal and a double. The double counts as its shortest decimal representation: 0.1 is 0.1.
   private static func order(_ decimal: Decimal, _ double: Double) -> Int {
     if let other = Decimal(string: "\(double)"), !other.isNaN { return order(decimal, other) }
     let approximate = Double(decimal.description) ?? 0
@@ -87,7 +87,7 @@ extension Value {
 }
 
 extension Decimal {
-  /// The decimal as an integer of 64 bits, nil if it isn't whole or doesn't fit.
+  /// The decimal as a 64-bit integer, nil if it isn't whole or doesn't fit.
   package var wholeInt64: Int64? {
     if isNaN { return nil }
     if exponent >= 0 || magnitudeIsWhole { return Int64(description) }

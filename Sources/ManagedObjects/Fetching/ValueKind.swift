@@ -1,4 +1,4 @@
-/// Types whose values can be compared with each other.
+/// A class of types whose values can be compared with each other.
 package enum ValueKind: String, Sendable, Hashable {
   case number = "a number"
   case string = "a string"
@@ -7,7 +7,7 @@ package enum ValueKind: String, Sendable, Hashable {
   case uri = "a URI"
   case data = "binary data"
   case object = "an object"
-  /// Composites and undefined attributes: only nil can be asked for.
+  /// Composites and undefined attributes, which can only be compared with nil.
   case opaque = "a value of no simple type"
 
   /// The kind of an attribute's values.
@@ -38,7 +38,7 @@ package enum ValueKind: String, Sendable, Hashable {
     }
   }
 
-  /// Whether `<` and its like make sense.
+  /// Whether the values have an order.
   var isOrdered: Bool {
     switch self {
     case .number, .string, .date, .uuid, .uri: return true

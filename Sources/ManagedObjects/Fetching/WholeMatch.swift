@@ -1,11 +1,11 @@
 import Foundation
 
-/// The regular expression of `MATCHES`, which must match all of a string. `[c]` is the expression's own option; with `[d]`
-/// the marks of letters are dropped from pattern and text.
+/// The regular expression of `MATCHES`, which must match the whole string. `[c]` becomes the expression's own option; `[d]`
+/// strips diacritics from pattern and text.
 package struct WholeMatch: Sendable {
-  /// The pattern as it was written.
+  /// The pattern as written.
   package let source: String
-  /// How case and marks count.
+  /// Whether case and diacritics count.
   package let options: FetchPredicate.Options
   private let expression: NSRegularExpression
 
@@ -16,8 +16,8 @@ package struct WholeMatch: Sendable {
     self.options = options
     let pattern = options.intersection(.diacriticInsensitive).folded(source)
     do {
-      // Compiled alone first, so that an unbalanced parenthesis can't pair up with those that are put around it.
-      // The empty pattern matches the empty string, but not by itself.
+      // Compiling it alone first refuses an unbalanced parenthesis that would pair with the ones added below.
+      // The empty pattern doesn't compile, but matches the empty string.
       if !pattern.isEmpty { _ = try NSRegularExpression(pattern: pattern) }
       expression = try NSRegularExpression(
         pattern: "\\A(?:\(pattern))\\z",
@@ -27,7 +27,7 @@ package struct WholeMatch: Sendable {
     }
   }
 
-  /// Whether the expression matches all of `text`.
+  /// Whether the expression matches the whole of `text`.
   package func matches(_ text: String) -> Bool {
     let text = options.intersection(.diacriticInsensitive).folded(text)
     return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Aggregates of values, the same in whichever order the values come: memory has sets, and SQL any order it likes. Nil
-/// among them is left out.
+/// Aggregates that don't depend on the order of the values, since sets in memory and rows in SQL have none. They ignore
+/// nil.
 package enum Aggregation {
-  /// The aggregate of the values. `count` is that of the values.
+  /// The aggregate of the values. `count` counts values that aren't nil.
   package static func value(_ function: FetchPredicate.Function, of values: [Value]) -> Value {
     switch function {
     case .count: return .int(Int64(values.count { !$0.comparisonKey.isNull }))
@@ -33,7 +33,7 @@ package enum Aggregation {
       }
     }
     let integers = Int64(exactly: whole).map(Number.int) ?? .double(Double(whole))
-    // Neither sum is the same in any order, but sorted values have one.
+    // Floating-point sums depend on the order, so sort first.
     if !decimals.isEmpty {
       decimals.sort()
       for double in doubles.sorted() { decimals.append(Number.double(double).decimal) }
@@ -50,12 +50,12 @@ package enum Aggregation {
     return .double(sum.double / Double(numbers.count))
   }
 
-  /// The values without those that are equal to an earlier one.
+  /// The values without duplicates.
   package static func distinct(_ values: [Value]) -> [Value] {
     var known: Set<Value> = []
     return values.filter { value in
       var key = value.comparisonKey
-      // Strings are told apart by their bytes, which Swift's equality doesn't do.
+      // Strings are distinct by their bytes; Swift's equality goes by canonical equivalence.
       if case .string(let text) = key { key = .data(Data(text.utf8)) }
       return known.insert(key).inserted
     }

@@ -1,10 +1,10 @@
 import Foundation
 
 extension FetchPredicate.Function {
-  /// What the function makes of its arguments; nil if one of them is nil or of another kind than it takes.
+  /// The result of the function; nil if an argument is nil or of the wrong kind.
   ///
-  /// The one place where functions are computed: by the memory evaluator, for constants, and for SQL by the functions
-  /// that the store adds to its connections.
+  /// The only implementation: the in-memory evaluator, the folding of constants and the functions that a store registers
+  /// with its database all use it.
   package func value(of arguments: [Value]) -> Value {
     if isAggregate { return Aggregation.value(self, of: arguments) }
     switch (arguments.count, arguments.first, arguments.last) {
@@ -33,7 +33,7 @@ extension FetchPredicate.Function {
     case .truncate: return number.rounded(.towardZero).value
     case .squareRoot: return Number.double(number.double.squareRoot()).value
     case .exponential: return Number.double(exp(number.double)).value
-    // Of zero it would be infinite, of less none at all.
+    // Infinite for zero, undefined below.
     case .naturalLogarithm: return number.double > 0 ? Number.double(log(number.double)).value : .null
     case .logarithm: return number.double > 0 ? Number.double(log10(number.double)).value : .null
     case .onesComplement: return number.integer.map { .int(~$0) } ?? .null
@@ -68,7 +68,7 @@ extension FetchPredicate.Function {
     }
   }
 
-  /// A date plus or minus seconds, or the seconds between two; by the microsecond, as stores keep dates.
+  /// A date plus or minus seconds, or the seconds between two dates, to the microsecond, as stores keep dates.
   private func value(of date: Date, _ other: Value) -> Value {
     guard self == .add || self == .subtract, let start = ISODate.microseconds(of: date) else { return .null }
     if case .date(let end) = other {
@@ -86,10 +86,10 @@ extension FetchPredicate.Function {
 }
 
 extension FetchPredicate.CastType {
-  /// Microseconds from 1970 to 2001, where Core Data counts seconds from.
+  /// Microseconds from 1970 to 2001, Core Data's reference date.
   private static var reference: Int64 { 978_307_200_000_000 }
 
-  /// The value as one of the type; nil if it can't be.
+  /// The value converted to the type; nil if that is impossible.
   package func value(of value: Value) -> Value {
     switch self {
     case .number: return Self.number(value).map { $0.value } ?? .null

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A number as expressions compute with it. The rules are SQLite's, so that its own operators give the same: integers
-/// stay integers while they fit, and otherwise become doubles; a decimal makes everything decimal.
+/// A number in an expression. Integers stay integers while they fit, otherwise they become doubles; a decimal operand makes
+/// the result decimal. These are the rules of SQL, so that a store's own operators agree.
 enum Number {
   case int(Int64)
   case double(Double)
   case decimal(Decimal)
 
-  /// Nil for what isn't a number, NaN included.
+  /// Nil for values that aren't numbers, including NaN.
   init?(_ value: Value) {
     switch value {
     case .int(let integer): self = .int(integer)
@@ -44,7 +44,7 @@ enum Number {
     }
   }
 
-  /// The integer, cut towards zero; nil if it doesn't fit.
+  /// The integer, truncated towards zero; nil if it doesn't fit.
   var integer: Int64? {
     switch self {
     case .int(let integer): return integer
@@ -60,7 +60,7 @@ enum Number {
 
   // MARK: Arithmetic
 
-  /// The two numbers by the operation that fits both.
+  /// Applies the operation for the common type of both numbers.
   private static func combine(
     _ a: Number, _ b: Number, _ integers: (Int64, Int64) -> Number, _ doubles: (Double, Double) -> Double,
     _ decimals: (Decimal, Decimal) -> Decimal
@@ -128,7 +128,7 @@ enum Number {
 }
 
 extension Decimal {
-  /// The whole number that the rule says: up, down or towards zero.
+  /// The number rounded up, down or towards zero.
   func rounded(_ rule: FloatingPointRoundingRule) -> Decimal {
     if isNaN { return self }
     var (value, result) = (self, Decimal())

@@ -1,27 +1,27 @@
-/// One value from many: an aggregate while it is worked out in memory.
+/// An aggregate being computed in memory.
 struct Accumulator {
   private let function: ExpressionDescription.Aggregate
   private let type: AttributeType?
   private let isDistinct: Bool
   private var values: [Value] = []
 
-  /// - Parameter type: of the result, nil for a number that is whole or not as it comes.
+  /// - Parameter type: of the result, nil for numbers that may be whole or fractional.
   init(_ function: ExpressionDescription.Aggregate, to type: AttributeType?, isDistinct: Bool = false) {
     self.function = function
     self.type = type
     self.isDistinct = isDistinct
   }
 
-  /// nil for a column that is no aggregate.
+  /// nil for a column that isn't an aggregate.
   init?(_ column: StoreQuery.Column) {
     guard case .aggregate(let aggregate) = column else { return nil }
     self.init(aggregate.function, to: aggregate.valueType, isDistinct: aggregate.isDistinct)
   }
 
-  /// Takes in one value.
+  /// Adds one value.
   mutating func add(_ value: Value) { values.append(value) }
 
-  /// What all the values make. Nil doesn't count.
+  /// The aggregate of all values. Ignores nil.
   /// - Throws: ``ManagedObjectError/store(path:code:message:)`` when a sum of integers doesn't fit 64 bits.
   func result() throws -> Value {
     let counted = isDistinct ? Aggregation.distinct(values) : values

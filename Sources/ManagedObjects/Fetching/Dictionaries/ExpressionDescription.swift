@@ -1,5 +1,4 @@
-/// A column of a dictionary result that isn't a property as it is: an aggregate, what is computed, or a key path under
-/// another name.
+/// A column of a dictionary result other than a plain property: an aggregate, a computation, or a renamed key path.
 ///
 /// ```swift
 /// var request = FetchRequest<Person>(entityName: "Person")
@@ -10,18 +9,17 @@
 /// ]
 /// ```
 ///
-/// A request can group by such a column, by its name, if it is of one row, and sort by it.
+/// A request can sort by such a column by name, and group by it if it doesn't aggregate.
 ///
 /// Source: Core Data's `NSExpressionDescription`.
 public struct ExpressionDescription: Sendable, Hashable {
   /// The column's name.
   public var name: String
-  /// What stands in it.
+  /// The column's content.
   public var expression: Expression
-  /// The type of its values; `undefined` for what the expression gives: a count or a sum of whole numbers or booleans is
-  /// an integer, an average a double (of decimals a decimal), a least or greatest value is of its attribute's type.
-  /// Numbers can be had as any type of number, cut off where that is whole. What is computed is as arithmetic leaves it:
-  /// whole or not from row to row.
+  /// The type of the values; `undefined` for the expression's own type: counts, and sums of whole numbers or booleans, are
+  /// integers, an average is a double (a decimal for decimals), a minimum or maximum has its attribute's type. Numbers convert
+  /// to any numeric type, truncating to whole ones. The result of arithmetic may be whole or fractional from row to row.
   public var expressionResultType: AttributeType
 
   /// A column called `name`.
@@ -31,11 +29,11 @@ public struct ExpressionDescription: Sendable, Hashable {
     self.expressionResultType = expressionResultType
   }
 
-  /// A column called `name` of what an expression of the predicate language makes of a row, or of a group of rows.
+  /// A column called `name` computed from a row, or a group of rows, by an expression of the predicate language.
   ///
-  /// See ``FetchPredicate/init(format:_:)`` for the language. `sum:(price)`, `count:`, `average:`, `min:` and `max:` of what
-  /// is one value for a row are of all rows, or of each group of rows; of a to-many relationship they are of each row's.
-  /// - Throws: ``PredicateFormatError`` with the place and what was expected there.
+  /// See ``FetchPredicate/init(format:_:)`` for the language. `sum:(price)`, `count:`, `average:`, `min:` and `max:` of a value
+  /// per row aggregate all rows, or each group; of a to-many relationship they aggregate per row.
+  /// - Throws: ``PredicateFormatError`` with the position and what was expected there.
   public init(
     _ name: String, format: String, _ arguments: Any?..., expressionResultType: AttributeType = .undefined
   ) throws(PredicateFormatError) {
@@ -44,51 +42,51 @@ public struct ExpressionDescription: Sendable, Hashable {
     self.init(name, .computed(expression), expressionResultType: expressionResultType)
   }
 
-  /// What stands in a column.
+  /// The content of a column.
   public enum Expression: Sendable, Hashable {
     /// The value at a key path over to-one relationships; `objectID` is the object itself.
     case keyPath(String)
-    /// One value from the values at a key path of all rows, or of each group of rows. Nil doesn't count.
+    /// An aggregate of the values at a key path over all rows, or over each group. Ignores nil.
     case aggregate(Aggregate, String, distinct: Bool = false)
-    /// What an expression of the predicate language makes of a row, or of a group of rows; see
+    /// An expression of the predicate language over a row, or a group of rows; see
     /// ``ExpressionDescription/init(_:format:_:expressionResultType:)``.
     case computed(FetchPredicate.Expression)
 
-    /// How many values there are at the key path; without one, how many objects.
+    /// The number of values at the key path; without one, the number of objects.
     public static func count(_ keyPath: String = "objectID", distinct: Bool = false) -> Expression {
       .aggregate(.count, keyPath, distinct: distinct)
     }
-    /// The sum of numbers; 0 when there are none.
+    /// The sum of numbers; 0 if there are none.
     public static func sum(_ keyPath: String) -> Expression { .aggregate(.sum, keyPath) }
-    /// The average of numbers; nil when there are none.
+    /// The average of numbers; nil if there are none.
     public static func average(_ keyPath: String) -> Expression { .aggregate(.average, keyPath) }
-    /// The least value; nil when there are none.
+    /// The minimum; nil if there are no values.
     public static func minimum(_ keyPath: String) -> Expression { .aggregate(.minimum, keyPath) }
-    /// The greatest value; nil when there are none.
+    /// The maximum; nil if there are no values.
     public static func maximum(_ keyPath: String) -> Expression { .aggregate(.maximum, keyPath) }
   }
 
-  /// The functions that make one value of many, by the names that `NSExpression` has for them.
+  /// The aggregate functions, under `NSExpression`'s names.
   public enum Aggregate: String, Sendable, Hashable, CaseIterable {
-    /// How many values there are.
+    /// The number of values.
     case count = "count:"
     /// The sum of numbers.
     case sum = "sum:"
     /// The average of numbers.
     case average = "average:"
-    /// The least value.
+    /// The minimum.
     case minimum = "min:"
-    /// The greatest value.
+    /// The maximum.
     case maximum = "max:"
   }
 }
 
-/// What a fetch reads: a property of the entity, or an expression.
+/// A column of a fetch: a property of the entity, or an expression.
 ///
 /// A string literal is a property: `["name", "employer.name"]`.
 public enum FetchedProperty: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// An attribute or to-one relationship, by its name or by a key path over to-one relationships; the column has that
-  /// name. A relationship's value is the object's ID.
+  /// An attribute or to-one relationship, by its name or by a key path over to-one relationships, which names the column. A
+  /// relationship's value is the object's ID.
   case property(String)
   /// An expression, in dictionary results only.
   case expression(ExpressionDescription)

@@ -1,27 +1,27 @@
-/// Why a fetch request can't be carried out as it is put together.
+/// Why a fetch request can't be executed as it stands.
 public enum FetchRequestError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Rows are grouped or an aggregate is asked for, and this column is neither grouped by nor an aggregate.
+  /// The request groups or aggregates, and this column is neither grouped by nor an aggregate.
   case notGrouped(column: String)
-  /// There is a having predicate, but nothing to group by.
+  /// There is a `havingPredicate`, but nothing to group by.
   case havingWithoutGroups
-  /// Dictionaries of groups or of distinct values can't be sorted by what isn't among their columns.
+  /// Groups and distinct rows can only be sorted by their columns.
   case notAColumn(sortKey: String, columns: [String])
   /// Two columns have the same name.
   case columnTwice(String)
-  /// The aggregate makes no sense of the values.
+  /// The aggregate doesn't apply to values of this type.
   case notAggregable(column: String, function: String, type: String)
-  /// The column's values can't be had as that type.
+  /// The column's values don't convert to that type.
   case resultType(column: String, type: AttributeType, wanted: AttributeType)
-  /// The attribute is transient, so that no store has it.
+  /// The attribute is transient, so no store keeps it.
   case notStored(entity: String, property: String)
-  /// Objects are fetched with an expression among their properties.
+  /// A fetch of objects has an expression among its properties.
   case expressionOfObjects(String)
-  /// The context has no queue of its own to tell of the end of an asynchronous fetch.
+  /// The context has no queue on which an asynchronous fetch could complete.
   case noQueue
-  /// An object's initializer read the store, or wrote to it, while a fetch was making the object of its row.
+  /// An object's initializer used the store while a fetch was creating the object.
   case readWhileMaking
 
-  /// What doesn't fit, and what to do.
+  /// What is wrong, and what to do.
   public var description: String {
     switch self {
     case .notGrouped(let column):

@@ -1,9 +1,8 @@
-/// One row of a dictionary result: values by the names of what was fetched. It holds no object, and can be taken
-/// anywhere.
+/// One row of a dictionary result: values by column name. It holds no object, so it may cross queues.
 ///
 /// Source: the dictionaries of `NSFetchRequestResultType.dictionaryResultType` of Core Data.
 public struct FetchedDictionary: Sendable {
-  /// Names that all rows of a result share.
+  /// The column names, shared by all rows of a result.
   final class Columns: Sendable {
     let names: [String]
     let places: [String: Int]
@@ -22,29 +21,29 @@ public struct FetchedDictionary: Sendable {
     self.values = values
   }
 
-  /// The names, in the order in which they were asked for.
+  /// The column names in the order of the request.
   public var keys: [String] { columns.names }
 
-  /// The value under a name, `.null` for nil; nil when the request didn't ask for such.
+  /// The value of a column, `.null` for nil; nil if the request has no such column.
   public func value(forKey key: String) -> Value? { columns.places[key].map { values[$0] } }
 
-  /// The value under a name; nil when there is none, or one of another type.
+  /// The value of a column; nil if it is missing or of another type.
   public subscript<T: AttributeValue>(key: String) -> T? { value(forKey: key).flatMap { T(slotValue: $0) } }
 
-  /// The object that a relationship's column, or `objectID`, stands for.
+  /// The object ID in a relationship's column or in `objectID`.
   public func objectID(forKey key: String) -> ManagedObjectID? {
     guard case .object(let id)? = value(forKey: key) else { return nil }
     return id
   }
 
-  /// The values that aren't nil, by name.
+  /// The values that aren't nil, by column name.
   public var valuesByName: [String: Value] {
     Dictionary(uniqueKeysWithValues: zip(columns.names, values).filter { !$1.isNull })
   }
 }
 
 extension FetchedDictionary: Hashable {
-  /// Whether both have the same values under the same names.
+  /// Whether both have the same values in the same columns.
   public static func == (a: FetchedDictionary, b: FetchedDictionary) -> Bool {
     a.columns.names == b.columns.names && a.values == b.values
   }

@@ -1,4 +1,5 @@
-/// Values that are equal when a store groups them together: nil with nil, numbers by value, strings by their bytes.
+/// A key for grouping, equal when a store puts the values in one group: nil equals nil, numbers compare by value, strings by
+/// their bytes.
 struct GroupKey: Hashable {
   private let values: [Value]
 

@@ -1,8 +1,8 @@
-/// A dictionary before it is chosen and sorted: the values of a query's outputs.
+/// A result row before filtering and sorting: the values of a query's outputs.
 struct OutputRow: PredicateSubject {
   let values: ContiguousArray<Value>
 
-  /// A dictionary is no object. Whatever asks for one sorts all of them alike.
+  /// Rows aren't objects and have no ID; this one makes all of them tie.
   var subjectID: ManagedObjectID { ManagedObjectID(scope: Self.scope, number: 0) }
   func value(inSlot slot: Int) -> Value { values[slot] }
   func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
@@ -12,7 +12,7 @@ struct OutputRow: PredicateSubject {
     entity: EntityDescription(EntityDefinition("dictionary")), storeIdentifier: "dictionary")
 }
 
-/// A group of rows: the values that they have in common, and aggregates of them.
+/// A group of rows: their common values, and aggregates over them.
 private struct GroupSubject: PredicateSubject {
   let values: [ResolvedPath: Value]
 
@@ -24,7 +24,7 @@ private struct GroupSubject: PredicateSubject {
 }
 
 extension StoreQuery {
-  /// The query without order and page, which are for all that is found together.
+  /// The query without order and page, which apply to the combined result.
   var unpaged: StoreQuery {
     var query = self
     query.order = []
@@ -32,16 +32,16 @@ extension StoreQuery {
     return query
   }
 
-  /// What is asked of the rows of a group: every output that isn't computed, and behind them ``aggregates``, which those
-  /// that are computed are computed from.
+  /// The columns to read from the rows of a group: every output that isn't computed, then ``aggregates``, from which the
+  /// computed ones are derived.
   var gathered: [Column] {
     outputs.filter { !$0.isComputed } + aggregates.map { Column.aggregate($0.aggregate) }
   }
 
-  /// The places of ``groups`` in ``gathered``.
+  /// The indexes of ``groups`` in ``gathered``.
   var gatheredKeys: [Int] { groups.map { place in outputs[..<place].count { !$0.isComputed } } }
 
-  /// The outputs for a group of which ``gathered`` is known.
+  /// The outputs for a group, from its values for ``gathered``.
   func outputRow(_ values: ContiguousArray<Value>) -> OutputRow {
     guard isComputed else { return OutputRow(values: values) }
     var paths: [ResolvedPath: Value] = [:]
@@ -61,7 +61,7 @@ extension StoreQuery {
         }))
   }
 
-  /// Whether an aggregate counts equal values once.
+  /// Whether the aggregate counts equal values once.
   var hasDistinctAggregates: Bool {
     gathered.contains { column in
       if case .aggregate(let aggregate) = column { return aggregate.isDistinct }
@@ -69,8 +69,7 @@ extension StoreQuery {
     }
   }
 
-  /// The dictionaries that are asked for, of all groups or distinct values: those that ``having`` chooses, in order, the
-  /// page cut out.
+  /// The requested dictionaries out of all groups or distinct rows: filtered by ``having``, sorted, and cut to the page.
   func chosen(_ rows: [OutputRow]) -> [ContiguousArray<Value>] {
     var found = rows
     if let having { found.removeAll { !having.evaluate(on: $0) } }

@@ -1,13 +1,13 @@
-/// The aggregates of a group's rows that an expression of a dictionary fetch names, while it is bound: `sum:(price)`, where
-/// `price` is an attribute of the rows and not of a collection. Each becomes an attribute that the expression then reads.
+/// Collects the aggregates over rows while an expression of a dictionary fetch is bound: `sum:(price)`, where `price` is an
+/// attribute of the rows and not of a collection. Each becomes an attribute that the expression then reads.
 final class RowAggregates {
-  /// What the attributes belong to; kept by the query.
+  /// The entity of those attributes, owned by the query.
   let entity = EntityDescription(EntityDefinition("aggregates"))
   private(set) var found: [(attribute: AttributeDescription, aggregate: StoreQuery.RowAggregate)] = []
 
   init() { entity.rootEntity = entity }
 
-  /// Notes an aggregate of what `element` is of each row. Returns what reads its value.
+  /// Adds an aggregate of `element` over the rows. Returns an expression that reads its value.
   func note(
     _ function: ExpressionDescription.Aggregate, _ element: ResolvedExpression, isDistinct: Bool = false
   ) throws(FetchPredicateError) -> ResolvedExpression {
@@ -27,7 +27,7 @@ final class RowAggregates {
 
   func isAggregate(_ path: ResolvedPath) -> Bool { path.attribute?.entity === entity }
 
-  /// The aggregate that an expression is and nothing else, which is noted no longer; nil if it is more than that.
+  /// Removes and returns the aggregate if it is the whole expression; nil otherwise.
   func takeBack(_ expression: ResolvedExpression) -> StoreQuery.RowAggregate? {
     guard case .path(let path) = expression, let last = found.last, path.attribute === last.attribute else {
       return nil
@@ -37,7 +37,7 @@ final class RowAggregates {
 }
 
 extension ExpressionDescription.Aggregate {
-  /// The function of the predicate language by the same name.
+  /// The function of the same name in the predicate language.
   var function: FetchPredicate.Function {
     switch self {
     case .count: return .count
@@ -48,10 +48,10 @@ extension ExpressionDescription.Aggregate {
     }
   }
 
-  /// Nil for a function that makes one value of one.
+  /// Nil for a function that isn't an aggregate.
   init?(_ function: FetchPredicate.Function) { self.init(rawValue: function.rawValue) }
 
-  /// Whether it makes sense of such values.
+  /// Whether the aggregate applies to values of this type.
   func takes(_ element: ResolvedExpression) -> Bool {
     switch self {
     case .count: return true

@@ -1,5 +1,5 @@
 extension FetchRequest {
-  /// Binds what a dictionary fetch asks for to the entity. `fetch` is the request's bound to it without its sort.
+  /// Binds a dictionary fetch to the entity. `fetch` is the bound request without its sort.
   /// - Throws: ``FetchPredicateError`` or ``FetchRequestError``.
   func query(_ fetch: StoreFetch) throws -> (query: StoreQuery, names: [String], types: [AttributeType]) {
     let entity = fetch.entity
@@ -43,15 +43,15 @@ extension FetchRequest {
   }
 }
 
-/// The columns of a dictionary fetch while they are put together, those that nobody is given behind those asked for.
+/// Collects the columns of a dictionary fetch: the requested ones first, then those only needed internally.
 private struct DictionaryColumns {
   let entity: EntityDescription
   let rowAggregates: RowAggregates
   private let resolver: PredicateResolver
   private(set) var all: [(name: String, column: StoreQuery.Column)] = []
-  /// What those asked for are to be had as.
+  /// The requested types of the requested columns.
   private(set) var types: [AttributeType] = []
-  /// Further names of columns.
+  /// Aliases of columns.
   private(set) var otherNames: [(name: String, place: Int)] = []
   private var paths: [ResolvedPath?] = []
 
@@ -61,7 +61,7 @@ private struct DictionaryColumns {
     resolver = PredicateResolver(entity, rowAggregates: rowAggregates)
   }
 
-  /// Whether a column is of many rows.
+  /// Whether any column aggregates rows.
   var aggregates: Bool {
     all.contains { entry in
       if case .value = entry.column { return false }
@@ -69,7 +69,7 @@ private struct DictionaryColumns {
     }
   }
 
-  /// Whether a name is that of a column that is computed, and not a property's.
+  /// Whether a name is a computed column's, not a property's.
   func isComputed(_ name: String) -> Bool {
     guard entity.propertiesByName[name] == nil, let place = all.firstIndex(where: { $0.name == name }) else {
       return false
@@ -99,7 +99,7 @@ private struct DictionaryColumns {
     if case .value(.path(let path)) = column { paths.append(path) } else { paths.append(nil) }
   }
 
-  /// The place of the column that a name or key path stands for; one more if there is none yet.
+  /// The index of the column for a name or key path, which is appended if missing.
   mutating func place(of name: String) throws -> Int {
     if let place = all.firstIndex(where: { $0.name == name }) {
       if case .value = all[place].column { return place }
@@ -107,7 +107,7 @@ private struct DictionaryColumns {
     }
     let path = try path(name)
     if let place = paths.firstIndex(of: path) {
-      // A group that is a column under another name is known by both.
+      // A group that is also a column under another name has both names.
       otherNames.append((name, place))
       return place
     }
@@ -116,8 +116,8 @@ private struct DictionaryColumns {
     return all.count - 1
   }
 
-  /// Makes columns that groups have in common of those that aren't grouped by themselves.
-  /// - Throws: ``FetchRequestError/notGrouped(column:)`` for one that they don't.
+  /// Turns columns that aren't grouped by, but are constant within each group, into common columns.
+  /// - Throws: ``FetchRequestError/notGrouped(column:)`` for a column that varies within a group.
   mutating func compute(from groups: [Int]) throws {
     let common = Set(groups.compactMap { paths[$0] })
     for (place, entry) in all.enumerated() where !groups.contains(place) {
@@ -161,7 +161,7 @@ private struct DictionaryColumns {
 }
 
 extension ResolvedPath {
-  /// - Throws: ``FetchRequestError/notStored(entity:property:)`` if no store has what the path reads.
+  /// - Throws: ``FetchRequestError/notStored(entity:property:)`` if the path reads a property that no store keeps.
   func checkStored() throws {
     for step in steps where step.isTransient {
       throw FetchRequestError.notStored(entity: step.entity.name, property: step.name)
@@ -185,8 +185,8 @@ extension AttributeType {
   var isNumber: Bool { ValueKind(self) == .number }
 }
 
-/// An entity that stands for the columns of a dictionary result, so that conditions and sorts over columns are bound and
-/// answered as those over objects are.
+/// An entity whose attributes are the columns of a dictionary result, so that conditions and sorts over columns are bound and
+/// evaluated like those over objects.
 enum OutputEntity {
   static func make(_ columns: [(name: String, column: StoreQuery.Column)]) -> EntityDescription {
     let definitions = columns.map { $0.column.definition(name: $0.name) }

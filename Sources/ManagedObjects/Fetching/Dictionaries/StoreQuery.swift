@@ -1,21 +1,20 @@
-/// A dictionary fetch as a store sees it.
+/// A dictionary fetch in the form that stores execute.
 ///
-/// Either each row gives a dictionary (``isRowwise``), and the fetch's own sort, limit and offset hold; or rows are
-/// grouped or made distinct first, or sorted by what is computed, and then ``having``, ``order`` and the limit and offset
-/// are about the columns. Those conditions are bound to an entity of their own, ``output``, whose attributes are the
-/// columns.
+/// Either each row yields a dictionary (``isRowwise``), and the fetch's own sort, limit and offset apply; or rows are grouped,
+/// made distinct or sorted by a computed column, and ``having``, ``order``, limit and offset apply to the columns. Those
+/// conditions are bound to an entity of their own, ``output``, whose attributes are the columns.
 package struct StoreQuery: Sendable {
-  /// What stands in a column.
+  /// The content of a column.
   package enum Column: Sendable {
-    /// What an expression makes of a row; of a group's rows, which have it in common.
+    /// An expression over a row, or over the values that a group's rows have in common.
     case value(ResolvedExpression)
-    /// One value of what an expression makes of each row of a group.
+    /// An aggregate of an expression over each row of a group.
     case aggregate(RowAggregate)
-    /// What an expression makes of ``StoreQuery/aggregates`` and of values that a group's rows have in common.
+    /// An expression over ``StoreQuery/aggregates`` and the values that a group's rows have in common.
     case computed(ResolvedExpression)
   }
 
-  /// One value from many rows.
+  /// An aggregate over rows.
   package struct RowAggregate: Sendable {
     package let function: ExpressionDescription.Aggregate
     package let element: ResolvedExpression
@@ -23,20 +22,20 @@ package struct StoreQuery: Sendable {
   }
 
   package var fetch: StoreFetch
-  /// The columns to bring.
+  /// The columns to return.
   package var columns: [Column]
-  /// Further columns, that groups and sorts need and nobody is given.
+  /// Further columns that only grouping and sorting need.
   package var extras: [Column]
   package var isDistinct: Bool
-  /// The places in ``outputs`` of what rows are grouped by. Without any, and with aggregates among the columns, all rows
-  /// are one group.
+  /// The indexes in ``outputs`` of the columns to group by. If it is empty and some column is an aggregate, all rows are one
+  /// group.
   package var groups: [Int]
-  /// The aggregates that computed columns are computed from, each the value of the attribute that it stands beside.
+  /// The aggregates that computed columns read, each with the attribute that stands for it.
   package var aggregates: [(attribute: AttributeDescription, aggregate: RowAggregate)]
   package var having: ResolvedPredicate?
   package var order: [ResolvedSort] = []
-  /// Its attributes are ``outputs``. Kept by whoever has the query, for its descriptions refer to it without counting, and
-  /// so is the entity of the attributes of ``aggregates``.
+  /// The entity whose attributes are ``outputs``. The query owns it, since property descriptions refer to their entity
+  /// unowned; likewise the entity of ``aggregates``.
   package let output: EntityDescription
   let aggregated: EntityDescription
 
@@ -55,7 +54,7 @@ package struct StoreQuery: Sendable {
     self.aggregated = aggregated
   }
 
-  /// Expressions of each row that a fetch finds.
+  /// A query for expressions over each fetched row.
   init(_ fetch: StoreFetch, columns: [ResolvedExpression]) {
     let output = EntityDescription(EntityDefinition("dictionary"))
     self.init(
@@ -63,10 +62,10 @@ package struct StoreQuery: Sendable {
       output: output, aggregated: output)
   }
 
-  /// Whether there is a dictionary for each row.
+  /// Whether each row yields a dictionary.
   package var isRowwise: Bool { !isDistinct && !isGrouped && order.isEmpty }
 
-  /// Whether there is a dictionary for each group of rows.
+  /// Whether each group of rows yields a dictionary.
   package var isGrouped: Bool {
     !groups.isEmpty
       || columns.contains { column in
@@ -80,13 +79,13 @@ package struct StoreQuery: Sendable {
   /// Whether a column is computed from others.
   package var isComputed: Bool { columns.contains(where: \.isComputed) }
 
-  /// What stands in the attributes of ``output``.
+  /// The content of each attribute of ``output``.
   package var outputs: [Column] { columns + extras }
 
-  /// Whether dictionaries that ``order`` leaves equal follow each other by their columns, so that pages don't overlap.
+  /// Whether ties under ``order`` are broken by the columns, which keeps pages from overlapping.
   package var hasOrder: Bool { !order.isEmpty || fetch.limit > 0 || fetch.offset > 0 }
 
-  /// The columns that have an order, which decides where ``order`` doesn't.
+  /// The columns with an order, which break ties under ``order``.
   package var tiebreakers: [AttributeDescription] {
     output.attributes.prefix(columns.count).filter { attribute in
       let kind = ValueKind(attribute.type)
@@ -96,7 +95,7 @@ package struct StoreQuery: Sendable {
 }
 
 extension StoreQuery.RowAggregate {
-  /// The type of the value; nil for a number that is whole or not as it comes.
+  /// The type of the value; nil for numbers that may be whole or fractional.
   package var valueType: AttributeType? {
     switch (function, element.valueType) {
     case (.count, _): return .integer64
@@ -115,7 +114,7 @@ extension StoreQuery.Column {
     return false
   }
 
-  /// What is read of each row; nil for what is computed from others.
+  /// The expression to read from each row; nil for a column computed from others.
   var expression: ResolvedExpression? {
     switch self {
     case .value(let expression): return expression
@@ -124,7 +123,7 @@ extension StoreQuery.Column {
     }
   }
 
-  /// The type of the values; nil for numbers that are whole or not as it comes.
+  /// The type of the values; nil for numbers that may be whole or fractional.
   package var valueType: AttributeType? {
     switch self {
     case .value(let expression), .computed(let expression): return expression.valueType
@@ -132,9 +131,9 @@ extension StoreQuery.Column {
     }
   }
 
-  /// The attribute of ``StoreQuery/output`` that the column is.
+  /// The column as an attribute of ``StoreQuery/output``.
   func definition(name: String) -> AttributeDefinition {
-    // An attribute's values with its user info, which says how a store writes them.
+    // Keeps the attribute's user info, which says how a store encodes the values.
     switch self {
     case .value(.path(let path)): return path.definition(name: name)
     case .aggregate(let aggregate): return aggregate.definition(name: name)

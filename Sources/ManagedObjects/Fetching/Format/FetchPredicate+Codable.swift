@@ -1,6 +1,6 @@
 extension FetchPredicate: Codable {
   /// Reads a predicate in the format language.
-  /// - Throws: `DecodingError` around the ``PredicateFormatError`` when it can't be read.
+  /// - Throws: `DecodingError` that wraps the ``PredicateFormatError``.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let format = try container.decode(String.self)
@@ -13,7 +13,7 @@ extension FetchPredicate: Codable {
   }
 
   /// Writes the predicate in the format language.
-  /// - Throws: `EncodingError` for one that compares with objects, whose IDs have no literal.
+  /// - Throws: `EncodingError` for a comparison with objects, since IDs have no literal.
   public func encode(to encoder: any Encoder) throws {
     let format = description
     do {

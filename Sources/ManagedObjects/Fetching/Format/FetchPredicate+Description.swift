@@ -1,8 +1,7 @@
 import Foundation
 
 extension FetchPredicate: CustomStringConvertible {
-  /// The predicate in the format language; read again it is the same tree, if its object IDs are left aside: these
-  /// have no literal.
+  /// The predicate in the format language. Parsing it gives the same tree, except for object IDs, which have no literal.
   public var description: String { format(within: .none) }
 
   private enum Surroundings { case none, conjunction, disjunction, negation }
@@ -22,7 +21,7 @@ extension FetchPredicate: CustomStringConvertible {
       return "\(modifier)\(comparison.left) \(comparison.operator.rawValue)\(options) \(comparison.right)"
     case .not(let inner): return "NOT " + inner.format(within: .negation)
     case .and(let parts):
-      // A group of none or one can't be written; what it means can.
+      // The language can't express a group of fewer than two; write its meaning.
       if parts.isEmpty { return "TRUEPREDICATE" }
       if parts.count == 1 { return parts[0].format(within: outer) }
       let text = parts.map { $0.format(within: .conjunction) }.joined(separator: " AND ")
@@ -42,7 +41,7 @@ extension FetchPredicate.Expression: CustomStringConvertible {
     switch self {
     case .evaluatedObject: return "SELF"
     case .keyPath(let names):
-      // A collection operator may begin none.
+      // A key path can't begin with a collection operator.
       guard let first = names.first else { return "SELF" }
       return (first.hasPrefix("@") ? "SELF." : "") + Self.joined(names)
     case .constants(let values): return "{" + values.map(Self.literal).joined(separator: ", ") + "}"
@@ -61,7 +60,7 @@ extension FetchPredicate.Expression: CustomStringConvertible {
       return "SUBQUERY(\(subquery.collection), $\(subquery.variable), \(subquery.predicate))"
     case .conditional(let predicate, let first, let second): return "TERNARY(\(predicate), \(first), \(second))"
     case .function(.negate, let arguments) where arguments.count == 1:
-      // Before a number the sign would be part of it.
+      // Directly before a number the sign would become part of the literal.
       if case .constant = arguments[0] { return "-(\(arguments[0]))" }
       return "-\(arguments[0].enclosed)"
     case .function(let function, let arguments):
@@ -72,7 +71,7 @@ extension FetchPredicate.Expression: CustomStringConvertible {
     }
   }
 
-  /// The expression in parentheses where arithmetic around it would take it apart.
+  /// The expression, in parentheses where the surrounding arithmetic binds tighter.
   private var enclosed: String {
     if case .function(let function, _) = self, function.symbol != nil || function == .negate { return "(\(self))" }
     return description

@@ -1,7 +1,7 @@
 extension FetchPredicate {
-  /// Reads `format`, in Core Data's format language.
+  /// Parses `format`, in Core Data's format language.
   ///
-  /// Understood are
+  /// It understands
   /// - `=` `==` `!=` `<>` `<` `<=` `=<` `>` `>=` `=>`, `IN`, `BETWEEN`, `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, `LIKE` and
   ///   `MATCHES`, each with any of `[cdnl]`; before them `ANY` or `SOME`, `ALL`, `NONE` over a to-many relationship;
   /// - `AND`/`&&`, `OR`/`||`, `NOT`/`!`, parentheses, `TRUEPREDICATE`, `FALSEPREDICATE`;
@@ -16,8 +16,8 @@ extension FetchPredicate {
   ///   `NULL`; lists `{…}`;
   /// - the placeholders `%@`, `%K`, `%d`, `%i`, `%u`, `%ld`, `%lu`, `%lld`, `%llu`, `%f`, `%lf`, `%g`, `%s`.
   ///
-  /// Keywords may be in upper or lower case. Nothing is substituted inside quotes. What no store can answer isn't read:
-  /// blocks, methods, `FETCH`.
+  /// Keywords may be in upper or lower case. Placeholders inside quotes are plain text. Constructs that no
+  /// store can evaluate are refused: blocks, methods, `FETCH`.
   ///
   /// - Parameter arguments: one for each placeholder; see ``PredicateArgument/init(_:)`` for the types.
   /// - Throws: ``PredicateFormatError`` with the place and what was expected there.

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a placeholder of a predicate format stands for.
+/// The argument of a placeholder in a predicate format.
 public enum PredicateArgument: Sendable, Hashable {
   /// One value; for `%K` a string with a key path.
   case value(Value)
   /// Several values, for `IN` and `BETWEEN`.
   case list([Value])
 
-  /// The argument that `any` makes: a ``Value``, String, Substring, integer, Double, Float, Bool, Decimal, Date, UUID,
+  /// Converts `any`: a ``Value``, String, Substring, integer, Double, Float, Bool, Decimal, Date, UUID,
   /// Data, URL, ``ManagedObjectID``, ``ManagedObject`` (its ID), ``EntityDescription`` (its name), nil, or an array or set of
   /// these. Nil for every other type.
   public init?(_ any: Any?) {
@@ -69,7 +69,7 @@ public enum PredicateArgument: Sendable, Hashable {
   }
 }
 
-/// An optional of any type, which may have been put into an `Any` as a whole.
+/// An optional of any type, which may be wrapped in an `Any`.
 private protocol AnyOptional {
   var isNil: Bool { get }
 }

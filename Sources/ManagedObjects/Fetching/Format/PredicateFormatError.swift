@@ -1,22 +1,22 @@
-/// Why a predicate format can't be read: what is wrong, and where.
+/// A syntax error in a predicate format, with its position.
 public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Problem: Sendable, Hashable {
     /// Something else was expected there.
     case expected(String, found: String)
-    /// A part of Core Data's language that isn't supported.
+    /// A construct of Core Data's language that isn't supported.
     case unsupported(String)
     /// A token that is malformed.
     case malformed(String)
-    /// An argument that is missing, left over or of a type its placeholder doesn't take.
+    /// A missing or extra argument, or one of a type that its placeholder doesn't take.
     case argument(String)
   }
 
   /// What is wrong.
   public let problem: Problem
-  /// The format as it was given.
+  /// The format string.
   public let format: String
-  /// Characters of the format before the place that is wrong.
+  /// The offset of the error in characters.
   public let offset: Int
 
   /// An error at `offset` characters into `format`.
@@ -31,10 +31,10 @@ public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConve
     self.init(problem, format: format, offset: before.count)
   }
 
-  /// The place that is wrong, from 1, in characters.
+  /// The column of the error in characters, from 1.
   public var column: Int { offset + 1 }
 
-  /// What is wrong, in one line without the place.
+  /// The error in one line, without its position.
   public var reason: String {
     switch problem {
     case .expected(let what, let found): return "expected \(what), found \(found)"
@@ -43,7 +43,7 @@ public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConve
     }
   }
 
-  /// Three lines: the reason with its column, the format, and a caret below the place.
+  /// Three lines: the reason with its column, the format, and a caret below the column.
   public var description: String {
     let line = format.map { $0.isNewline || $0 == "\t" ? " " : String($0) }.joined()
     return "predicate, column \(column): \(reason)\n  \(line)\n  \(String(repeating: " ", count: offset))^"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Cuts a predicate format into tokens. `name ==[c] 'x'` becomes word, symbol, options, string, end.
+/// Splits a predicate format into tokens. `name ==[c] 'x'` becomes word, symbol, options, string, end.
 struct PredicateLexer {
   private let format: String
   // Scalars, not characters: a quote followed by a combining mark still closes its string.
@@ -43,7 +43,7 @@ struct PredicateLexer {
   private mutating func next(after former: PredicateToken?) throws(PredicateFormatError) -> PredicateToken {
     while let scalar = peek(), scalar.properties.isWhitespace { position += 1 }
     let start = position
-    // Behind an operator a bracket opens its options, behind an operand an index.
+    // After an operator a bracket opens its options, after an operand an index.
     if peek() == "[", former?.endsOperand == true {
       position += 1
       return PredicateToken(kind: .symbol("["), offset: start)
@@ -95,7 +95,7 @@ struct PredicateLexer {
     throw error(.malformed("the string that starts here isn't closed by \(quote)"), at: start)
   }
 
-  /// Reads what follows a backslash.
+  /// Parses what follows a backslash.
   private mutating func escape() throws(PredicateFormatError) -> Unicode.Scalar {
     let start = position - 1
     guard let character = peek() else { throw error(.malformed("a backslash ends the format"), at: start) }
@@ -155,7 +155,7 @@ struct PredicateLexer {
     return .options(options)
   }
 
-  /// Reads a number without a sign: whole numbers in four bases, decimals, exponents.
+  /// Parses a number without a sign: whole numbers in four bases, decimals, exponents.
   private mutating func number() throws(PredicateFormatError) -> PredicateToken.Kind {
     let start = position
     while let character = peek() {

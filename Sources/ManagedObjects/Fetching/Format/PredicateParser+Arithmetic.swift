@@ -5,7 +5,7 @@
 ///     power   = unary [ "**" power ]
 ///     unary   = "-" unary | postfix
 extension PredicateParser {
-  /// Reads a value, a key path, what is computed from them, or a list.
+  /// Parses a value, a key path, what is computed from them, or a list.
   mutating func operand() throws(PredicateFormatError) -> FetchPredicate.Expression {
     try descend()
     defer { ascend() }

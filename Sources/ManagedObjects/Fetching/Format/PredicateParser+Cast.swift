@@ -1,6 +1,6 @@
 import Foundation
 
-/// `CAST(value, "type")`. Of a literal it is a constant without a literal of its own, as Core Data writes it.
+/// `CAST(value, "type")`. The cast of a literal is a constant, as Core Data writes values that have no literal.
 extension PredicateParser {
   mutating func cast() throws(PredicateFormatError) -> FetchPredicate.Expression {
     let start = token

@@ -25,7 +25,7 @@ extension PredicateParser {
     return .function(function, arguments)
   }
 
-  /// Reads `name`, or `name:other:`.
+  /// Parses `name`, or `name:other:`.
   private mutating func functionName() throws(PredicateFormatError) -> String {
     var name = ""
     while case .word(let part) = token.kind {
@@ -38,7 +38,7 @@ extension PredicateParser {
     return name
   }
 
-  /// Reads arguments in parentheses.
+  /// Parses arguments in parentheses.
   private mutating func readArguments() throws(PredicateFormatError) -> [FetchPredicate.Expression] {
     let opening = token
     advance()
@@ -80,7 +80,7 @@ extension PredicateParser {
     return .subquery(.init(collection, variable: variable, predicate: predicate))
   }
 
-  /// Reads `FUNCTION(receiver, 'selector:', argument)`, a call of one of Foundation's methods of which there is a function.
+  /// Parses `FUNCTION(receiver, 'selector:', argument)`, a call of a Foundation method that has an equivalent function.
   private mutating func method() throws(PredicateFormatError) -> FetchPredicate.Expression {
     advance()
     let opening = token

@@ -6,7 +6,7 @@ import Foundation
 ///     postfix = primary { "." name | "[" ( SIZE | FIRST | LAST | operand ) "]" }
 ///     list    = "{" [ operand { "," operand } ] "}"
 extension PredicateParser {
-  /// Reads a value and the names that lead on from it.
+  /// Parses a value and the names that lead on from it.
   mutating func postfix() throws(PredicateFormatError) -> FetchPredicate.Expression {
     var expression = try primary()
     var count = 0
@@ -37,7 +37,7 @@ extension PredicateParser {
     }
   }
 
-  /// Reads `[SIZE]`, `[FIRST]`, `[LAST]` or a place.
+  /// Parses `[SIZE]`, `[FIRST]`, `[LAST]` or a place.
   private mutating func index(
     of base: FetchPredicate.Expression
   ) throws(PredicateFormatError) -> FetchPredicate.Expression {
@@ -91,7 +91,7 @@ extension PredicateParser {
     }
   }
 
-  /// Reads a string or a number.
+  /// Parses a string or a number.
   mutating func literal() throws(PredicateFormatError) -> Value {
     switch token.kind {
     case .string(let text):
@@ -202,7 +202,7 @@ extension PredicateParser {
 
   // MARK: Lists
 
-  /// Reads elements up to `closing`: constants, if all of them are.
+  /// Parses elements up to `closing`: constants, if all of them are.
   mutating func list(closing: String) throws(PredicateFormatError) -> FetchPredicate.Expression {
     let opening = token
     advance()
@@ -227,7 +227,7 @@ extension PredicateParser {
     return constants.count == elements.count ? .constants(constants) : .list(elements)
   }
 
-  /// Reads what `IN` looks in: a list in braces or parentheses, a key path or subquery, or a placeholder.
+  /// Parses the right side of `IN`: a list in braces or parentheses, a key path or subquery, or a placeholder.
   mutating func collection() throws(PredicateFormatError) -> FetchPredicate.Expression {
     let start = token
     let given: FetchPredicate.Expression
@@ -247,7 +247,7 @@ extension PredicateParser {
     return given
   }
 
-  /// Reads the two ends of `BETWEEN`.
+  /// Parses the two ends of `BETWEEN`.
   mutating func bounds() throws(PredicateFormatError) -> FetchPredicate.Expression {
     let start = token
     let given = start.kind == .symbol("(") ? try list(closing: ")") : try operand()
@@ -255,7 +255,7 @@ extension PredicateParser {
     switch given {
     case .constants(let values): count = values.count
     case .list(let elements): count = elements.count
-    // A list to be given later.
+    // A variable: the list comes later.
     case .variable: return given
     default:
       let found: String

@@ -1,12 +1,12 @@
-/// Reads a predicate, by recursive descent over its tokens:
+/// Parses a predicate, by recursive descent over its tokens:
 ///
 ///     predicate  = conjunct { OR conjunct }
 ///     conjunct   = factor { AND factor }
 ///     factor     = NOT factor | "(" predicate ")" | TRUEPREDICATE | FALSEPREDICATE | comparison
 ///     comparison = [ANY | SOME | ALL | NONE] operand operator [options] operand
 ///
-/// A parenthesis may open a predicate or an operand, `(a) == 1`; which one is found out by trying, once for each
-/// parenthesis. Depth is bounded, and nothing recurses without counting, for formats come from outside.
+/// A parenthesis may open a predicate or an operand, `(a) == 1`; the parser tries the operand first, once per parenthesis.
+/// Formats come from untrusted sources, so the depth of recursion is bounded.
 struct PredicateParser {
   let format: String
   let arguments: [PredicateArgument]
@@ -16,13 +16,13 @@ struct PredicateParser {
   private var depth = 0
   private let trials = Trials()
 
-  /// What was found out by trying: whether an operand begins at a token. Shared by the copies that try.
+  /// Results of such trials: whether an operand begins at a token. Shared by the copies that try.
   private final class Trials {
     var results: [Int: Bool] = [:]
   }
 
   static let deepest = 100
-  /// Terms that arithmetic may have without parentheses.
+  /// The maximum number of terms without parentheses.
   static let longest = 200
 
   init(_ format: String, arguments: [PredicateArgument]) throws(PredicateFormatError) {
@@ -143,7 +143,7 @@ struct PredicateParser {
     }
   }
 
-  /// Whether the parenthesis here begins an operand, as in `(name) == 'x'`: tried on a copy.
+  /// Whether the parenthesis here begins an operand, as in `(name) == 'x'`. Tries it on a copy.
   private var opensOperand: Bool {
     if let known = trials.results[position] { return known }
     var trial = self
@@ -197,7 +197,7 @@ struct PredicateParser {
 }
 
 extension FetchPredicate.Expression {
-  /// Whether it is several values.
+  /// Whether the expression is a list of values.
   var isList: Bool {
     switch self {
     case .constants, .list: return true

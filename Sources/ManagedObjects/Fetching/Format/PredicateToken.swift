@@ -3,7 +3,7 @@ import Foundation
 /// One token of the format language, and where it starts.
 struct PredicateToken: Equatable {
   enum Kind: Equatable {
-    /// A name or keyword, as it was written.
+    /// A name or keyword, as written.
     case word(String)
     /// A name that can't be a keyword: written after `#`.
     case name(String)
@@ -11,9 +11,9 @@ struct PredicateToken: Equatable {
     case number(Value)
     /// An operator or bracket.
     case symbol(String)
-    /// `[c]`, `[d]` or `[cd]` behind an operator.
+    /// `[c]`, `[d]` or `[cd]` after an operator.
     case options(FetchPredicate.Options)
-    /// `%@` and its kin: the letters after the percent sign.
+    /// A placeholder such as `%@`: the letters after the percent sign.
     case placeholder(String)
     /// `$name`
     case variable(String)
@@ -23,7 +23,7 @@ struct PredicateToken: Equatable {
   }
 
   var kind: Kind
-  /// Unicode scalars of the format before the token.
+  /// The offset of the token in Unicode scalars.
   var offset: Int
 
   /// The token as an error message names it.

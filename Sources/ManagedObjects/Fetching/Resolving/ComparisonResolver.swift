@@ -16,7 +16,7 @@ struct ComparisonResolver {
     if comparison.modifier != .direct { return try quantified() }
     switch comparison.operator {
     case .isIn:
-      // What is looked for stands inside the collection that it is compared with.
+      // The left operand is resolved inside the collection that it is compared with.
       if case .collection(let collection, let element) = try resolver.operand(comparison.right) {
         return .exists(collection, try inside.relation(element, .equal, inside.value(comparison.left)))
       }
@@ -32,7 +32,7 @@ struct ComparisonResolver {
     return try compare(value(comparison.left))
   }
 
-  /// The comparison as it is inside one more collection.
+  /// The comparison inside one more collection.
   private var inside: ComparisonResolver { ComparisonResolver(comparison, in: resolver.deeper) }
 
   private func quantified() throws(FetchPredicateError) -> ResolvedPredicate {
@@ -92,7 +92,7 @@ struct ComparisonResolver {
       let isLocalized = options.contains(.localeSensitive)
       var (a, b) = isLocalized ? (left, right) : (folding(left, options), folding(right, options))
       if let first = ValueKind(a), let second = ValueKind(b), first != second {
-        // Text stands for a date beside one.
+        // Next to a date, text is read as a date.
         guard first == .string || second == .string, first != .number, second != .number else {
           throw .differentKinds(left: first.rawValue, right: second.rawValue)
         }
@@ -128,7 +128,7 @@ struct ComparisonResolver {
       }
       return
     }
-    // Objects themselves are ordered by their numbers, as `SELF` sorts them.
+    // Objects order by their numbers, as in a sort by `SELF`.
     guard left.isOrdered else {
       throw .notComparable(property: left.name, type: left.typeName, operation: name)
     }

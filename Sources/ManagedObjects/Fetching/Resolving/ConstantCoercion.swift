@@ -1,10 +1,10 @@
 import Foundation
 
-/// Gives a constant the type of what it is compared with, so that both evaluators compare like with like.
+/// Converts a constant to the type it is compared with, so that all evaluators compare like with like.
 ///
-/// A string becomes a date (ISO 8601), UUID or URI where the property is one. Numbers take the property's type where
-/// that loses nothing: an integer becomes a double or decimal, a double a decimal by its shortest digits, a boolean 1
-/// or 0; for a float the constant is rounded to a float, as the stored values are. A number never becomes a string, nor
+/// A string becomes a date (ISO 8601), UUID or URI if the property is one. A number takes the property's type if that is
+/// lossless: an integer becomes a double or decimal, a double a decimal by its shortest digits, a boolean 1 or 0. For a
+/// float property the constant is rounded to a float, as stored values are. A number never becomes a string, nor
 /// a string a number.
 struct ConstantCoercion {
   private let target: ResolvedExpression
@@ -17,7 +17,7 @@ struct ConstantCoercion {
       if let entity = path.objectEntity { return try object(value, of: entity) }
       if case .attribute(let attribute) = path.end { return try fitting(value, path.kind, attribute.type) }
     }
-    // Numbers that are computed are integers or doubles as it comes, and compare by value.
+    // Computed numbers may be integers or doubles, and compare by value.
     guard let kind = target.kind else { return value }
     return try fitting(value, kind, target.isDecimal ? .decimal : .undefined)
   }
@@ -80,7 +80,7 @@ struct ConstantCoercion {
       guard let double = value.doubleValue else { return value }
       return .double(Double(Float(double)))
     case (.double, .int), (.double, .bool):
-      // What a double can't say exactly stays an integer, and is compared as one.
+      // An integer that a double can't represent stays an integer, and compares as one.
       guard case .int(let integer) = value.comparisonKey, let double = Double(exactly: integer) else { return value }
       return .double(double)
     default: return value.comparisonKey

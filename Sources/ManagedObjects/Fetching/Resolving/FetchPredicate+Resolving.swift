@@ -1,7 +1,7 @@
 extension FetchPredicate {
   /// Binds the predicate to `entity`: finds its properties, gives constants their types, and checks that operators fit.
   ///
-  /// - Throws: ``FetchPredicateError`` with what doesn't fit.
+  /// - Throws: ``FetchPredicateError`` that names what doesn't fit.
   package func resolved(in entity: EntityDescription) throws(FetchPredicateError) -> ResolvedPredicate {
     try PredicateResolver(entity).predicate(self)
   }
@@ -18,23 +18,23 @@ extension FetchPredicate.Expression {
 
 /// Binds predicates and expressions to an entity, and inside subqueries to the entities of their variables.
 struct PredicateResolver {
-  /// What an expression is.
+  /// The shape of an expression.
   enum Operand {
     case value(ResolvedExpression)
     case values([Value])
     case list([ResolvedExpression])
-    /// A collection, and what of each object in it is meant.
+    /// A collection, and the value to take from each of its objects.
     case collection(ResolvedCollection, ResolvedExpression)
   }
 
   /// The entity of `SELF`.
   let entity: EntityDescription
-  /// Variables of the subqueries around, with the numbers of their collections.
+  /// The variables of enclosing subqueries, with the numbers of their collections.
   private(set) var variables: [String: (origin: Int, entity: EntityDescription)] = [:]
-  /// How many collections enclose what is resolved; the next one's number is one more.
+  /// The number of enclosing collections; the next collection's number is one more.
   private(set) var depth = 0
 
-  /// What aggregates of the rows themselves are noted by, where a dictionary fetch has groups; nil where there are none.
+  /// Collects the aggregates over rows in a dictionary fetch with groups; nil without groups.
   let rowAggregates: RowAggregates?
 
   init(_ entity: EntityDescription, rowAggregates: RowAggregates? = nil) {
@@ -42,14 +42,14 @@ struct PredicateResolver {
     self.rowAggregates = rowAggregates
   }
 
-  /// The resolver for what stands inside another collection.
+  /// The resolver for the inside of another collection.
   var deeper: PredicateResolver {
     var inner = self
     inner.depth += 1
     return inner
   }
 
-  /// The resolver for what stands inside a collection whose objects are called `$variable`.
+  /// The resolver for the inside of a collection whose objects are called `$variable`.
   func binding(_ variable: String, _ entity: EntityDescription) -> PredicateResolver {
     var inner = deeper
     inner.variables[variable] = (inner.depth, entity)

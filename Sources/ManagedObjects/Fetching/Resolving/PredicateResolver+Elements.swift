@@ -1,4 +1,4 @@
-/// One of a collection with an order: `tracks[FIRST]`, `tracks[2].album.title`, `{a, b}[$n]`.
+/// An element of an ordered collection: `tracks[FIRST]`, `tracks[2].album.title`, `{a, b}[$n]`.
 extension PredicateResolver {
   func element(
     of base: FetchPredicate.Expression, at index: FetchPredicate.Index

@@ -1,7 +1,7 @@
 import Foundation
 
 extension PredicateResolver {
-  /// What an expression is: one value, several, or a collection.
+  /// Resolves an expression to one value, a list, or a collection.
   func operand(_ expression: FetchPredicate.Expression) throws(FetchPredicateError) -> Operand {
     switch expression {
     case .constant(let value): return value.objectIDs.map { .values($0.map(Value.object)) } ?? .value(.constant(value))
@@ -200,8 +200,8 @@ extension PredicateResolver {
     return conditional.isDecimal ? .conditional(condition, decimal(a), decimal(b)) : conditional
   }
 
-  /// The number as a decimal, so that what is decimal by its type is so in every row: a double that no decimal can be,
-  /// such as infinity, is nil then.
+  /// The number as a decimal, so that a decimal expression is decimal in every row. A double without a decimal
+  /// equivalent, such as infinity, becomes nil.
   private func decimal(_ value: ResolvedExpression) -> ResolvedExpression {
     if value.isDecimal || value.kind != .number { return value }
     if let constant = value.constantValue { return .constant(FetchPredicate.CastType.decimal.value(of: constant)) }

@@ -12,14 +12,14 @@ extension PredicateResolver {
     try follow(names[...], from: .object(origin: origin, entity))
   }
 
-  /// Follows names from what a collection holds.
+  /// Follows names from the elements of a collection.
   func follow(
     _ names: [String], from collection: ResolvedCollection, _ element: ResolvedExpression
   ) throws(FetchPredicateError) -> Operand {
     try follow(names[...], from: .collection(objects(of: collection, element, for: names.joined(separator: "."))))
   }
 
-  /// The collection of the objects that `element` is of each object of `collection`.
+  /// The collection of the objects that `element` yields for each object of `collection`.
   func objects(
     of collection: ResolvedCollection, _ element: ResolvedExpression, for operation: String
   ) throws(FetchPredicateError) -> ResolvedCollection {
@@ -82,7 +82,7 @@ extension PredicateResolver {
     case .object(_, let entity): here = entity
     case .collection(let collection): here = collection.entity
     }
-    // The relationships gone along, and how many of them there are up to the last to-many one.
+    // The relationships followed, and how many of them come up to the last to-many one.
     var steps: [RelationshipDescription] = []
     var isToMany = 0
     for name in names {
@@ -109,7 +109,7 @@ extension PredicateResolver {
       collection, .path(try ResolvedPath(rest, in: collection.entity, origin: collection.number)))
   }
 
-  /// An aggregate of what `element` is of each object.
+  /// An aggregate of the value that `element` yields for each object.
   func aggregate(
     _ function: FetchPredicate.Function, _ collection: ResolvedCollection, _ element: ResolvedExpression
   ) throws(FetchPredicateError) -> ResolvedExpression {
@@ -124,7 +124,7 @@ extension PredicateResolver {
     return .aggregate(function, collection, element)
   }
 
-  /// Whether the function can aggregate such values.
+  /// Checks that the function can aggregate values of this kind.
   func check(
     _ function: FetchPredicate.Function, _ element: ResolvedExpression
   ) throws(FetchPredicateError) {

@@ -1,22 +1,22 @@
 public import Foundation
 
 extension FetchPredicate {
-  /// The predicate that `#Predicate` wrote over a typed class.
+  /// Translates a `#Predicate` over a typed class.
   ///
   /// ```swift
   /// try FetchPredicate(#Predicate<Person> { $0.employer?.name == name && $0.projects.contains { $0.title == "x" } })
   /// ```
   ///
-  /// Understood are comparisons, `&&`, `||`, `!`, arithmetic, `?.`, `??`, `!` after an optional, ternaries, ranges, `nil`, arrays of values;
-  /// of to-many relationships `contains`, `contains(where:)`, `allSatisfy`, `filter`, `count`, `isEmpty`; of strings
-  /// `contains`, `starts(with:)`, `isEmpty`. The values compare as those of a store do, see ``FetchPredicate``. Casts,
-  /// subscripts and regular expressions are refused by name. Foundation has no `localizedStandardContains` and
-  /// `caseInsensitiveCompare` in predicates on Linux. An object ID can't stand in a `#Predicate`, which wants what it holds
-  /// to be `Codable`: add it with `&&` as a ``FetchPredicate``.
+  /// It supports comparisons, `&&`, `||`, `!`, arithmetic, `?.`, `??`, forced unwrapping, ternaries, ranges, `nil` and arrays of
+  /// values; for to-many relationships `contains`, `contains(where:)`, `allSatisfy`, `filter`, `count`, `isEmpty`; for strings
+  /// `contains`, `starts(with:)`, `isEmpty`. Values compare as ``FetchPredicate`` describes. Casts, subscripts and regular
+  /// expressions are refused by name. On Linux, Foundation has no `localizedStandardContains` or `caseInsensitiveCompare` in
+  /// predicates. A `#Predicate` can't capture an object ID, since captured values must be `Codable`: add a
+  /// ``FetchPredicate`` with `&&` instead.
   ///
-  /// A computed property that reads exactly one stored one is taken for it.
-  /// Source: `Predicate` of Foundation; Core Data takes it through `NSPredicate(_:)`.
-  /// - Throws: ``TypedPredicateError`` with the part that no store can answer.
+  /// A computed property that reads exactly one stored property stands for that property.
+  /// Source: Foundation's `Predicate`; Core Data accepts it through `NSPredicate(_:)`.
+  /// - Throws: ``TypedPredicateError`` with the part that no store can evaluate.
   public init<T: ManagedObject>(_ predicate: Predicate<T>) throws(TypedPredicateError) {
     var translation = PredicateTranslation()
     translation.bindings[predicate.variable.key] = .evaluatedObject
@@ -25,7 +25,7 @@ extension FetchPredicate {
 }
 
 extension FetchSortDescriptor {
-  /// Orders by the property behind a key path, such as `\Person.name` or `\Person.employer?.name`.
+  /// Orders by the property of a key path, such as `\Person.name` or `\Person.employer?.name`.
   /// - Throws: ``TypedPredicateError/noProperty(_:)``.
   public init<T: ManagedObject>(
     _ keyPath: PartialKeyPath<T>, ascending: Bool = true, comparison: Comparison = .natural
@@ -34,8 +34,7 @@ extension FetchSortDescriptor {
       try KeyPathNames.names(of: keyPath).joined(separator: "."), ascending: ascending, comparison: comparison)
   }
 
-  /// The order that Foundation's descriptor names. Strings are ordered by their bytes, as stores do, whatever its string
-  /// comparator says.
+  /// Converts Foundation's descriptor. Strings sort by their bytes, as in every store, whatever its string comparator.
   /// - Throws: ``TypedPredicateError/noProperty(_:)``.
   public init<T: ManagedObject>(_ sort: SortDescriptor<T>) throws(TypedPredicateError) {
     guard let keyPath = sort.keyPath else { throw .noProperty("the sort descriptor \(sort)") }
@@ -44,12 +43,12 @@ extension FetchSortDescriptor {
 }
 
 extension FetchRequest {
-  /// A request for objects of the typed class, which is called as its entity is.
+  /// A request for objects of a typed class, whose name is its entity's.
   ///
   /// ```swift
   /// try FetchRequest(predicate: #Predicate<Person> { $0.name == "x" }, sortBy: [SortDescriptor(\.age)])
   /// ```
-  /// - Throws: ``TypedPredicateError`` with the part that no store can answer.
+  /// - Throws: ``TypedPredicateError`` with the part that no store can evaluate.
   public init(
     entityName: String = "\(Result.self)", predicate: Predicate<Result>, sortBy: [SortDescriptor<Result>] = []
   ) throws(TypedPredicateError) {

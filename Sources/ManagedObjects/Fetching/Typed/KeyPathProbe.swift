@@ -1,17 +1,17 @@
 import Synchronization
 
-// Which property stands behind a key path of a typed class. Accessors are plain Swift, so that a key path doesn't tell its
-// property's name: it is evaluated once on an object of no context, whose slots say who asks for them.
+// Finds the property of a key path of a typed class. Accessors are plain Swift and a key path doesn't know its property's
+// name, so the key path is evaluated once on an object without a context that records which slots are read.
 
-/// What an object that stands for none notes while a key path is evaluated on it.
+/// Records the slots that a key path reads from a placeholder object.
 final class KeyPathProbe {
-  /// The properties asked for, in turn. Shared by the objects that relationships lead to.
+  /// The properties read, in order. Shared by the placeholders that relationships return.
   final class Record {
     var touched: [[String]] = []
   }
 
   let record: Record
-  /// The names that lead to this object.
+  /// The path to this placeholder.
   let path: [String]
   private let names: [String]
 
@@ -27,7 +27,7 @@ final class KeyPathProbe {
     if record.touched.last != full { record.touched.append(full) }
   }
 
-  /// An object of a class with no context, for the key path to go on with; nil when its class doesn't name its slots.
+  /// A placeholder without a context; nil if its class doesn't name its slots.
   static func object<T: ManagedObject>(
     _ type: T.Type, path: [String] = [], record: Record = Record()
   ) -> (T, ContextHome)? {
@@ -39,7 +39,7 @@ final class KeyPathProbe {
     return (type.init(ObjectPlace(home: home, id: id, values: values, state: .detached, isFault: true)), home)
   }
 
-  /// The object that the relationship in a slot leads to.
+  /// The placeholder for the object of a relationship.
   func object<T: ManagedObject>(_ slot: Int) -> T? {
     guard names.indices.contains(slot) else { return nil }
     return Self.object(T.self, path: path + [names[slot]], record: record)?.0
@@ -48,16 +48,16 @@ final class KeyPathProbe {
   private static let scope = IDScope(entity: EntityDescription(EntityDefinition("probe")), storeIdentifier: "")
 }
 
-/// The names of the properties behind key paths that have been asked for.
+/// A cache of the property names of key paths.
 enum KeyPathNames {
-  // Sendable: key paths are immutable, and these are compared only.
+  // Sendable: key paths are immutable, and these are only compared.
   private struct Key: Hashable, @unchecked Sendable {
     let path: AnyKeyPath
   }
 
   private static let known = Mutex<[Key: [String]]>([:])
 
-  /// The names that a key path of a managed object's class follows.
+  /// The property names along a key path of a managed object class.
   /// - Throws: ``TypedPredicateError/noProperty(_:)``.
   static func names(of path: AnyKeyPath) throws(TypedPredicateError) -> [String] {
     let key = Key(path: path)
@@ -69,17 +69,17 @@ enum KeyPathNames {
     return names
   }
 
-  /// Forgets what was found out by slots that have other names now.
+  /// Clears the cache after slots were renamed.
   static func forget() { known.withLock { $0 = [:] } }
 
   private static func probed<T: ManagedObject>(_ path: AnyKeyPath, _ type: T.Type) -> [String]? {
     if let name = type.keyPathNames[path] { return name.split(separator: ".").map(String.init) }
     guard let (object, home) = KeyPathProbe.object(type), let probe = home.probe else { return nil }
     _ = withExtendedLifetime(home) { object[keyPath: path] }
-    // Each property must lead on from the one before; what reads several side by side is no property.
+    // Each property must continue the path of the one before; a key path that reads several side by side is computed.
     let touched = probe.record.touched
     for (former, next) in zip(touched, touched.dropFirst()) where next.dropLast() != former[...] { return nil }
-    // An object's own ID is no slot.
+    // An object's ID has no slot.
     let value = Swift.type(of: path).valueType
     if value == ManagedObjectID.self || value == ManagedObjectID?.self { return (touched.last ?? []) + ["objectID"] }
     return touched.last

@@ -64,7 +64,7 @@ extension PredicateExpressions.IntRemainder: SimplyTranslatable {
 extension PredicateExpressions.UnaryMinus: TranslatablePredicateExpression {
   func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
     let inner = try translation.expression(wrapped)
-    // A negative literal arrives as the negation of one.
+    // A negative literal arrives as the negation of a positive one.
     if case .constant(let value) = inner {
       return .expression(.constant(FetchPredicate.Function.negate.value(of: [value])))
     }

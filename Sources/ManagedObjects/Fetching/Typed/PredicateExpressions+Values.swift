@@ -19,7 +19,7 @@ extension PredicateExpressions.Value: TranslatablePredicateExpression {
   }
 }
 
-/// A range of values that was captured as a whole.
+/// A captured range of values.
 private protocol TranslatableRange {
   func translated() throws(TypedPredicateError) -> TranslatedExpression
 }
@@ -77,7 +77,7 @@ extension PredicateExpressions.KeyPath: TranslatablePredicateExpression {
   }
 }
 
-/// What ordered sets say of themselves by properties of their own, which count as no collection's.
+/// Properties of ordered sets that aren't those of `Collection`.
 private protocol OrderedParts {
   static func part(_ keyPath: AnyKeyPath, of root: FetchPredicate.Expression) -> TranslatedExpression?
 }
@@ -102,12 +102,12 @@ extension PredicateExpressions.CollectionIndexSubscript: TranslatablePredicateEx
 }
 
 extension PredicateExpressions.OptionalFlatMap: TranslatablePredicateExpression {
-  /// What is nil on the way is nil at its end in a store, too.
+  /// Optional chaining: in a store, too, a nil on the way makes the result nil.
   func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression {
     let inner = try translation.expression(wrapped)
     translation.bindings[variable.key] = inner
     let result = try translation.expression(transform)
-    // A condition or a sum of nil isn't nil here, as it would be in Swift.
+    // Unlike in Swift, a condition on nil or a sum with nil isn't nil here.
     switch result {
     case .keyPath, .member, .evaluatedObject, .variable: return .expression(result)
     default:

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A part of a `#Predicate` that has an equal in ``FetchPredicate``.
+/// A node of a `#Predicate` that has an equivalent in ``FetchPredicate``.
 protocol TranslatablePredicateExpression {
   func translated(_ translation: inout PredicateTranslation) throws(TypedPredicateError) -> TranslatedExpression
 }
 
-/// A part that is one comparison or one function of other parts.
+/// A node that is a comparison or function of other nodes.
 protocol SimplyTranslatable: TranslatablePredicateExpression {
   var form: TranslatedForm { get }
 }
@@ -24,17 +24,17 @@ extension SimplyTranslatable {
   }
 }
 
-/// What a part of a `#Predicate` becomes.
+/// The translation of a node.
 enum TranslatedExpression {
   case predicate(FetchPredicate)
   case expression(FetchPredicate.Expression)
-  /// A range's ends, the second included or not.
+  /// The bounds of a range, the upper one included or not.
   case range(FetchPredicate.Expression, FetchPredicate.Expression, isClosed: Bool)
 }
 
 /// Walks the tree of a `#Predicate`.
 struct PredicateTranslation {
-  /// What variables stand for.
+  /// The values of variables.
   var bindings: [PredicateExpressions.VariableID: FetchPredicate.Expression] = [:]
   private var count = 0
 
@@ -48,7 +48,7 @@ struct PredicateTranslation {
     return try known.translated(&self)
   }
 
-  /// The part as a condition: a boolean that is true.
+  /// The node as a condition: a boolean must be true.
   mutating func predicate(_ any: Any) throws(TypedPredicateError) -> FetchPredicate {
     switch try translate(any) {
     case .predicate(let predicate): return predicate
@@ -58,7 +58,7 @@ struct PredicateTranslation {
     }
   }
 
-  /// The part as a value: of a condition a boolean.
+  /// The node as a value: a condition becomes a boolean.
   mutating func expression(_ any: Any) throws(TypedPredicateError) -> FetchPredicate.Expression {
     switch try translate(any) {
     case .expression(let expression): return expression
@@ -82,7 +82,7 @@ struct PredicateTranslation {
     return .expression(.function(function, list))
   }
 
-  /// The objects of a collection for which a test of a variable holds.
+  /// The objects of a collection that pass a test.
   mutating func subquery(
     _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, isNegated: Bool = false
   ) throws(TypedPredicateError) -> FetchPredicate.Expression {
@@ -94,7 +94,7 @@ struct PredicateTranslation {
     return .subquery(.init(collection, variable: name, predicate: isNegated ? .not(predicate) : predicate))
   }
 
-  /// What `translation` of a range holds for.
+  /// The condition that a value lies in a range.
   mutating func contains(_ range: Any, _ element: Any) throws(TypedPredicateError) -> TranslatedExpression {
     let value = try expression(element)
     guard case .range(let low, let high, let isClosed) = try translate(range) else { throw unsupported(range) }

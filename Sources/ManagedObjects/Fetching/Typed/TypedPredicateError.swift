@@ -1,14 +1,14 @@
-/// Why a `#Predicate` or key path of Swift can't be asked of a store.
+/// Why a `#Predicate` or a Swift key path can't be evaluated by a store.
 public enum TypedPredicateError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The key path doesn't lead to properties: it is of no managed object's class, computed from several, or of a class
-  /// that doesn't name its slots.
+  /// The key path isn't a path of properties: it belongs to no managed object class, to a class that doesn't name its slots,
+  /// or is computed from several properties.
   case noProperty(String)
-  /// A part of the predicate that no store can answer.
+  /// A part of the predicate that no store can evaluate.
   case unsupported(String)
   /// A value of a type that no property has.
   case value(type: String)
 
-  /// What can't be asked, and what to do.
+  /// What is refused, and what to do instead.
   public var description: String {
     switch self {
     case .noProperty(let path):
