@@ -1,18 +1,18 @@
 import Foundation
 
-/// How a derived attribute's value follows from others, bound to the model's properties.
+/// The expression of a derived attribute, bound to the model's properties.
 ///
 /// - `now()`: the time of the save that wrote the row;
 /// - `name`, `category.name`: another attribute's value, of the row itself or over to-one relationships;
 /// - `canonical:(name)`, `lowercase:(name)`, `uppercase:(name)`: such a value as text without case and diacritics, in
 ///   lower case or in upper case;
-/// - `articles.@count`: how many objects a to-many relationship holds;
-/// - `articles.@sum.views`, also written `articles.views.@sum`: the sum of an attribute over them, without those that have
+/// - `articles.@count`: the number of objects of a to-many relationship;
+/// - `articles.@sum.views`, also written `articles.views.@sum`: the sum of an attribute over them, ignoring
 ///   nil.
 ///
 /// Source: Core Data's `NSDerivedAttributeDescription`.
 package struct Derivation: Sendable {
-  /// Where the value comes from.
+  /// The source of the value.
   enum Source: Sendable {
     case now
     case path([RelationshipDescription], AttributeDescription)
@@ -20,7 +20,7 @@ package struct Derivation: Sendable {
     case sum(RelationshipDescription, AttributeDescription)
   }
 
-  /// What is made of a text.
+  /// The transformation of a string.
   enum Transform: String, Sendable, CaseIterable {
     case canonical, lowercase, uppercase
 
@@ -40,7 +40,7 @@ package struct Derivation: Sendable {
   /// The slot of the derived attribute.
   package var slot: Int { attribute.slot }
 
-  /// Whether the row's own attributes say the value, so that it is known before the row is written.
+  /// Whether the value depends only on the row's own attributes, so that it is known before the row is written.
   package var isOwnRow: Bool {
     switch source {
     case .now: return true
@@ -49,7 +49,7 @@ package struct Derivation: Sendable {
     }
   }
 
-  /// The value while nothing is known that it follows from.
+  /// The value while its sources are unknown.
   var emptyValue: Value {
     switch source {
     case .now, .path: return .null
@@ -57,7 +57,7 @@ package struct Derivation: Sendable {
     }
   }
 
-  /// The value that follows from the row's own.
+  /// The value derived from the row's own values.
   func value(in values: ContiguousArray<Value>, now: Date) -> Value {
     switch source {
     case .now: return .date(now)
@@ -66,7 +66,7 @@ package struct Derivation: Sendable {
     }
   }
 
-  /// A value as the attribute holds it: transformed, and a number of its type.
+  /// A value as the attribute holds it: transformed, and a number of the right type.
   func settled(_ value: Value) -> Value {
     if let transform {
       guard case .string(let text) = value else { return .null }
@@ -76,18 +76,19 @@ package struct Derivation: Sendable {
   }
 }
 
-/// What a change to a row makes to be derived anew, elsewhere or in the row itself.
+/// A dependency: derived values, elsewhere or in the row itself, that a change to a row invalidates.
 enum DerivationTrigger: Sendable {
-  /// The row is a member of a one-to-many relationship by its to-one reference; maybe one of its values is summed up.
+  /// The row belongs to a one-to-many relationship through its to-one reference; one of its values may be summed.
   case member(Derivation, reference: RelationshipDescription, summed: AttributeDescription?)
-  /// The row is a member of a many-to-many relationship; maybe one of its values is summed up.
+  /// The row belongs to a many-to-many relationship; one of its values may be summed.
   case pair(Derivation, RelationshipDescription, summed: AttributeDescription?)
-  /// The row is reached over to-one relationships, and one of its values counts.
+  /// The row is reached over to-one relationships, and one of its values is used.
   case step(Derivation, over: [RelationshipDescription], PropertyDescription)
 }
 
 extension Value {
-  /// The sum of numbers, nil ones left out: whole while it is and fits, else a decimal if one of them is, else a double.
+  /// The sum of numbers, ignoring nil: an integer while all are whole and it fits, otherwise a decimal if any is, otherwise
+  /// a double.
   static func sum(_ values: some Sequence<Value>) -> Value {
     var whole: Int64 = 0
     var exact = Decimal(0)

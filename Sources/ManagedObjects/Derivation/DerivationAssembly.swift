@@ -1,4 +1,4 @@
-/// Binds the model's derivations to properties and tells every entity what its rows' changes make to be derived anew.
+/// Binds the model's derivations to properties, and registers with every entity which derived values depend on its rows.
 struct DerivationAssembly {
   private(set) var problems: [String] = []
 
@@ -102,7 +102,7 @@ struct DerivationAssembly {
     }
   }
 
-  /// The entities whose rows a derivation looks at, and what their changes do.
+  /// The entities whose rows a derivation reads, with the dependency of each.
   private static func triggers(_ derivation: Derivation) -> [(EntityDescription, DerivationTrigger)] {
     func members(
       _ relationship: RelationshipDescription, _ summed: AttributeDescription?

@@ -1,6 +1,6 @@
-/// A derivation as the model writes it, in its parts.
+/// A parsed derivation expression.
 struct DerivationText {
-  /// What is derived.
+  /// The kind of derivation.
   enum Part: Equatable {
     case now
     case path([String])
@@ -11,12 +11,12 @@ struct DerivationText {
   let part: Part
   let transform: Derivation.Transform?
 
-  /// What the notation allows, for messages.
+  /// The supported forms, for messages.
   static let notation =
     "now(), a key path, canonical:(…), lowercase:(…) or uppercase:(…) of one, relationship.@count or "
     + "relationship.@sum.attribute"
 
-  /// nil when the text is none of these.
+  /// nil if the text is none of these.
   init?(_ text: String) {
     let text = text.filter { !$0.isWhitespace }
     guard text != "now()", text != "now:()" else {

@@ -1,31 +1,31 @@
 package import Foundation
 
-/// What a store's write reads and writes to derive values, within its transaction. Rows are known by their numbers.
+/// The reads and writes of a store that deriving values needs, inside its write transaction. Rows are identified by number.
 package protocol DerivationKeeper {
-  /// The row's ID with its own entity; nil when there is no such row.
+  /// The row's ID with its own entity; nil if there is no such row.
   func id(of row: Int64, in entity: EntityDescription) throws -> ManagedObjectID?
-  /// An attribute's or to-one relationship's value; nil when the row isn't there or hasn't got the property.
+  /// An attribute's or to-one relationship's value; nil if the row doesn't exist or has no such property.
   func value(of property: PropertyDescription, row: Int64) throws -> Value
-  /// How many rows a to-many relationship holds.
+  /// The number of rows in a to-many relationship.
   func count(of relationship: RelationshipDescription, owner: Int64) throws -> Int
-  /// An attribute's values in the rows that a to-many relationship holds, in the order of their numbers.
+  /// An attribute's values in the rows of a to-many relationship, in order of their numbers.
   func values(of attribute: AttributeDescription, in relationship: RelationshipDescription, owner: Int64) throws
     -> [Value]
-  /// The rows whose relationship, to-one or many-to-many, holds a row.
+  /// The rows whose to-one or many-to-many relationship refers to a row.
   func owners(holding row: Int64, in relationship: RelationshipDescription) throws -> [Int64]
   /// Sets a derived attribute.
   mutating func set(_ value: Value, of attribute: AttributeDescription, row: Int64) throws
 }
 
-/// Derives values in a store's write. Both stores use it, so that both derive alike.
+/// Derives values during a store's write. All stores use it, so that all derive alike.
 ///
-/// 1. ``prepare(_:_:)`` looks at the changes before anything is written: what a row's own values say is put into the row,
-///    and whose values follow from a row that goes is noted.
+/// 1. Before the write, ``prepare(_:_:)`` sets values that depend only on the row itself, and records which rows depend on rows
+///    to be deleted.
 /// 2. The store writes.
-/// 3. ``finish(_:_:number:to:)`` notes whose values follow from what was written, derives each of them once from what the
-///    store holds now, writes those that differ, and tells of them.
+/// 3. ``finish(_:_:number:to:)`` records which rows depend on the written ones, derives each value once from the store's
+///    current content, writes those that differ, and reports them.
 ///
-/// What a program assigned to a derived attribute is left out: a save puts back what it is derived to be.
+/// A value assigned to a derived attribute is ignored: the save restores the derived one.
 package struct DerivationWrite {
   private struct Target: Hashable {
     let attribute: AttributeDescription
@@ -37,18 +37,18 @@ package struct DerivationWrite {
   private var targets: [Derivation] = []
   private var rows: [Int64] = []
   private var known: Set<Target> = []
-  /// What was put into rows of the changes that their objects haven't got, by the rows' places.
+  /// Values set in rows of the change set that their objects don't have, by row index.
   private var insertedValues: [Int: [Int: Value]] = [:]
   private var updatedValues: [Int: [Int: Value]] = [:]
 
-  /// A write that takes place at `now`.
+  /// A write at the time `now`.
   package init(now: Date = Date()) {
     self.now = Date(timeIntervalSince1970: (now.timeIntervalSince1970 * 1_000_000).rounded() / 1_000_000)
   }
 
   // MARK: Before
 
-  /// Puts derived values into rows that say them by themselves, and notes what follows from rows that go.
+  /// Sets values that depend only on the row itself, and records the dependents of rows to be deleted.
   package mutating func prepare(_ changes: inout StoreChanges, _ keeper: some DerivationKeeper) throws {
     for index in changes.inserted.indices {
       for derivation in changes.inserted[index].id.entity.derivations {
@@ -75,8 +75,8 @@ package struct DerivationWrite {
     for row in changes.deleted { try noteDependents(of: row.id, keeper) }
   }
 
-  /// Notes whose values follow from a row as it stands in the store: before it is deleted, or after a change of which
-  /// only that is known.
+  /// Records the dependents of a row by its content in the store: before a deletion, or after a change whose details are
+  /// unknown.
   package mutating func noteDependents(of id: ManagedObjectID, _ keeper: some DerivationKeeper) throws {
     for trigger in id.entity.derivationTriggers {
       switch trigger {
@@ -90,17 +90,17 @@ package struct DerivationWrite {
     }
   }
 
-  /// Notes everything that a row derives for itself.
+  /// Records every derived value of a row.
   package mutating func noteRow(_ id: ManagedObjectID) {
     for derivation in id.entity.derivations { note(derivation, id.number) }
   }
 
   // MARK: After
 
-  /// Derives everything that was noted and that follows from the changes, and writes it.
+  /// Derives and writes everything recorded, and everything that depends on the changes.
   /// - Parameters:
   ///   - ids: the permanent IDs of the new rows, in their order.
-  ///   - number: the number of a row, also by its temporary ID.
+  ///   - number: the number of a row by its ID, which may be temporary.
   package mutating func finish<Keeper: DerivationKeeper>(
     _ changes: StoreChanges, _ ids: [ManagedObjectID], number: (ManagedObjectID) -> Int64?, to keeper: inout Keeper
   ) throws -> [StoreWriteResult.Refresh] {
@@ -165,7 +165,7 @@ package struct DerivationWrite {
     rows.append(row)
   }
 
-  /// The rows from which to-one relationships lead to a row.
+  /// The rows that refer to a row by to-one relationships.
   private func owners(
     of row: Int64, over steps: [RelationshipDescription], _ keeper: some DerivationKeeper
   ) throws -> Set<Int64> {

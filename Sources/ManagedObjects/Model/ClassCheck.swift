@@ -1,7 +1,7 @@
-// Accessors read slots by number: a class that numbers them otherwise than the model would read one property for
-// another. So every class is compared with the model before a store is opened, and all that differs is told at once.
+// Accessors read slots by number. A class that numbers them differently from the model would read the wrong property, so
+// every class is checked against the model before a store is opened, and all mismatches are reported at once.
 
-/// Compares the classes that a model was given with its entities.
+/// Compares a model's classes with its entities.
 struct ClassCheck {
   private let entities: [EntityDescription]
   private let classes: [String: ManagedObject.Type]
@@ -14,7 +14,7 @@ struct ClassCheck {
     self.layouts = layouts
   }
 
-  /// Every mismatch, in words. None when the model was given no classes: its objects are used by name then.
+  /// Every mismatch as a message. Empty for a model without classes, whose objects are accessed by key.
   mutating func run() -> [String] {
     if classes.isEmpty { return [] }
     checkNames()
@@ -62,7 +62,7 @@ struct ClassCheck {
 
   private mutating func checkSlots(of entity: EntityDescription) {
     let type = entity.objectClass
-    // A class whose accessors stand in an extension says what its superclass says.
+    // A class whose accessors are in an extension inherits its superclass's layout.
     guard let names = layouts[entity.name]?.propertyNames ?? type.propertyNames else { return }
     let expected = entity.properties.map(\.name)
     var differences: [String] = []

@@ -1,14 +1,14 @@
-/// An attribute that consists of others, in place in its model.
+/// An attribute that consists of other attributes.
 ///
-/// It has no slot: its elements have, as attributes of their own that are named `address.city` and that stores,
-/// predicates, sorts, validation and imports know as they know any other. The elements stand where the composite was
-/// defined, in the order of the composite type's, those of a composite within it in its place. By the composite's own
-/// name an object gives and takes all of them together, see ``ManagedObject/value(forKey:)``.
+/// It has no slot; its elements do. Each is an attribute of its own, named like `address.city`, which stores, predicates,
+/// sorts, validation and imports treat as any other. The elements take the composite's place among the slots, in the order
+/// of the composite type; nested composites expand in place. Under the composite's own name an object reads and writes all
+/// elements together, see ``ManagedObject/value(forKey:)``.
 ///
-/// Source: Core Data's `NSCompositeAttributeDescription`. There it is one of the entity's properties, its `elements` are
-/// attributes without an entity; here it stands in ``EntityDescription/compositeAttributesByName`` instead.
+/// Source: Core Data's `NSCompositeAttributeDescription`. There it is one of the entity's properties and its `elements` have
+/// no entity; here it is in ``EntityDescription/compositeAttributesByName`` instead.
 public final class CompositeAttributeDescription: Sendable, Hashable {
-  /// One of the things that a composite consists of.
+  /// One element of a composite.
   public enum Element: Sendable {
     /// An attribute, with a slot.
     case attribute(AttributeDescription)
@@ -16,13 +16,13 @@ public final class CompositeAttributeDescription: Sendable, Hashable {
     case composite(CompositeAttributeDescription)
   }
 
-  /// What the model says of it.
+  /// The definition in the model.
   public let definition: AttributeDefinition
-  /// Its name; of a composite within another with that one's in front: `address.position`.
+  /// Its name, prefixed by the enclosing composite's if nested: `address.position`.
   public let name: String
-  /// Whether all of its elements may be nil. An element that isn't optional must have a value when another one has.
+  /// Whether all elements may be nil. A mandatory element must have a value if any other element has one.
   public let isOptional: Bool
-  /// What it consists of, by their names within it, in their order.
+  /// The elements with their names inside the composite, in order.
   public let elements: [(name: String, element: Element)]
 
   init(
@@ -36,10 +36,10 @@ public final class CompositeAttributeDescription: Sendable, Hashable {
 
   /// Whether both are the same attribute of the same model.
   public static func == (a: CompositeAttributeDescription, b: CompositeAttributeDescription) -> Bool { a === b }
-  /// Hashes which attribute it is.
+  /// Hashes the attribute's identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-  /// Every attribute in it, those of composites within it too, in the order of their slots.
+  /// Every attribute in it, including those of nested composites, in slot order.
   public var attributes: [AttributeDescription] {
     elements.flatMap { _, element in
       switch element {
@@ -51,8 +51,8 @@ public final class CompositeAttributeDescription: Sendable, Hashable {
 }
 
 extension EntityDescription {
-  /// The property that a key path begins with, and how many of its names that takes: an element of a composite attribute
-  /// takes several. nil when there is none.
+  /// The property that a key path begins with, and the number of names it uses up: several for an element of a composite.
+  /// nil if there is no such property.
   package func property(beginning path: ArraySlice<String>) -> (property: PropertyDescription, length: Int)? {
     guard var name = path.first else { return nil }
     if let property = propertiesByName[name] { return (property, 1) }

@@ -1,6 +1,6 @@
-/// What a model is made from: plain values that code or the `.xcdatamodel` reader fills in, and that
+/// Plain values from which a model is built, by code or by the `.xcdatamodel` reader.
 /// ``ManagedObjectModel/init(entities:configurations:fetchRequestTemplates:versionIdentifier:classes:layouts:warnings:)``
-/// checks and turns into immutable descriptions.
+/// checks them and turns them into immutable descriptions.
 
 /// One attribute, as defined.
 public struct AttributeDefinition: Sendable, Hashable, Codable {
@@ -12,22 +12,22 @@ public struct AttributeDefinition: Sendable, Hashable, Codable {
   public var isOptional: Bool
   /// The value a new object starts with.
   public var defaultValue: Value
-  /// Never stored. An object keeps the value as long as it keeps its values: a save leaves it, a child's save takes it to
-  /// the parent, a rollback puts it back; an object that turns into a fault, or is read elsewhere, has none. It makes an
-  /// object changed, but not one to be written, and can't be fetched or sorted by in a store's file.
+  /// Never stored. The value lives as long as the object isn't a fault: it survives a save, a child's save passes it to the
+  /// parent, a rollback restores it. Setting it marks the object as changed but causes no write. Store fetches can't filter or
+  /// sort by it.
   /// Source: `isTransient` of Core Data's `NSPropertyDescription`.
   public var isTransient: Bool
   /// The expression of a derived attribute: `now()`, a key path, `canonical:(name)`, `lowercase:(name)`,
   /// `uppercase:(name)`, `articles.@count` or `articles.@sum.views`.
   ///
-  /// The store derives the value in the transaction of each save that changes what it follows from. The saving context's
-  /// objects have it when the save returns, other contexts when they merge the save; what a program assigns gives way.
-  /// Source: `derivationExpression` of Core Data's `NSDerivedAttributeDescription`, where the saving context's objects have
-  /// the value only after a refresh.
+  /// The store computes the value in the transaction of each save that changes its sources. The saving context's objects have
+  /// it when the save returns, other contexts once they merge the save. An assigned value is overwritten.
+  /// Source: `derivationExpression` of Core Data's `NSDerivedAttributeDescription`, where the saving context's objects need a
+  /// refresh first.
   public var derivationExpression: String?
-  /// The least value, or a string's least length, checked on save; null for no bound.
+  /// The minimum value, or a string's minimum length, checked on save; null for no bound.
   public var minimumValue: Value
-  /// The greatest value, or a string's greatest length, checked on save; null for no bound.
+  /// The maximum value, or a string's maximum length, checked on save; null for no bound.
   public var maximumValue: Value
   /// A pattern that the whole of a string must match, checked on save.
   public var regularExpression: String?
@@ -37,22 +37,22 @@ public struct AttributeDefinition: Sendable, Hashable, Codable {
   public var attributeValueClassName: String?
   /// For composites: the name of the composite type.
   public var compositeName: String?
-  /// For composites: the attributes that the composite type consists of.
+  /// For composites: the attributes of the composite type.
   public var compositeElements: [AttributeDefinition] = []
-  /// Whether a class that is generated has a plain number and not an optional one.
+  /// Whether a generated class declares a plain number instead of an optional.
   public var usesScalarValueType: Bool = false
-  /// Whether the model lets large data stand in a file beside the store; this library keeps it in the row.
+  /// Whether the model allows large data in a file next to the store. This library always keeps it in the row.
   public var allowsExternalBinaryDataStorage: Bool
-  /// Whether history keeps the value of an object that is deleted.
+  /// Whether history keeps the value after the object is deleted.
   public var preservesValueInHistoryOnDeletion: Bool
   /// The name it had in an earlier version, for migration.
   public var renamingIdentifier: String?
-  /// What makes two versions differ that look alike.
+  /// A modifier that makes otherwise identical versions differ.
   public var versionHashModifier: String?
-  /// Whatever the model's author noted.
+  /// The author's annotations.
   public var userInfo: [String: String]
 
-  /// An attribute of `type`; what isn't given is Core Data's default.
+  /// An attribute of `type`, with Core Data's defaults.
   public init(
     _ name: String, _ type: AttributeType, isOptional: Bool = true, defaultValue: Value = .null,
     isTransient: Bool = false, derivationExpression: String? = nil, minimumValue: Value = .null,
@@ -73,15 +73,15 @@ public struct AttributeDefinition: Sendable, Hashable, Codable {
   }
 }
 
-/// What happens to the objects at the other end when an object is deleted: Core Data's `NSDeleteRule`.
+/// What deleting an object does to the objects at the other end: Core Data's `NSDeleteRule`.
 public enum DeleteRule: String, Sendable, Hashable, Codable {
-  /// They stay as they are; what pointed to the object leads nowhere.
+  /// Nothing: references to the object dangle and read as nil.
   case noAction = "No Action"
-  /// They no longer point back.
+  /// Their references to the object are cleared.
   case nullify = "Nullify"
   /// They are deleted too.
   case cascade = "Cascade"
-  /// While there are any, the object can't be deleted.
+  /// The object can't be deleted while there are any.
   case deny = "Deny"
 }
 
@@ -89,32 +89,32 @@ public enum DeleteRule: String, Sendable, Hashable, Codable {
 public struct RelationshipDefinition: Sendable, Hashable, Codable {
   /// The relationship's name, unique in its entity.
   public var name: String
-  /// The entity it leads to.
+  /// The destination entity.
   public var destination: String
-  /// The relationship of `destination` that leads back.
+  /// The inverse relationship, a property of `destination`.
   public var inverse: String?
-  /// Whether it holds a set and not one object.
+  /// Whether it is a to-many relationship.
   public var isToMany: Bool
   /// Whether the set has an order.
   public var isOrdered: Bool
   /// Whether it may be empty.
   public var isOptional: Bool
-  /// Least number of objects; 0 for no bound.
+  /// The minimum number of objects; 0 for no bound.
   public var minimumCount: Int
-  /// Greatest number of objects; 0 for no bound, 1 for to-one.
+  /// The maximum number of objects; 0 for no bound, 1 for to-one.
   public var maximumCount: Int
-  /// What happens to the other end on deletion.
+  /// What deletion does to the other end.
   public var deleteRule: DeleteRule
   /// Never stored.
   public var isTransient: Bool
   /// The name it had in an earlier version, for migration.
   public var renamingIdentifier: String?
-  /// What makes two versions differ that look alike.
+  /// A modifier that makes otherwise identical versions differ.
   public var versionHashModifier: String?
-  /// Whatever the model's author noted.
+  /// The author's annotations.
   public var userInfo: [String: String]
 
-  /// A relationship to `destination`; what isn't given is Core Data's default.
+  /// A relationship to `destination`, with Core Data's defaults.
   public init(
     _ name: String, to destination: String, inverse: String? = nil, isToMany: Bool = false, isOrdered: Bool = false,
     isOptional: Bool = true, minimumCount: Int = 0, maximumCount: Int? = nil, deleteRule: DeleteRule = .nullify,
@@ -138,18 +138,18 @@ public struct RelationshipDefinition: Sendable, Hashable, Codable {
 public struct FetchedPropertyDefinition: Sendable, Hashable, Codable {
   /// The property's name.
   public var name: String
-  /// The entity whose objects it finds.
+  /// The entity of the objects it fetches.
   public var entityName: String
-  /// Which of them, in the format language with `$FETCH_SOURCE` and `$FETCHED_PROPERTY`; nil for all.
+  /// The predicate, in the format language with `$FETCH_SOURCE` and `$FETCHED_PROPERTY`; nil for all.
   public var predicateFormat: String?
-  /// How many objects at most; 0 for no limit.
+  /// The maximum number of objects; 0 for no limit.
   public var fetchLimit: Int = 0
-  /// Whether objects of entities that inherit from the entity are found too.
+  /// Whether to include objects of subentities.
   public var includesSubentities: Bool = true
-  /// Whatever the model's author noted.
+  /// The author's annotations.
   public var userInfo: [String: String]
 
-  /// A fetched property that finds objects of `entityName`.
+  /// A fetched property for objects of `entityName`.
   public init(_ name: String, entityName: String, predicateFormat: String?, userInfo: [String: String] = [:]) {
     self.name = name
     self.entityName = entityName
@@ -162,11 +162,11 @@ public struct FetchedPropertyDefinition: Sendable, Hashable, Codable {
 public struct FetchIndexDefinition: Sendable, Hashable, Codable {
   /// One column of an index.
   public struct Element: Sendable, Hashable, Codable {
-    /// A property's name, nil when the element is an expression.
+    /// A property's name, nil for an expression.
     public var property: String?
-    /// An expression in the format language, nil when the element is a property.
+    /// An expression in the format language, nil for a property.
     public var expression: String?
-    /// Whether small values come first.
+    /// Whether the order is ascending.
     public var isAscending: Bool
     /// `Binary` or `RTree`.
     public var collation: String
@@ -184,7 +184,7 @@ public struct FetchIndexDefinition: Sendable, Hashable, Codable {
   public var name: String
   /// Its columns, in order.
   public var elements: [Element]
-  /// A predicate that limits the index to a part of the rows.
+  /// A predicate that limits the index to some rows.
   public var partialPredicateFormat: String?
 
   /// An index of `elements`.
@@ -201,28 +201,27 @@ public struct EntityDefinition: Sendable, Hashable, Codable {
   public var name: String
   /// The entity it inherits from.
   public var parent: String?
-  /// Whether it has no objects of its own.
+  /// Whether it is abstract.
   public var isAbstract: Bool
   /// Core Data's `representedClassName`.
   public var className: String?
   /// Xcode's `codeGenerationType`: `class`, `category`, or nil for none.
   public var codeGenerationType: String?
-  /// Its own attributes, in the order of their slots.
+  /// Its own attributes, in slot order.
   public var attributes: [AttributeDefinition]
-  /// Its own relationships, in the order of their slots.
+  /// Its own relationships, in slot order.
   public var relationships: [RelationshipDefinition]
   /// Its fetched properties.
   public var fetchedProperties: [FetchedPropertyDefinition]
-  /// Groups of attributes whose values together are unique. An object that has no value in one of them clashes with
-  /// none, as in SQL, whatever the others hold.
+  /// Groups of attributes whose combined values are unique. As in SQL, an object with nil in any of them never conflicts.
   public var uniquenessConstraints: [[String]]
   /// Its indexes.
   public var indexes: [FetchIndexDefinition]
   /// The name it had in an earlier version, for migration.
   public var renamingIdentifier: String?
-  /// What makes two versions differ that look alike.
+  /// A modifier that makes otherwise identical versions differ.
   public var versionHashModifier: String?
-  /// Whatever the model's author noted; `primaryKey` names an attribute that numbers the objects.
+  /// The author's annotations; `primaryKey` names an attribute that numbers the objects.
   public var userInfo: [String: String]
 
   /// An entity with its own properties; those of `parent` are inherited.
@@ -250,15 +249,15 @@ public struct FetchRequestTemplateDefinition: Sendable, Hashable, Codable {
   public var name: String
   /// The entity whose objects it fetches.
   public var entityName: String
-  /// Which of them, in the format language; nil for all.
+  /// The predicate, in the format language; nil for all.
   public var predicateFormat: String?
-  /// How many objects at most; 0 for no limit.
+  /// The maximum number of objects; 0 for no limit.
   public var fetchLimit: Int
-  /// Objects read at a time; 0 for all.
+  /// The number of objects to read at a time; 0 for all.
   public var fetchBatchSize: Int = 0
-  /// Whether objects of entities that inherit from the entity are found too.
+  /// Whether to include objects of subentities.
   public var includesSubentities: Bool = true
-  /// Whether equal results are given once.
+  /// Whether to drop duplicate results.
   public var returnsDistinctResults: Bool = false
 
   /// A template that fetches `entityName`.

@@ -1,73 +1,72 @@
-/// An entity, in place in its model: its properties with the slots that number them. Immutable.
+/// An entity of a model: its properties and their slots. Immutable.
 ///
-/// Slots are numbered so that a subclass can name them as constants: inherited properties first, then the entity's own
-/// attributes, then its own relationships, each in the order in which they were defined. A superentity's slots are
-/// therefore a prefix of its subentities'. The elements of a composite attribute have slots in its place, each as an
-/// attribute of its own that is named `address.city`, in the order of their definition, those of a composite within it in
-/// its place again; the composite itself has none.
+/// The order of slots is fixed, so that a class can name them as constants: inherited properties first, then the entity's own
+/// attributes, then its own relationships, each in the order of definition. A superentity's slots are therefore a prefix of
+/// its subentities'. A composite attribute has no slot; its elements take its place, each as an attribute named like
+/// `address.city`, and nested composites expand in place.
 ///
 /// Source: Core Data's `NSEntityDescription`.
 public final class EntityDescription: @unchecked Sendable, Hashable {
-  // Sendable: every stored property is written while the model is made, on one thread, and never after. An entity is
+  // Sendable: every stored property is written while one thread builds the model, and never after. An entity is
   // kept alive by its model; the model and its entities live as long as any object ID or context that refers to them,
   // because ``ManagedObjectModel`` is never freed (see there).
 
-  /// What the model says of it.
+  /// The definition in the model.
   public let definition: EntityDefinition
   /// The entity's name, unique in its model.
   public var name: String { definition.name }
-  /// Whether it has no objects of its own.
+  /// Whether it is abstract.
   public var isAbstract: Bool { definition.isAbstract }
-  /// Whatever the model's author noted.
+  /// The author's annotations.
   public var userInfo: [String: String] { definition.userInfo }
   /// The entity it inherits from.
   public internal(set) var superentity: EntityDescription?
-  /// The entities that inherit from it directly.
+  /// The direct subentities.
   public internal(set) var subentities: [EntityDescription] = []
-  /// The top of its hierarchy: itself, when it inherits from none.
+  /// The root of its hierarchy: itself if it has no superentity.
   public internal(set) unowned(unsafe) var rootEntity: EntityDescription!
-  /// Every property, inherited ones included, at the index of its slot.
+  /// Every property including inherited ones, indexed by slot.
   public internal(set) var properties: [PropertyDescription] = []
-  /// Every property by its name, inherited ones included.
+  /// Every property including inherited ones, by name.
   public internal(set) var propertiesByName: [String: PropertyDescription] = [:]
-  /// The attributes that consist of others by their names, inherited ones included, with those within others
-  /// (`address.position`). They aren't among the properties; their elements are.
+  /// The composite attributes by name, including inherited and nested ones (`address.position`). They aren't among the
+  /// properties; their elements are.
   public internal(set) var compositeAttributesByName: [String: CompositeAttributeDescription] = [:]
   /// Every attribute, by slot.
   public internal(set) var attributes: [AttributeDescription] = []
   /// Every relationship, by slot.
   public internal(set) var relationships: [RelationshipDescription] = []
-  /// Groups of attributes whose values together are unique, inherited ones included.
+  /// Groups of attributes whose combined values are unique, including inherited ones.
   public internal(set) var uniquenessConstraints: [[AttributeDescription]] = []
-  /// Indexes, inherited ones included.
+  /// The indexes, including inherited ones.
   public internal(set) var indexes: [FetchIndexDefinition] = []
-  /// The attribute that the model makes the primary key of the table, by `primaryKey` in the entity's `userInfo`.
+  /// The attribute that serves as the table's primary key: `primaryKey` in the entity's `userInfo`.
   ///
-  /// Not in Core Data: an attribute of an integer type that isn't optional can itself number the objects. Its value is
-  /// then the object ID's number, can't be changed once the object is saved, and stands in the table as
-  /// `INTEGER PRIMARY KEY`, without a second column or index.
+  /// An addition to Core Data: a mandatory integer attribute can itself number the objects. Its value is then the object ID's
+  /// number, can't change once the object is saved, and is the table's `INTEGER PRIMARY KEY`, without a second column or
+  /// index.
   public internal(set) var primaryKey: AttributeDescription?
-  /// Relationships of any entity that may lead to an object of this one, in the model's order.
+  /// The relationships of any entity that may refer to an object of this one, in the model's order.
   package internal(set) var references: [RelationshipDescription] = []
-  /// Those of them that no delete rule takes back: without an inverse, or with one whose rule is to do nothing.
+  /// Those of them that no delete rule clears: without an inverse, or with the rule `noAction`.
   package internal(set) var looseReferences: [RelationshipDescription] = []
-  /// How its derived attributes follow from others.
+  /// The derivations of its derived attributes.
   package internal(set) var derivations: [Derivation] = []
-  /// What changes to its rows make to be derived anew.
+  /// The derived attributes, here or elsewhere, that depend on its rows.
   var derivationTriggers: [DerivationTrigger] = []
-  /// Whether its rows have derived values or others derive values from them.
+  /// Whether its rows have derived values or are the source of some.
   package var hasDerivations: Bool { !derivations.isEmpty || !derivationTriggers.isEmpty }
-  /// Whether another object's set may hold one of its objects because of where that points to.
+  /// Whether a to-one relationship of its objects determines another object's to-many relationship.
   package internal(set) var joinsSets = false
-  /// Its ordered to-many relationships that are stored.
+  /// Its stored ordered to-many relationships.
   package internal(set) var orderedSets: [RelationshipDescription] = []
-  /// Its to-one relationships that an ordered one leads back from: rows have a place in an order by them.
+  /// Its to-one relationships with an ordered inverse, which give rows a position in an order.
   package internal(set) var orderedReferences: [RelationshipDescription] = []
-  /// Whether its rows belong to an order or have one.
+  /// Whether its rows have a position in an order, or an ordered relationship.
   package var hasOrders: Bool { !orderedSets.isEmpty || !orderedReferences.isEmpty }
   /// The row a new object starts with: defaults, and empty sets.
   package internal(set) var initialValues: ContiguousArray<Value> = []
-  /// The row of a fault: nothing has been read.
+  /// The row of a fault, with nothing read.
   package internal(set) var faultValues: ContiguousArray<Value> = []
   /// The class of its objects.
   package internal(set) var objectClass: ManagedObject.Type = ManagedObject.self {
@@ -76,30 +75,30 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
       validatesValues = hasOwnClass && objectClass.validatesValues
     }
   }
-  /// Whether its objects may have something to say in their life cycle; the others are never asked.
+  /// Whether its class overrides life-cycle methods; those of other classes are never called.
   package private(set) var hasOwnClass = false
-  /// Whether a class of the program's is asked about each value before a save.
+  /// Whether its class validates each value before a save.
   private(set) var validatesValues = false
   /// A number for each entity of the model.
   package internal(set) var index: Int = 0
-  /// What the model demands of a row.
+  /// The validation rules for a row.
   package internal(set) var validationRules: ValidationRules!
-  /// The numbers of itself and of all that inherit from it.
+  /// The numbers of the entity and all its descendants.
   package internal(set) var family: Set<Int> = []
 
   init(_ definition: EntityDefinition) { self.definition = definition }
 
-  /// Attributes by name, inherited ones included.
+  /// The attributes by name, including inherited ones.
   public var attributesByName: [String: AttributeDescription] {
     Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
   }
 
-  /// Relationships by name, inherited ones included.
+  /// The relationships by name, including inherited ones.
   public var relationshipsByName: [String: RelationshipDescription] {
     Dictionary(uniqueKeysWithValues: relationships.map { ($0.name, $0) })
   }
 
-  /// The property's slot, nil when the entity has none of that name.
+  /// The property's slot, nil if there is no such property.
   public func slot(of name: String) -> Int? { propertiesByName[name]?.slot }
 
   /// Whether it is `other` or inherits from it.
@@ -107,7 +106,7 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
     other.family.contains(index) && other.rootEntity === rootEntity
   }
 
-  /// Itself and every entity that inherits from it, in the model's order.
+  /// The entity and all its descendants, in the model's order.
   public var selfAndDescendants: [EntityDescription] { [self] + subentities.flatMap(\.selfAndDescendants) }
 
   /// Whether both are the same entity of the same model.

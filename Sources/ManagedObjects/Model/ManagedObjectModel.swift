@@ -1,6 +1,6 @@
-/// Entities and how they relate: what a coordinator, its stores and its contexts agree on. Immutable.
+/// Entities and their relationships: the schema of a coordinator, its stores and its contexts. Immutable.
 ///
-/// Read from Xcode's own files (see ``init(contentsOf:classes:layouts:)``) or made in code:
+/// Read one from Xcode's files (see ``init(contentsOf:classes:layouts:)``), or build it in code:
 ///
 /// ```swift
 /// let model = try ManagedObjectModel(entities: [
@@ -8,8 +8,8 @@
 /// ])
 /// ```
 ///
-/// A model is never freed: its descriptions refer to each other without counting, and object IDs refer to them. A
-/// process makes a handful of models in its life.
+/// A model is never freed: its descriptions refer to each other unowned, and object IDs refer to them. A process creates only
+/// a handful of models.
 ///
 /// Source: Core Data's `NSManagedObjectModel`.
 public final class ManagedObjectModel: Sendable {
@@ -21,22 +21,22 @@ public final class ManagedObjectModel: Sendable {
   public let configurations: [String: [String]]
   /// Fetch requests by their names.
   public let fetchRequestTemplates: [String: FetchRequestTemplateDefinition]
-  /// The version identifiers the author gave.
+  /// The version identifiers that the author assigned.
   public let versionIdentifier: String?
   /// Whether an entity has a class of its own.
   package let hasOwnClasses: Bool
-  /// What the model's file said that this library doesn't know.
+  /// The parts of the model file that this library doesn't know.
   public let warnings: [ModelWarning]
-  /// In what the classes don't fit the entities; a coordinator refuses to open a store then.
+  /// The mismatches between classes and entities. A coordinator refuses to open a store while there are any.
   let classMismatches: [String]
   private let layouts: [String: ClassLayout]
 
-  /// Checks the definitions and makes a model of them.
+  /// Checks the definitions and builds a model.
   ///
   /// - Parameters:
-  ///   - classes: the class of each entity's objects, by the entity's name or its `className`. Once one is given, all
-  ///     have to fit, and each `className` needs its class; what doesn't is told when a coordinator opens a store.
-  ///   - layouts: the slots of accessors that stand in extensions, by the entity's name; see ``ClassLayout``.
+  ///   - classes: the class of each entity's objects, by the entity's name or its `className`. If there is one, all must
+  ///     fit, and each `className` needs its class; opening a store reports mismatches.
+  ///   - layouts: the slots of accessors in extensions, by the entity's name; see ``ClassLayout``.
   /// - Throws: ``ModelError/inconsistent(_:)`` with every problem found.
   public init(
     entities definitions: [EntityDefinition], configurations: [String: [String]] = [:],
@@ -59,7 +59,7 @@ public final class ManagedObjectModel: Sendable {
     _ = Unmanaged.passRetained(self)
   }
 
-  /// Makes one model of several.
+  /// Merges several models.
   /// - Throws: ``ModelError/conflictingEntities(_:)`` when two of them define the same entity differently.
   public static func merging(
     _ models: [ManagedObjectModel], classes: [String: ManagedObject.Type] = [:]

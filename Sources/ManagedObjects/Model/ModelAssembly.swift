@@ -1,7 +1,7 @@
 import Foundation
 
-/// Turns definitions into descriptions: hierarchy first, then slots, then relationships and their inverses, then what is
-/// derived from all of these. Every problem is noted, so that the author learns of all of them at once.
+/// Turns definitions into descriptions: first the hierarchy, then slots, relationships and their inverses, then everything
+/// derived from these. It collects every problem, so that the author sees all of them at once.
 struct ModelAssembly {
   private let definitions: [EntityDefinition]
   private let classes: [String: ManagedObject.Type]
@@ -87,7 +87,7 @@ struct ModelAssembly {
     }
   }
 
-  /// Gives an attribute its slot; of a composite, to each element as an attribute of its own.
+  /// Assigns an attribute its slot, or a composite's elements theirs.
   private mutating func number(
     _ definition: AttributeDefinition, of entity: EntityDescription
   ) -> CompositeAttributeDescription.Element {
@@ -141,7 +141,7 @@ struct ModelAssembly {
     }
   }
 
-  /// Tells the entities to which the entity's own relationships lead.
+  /// Registers the entity's own relationships with their destinations.
   private func noteReferences(of entity: EntityDescription) {
     for relationship in entity.relationships where relationship.entity === entity {
       if relationship.isManyToMany ? relationship.isUnstored : relationship.isTransient { continue }
@@ -199,7 +199,7 @@ struct ModelAssembly {
 }
 
 extension AttributeDefinition {
-  /// An element as an attribute of its own, named for the composite as well; it may be nil where the whole composite may.
+  /// An element as an attribute of its own, with the composite's name as prefix; optional if the composite is.
   fileprivate func inside(_ composite: AttributeDefinition) -> AttributeDefinition {
     var element = self
     element.name = composite.name + "." + name

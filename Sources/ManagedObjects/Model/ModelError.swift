@@ -4,12 +4,12 @@ public enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
   case unreadable(path: String, reason: String)
   /// The XML isn't well-formed, or isn't a Core Data model.
   case malformed(file: String, line: Int, reason: String)
-  /// The definitions don't fit together; every problem that was found.
+  /// The definitions are inconsistent. Lists every problem.
   case inconsistent([String])
   /// Two models define the same entity differently.
   case conflictingEntities([String])
 
-  /// What is wrong, each problem on its own.
+  /// Each problem as a message.
   public var description: String {
     switch self {
     case .unreadable(let path, let reason): return "can't read the model \(path): \(reason)"

@@ -1,5 +1,5 @@
 extension ModelSummary {
-  /// The summary for people: an entity after the other, its properties in aligned columns, warnings last.
+  /// The summary as text: each entity with its properties in aligned columns, then the warnings.
   package var text: String {
     var lines: [String] = []
     let counts = [count(entities.count, "entity", "entities")] + (warnings.isEmpty ? [] : [warningCount])
@@ -49,7 +49,7 @@ extension ModelSummary.Entity {
 }
 
 extension ModelSummary.Attribute {
-  /// Its row, and those of what it consists of.
+  /// Its row, followed by those of its elements.
   fileprivate var rows: [[String]] { [row] + elements.flatMap(\.rows) }
 
   /// Name, type, whether it is optional, and the rest.
@@ -74,7 +74,7 @@ extension ModelSummary.Attribute {
 }
 
 extension ModelSummary.Relationship {
-  /// Name, where it leads, whether it is optional, and the rest.
+  /// Name, destination, whether it is optional, and the rest.
   fileprivate var row: [String] {
     var notes: [String] = []
     if let inverse { notes.append("inverse \(inverse)") }

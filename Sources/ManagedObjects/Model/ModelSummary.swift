@@ -1,19 +1,19 @@
-/// What a model says, as plain values: for `ladectl model show`, as text or JSON.
+/// The content of a model as plain values, for `ladectl model show`: text or JSON.
 package struct ModelSummary: Codable, Sendable, Hashable {
   /// One attribute.
   package struct Attribute: Codable, Sendable, Hashable {
     package var name: String
-    /// The type by the name it has in model files; of a composite also the composite type's.
+    /// The type's name in model files, with the composite type's name for a composite.
     package var type: String
     package var isOptional: Bool
     package var isTransient: Bool
-    /// The default value in words, nil when there is none.
+    /// The default value as text, nil if there is none.
     package var defaultValue: String?
     package var minimum: String?
     package var maximum: String?
     package var regularExpression: String?
     package var derivationExpression: String?
-    /// What a composite consists of, by full names such as `address.city`; empty for any other attribute.
+    /// The elements of a composite with full names such as `address.city`; empty for other attributes.
     package var elements: [Attribute]
     package var valueTransformer: String?
     package var renamingIdentifier: String?
@@ -52,7 +52,7 @@ package struct ModelSummary: Codable, Sendable, Hashable {
     package var predicate: String?
   }
 
-  /// One entity with its own properties; inherited ones stand with the parent.
+  /// One entity with its own properties; inherited ones are listed with the parent.
   package struct Entity: Codable, Sendable, Hashable {
     package var name: String
     package var parent: String?
@@ -67,7 +67,7 @@ package struct ModelSummary: Codable, Sendable, Hashable {
     package var userInfo: [String: String]
   }
 
-  /// One warning, with its place.
+  /// One warning with its location.
   package struct Warning: Codable, Sendable, Hashable {
     package var file: String
     package var line: Int
@@ -83,7 +83,7 @@ package struct ModelSummary: Codable, Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-  /// What the model says, as plain values, in the order of its definitions.
+  /// The content of the model as plain values, in the order of definition.
   package func summary() -> ModelSummary {
     ModelSummary(
       versionIdentifier: versionIdentifier, entities: entities.map { ModelSummary.Entity($0.definition) },

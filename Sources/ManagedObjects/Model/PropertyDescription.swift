@@ -1,20 +1,20 @@
-/// An attribute or relationship of an entity, in place in its model. Immutable.
+/// An attribute or relationship of an entity. Immutable.
 public class PropertyDescription: @unchecked Sendable {
-  // Sendable: every stored property is written while the model is made, on one thread, and never after.
+  // Sendable: every stored property is written while one thread builds the model, and never after.
 
   /// The property's name.
   public let name: String
-  /// Its number in the entity and in all entities that inherit it: the index of its value in an object's row.
+  /// The index of its value in an object's row, the same in the entity and all its descendants.
   public let slot: Int
   /// Whether nil is allowed.
   public let isOptional: Bool
   /// Whether it is never stored.
   public let isTransient: Bool
-  /// Whether it is an attribute that the store derives from others on a save.
+  /// Whether the store derives it from other properties on save.
   public let isDerived: Bool
   /// The name it had in an earlier version, for migration.
   public let renamingIdentifier: String?
-  /// Whatever the model's author noted; the import's keys stand here.
+  /// The author's annotations, among them the keys for imports.
   public let userInfo: [String: String]
   /// The entity that declares it.
   public internal(set) unowned(unsafe) var entity: EntityDescription
@@ -34,9 +34,9 @@ public class PropertyDescription: @unchecked Sendable {
   }
 }
 
-/// An attribute, in place in its model. Source: Core Data's `NSAttributeDescription`.
+/// An attribute. Source: Core Data's `NSAttributeDescription`.
 public final class AttributeDescription: PropertyDescription, @unchecked Sendable {
-  /// What the model says of it.
+  /// The definition in the model.
   public let definition: AttributeDefinition
   /// Its type.
   public var type: AttributeType { definition.type }
@@ -52,24 +52,23 @@ public final class AttributeDescription: PropertyDescription, @unchecked Sendabl
   }
 }
 
-/// A relationship, in place in its model. Source: Core Data's `NSRelationshipDescription`.
+/// A relationship. Source: Core Data's `NSRelationshipDescription`.
 public final class RelationshipDescription: PropertyDescription, @unchecked Sendable {
-  /// What the model says of it.
+  /// The definition in the model.
   public let definition: RelationshipDefinition
-  /// Where it leads.
+  /// The destination entity.
   public internal(set) unowned(unsafe) var destinationEntity: EntityDescription
-  /// The relationship that leads back.
+  /// The inverse relationship.
   public internal(set) unowned(unsafe) var inverseRelationship: RelationshipDescription?
-  /// Whether it holds a set and not one object.
+  /// Whether it is a to-many relationship.
   public var isToMany: Bool { definition.isToMany }
-  /// Whether the set has an order.
+  /// Whether it is an ordered to-many relationship.
   public var isOrdered: Bool { definition.isOrdered }
-  /// What happens to the other end on deletion.
+  /// What deletion does to the other end.
   public var deleteRule: DeleteRule { definition.deleteRule }
-  /// Whether both ends hold sets, or this end holds a set that nothing leads back from: the pairs have a table of
-  /// their own then.
+  /// Whether the pairs need a table of their own: both ends are to-many, or this one is and has no inverse.
   public var isManyToMany: Bool { isToMany && (inverseRelationship?.isToMany ?? true) }
-  /// Whether a store knows nothing of what it holds: it is transient, or what leads back is.
+  /// Whether no store keeps it: it or its inverse is transient.
   package var isUnstored: Bool { isTransient || inverseRelationship?.isTransient == true }
 
   init(_ definition: RelationshipDefinition, slot: Int, entity: EntityDescription) {

@@ -1,8 +1,8 @@
-/// Rows of text whose columns stand below each other.
+/// Rows of text in aligned columns.
 enum TextColumns {
-  /// The rows as lines: each column as wide as its widest cell, two spaces between, nothing at a line's end.
+  /// The rows as lines: each column as wide as its widest cell, two spaces between columns, no trailing spaces.
   ///
-  /// A control character in a cell becomes a space, so that no name in a file can steer a terminal.
+  /// Control characters in a cell become spaces, so that a name in a file can't control the terminal.
   static func aligned(_ rows: [[String]], indent: Int) -> [String] {
     let rows = rows.map { $0.map(withoutControls) }
     var widths: [Int] = []

@@ -1,7 +1,6 @@
 import Foundation
 
-/// What the model demands of an entity's values, worked out once so that checking a row touches only the slots that
-/// can fail.
+/// The validation rules of an entity, compiled once so that checking a row touches only the slots that can fail.
 package final class ValidationRules: @unchecked Sendable {
   // Sendable: constant after init; NSRegularExpression is immutable and safe from any thread.
 
@@ -15,7 +14,7 @@ package final class ValidationRules: @unchecked Sendable {
   private let required: [PropertyDescription]
   private let bounded: [Bounds]
   private let sets: [RelationshipDescription]
-  /// Composites of which something must have a value: all in all, or those elements once another one has.
+  /// Composites with mandatory parts: the composite as a whole, or elements that are mandatory once another has a value.
   private let composites: [Composite]
 
   private struct Composite {
@@ -38,9 +37,9 @@ package final class ValidationRules: @unchecked Sendable {
       if isOptional, required.isEmpty { return nil }
     }
   }
-  /// Whether there is nothing to say of to-many relationships.
+  /// Whether there are no rules for to-many relationships.
   package var hasNoSets: Bool { sets.isEmpty }
-  /// Whether attributes are all that can fail, so that a row can be checked before its relationships are set.
+  /// Whether only attributes have rules, so that a row can be checked before its relationships are set.
   package let concernsAttributesOnly: Bool
 
   package init(_ entity: EntityDescription) {
@@ -65,8 +64,8 @@ package final class ValidationRules: @unchecked Sendable {
   /// The rules of an entity.
   static func of(_ entity: EntityDescription) -> ValidationRules { entity.validationRules }
 
-  /// Appends each failure of the row that was begun, of an entity of whose to-many relationships there is nothing to say. Its values are of
-  /// their attributes' types.
+  /// Appends each failure of a new row, for an entity without rules for to-many relationships. The values must have their
+  /// attributes' types.
   package func check(rowBegunIn rows: NewRows, into failures: inout [ValidationFailure]) {
     let row = rows.count
     checkPresence(of: nil, into: &failures) { rows.cell(row, $0).kind == .null }
@@ -101,7 +100,7 @@ package final class ValidationRules: @unchecked Sendable {
     }
   }
 
-  /// Appends what must have a value and has none.
+  /// Appends missing mandatory values.
   @inline(__always)
   private func checkPresence(
     of id: @autoclosure () -> ManagedObjectID?, into failures: inout [ValidationFailure], isNull: (Int) -> Bool
@@ -120,7 +119,7 @@ package final class ValidationRules: @unchecked Sendable {
     }
   }
 
-  /// Appends what is out of its bounds.
+  /// Appends values out of bounds.
   @inline(__always)
   private func checkBounds(
     of id: @autoclosure () -> ManagedObjectID?, into failures: inout [ValidationFailure], value: (Int) -> Value

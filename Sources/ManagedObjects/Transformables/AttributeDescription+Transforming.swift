@@ -1,5 +1,5 @@
-// Secure by default: the data never says what it is decoded as. The program asks for a type, and gets it only when the
-// model declares that type for the attribute or the transformer that the attribute names is registered for it.
+// Secure by default: the data never chooses the type to decode. The program asks for a type, and gets it only if the model
+// declares it for the attribute, or if the attribute's transformer is registered for it.
 
 package import Foundation
 import Synchronization
@@ -83,7 +83,7 @@ extension AttributeDescription {
     .notCodable(entity: entity.name, attribute: name, requested: "\(type)")
   }
 
-  /// A decoding error says a lot; where and what is enough.
+  /// A short form of a decoding error: where and what.
   private static func words(for error: any Error) -> String {
     guard let error = error as? DecodingError else { return "\(error)" }
     switch error {
@@ -96,7 +96,7 @@ extension AttributeDescription {
   }
 }
 
-/// Which types attributes declare, once found out.
+/// A cache of the types that attributes declare.
 private enum DeclaredTypes {
   private struct Question: Hashable {
     let attribute: AttributeDescription

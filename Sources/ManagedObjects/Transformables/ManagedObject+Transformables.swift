@@ -1,16 +1,15 @@
 import Foundation
 
 extension ManagedObject {
-  /// The value of the transformable attribute in a slot: what a typed class's accessor stands on. Fills a fault.
+  /// The value of the transformable attribute in a slot, for accessors of typed classes. Fires a fault.
   ///
-  /// The slot holds data; each call decodes it. `T` has to be the type that the model declares for the attribute
-  /// (`attributeValueClassName`), and Codable, or that of the transformer registered under the attribute's
-  /// `valueTransformerName`. Anything else, and data that isn't a `T`, reads as nil, and the context's next call that
-  /// can throw, such as a fetch or a save, throws the ``TransformableError``; ``transformable(forKey:)`` throws it
-  /// itself.
+  /// The slot holds data, which each call decodes. `T` must be the type that the model declares for the attribute
+  /// (`attributeValueClassName`), and Codable, or the type of the transformer registered under the attribute's
+  /// `valueTransformerName`. Otherwise, or if the data isn't a `T`, the result is nil, and the context's next throwing call, such
+  /// as a fetch or a save, throws the ``TransformableError``; ``transformable(forKey:)`` throws it directly.
   ///
-  /// Source: transformable attributes of Core Data with `NSSecureUnarchiveFromDataTransformer`. Data that Core Data
-  /// archived isn't read: an archive names its classes, JSON doesn't.
+  /// Source: Core Data's transformable attributes with `NSSecureUnarchiveFromDataTransformer`. Data that Core Data archived
+  /// isn't readable: an archive names its classes, JSON doesn't.
   public final func transformable<T>(_ slot: Int) -> T? {
     do {
       return try decoded(slot)
@@ -20,10 +19,10 @@ extension ManagedObject {
     }
   }
 
-  /// Changes the transformable attribute in a slot; nil takes the value away.
+  /// Changes the transformable attribute in a slot; nil removes the value.
   ///
-  /// A value that can't be turned into data leaves the attribute as it is, and the context's next call that can throw
-  /// throws the ``TransformableError``; ``setTransformable(_:forKey:)`` throws it itself.
+  /// A value that can't be encoded leaves the attribute unchanged, and the context's next throwing call throws the
+  /// ``TransformableError``; ``setTransformable(_:forKey:)`` throws it directly.
   public final func setTransformable<T>(_ value: T?, _ slot: Int) {
     do {
       try encode(value, slot)
@@ -32,13 +31,13 @@ extension ManagedObject {
     }
   }
 
-  /// The value of the transformable attribute called `key`, nil when it has none.
+  /// The value of the transformable attribute called `key`, nil if it has none.
   /// - Throws: ``TransformableError``, or ``ManagedObjectError/unknownProperty(entity:name:)``.
   public final func transformable<T>(forKey key: String) throws -> T? {
     try decoded(transformableSlot(key))
   }
 
-  /// Changes the transformable attribute called `key`; nil takes the value away.
+  /// Changes the transformable attribute called `key`; nil removes the value.
   /// - Throws: ``TransformableError``, or ``ManagedObjectError/unknownProperty(entity:name:)``.
   public final func setTransformable<T>(_ value: T?, forKey key: String) throws {
     try encode(value, transformableSlot(key))

@@ -1,22 +1,22 @@
 /// Why the value of a transformable attribute can't be read or written.
 public enum TransformableError: Error, Sendable, Equatable {
-  /// The attribute's type is another one.
+  /// The attribute isn't transformable.
   case notTransformable(entity: String, attribute: String, type: String)
   /// No transformer is registered under the name that the attribute gives.
   case unknownTransformer(entity: String, attribute: String, name: String)
-  /// The type that was asked for isn't the one that the attribute declares, or its transformer gives; `declared` is nil
-  /// when the attribute declares none.
+  /// The requested type isn't the one that the attribute declares or its transformer produces; `declared` is nil if the
+  /// attribute declares none.
   case typeMismatch(entity: String, attribute: String, declared: String?, requested: String)
   /// The attribute is Codable, and the type isn't.
   case notCodable(entity: String, attribute: String, requested: String)
   /// The stored data isn't a value of the type.
   case undecodable(entity: String, attribute: String, type: String, reason: String)
-  /// The value can't be turned into data.
+  /// The value can't be encoded.
   case unencodable(entity: String, attribute: String, type: String, reason: String)
 }
 
 extension TransformableError: CustomStringConvertible {
-  /// What happened, with the attribute, and what to do.
+  /// The failure, the attribute, and what to do.
   public var description: String {
     switch self {
     case .notTransformable(let entity, let attribute, let type):

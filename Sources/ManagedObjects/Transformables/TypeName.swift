@@ -1,11 +1,11 @@
-/// A type's name as a tree, so that the name in a model and a type of the program can be compared: `[String]` is
+/// A type's name as a tree, for comparing a name in a model with a type of the program: `[String]` is
 /// `Swift.Array<Swift.String>`, and `Color` is `Drawing.Color`.
 struct TypeName: Equatable {
-  /// Module, outer types, name; what the text says of them.
+  /// The module, outer types and name, as far as the text has them.
   var path: [Substring]
   var arguments: [TypeName] = []
 
-  /// Reads a name as a programmer or the compiler writes it; nil for tuples, functions and other things without a name.
+  /// Parses a name as a programmer or the compiler writes it; nil for tuples, functions and other types without a name.
   init?(_ text: some StringProtocol) {
     let text = String(text)
     var parser = TypeNameParser(rest: text[...])
@@ -18,8 +18,8 @@ struct TypeName: Equatable {
     self.arguments = arguments
   }
 
-  /// Whether this name, as a model writes it, means `type`, as the compiler writes it: modules and outer types may be
-  /// left out, and a collection of Foundation's stands for Swift's with any elements.
+  /// Whether this name, as written in a model, denotes `type`, as the compiler writes it. Modules and outer types may be
+  /// omitted, and a Foundation collection stands for Swift's with any elements.
   func means(_ type: TypeName) -> Bool {
     if path.count == 1, let bridged = Self.bridged[String(path[0])] {
       return [bridged] == type.path.suffix(1) && arguments.isEmpty
@@ -29,14 +29,14 @@ struct TypeName: Equatable {
       && zip(arguments, type.arguments).allSatisfy { $0.means($1) }
   }
 
-  /// What Foundation's classes are in Swift.
+  /// The Swift equivalents of Foundation's classes.
   private static let bridged: [String: Substring] = [
     "NSArray": "Array", "NSDictionary": "Dictionary", "NSSet": "Set", "NSString": "String", "NSData": "Data",
     "NSDate": "Date", "NSURL": "URL", "NSUUID": "UUID", "NSDecimalNumber": "Decimal",
   ]
 }
 
-/// Reads `Module.Outer.Name<Argument, Argument>`, `[Element]`, `[Key: Value]` and `Name?`.
+/// Parses `Module.Outer.Name<Argument, Argument>`, `[Element]`, `[Key: Value]` and `Name?`.
 private struct TypeNameParser {
   var rest: Substring
 
@@ -65,14 +65,14 @@ private struct TypeNameParser {
   private mutating func named() -> TypeName? {
     var path: [Substring] = []
     repeat {
-      // The compiler writes where a private or local type stands: `Module.(unknown context at $1f).Name`.
+      // The compiler writes the context of a private or local type: `Module.(unknown context at $1f).Name`.
       if rest.first == "(" {
         guard !path.isEmpty, let end = rest.firstIndex(of: ")") else { return nil }
         rest = rest[rest.index(after: end)...]
         continue
       }
       let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-      // A dot in front means the program's own module, to Xcode.
+      // Xcode's leading dot means the program's own module.
       guard !name.isEmpty || path.isEmpty else { return nil }
       rest = rest[name.endIndex...]
       if !name.isEmpty { path.append(name) }

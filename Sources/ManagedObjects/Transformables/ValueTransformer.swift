@@ -1,18 +1,18 @@
 public import Foundation
 import Synchronization
 
-/// Turns values of one type into data and back, for transformable attributes.
+/// Encodes and decodes values of one type, for transformable attributes.
 ///
-/// An attribute that names no transformer, or Core Data's own, is Codable (see ``codable(_:)``). One that names another
-/// needs it registered under that name before its values are read or written:
+/// An attribute that names no transformer, or one of Core Data's own, uses Codable (see ``codable(_:)``). Any other transformer
+/// must be registered under its name before values are read or written:
 ///
 /// ```swift
 /// ValueTransformer.setValueTransformer(
 ///   ValueTransformer(Color.self, encode: { $0.bytes }, decode: { try Color(bytes: $0) }), forName: "ColorTransformer")
 /// ```
 ///
-/// Source: `NSSecureUnarchiveFromDataTransformer`. As there, a transformer says which type it gives, and nothing in the
-/// data can choose another. It differs in being a value made of two closures, which may throw, and not a class.
+/// Source: `NSSecureUnarchiveFromDataTransformer`. As there, a transformer fixes the type it produces, and the data can't
+/// choose another. Unlike there, it is a value with two throwing closures instead of a class.
 public struct ValueTransformer: Sendable {
   /// The type of the values.
   public let valueType: any Any.Type
@@ -23,8 +23,8 @@ public struct ValueTransformer: Sendable {
   ///
   /// Equal values should give equal data: an attribute counts as changed when its data does.
   /// - Parameters:
-  ///   - encode: the data that is stored for a value. Called on the context's queue.
-  ///   - decode: the value of stored data, or an error when it isn't one. Called on the context's queue.
+  ///   - encode: encodes a value for storage. Called on the context's queue.
+  ///   - decode: decodes stored data, or throws if it isn't valid. Called on the context's queue.
   public init<T>(
     _ type: T.Type, encode: @escaping @Sendable (T) throws -> Data, decode: @escaping @Sendable (Data) throws -> T
   ) {
@@ -33,38 +33,36 @@ public struct ValueTransformer: Sendable {
     self.decode = decode
   }
 
-  /// The transformer of Codable values, which attributes have unless they name another.
+  /// The transformer for Codable values, the default of attributes that name no other.
   ///
-  /// The data is JSON, so that `sqlite3` shows it as text, with keys in alphabetical order, so that equal values give
-  /// equal data. Dates are numbers of seconds since 2001, which loses nothing; data is Base64; infinities and NaN are
-  /// the strings `Infinity`, `-Infinity` and `NaN`.
+  /// The data is JSON, readable in any SQL shell, with sorted keys, so that equal values have equal data. Dates are seconds
+  /// since 2001, without loss; data is Base64; infinities and NaN are the strings `Infinity`, `-Infinity` and `NaN`.
   public static func codable<T: Codable & SendableMetatype>(_ type: T.Type) -> ValueTransformer {
     ValueTransformer(type, encode: { try CodableData.encode($0) }, decode: { try CodableData.decode(type, from: $0) })
   }
 
-  /// The data of a value of ``valueType``; nil when it is of another type.
+  /// Encodes a value of ``valueType``; nil for another type.
   public func data(from value: Any) throws -> Data? { try encode(value) }
 
-  /// The value of data.
+  /// Decodes data.
   public func value(from data: Data) throws -> Any { try decode(data) }
 }
 
 extension ValueTransformer {
   private static let registered = Mutex<[String: ValueTransformer]>([:])
 
-  /// Registers a transformer under the name by which attributes ask for it, in place of one that has it. From any
-  /// thread. Source: `setValueTransformer(_:forName:)`.
+  /// Registers a transformer under the name that attributes use, replacing any other. Safe from any thread. Source: `setValueTransformer(_:forName:)`.
   public static func setValueTransformer(_ transformer: ValueTransformer?, forName name: String) {
     registered.withLock { $0[name] = transformer }
   }
 
-  /// The transformer of that name, nil when there is none. From any thread. Source: `valueTransformer(forName:)`.
+  /// The transformer of that name, nil if there is none. Safe from any thread. Source: `valueTransformer(forName:)`.
   public static func valueTransformer(forName name: String) -> ValueTransformer? { registered.withLock { $0[name] } }
 
   /// The names of the registered transformers, in alphabetical order. Source: `valueTransformerNames()`.
   public static func valueTransformerNames() -> [String] { registered.withLock { $0.keys.sorted() } }
 
-  /// Core Data's names for its own transformers, in whose place values are Codable here.
+  /// The names of Core Data's own transformers, which Codable replaces here.
   static let defaultNames: Set<String> = [
     "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSSecureUnarchiveFromDataTransformerName",
     "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName", "NSUnarchiveFromData",

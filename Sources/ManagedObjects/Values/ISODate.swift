@@ -1,47 +1,46 @@
 public import Foundation
 
-/// Dates as text, in the forms of ISO 8601 that data files and SQLite use, read and written without locale, calendar
-/// or formatter.
+/// Dates as text, in the forms of ISO 8601 that data files and databases use, without locale, calendar or formatter.
 ///
-/// Written is `YYYY-MM-DD HH:MM:SS[.ffffff]`: UTC, the fraction only when there is one, without zeros at its end. That
-/// is the form of SQLite's own date functions, and its order as text is the order in time.
+/// It writes `YYYY-MM-DD HH:MM:SS[.ffffff]` in UTC, with a fraction only if it isn't zero and without trailing zeros. SQL date
+/// functions use this form, and its text order is its order in time.
 ///
-/// Read is `YYYY-MM-DD`, or that and `T` or a space and `HH:MM[:SS[.f…]]`, and then `Z` or `±HH`, `±HHMM` or `±HH:MM`.
-/// Without a zone it is UTC. Digits beyond the microsecond round. Dates that the calendar doesn't have are refused, and
-/// so is a 60th second, which neither SQLite nor `Date` knows. The calendar is the proleptic Gregorian one.
+/// It reads `YYYY-MM-DD`, optionally followed by `T` or a space and `HH:MM[:SS[.f…]]`, and then by `Z`, `±HH`, `±HHMM` or
+/// `±HH:MM`. Without a zone the time is UTC. Digits beyond the microsecond round. Dates that don't exist in the proleptic
+/// Gregorian calendar are refused, and so are leap seconds, which neither SQL nor `Date` has.
 public enum ISODate {
-  /// Bytes that ``write(microseconds:to:)`` writes at most.
+  /// The maximum number of bytes that ``write(microseconds:to:)`` writes.
   public static let longest = 26
 
   /// Whole microseconds from the start of 1970 to `date`, rounded; nil beyond some 285,000 years.
   @inlinable public static func microseconds(of date: Date) -> Int64? {
     let seconds = date.timeIntervalSince1970
     guard abs(seconds) < 9_000_000_000_000 else { return nil }
-    // In two parts: the product of all of it and a million would be rounded before it is rounded.
+    // In two parts, since the product with a million would lose precision before rounding.
     let whole = seconds.rounded(.down)
     return Int64(whole) &* 1_000_000 &+ Int64(((seconds - whole) * 1_000_000).rounded())
   }
 
-  /// The date so many microseconds after the start of 1970.
+  /// The date at a number of microseconds after the start of 1970.
   @inlinable public static func date(microseconds: Int64) -> Date {
     let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
     return Date(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000)
   }
 
-  /// The date that `text` says, nil if it says none.
+  /// The date in `text`, nil if it isn't one.
   public static func date(parsing text: String) -> Date? {
     var text = text
     return text.withUTF8 { date(parsing: $0) }
   }
 
-  /// The date that UTF-8 `bytes` say, nil if they say none.
+  /// The date in UTF-8 `bytes`, nil if they aren't one.
   @inlinable public static func date(parsing bytes: UnsafeBufferPointer<UInt8>) -> Date? {
     microseconds(parsing: bytes).map(date(microseconds:))
   }
 
   /// Days from the start of 1970 to a day of the proleptic Gregorian calendar, in a year of 0 to 9999.
   ///
-  /// Years begin in March here, so that a leap day is a year's last, and 400 years early, so that no number is negative.
+  /// Years begin in March, so that a leap day is the last of its year, and are shifted by 400, so that no number is negative.
   /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
   @inline(__always) package static func days(year: UInt32, month: UInt32, day: UInt32) -> Int {
     let isEarly = month <= 2
@@ -50,7 +49,7 @@ public enum ISODate {
     return Int(years &* 365 &+ years / 4 &- years / 100 &+ years / 400 &+ dayOfYear) &- 719_468 &- 146_097
   }
 
-  /// The day so many days after the start of 1970, in a year of 0 to 9999.
+  /// The day at a number of days after the start of 1970, in a year of 0 to 9999.
   @inline(__always) package static func civil(days: Int) -> (year: UInt32, month: UInt32, day: UInt32) {
     let shifted = UInt32(truncatingIfNeeded: days &+ 719_468 &+ 146_097)
     let era = shifted / 146_097
@@ -84,11 +83,11 @@ extension ISODate {
     return high <= 9 && low <= 9 ? high &* 10 &+ low : 1_000
   }
 
-  /// The numbers in eight bytes, of which `template` has a zero digit wherever there must be one, and otherwise what
-  /// there must be: byte i is the number that the digits i and i + 1 say. Nil if the bytes aren't so.
+  /// The numbers in eight bytes that must match `template`, which has `0` for a digit and the exact byte elsewhere. Byte i of
+  /// the result is the number of the digits i and i + 1. Nil if the bytes don't match.
   ///
-  /// All eight are checked and joined at once; `limits` is 76 for a digit and 7F for anything else, which carries into the
-  /// highest bit of its byte what is too large.
+  /// It checks and combines all eight at once; `limits` is 0x76 for a digit and 0x7F otherwise, so that adding it carries any
+  /// byte out of range into that byte's highest bit.
   @inline(__always) private static func pairs(_ bytes: UInt64, template: UInt64, limits: UInt64) -> UInt64? {
     let digits = bytes ^ template
     guard (digits &+ limits | digits) & 0x8080_8080_8080_8080 == 0 else { return nil }
@@ -103,7 +102,7 @@ extension ISODate {
     UInt64(littleEndian: UnsafeRawPointer(bytes).loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// Microseconds from the start of 1970 to the date that UTF-8 `bytes` say, nil if they say none.
+  /// Microseconds from the start of 1970 to the date in UTF-8 `bytes`, nil if they aren't one.
   public static func microseconds(parsing bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     // YYYY-MM- and then DD
     guard let start = bytes.baseAddress, bytes.count >= 10,
@@ -144,7 +143,7 @@ extension ISODate {
     return Int64(seconds &- offset) &* 1_000_000 &+ Int64(fraction)
   }
 
-  /// The microseconds that the digits at `start` say, and where they end.
+  /// The microseconds in the digits at `start`, and where they end.
   @inline(__always) private static func fraction(
     _ bytes: UnsafeBufferPointer<UInt8>, from start: Int
   ) -> (Int, end: Int)? {
@@ -165,7 +164,7 @@ extension ISODate {
     return next > start ? (value &* scale, next) : nil
   }
 
-  /// Seconds east of UTC that the rest of the text from `start` says, nil if it isn't a zone.
+  /// The zone's seconds east of UTC from the rest of the text at `start`, nil if it isn't a zone.
   @inline(__always) private static func zone(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
     let length = bytes.count - start
     guard length > 0, let base = bytes.baseAddress else { return length == 0 ? 0 : nil }
@@ -203,13 +202,13 @@ extension ISODate {
 
   /// Writes two digits.
   @inline(__always) private static func put(_ value: UInt32, _ buffer: UnsafeMutablePointer<UInt8>, _ offset: Int) {
-    // 103 of 1,024 is a tenth, exact enough below 179.
+    // 103/1024 approximates a tenth, exactly enough below 179.
     let tens = (value &* 103) &>> 10
     let digits = UInt16(truncatingIfNeeded: tens | (value &- tens &* 10) &<< 8) | 0x3030
     UnsafeMutableRawPointer(buffer).storeBytes(of: digits.littleEndian, toByteOffset: offset, as: UInt16.self)
   }
 
-  /// Writes the date so many microseconds after the start of 1970 to `buffer`, which has room for ``longest`` bytes.
+  /// Writes the date at `microseconds` after the start of 1970 to `buffer`, which has room for ``longest`` bytes.
   ///
   /// - Returns: the bytes written, nil if the year isn't one of 0 to 9999.
   public static func write(microseconds: Int64, to buffer: UnsafeMutablePointer<UInt8>) -> Int? {

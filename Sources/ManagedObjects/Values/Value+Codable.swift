@@ -7,7 +7,7 @@ extension Value: Codable {
   }
 
   /// Reads what ``encode(to:)`` wrote.
-  /// - Throws: `DecodingError` for a type that isn't known, or a text that isn't of it.
+  /// - Throws: `DecodingError` for an unknown type, or text that doesn't fit it.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let type = try container.decode(String.self, forKey: .type)
@@ -19,7 +19,7 @@ extension Value: Codable {
     self = value
   }
 
-  /// Writes an attribute's value as its type and its text, exactly: a number comes back with all its bits.
+  /// Writes an attribute's value losslessly, as its type and its text.
   /// - Throws: `EncodingError` for the values of relationships, which mean nothing outside their store.
   public func encode(to encoder: any Encoder) throws {
     guard let (type, text) = typeAndText else {

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Value {
-  /// A number as one of another type, cut off where that is whole; nil where it can't hold it. Other values must fit as they
+  /// Converts a number to another numeric type, truncating to whole ones; nil if it doesn't fit. Other values must fit as they
   /// are.
   func converted(to type: AttributeType) -> Value {
     switch (self, type) {

@@ -1,9 +1,9 @@
-// Values are the same when a store takes them for the same: texts by their bytes. Swift's own comparison takes different
-// spellings of one letter for equal (é as one scalar, and as e and an accent): an object would then keep a spelling that
-// was to be mended, and be found in memory by a key that the store doesn't have.
+// Values are equal when a store treats them as equal; strings compare by their bytes. Swift's own comparison equates
+// different encodings of one character (é as one scalar, or as e and an accent). With it, an object would keep an encoding
+// that was meant to be replaced, and would match in memory a key that the store doesn't have.
 
 extension Value {
-  /// Whether two values are the same: texts, when their bytes are.
+  /// Whether two values are the same. Strings compare by their bytes.
   public static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.null, .null), (.unresolved, .unresolved): return true
@@ -24,7 +24,7 @@ extension Value {
     }
   }
 
-  /// Hashes the value; texts by their bytes.
+  /// Hashes the value; strings by their bytes.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)

@@ -1,9 +1,9 @@
-// Ordered relationships hold swift-collections' ordered sets. Whoever imports this library has the type with it, so that a
-// typed class can name it without a dependency of its own.
+// Ordered relationships hold swift-collections' ordered sets. The type is re-exported, so that a typed class can name it
+// without a dependency of its own.
 @_exported public import OrderedCollections
 
 extension Value {
-  /// The IDs that a to-many relationship holds, whether or not they have an order; nil for any other value.
+  /// The IDs of a to-many relationship, ordered or not; nil for any other value.
   public var objectIDs: Set<ManagedObjectID>? {
     switch self {
     case .objects(let ids): return ids
@@ -12,7 +12,7 @@ extension Value {
     }
   }
 
-  /// The IDs that a to-many relationship holds, in their order if they have one; none for any other value.
+  /// The IDs of a to-many relationship, in order if it is ordered; empty for any other value.
   package var relatedIDs: [ManagedObjectID] {
     switch self {
     case .objects(let ids): return Array(ids)
@@ -21,7 +21,7 @@ extension Value {
     }
   }
 
-  /// Whether it is what a to-many relationship holds, ordered or not, and has been read.
+  /// Whether it is the content of a to-many relationship that has been read.
   package var isSet: Bool {
     switch self {
     case .objects, .orderedObjects: return true
@@ -29,7 +29,7 @@ extension Value {
     }
   }
 
-  /// How many objects a to-many relationship holds; nil for any other value.
+  /// The number of objects of a to-many relationship; nil for any other value.
   package var objectCount: Int? {
     switch self {
     case .objects(let ids): return ids.count
@@ -38,7 +38,7 @@ extension Value {
     }
   }
 
-  /// Whether it is a set that holds the object.
+  /// Whether it is a set that contains the object.
   package func contains(_ id: ManagedObjectID) -> Bool {
     switch self {
     case .objects(let ids): return ids.contains(id)
@@ -47,8 +47,8 @@ extension Value {
     }
   }
 
-  /// Adds to a set where it stands, so that a large one isn't copied for each object that comes; at the end of one that
-  /// has an order. Leaves other values as they are.
+  /// Inserts into a set in place, so that adding objects one by one doesn't copy a large one; appends to an ordered one. Does
+  /// nothing to other values.
   package mutating func insert(_ id: ManagedObjectID) {
     switch self {
     case .objects(var ids):
@@ -63,7 +63,7 @@ extension Value {
     }
   }
 
-  /// Takes out of a set where it stands. Leaves other values as they are.
+  /// Removes from a set in place. Does nothing to other values.
   package mutating func remove(_ id: ManagedObjectID) {
     switch self {
     case .objects(var ids):
@@ -78,7 +78,7 @@ extension Value {
     }
   }
 
-  /// The set without some objects; any other value as it is.
+  /// The set without some objects; any other value unchanged.
   package func subtracting(_ gone: Set<ManagedObjectID>) -> Value {
     switch self {
     case .objects(let ids): return .objects(ids.subtracting(gone))
@@ -87,7 +87,7 @@ extension Value {
     }
   }
 
-  /// The set with each ID exchanged, in the same order; any other value as it is.
+  /// The set with each ID mapped, in the same order; any other value unchanged.
   package func mappingIDs(_ transform: (ManagedObjectID) -> ManagedObjectID) -> Value {
     switch self {
     case .objects(let ids): return .objects(Set(ids.map(transform)))
@@ -96,8 +96,8 @@ extension Value {
     }
   }
 
-  /// What a set is after a change that somebody else made to it, from `base` to `theirs`: what they added is added, what
-  /// they took away is gone. An order is one value: theirs counts unless this one was changed from `base` too.
+  /// Merges another writer's change of the set, from `base` to `theirs`: their additions and removals apply. An order is one
+  /// value: theirs wins unless this one was changed from `base` too.
   package func merging(from base: Value, to theirs: Value) -> Value {
     switch (self, theirs) {
     case (.objects(let ours), .objects(let new)):
@@ -125,16 +125,16 @@ extension Value {
 }
 
 extension RelationshipDescription {
-  /// What it holds when it holds nothing.
+  /// The empty content of the relationship.
   package var emptyValue: Value { !isToMany ? .null : isOrdered ? .orderedObjects([]) : .objects([]) }
 
-  /// A set of IDs as the relationship holds it; in an ordered one `former` says the order of those that are in it, and
-  /// the rest follow in the order in which they were made.
+  /// A set of IDs as the relationship's value. If it is ordered, IDs that are in `former` keep its order, and the rest follow in
+  /// order of creation.
   package func value(holding ids: Set<ManagedObjectID>, inOrderOf former: Value = .null) -> Value {
     guard isOrdered else { return .objects(ids) }
     var ordered: OrderedSet<ManagedObjectID> = []
     if case .orderedObjects(let known) = former { ordered = known.filter { ids.contains($0) } }
-    // Temporary numbers count downwards.
+    // Temporary numbers count down.
     func rank(_ id: ManagedObjectID) -> (Int, Int64) { id.isTemporaryID ? (1, ~id.number) : (0, id.number) }
     ordered.append(contentsOf: ids.sorted { rank($0) < rank($1) })
     return .orderedObjects(ordered)

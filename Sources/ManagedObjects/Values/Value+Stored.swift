@@ -1,5 +1,5 @@
 extension Value {
-  /// Whether a store that keeps dates to the microsecond and no NaN holds both as the same.
+  /// Whether both are the same in a store, which keeps dates to the microsecond and no NaN.
   package func isStoredAlike(_ other: Value) -> Bool {
     if self == other { return true }
     switch (self, other) {

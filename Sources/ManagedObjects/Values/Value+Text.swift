@@ -1,7 +1,7 @@
 import Foundation
 
 extension Value {
-  /// The value in words, for messages and tables: no type, no quotes.
+  /// The value as text for messages and tables, without type or quotes.
   public var plainText: String {
     switch self {
     case .null: return ""

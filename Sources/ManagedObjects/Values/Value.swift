@@ -1,13 +1,13 @@
 public import Foundation
 public import OrderedCollections
 
-/// What one slot of a managed object holds.
+/// The value of one slot of a managed object.
 ///
-/// An object's values stand in an array that the model numbered, as this enum and not as `Any`: reading one is a
-/// bounds check and a tag check. Relationships are held as object IDs; the context turns them into objects.
-/// A value is `Sendable` and carries no object, so that rows can be handed from store to context and between contexts.
+/// An object's values are an array indexed by slot. With this enum instead of `Any`, reading one costs a bounds check and a tag
+/// check. Relationships hold object IDs, which the context turns into objects. A value is `Sendable` and holds no object, so
+/// rows may pass from store to context and between contexts.
 public enum Value: Sendable, Hashable {
-  /// No value: a nil attribute, or a to-one relationship that points nowhere.
+  /// No value: a nil attribute or an empty to-one relationship.
   case null
   /// A boolean.
   case bool(Bool)
@@ -27,15 +27,15 @@ public enum Value: Sendable, Hashable {
   case uuid(UUID)
   /// A URI.
   case uri(URL)
-  /// The object that a to-one relationship points to.
+  /// The object of a to-one relationship.
   case object(ManagedObjectID)
-  /// The objects that a to-many relationship points to.
+  /// The objects of a to-many relationship.
   case objects(Set<ManagedObjectID>)
-  /// The objects that an ordered to-many relationship points to, in their order.
+  /// The objects of an ordered to-many relationship, in order.
   case orderedObjects(OrderedSet<ManagedObjectID>)
-  /// What a composite attribute's elements hold, by their names. No slot holds it: each element has one of its own.
+  /// The values of a composite attribute's elements, by name. Never in a slot: each element has its own.
   case composite([String: Value])
-  /// A to-many relationship that hasn't been read from the store yet.
+  /// A to-many relationship that hasn't been read from the store.
   case unresolved
 
   /// Whether there is no value.

@@ -1,5 +1,5 @@
-/// The XML attributes of one element while they are read. Whatever nobody asked for is unknown, and `unread` says so:
-/// there is no second list of known names that could fall behind.
+/// The XML attributes of one element. It records which ones are read; the rest, `unread`, are unknown, so there is no second
+/// list of known names to maintain.
 struct ElementAttributes {
   let element: ModelElement
   let file: String
@@ -10,28 +10,28 @@ struct ElementAttributes {
     self.file = file
   }
 
-  /// Names of attributes that weren't asked for, in alphabetical order.
+  /// The names of attributes that weren't read, in alphabetical order.
   var unread: [String] { element.attributes.keys.filter { !asked.contains($0) }.sorted() }
 
-  /// The attribute's text, nil when it isn't there.
+  /// The attribute's text, nil if it is missing.
   mutating func text(_ name: String) -> String? {
     asked.insert(name)
     return element.attributes[name]
   }
 
-  /// The attribute's text, nil when it isn't there or is empty.
+  /// The attribute's text, nil if it is missing or empty.
   mutating func nonEmpty(_ name: String) -> String? {
     guard let text = text(name), !text.isEmpty else { return nil }
     return text
   }
 
-  /// The attribute's text, which has to be there.
+  /// The text of a required attribute.
   mutating func required(_ name: String) throws -> String {
     guard let text = nonEmpty(name) else { throw malformed("<\(element.name)> has no \(name)") }
     return text
   }
 
-  /// A flag: `YES` or `NO`, false when it isn't there.
+  /// A flag: `YES` or `NO`, false if it is missing.
   mutating func flag(_ name: String) throws -> Bool { try flag(name, default: false) }
 
   /// A flag: `YES` or `NO`.
@@ -53,7 +53,7 @@ struct ElementAttributes {
     return count
   }
 
-  /// Takes note of attributes that are known and have no meaning outside Xcode or Apple's systems.
+  /// Marks attributes as read that have no meaning outside Xcode or Apple's systems.
   mutating func ignore(_ names: String...) { asked.formUnion(names) }
 
   /// An error on this element's line.
@@ -61,7 +61,7 @@ struct ElementAttributes {
     .malformed(file: file, line: element.line, reason: reason)
   }
 
-  /// The element by its name, and which of its attributes, for messages.
+  /// The element and attribute, for messages.
   func describe(_ name: String) -> String {
     guard let own = element.attributes["name"] else { return "<\(element.name)>'s \(name)" }
     return "\(own)'s \(name)"

@@ -3,16 +3,16 @@ public import Foundation
 extension ManagedObjectModel {
   /// Reads a model that Xcode wrote.
   ///
-  /// What the file says and this library doesn't know is in ``warnings``. An entity, attribute or relationship without
+  /// Parts of the file that this library doesn't know are listed in ``warnings``. An entity, attribute or relationship without
   /// `optional` isn't optional: that is the file format's default, and the opposite of the default in code.
   ///
   /// Source: the format of Xcode 4 and later; `NSManagedObjectModel.init(contentsOf:)`, which reads its compiled form.
   ///
   /// - Parameters:
   ///   - url: an `.xcdatamodeld` (its current version is read), an `.xcdatamodel`, or the `contents` file in one.
-  ///   - classes: the class of each entity's objects, by the entity's name or its `representedClassName`. A leading
-  ///     dot of the latter, which stands for the current module, is left out.
-  ///   - layouts: the slots of accessors that stand in extensions, by the entity's name; see ``ClassLayout``.
+  ///   - classes: the class of each entity's objects, by the entity's name or its `representedClassName`. Leave
+  ///     out the latter's leading dot, which stands for the current module.
+  ///   - layouts: the slots of accessors in extensions, by the entity's name; see ``ClassLayout``.
   /// - Throws: ``ModelError``: unreadable, malformed with file and line, or inconsistent.
   public convenience init(
     contentsOf url: URL, classes: [String: ManagedObject.Type] = [:], layouts: [String: ClassLayout] = [:]
@@ -22,10 +22,10 @@ extension ManagedObjectModel {
     try self.init(data, file: file.path, classes: classes, layouts: layouts)
   }
 
-  /// Reads a model from the text of its `contents` file: a program can carry its model in itself, as generated code does.
+  /// Reads a model from the text of its `contents` file, for programs that embed their model, as generated code does.
   ///
   /// - Parameters:
-  ///   - file: what errors and warnings call it.
+  ///   - file: the name to use in errors and warnings.
   ///   - classes: as for ``init(contentsOf:classes:layouts:)``.
   /// - Throws: ``ModelError``: malformed with the line, or inconsistent.
   public convenience init(
@@ -46,7 +46,7 @@ extension ManagedObjectModel {
 
   /// The versions of a model, by name: the `.xcdatamodel` folders of an `.xcdatamodeld`, or the one model that `url` is.
   ///
-  /// - Throws: ``ModelError/unreadable(path:reason:)`` when there is nothing there.
+  /// - Throws: ``ModelError/unreadable(path:reason:)`` if there is no model.
   public static func versions(of url: URL) throws -> [String: URL] { try ModelLocation.versions(of: url) }
 }
 

@@ -6,7 +6,7 @@ enum ModelFile {
   /// - Throws: ``ModelError/unreadable(path:reason:)``.
   static func read(_ url: URL, limit: Int) throws -> Data {
     do {
-      // A FIFO or device would be waited for, so that the kind is looked at first.
+      // Opening a FIFO or device could block, so check the file's type first.
       let facts = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
       guard facts[.type] as? FileAttributeType == .typeRegular else {
         throw ModelError.unreadable(path: url.path, reason: "it isn't a regular file")

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Where the `contents` file of a model is, given any of the forms in which Xcode keeps one.
+/// Finds the `contents` file of a model in any of Xcode's layouts.
 ///
 /// - `X.xcdatamodeld`: a folder of versions, each an `.xcdatamodel`; `.xccurrentversion` names the current one.
 /// - `X.xcdatamodel`: a folder with the file `contents`.
 /// - the `contents` file itself.
 enum ModelLocation {
-  /// The `contents` file that `url` means: of the current version, when there are several.
+  /// The `contents` file for `url`: the current version's if there are several.
   /// - Throws: ``ModelError``.
   static func contentsFile(of url: URL) throws -> URL {
     if ["mom", "momd", "omo"].contains(url.pathExtension.lowercased()) {
@@ -54,7 +54,7 @@ enum ModelLocation {
         reason: "none of its versions is marked as current: give the path of one of \(list(versions))")
     }
     let name = try currentVersionName(in: marker)
-    // The name is looked up among those found, so that it can't lead out of the folder.
+    // Looking the name up among those found keeps it from leading out of the folder.
     guard let version = versions.values.first(where: { $0.lastPathComponent == name }) else {
       throw ModelError.unreadable(
         path: url.path, reason: "the current version is “\(name)”, which isn't there; there is \(list(versions))")

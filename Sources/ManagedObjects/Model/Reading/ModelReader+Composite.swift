@@ -1,8 +1,8 @@
 extension ModelReader {
-  /// The names under which a composite type stands at the top of a model.
+  /// The element names of composite types at the top level of a model.
   static let compositeElements: Set<String> = ["composite", "compositeType", "compositeAttribute"]
 
-  /// Reads the model's composite types, those first that others contain.
+  /// Reads the model's composite types, nested ones first.
   mutating func readComposites(_ elements: [ModelElement]) throws {
     var waiting = elements.filter { Self.compositeElements.contains($0.name) }
     while !waiting.isEmpty {
@@ -38,7 +38,7 @@ extension ModelReader {
     }
   }
 
-  /// Puts the elements of its composite type into an attribute.
+  /// Adds the elements of the composite type to an attribute.
   mutating func readComposite(
     of attribute: inout AttributeDefinition, from attributes: inout ElementAttributes
   ) throws {

@@ -1,5 +1,5 @@
 extension ModelReader {
-  /// Reads one entity with all that belongs to it.
+  /// Reads one entity with its properties.
   mutating func readEntity(_ element: ModelElement) throws {
     var attributes = ElementAttributes(element, file: file)
     var entity = EntityDefinition(
@@ -43,7 +43,7 @@ extension ModelReader {
   private mutating func readFetchedProperty(_ element: ModelElement) throws -> FetchedPropertyDefinition {
     var attributes = ElementAttributes(element, file: file)
     let name = try attributes.required("name")
-    // A fetched property is never stored, so that none of these says anything.
+    // A fetched property is never stored, so these have no effect.
     attributes.ignore("optional", "transient", "syncable", "elementID", "versionHashModifier", "indexed")
     finish(attributes)
     var request: FetchRequestTemplateDefinition?

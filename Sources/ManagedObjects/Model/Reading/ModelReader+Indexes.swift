@@ -51,7 +51,7 @@ extension ModelReader {
     try readLists(element, list: "compoundIndex", item: "index").map { index(over: $0) }
   }
 
-  /// The index that an old file's flag or list asks for, named as Xcode names it on conversion.
+  /// The index for an old file's flag or list, named as Xcode does on conversion.
   func index(over properties: [String]) -> FetchIndexDefinition {
     let name = properties.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     return FetchIndexDefinition("by\(name)Index", elements: properties.map { .init(property: $0) })

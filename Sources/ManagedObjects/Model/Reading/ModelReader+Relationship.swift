@@ -27,7 +27,7 @@ extension ModelReader {
     relationship.isTransient = try attributes.flag("transient")
     relationship.renamingIdentifier = attributes.nonEmpty("elementID")
     relationship.versionHashModifier = attributes.nonEmpty("versionHashModifier")
-    // `indexed` stands on every relationship of old files: stores index foreign keys without being told.
+    // Old files mark every relationship as `indexed`; stores index foreign keys anyway.
     attributes.ignore("syncable", "indexed", "spotlightIndexingEnabled", "storedInTruthFile")
     finish(attributes)
     for child in element.children {

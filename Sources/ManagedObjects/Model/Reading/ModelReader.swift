@@ -1,9 +1,9 @@
 /// Turns the elements of a model file into definitions.
 ///
-/// What is wrong is an error with its line; what isn't known becomes a warning with its line, and reading goes on, so
-/// that a model of a later Xcode still loads and its author learns what had no effect.
+/// Mistakes are errors with a line. Unknown parts become warnings with a line and reading continues, so that a model of a
+/// later Xcode still loads and its author learns what had no effect.
 struct ModelReader {
-  /// What a model file says.
+  /// The content of a model file.
   struct Contents {
     var entities: [EntityDefinition] = []
     var configurations: [String: [String]] = [:]
@@ -14,7 +14,7 @@ struct ModelReader {
 
   let file: String
   var contents = Contents()
-  /// The model's composite types, by name: what they consist of.
+  /// The elements of the model's composite types, by type name.
   var composites: [String: [AttributeDefinition]] = [:]
 
   init(file: String) { self.file = file }
@@ -45,14 +45,14 @@ struct ModelReader {
       "iOSVersion", "watchOSVersion", "tvOSVersion", "visionOSVersion", "usedWithCloudKit", "usedWithSwiftData")
     finish(attributes)
 
-    // Composite types first: attributes refer to them, wherever they stand.
+    // Composite types first, since attributes refer to them from anywhere in the file.
     try readComposites(root.children)
     for child in root.children where !Self.compositeElements.contains(child.name) {
       switch child.name {
       case "entity": try readEntity(child)
       case "fetchRequest": try readTemplate(child)
       case "configuration": try readConfiguration(child)
-      case "elements": break  // Where Xcode's diagram shows the entities.
+      case "elements": break  // Positions in Xcode's diagram.
       default: warnUnknown(child, in: root)
       }
     }
@@ -78,7 +78,7 @@ struct ModelReader {
     template.fetchBatchSize = try attributes.count("fetchBatchSize") ?? 0
     template.includesSubentities = try attributes.flag("includeSubentities", default: true)
     template.returnsDistinctResults = try attributes.flag("returnDistinctResults")
-    // Advice on when to read from the store, which doesn't change the result.
+    // Hints on when to read from the store, which don't change the result.
     attributes.ignore("returnObjectsAsFaults", "includePropertyValues")
     return template
   }
@@ -122,7 +122,7 @@ struct ModelReader {
     return entries
   }
 
-  /// Warns of attributes that nobody asked for and of text.
+  /// Warns about unread attributes and about text.
   mutating func finish(_ attributes: ElementAttributes) {
     let element = attributes.element
     for name in attributes.unread {

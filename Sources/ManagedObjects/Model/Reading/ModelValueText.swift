@@ -1,13 +1,13 @@
 import Foundation
 
-/// The notations in which a model file writes default values and bounds.
+/// Parses default values and bounds in a model file's notation.
 enum ModelValueText {
-  /// What became of a text.
+  /// The result of parsing.
   enum Result {
     case value(Value)
-    /// It isn't what the type asks for, in words that complete “is …; ”.
+    /// The text doesn't fit the type. The message completes “is …; ”.
     case wrong(String)
-    /// The type has no such value in a model file.
+    /// Values of the type can't be written in a model file.
     case unsupported
   }
 
@@ -39,7 +39,7 @@ enum ModelValueText {
     }
   }
 
-  /// A least or greatest value; of a string, its length in characters.
+  /// A minimum or maximum value; for a string, its length in characters.
   static func bound(_ text: String, type: AttributeType) -> Result {
     switch type {
     case .integer16, .integer32, .integer64, .decimal, .double, .float: return number(text, type: type)
@@ -65,7 +65,7 @@ enum ModelValueText {
       guard let value = finiteDouble(text), Float(value).isFinite else { return .wrong("it has to be a Float") }
       return .value(.double(Double(Float(value))))
     default:
-      // Xcode keeps "0.0" when an attribute's type is changed from Double to an integer.
+      // Xcode keeps "0.0" when an attribute's type changes from Double to an integer.
       guard let range = type.integerRange,
         let value = Int64(text) ?? finiteDouble(text).flatMap({ Int64(exactly: $0) }),
         range.contains(value)
@@ -74,7 +74,7 @@ enum ModelValueText {
     }
   }
 
-  /// Foundation's own parsing stops at the first character that doesn't belong; this looks at all of them.
+  /// Parses the whole text; Foundation's own parsing stops at the first invalid character.
   private static func isDecimalNotation(_ text: String) -> Bool {
     text.wholeMatch(of: /[+\-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+\-]?[0-9]{1,3})?/) != nil
   }

@@ -3,14 +3,14 @@ import FoundationXML
 
 /// The XML of a model file, as a tree of elements.
 ///
-/// What keeps a hostile file harmless:
-/// - it is no larger than `sizeLimit`, and UTF-8 without zero bytes, so that its bytes are what they seem;
-/// - a document type declaration is refused before parsing, and with it every entity, internal or external;
-/// - elements nest no deeper than `depthLimit`, so that neither parsing nor freeing the tree runs out of stack.
+/// Defences against hostile files:
+/// - at most `sizeLimit` bytes, and UTF-8 without zero bytes, so that a scan of the bytes is reliable;
+/// - no document type declaration, and thus no entities, internal or external; it is refused before parsing;
+/// - at most `depthLimit` levels of nesting, so that neither parsing nor freeing the tree overflows the stack.
 enum ModelXML {
-  /// The largest model that is read, in bytes.
+  /// The maximum size of a model in bytes.
   static let sizeLimit = 64 << 20
-  /// How deep elements may nest; those of a model do to about six.
+  /// The maximum depth of nesting; models use about six levels.
   static let depthLimit = 64
 
   /// Parses `data`, naming `file` in errors.
@@ -20,7 +20,7 @@ enum ModelXML {
     let parser = XMLParser(data: data)
     let builder = ModelTreeBuilder()
     parser.delegate = builder
-    // The result is true for malformed XML too: the error that was reported decides.
+    // The result is true even for malformed XML; the reported error decides.
     _ = parser.parse()
     if let line = builder.lineTooDeep {
       throw ModelError.malformed(
@@ -43,7 +43,7 @@ enum ModelXML {
     if let zero = data.firstIndex(of: 0) {
       throw refuse(at: zero - data.startIndex, "the file isn't UTF-8 text: it contains a zero byte")
     }
-    // Within UTF-8, a document type can only be written as these bytes.
+    // In UTF-8 a document type declaration can only be these bytes.
     if let range = data.range(of: Data("<!DOCTYPE".utf8)) {
       throw refuse(
         at: range.lowerBound - data.startIndex,
@@ -60,7 +60,7 @@ enum ModelXML {
     }
   }
 
-  /// What libxml2's error code means; the numbers are those of `xmlParserErrors`.
+  /// A message for libxml2's error code; the numbers are those of `xmlParserErrors`.
   private static func words(for code: Int) -> String {
     switch code {
     case 4: return "the file doesn't begin with an XML element"
