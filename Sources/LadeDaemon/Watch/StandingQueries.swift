@@ -61,7 +61,7 @@ final class StandingQueries: Sendable {
       let context = ManagedObjectContext(.privateQueue, coordinator: store.coordinator, name: "watch \(name)")
       // What an import saves within that time is looked at together.
       context.mergingInterval = .milliseconds(50)
-      context.didMergeSaves = { [merges] in merges.note($0, in: .watch) }
+      context.didMergeSaves = { [merges] in merges.note($0.lag, in: .watch) }
       contexts[name] = WeakContext(value: context)
       return context
     }

@@ -115,6 +115,12 @@ extension ManagedObjectContext {
     return registry.objects
   }
 
+  /// The number of objects that the context knows, without listing them. To be called on the context's queue.
+  public var registeredObjectCount: Int {
+    home.check()
+    return registry.count
+  }
+
   /// Keeps the values as they were before the first change since the object was read or saved.
   func noteFirstChange(_ object: ManagedObject) {
     if object.committed.isEmpty { object.committed = object.slots }

@@ -78,6 +78,14 @@ final class SaveFollowers: Sendable {
   }
 }
 
+/// One automatic merge of waiting saves, for measurements.
+package struct SaveMerge: Sendable {
+  /// The number of saves that were merged together.
+  package let saveCount: Int
+  /// The time from the arrival of the oldest of them to the end of the merge.
+  package let lag: Duration
+}
+
 /// Saves that wait to be merged by one context. Safe from any thread.
 final class SaveMailbox: Sendable {
   /// Saves that were merged, to be let go of on another thread than the one that merged them.
@@ -91,9 +99,12 @@ final class SaveMailbox: Sendable {
   private struct State {
     var saves: [ContextSave] = []
     var pause = Duration.zero
-    /// Who hears of merges, and since when the oldest of the saves waits; known where somebody does.
-    var listener: (@Sendable (Duration) -> Void)?
+    /// Called after each merge.
+    var listener: (@Sendable (SaveMerge) -> Void)?
+    /// When the oldest of the saves arrived; known only while there is a listener.
     var waitingSince: ContinuousClock.Instant?
+    /// How many saves wait. Several of them may be one element of `saves`.
+    var count = 0
     /// When something was taken out last.
     var lastTime: ContinuousClock.Instant?
   }
@@ -107,8 +118,8 @@ final class SaveMailbox: Sendable {
     set { state.withLock { $0.pause = newValue } }
   }
 
-  /// Hears of each merge of what waited; see ``ManagedObjectContext/didMergeSaves``.
-  var listener: (@Sendable (Duration) -> Void)? {
+  /// Called after each merge of waiting saves; see ``ManagedObjectContext/didMergeSaves``.
+  var listener: (@Sendable (SaveMerge) -> Void)? {
     get { state.withLock(\.listener) }
     set { state.withLock { $0.listener = newValue } }
   }
@@ -118,6 +129,7 @@ final class SaveMailbox: Sendable {
   func put(_ save: ContextSave) -> Duration? {
     state.withLock { state in
       let isCalled = !state.saves.isEmpty
+      state.count += 1
       if !isCalled, state.listener != nil { state.waitingSince = .now }
       if state.pause == .zero || state.saves.last?.canTake(save) != true {
         state.saves.append(save)
@@ -138,11 +150,12 @@ final class SaveMailbox: Sendable {
   /// Everything that waits, in the order in which it came, and what is to be called when it is merged.
   func takeAll() -> (saves: [ContextSave], merged: (@Sendable () -> Void)?) {
     state.withLock { state in
-      defer { (state.saves, state.waitingSince) = ([], nil) }
+      defer { (state.saves, state.waitingSince, state.count) = ([], nil, 0) }
       isWaiting.store(false, ordering: .relaxed)
       if !state.saves.isEmpty, state.pause > .zero { state.lastTime = .now }
       guard let listener = state.listener, let since = state.waitingSince else { return (state.saves, nil) }
-      return (state.saves, { listener(since.duration(to: .now)) })
+      let count = state.count
+      return (state.saves, { listener(SaveMerge(saveCount: count, lag: since.duration(to: .now))) })
     }
   }
 }
@@ -177,9 +190,9 @@ extension ManagedObjectContext {
     set { mailbox.pause = newValue }
   }
 
-  /// Hears of each automatic merge of what others saved, when it is done: how long ago the oldest save that it took in was
-  /// told. Called on the context's queue, and mustn't touch the context. Safe from any thread.
-  package var didMergeSaves: (@Sendable (Duration) -> Void)? {
+  /// Called on the context's queue after each automatic merge of other contexts' saves. It must not touch the context.
+  /// Safe to set from any thread.
+  package var didMergeSaves: (@Sendable (SaveMerge) -> Void)? {
     get { mailbox.listener }
     set { mailbox.listener = newValue }
   }
