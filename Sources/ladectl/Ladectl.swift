@@ -2,8 +2,8 @@ import ArgumentParser
 import ControlAPI
 import Glibc
 
-/// `ladectl`: what people and scripts use to talk to `laded`. It parses, runs one verb (each in a file under
-/// `Commands`), and turns whatever went wrong into words and an exit status in one place (``Failure``).
+/// `ladectl`, the command-line client of `laded`. It parses the command line, runs one verb (each in a file under `Commands`), and
+/// turns every failure into a message and an exit status in one place (``Failure``).
 @main
 struct Ladectl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -48,7 +48,7 @@ struct Ladectl: AsyncParsableCommand {
     ])
 
   static func main() async {
-    // Where the command line can't be read, it is at least to be seen in which form that is to be told.
+    // Even if the command line is invalid, find out whether errors should be JSON.
     var json = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
     do {
       var command = try await asyncParseAsRoot()
@@ -63,7 +63,7 @@ struct Ladectl: AsyncParsableCommand {
     }
   }
 
-  /// Of a wrong command line, what is wrong where that is a misspelt verb.
+  /// The message for a command line with a misspelt verb.
   private static func betterWords(for error: any Error) -> any Error {
     guard exitCode(for: error) == .validationFailure,
       let misspelt = try? MisspeltVerb(in: Array(CommandLine.arguments.dropFirst()))

@@ -19,7 +19,7 @@ extension ControlClient {
 
   func log(_ query: LogQuery) async throws -> LogPage { try await send(.GET, .log, query.queryString) }
 
-  /// The log's lines as they come, until the stream ends, or `each` says by `false` that it's enough.
+  /// Follows the log until the stream ends or `each` returns `false`.
   func followLog(_ query: LogQuery, each: @Sendable (LogEvent) async throws -> Bool) async throws {
     var query = query
     query.follows = true

@@ -11,8 +11,8 @@ extension ControlClient {
     try await send(.POST, .jobs, body: try WireFormat.encode(submission))
   }
 
-  /// Makes many jobs, ``JobsSubmission/maximumJobs`` at most, each for itself.
-  /// - Returns: what became of each, in their order.
+  /// Submits up to ``JobsSubmission/maximumJobs`` jobs, each independently.
+  /// - Returns: the result for each, in order.
   func submit(_ submissions: [JobSubmission]) async throws -> [JobReceipt] {
     let answer: JobReceiptList = try await send(
       .POST, .manyJobs, body: try WireFormat.encode(JobsSubmission(jobs: submissions)))
@@ -27,14 +27,14 @@ extension ControlClient {
 
   func release(_ id: Int64) async throws -> Job { try await send(.POST, .releaseJob(id)) }
 
-  /// Forgets a job that has ended; the answer is as it was last.
+  /// Removes a job that has ended; returns its last state.
   func remove(_ id: Int64) async throws -> Job { try await send(.DELETE, .job(id)) }
 
   func setPriority(_ id: Int64, to priority: Int) async throws -> Job {
     try await send(.PUT, .jobPriority(id), body: try WireFormat.encode(PriorityChange(priority: priority)))
   }
 
-  /// Does one thing with many jobs at once.
+  /// Applies one change to many jobs.
   func change(_ change: JobChange) async throws -> JobChangeResult {
     try await send(.POST, .changeJobs, body: try WireFormat.encode(change))
   }
@@ -45,7 +45,7 @@ extension ControlClient {
 
   func batch(_ id: Int64) async throws -> Batch { try await send(.GET, .batch(id)) }
 
-  /// Listens to jobs' changes until the stream ends, or one of the closures says by `false` that it's enough.
+  /// Listens to jobs' changes until the stream ends or a closure returns `false`.
   /// - Parameters:
   ///   - endpoint: ``Endpoint/allJobEvents`` or ``Endpoint/jobEvents(_:)``.
   ///   - opened: see ``events(_:_:opened:read:each:)``.

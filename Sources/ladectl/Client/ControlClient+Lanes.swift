@@ -11,7 +11,7 @@ extension ControlClient {
 
   func resumeAllLanes() async throws -> LaneList { try await send(.POST, .resumeLanes) }
 
-  /// - Parameter concurrency: nil for what the configuration says.
+  /// - Parameter concurrency: nil for the configured one.
   func setConcurrency(of lane: String, to concurrency: Int?) async throws -> Lane {
     try await send(
       .PUT, .laneConcurrency(lane), body: try WireFormat.encode(ConcurrencyChange(concurrency: concurrency)))

@@ -17,7 +17,7 @@ extension ControlClient {
     try await send(.GET, .store(name), query.queryString)
   }
 
-  /// A standing query: hands over its events until the stream ends, or `each` says by `false` that it's enough.
+  /// Follows a standing query until the stream ends or `each` returns `false`.
   func watch(_ query: WatchQuery, each: @Sendable (WatchEvent) async throws -> Bool) async throws {
     try await events(.watch, query.queryString, read: { try WatchEvent($0) }, each: each)
   }

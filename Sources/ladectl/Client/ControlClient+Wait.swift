@@ -4,8 +4,8 @@ import Glibc
 extension ControlClient {
   /// The daemon's status as soon as it answers.
   ///
-  /// It looks again whenever something happens where the socket should be, and anyway after a pause that grows from
-  /// 50 ms to 1 s: a daemon that isn't ready yet, or listens on a socket that was there before, makes no such event.
+  /// It retries whenever something happens at the socket's place, and after a pause that grows from 50 ms to 1 s: a daemon that
+  /// isn't ready yet, or that reuses an existing socket, causes no such event.
   func statusWhenUp() async throws -> Status {
     var pause = Duration.milliseconds(50)
     while true {
@@ -27,7 +27,7 @@ extension ControlClient {
         group.addTask { for await _ in changes { return } }
       }
       group.addTask {
-        // Cancelled when the watch was quicker, which is no failure.
+        // Cancelled if the watch was quicker, which isn't a failure.
         try? await Task.sleep(for: pause)
       }
       await group.next()
@@ -37,7 +37,7 @@ extension ControlClient {
 }
 
 extension ControlClientError {
-  /// Whether waiting may mend it.
+  /// Whether waiting may help.
   var mayPass: Bool {
     switch self {
     case .noSocket, .nobodyListens, .hungUp: true

@@ -2,12 +2,12 @@ import ControlAPI
 import FoundationEssentials
 import NIOHTTP1
 
-/// The daemon, as its client sees it. Every call is a connection of its own, which on a Unix socket costs some 50 µs.
-/// Errors are ``ControlClientError``. The routes are in the files beside this one.
+/// A client of the daemon. Every call opens a connection, which costs about 50 µs on a Unix socket. It throws
+/// ``ControlClientError``. The routes are in the neighbouring files.
 struct ControlClient: Sendable {
   let socketPath: String
 
-  /// Asks once.
+  /// Sends one request.
   func send<Answer: Decodable & Sendable>(
     _ method: HTTPMethod, _ endpoint: Endpoint, _ query: QueryString = QueryString(), body: Data? = nil
   ) async throws -> Answer {
@@ -19,11 +19,11 @@ struct ControlClient: Sendable {
     }
   }
 
-  /// Listens to events until the stream ends, or one of the closures says by `false` that it's enough.
+  /// Listens to events until the stream ends or a closure returns `false`.
   /// - Parameters:
-  ///   - opened: called when the daemon has begun to note changes and before the first event; what is asked for here
-  ///     can't fall between the answer and the events.
-  ///   - read: makes an event of what came; nil for a type that this version doesn't know.
+  ///   - opened: called when the daemon has started to record changes and before the first event, so that a request
+  ///     made here misses no change.
+  ///   - read: decodes an event; nil for a type that this version doesn't know.
   func events<Event: Sendable>(
     _ endpoint: Endpoint, _ query: QueryString = QueryString(), opened: @Sendable () async throws -> Bool = { true },
     read: @Sendable (ServerSentEvent) throws -> Event?, each: @Sendable (Event) async throws -> Bool
@@ -41,7 +41,7 @@ struct ControlClient: Sendable {
     }
   }
 
-  /// An answer that isn't what this version expects is another version's.
+  /// An unexpected answer comes from another version.
   private static func understand<Value>(_ head: HTTPResponseHead, _ read: () throws -> Value) throws -> Value {
     do {
       return try read()

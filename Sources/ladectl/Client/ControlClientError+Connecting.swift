@@ -1,7 +1,7 @@
 import Glibc
 
 extension ControlClientError {
-  /// What it means that connecting to a socket failed with this error number.
+  /// The error for a failed connection to a socket, by error number.
   init(connecting path: String, errno code: Int32) {
     switch code {
     case ENOENT, ENOTDIR: self = .noSocket(path: path)
@@ -17,9 +17,8 @@ extension ControlClientError {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
-  /// The name, or the number, of the group whose members may connect; nil when it can't be seen, when the mode lets no
-  /// group in, and when it is root's, which nobody should join for this. Where the directory is closed to us, its group
-  /// is the one that matters.
+  /// The name or number of the group whose members may connect; nil if it is unknown, if the mode excludes the group, or if it is
+  /// root's, which no user should join for this. If the directory is closed to this user, its group is the relevant one.
   private static func groupName(of path: String) -> String? {
     let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     var status = stat()

@@ -1,8 +1,8 @@
-/// Does something within a time.
+/// Runs an operation with a timeout.
 ///
 /// - Parameters:
-///   - seconds: nil for as long as it takes.
-///   - waitingFor: how things stand when the time is up, such as `2 of 3 jobs hadn't ended`.
+///   - seconds: nil for no limit.
+///   - waitingFor: the state at the timeout, such as `2 of 3 jobs hadn't ended`.
 ///   - hint: what to do then.
 /// - Throws: ``ControlClientError/timedOut(seconds:waitingFor:hint:)``, or what the operation throws.
 func withDeadline<Value: Sendable>(

@@ -5,9 +5,9 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// One request and its answer over one connection to a Unix socket, HTTP/1.1 (RFC 9112).
+/// One HTTP/1.1 request and response over one connection to a Unix socket (RFC 9112).
 struct HTTPExchange: Sendable {
-  /// What to ask.
+  /// The request.
   struct Request: Sendable {
     let head: HTTPRequestHead
     let body: ByteBuffer?
@@ -18,7 +18,7 @@ struct HTTPExchange: Sendable {
       self.init(method, uri: text.isEmpty ? endpoint.path : endpoint.path + "?" + text, body: body)
     }
 
-    /// A path with its query, as it is sent.
+    /// A path with its query, as sent.
     init(_ method: HTTPMethod, uri: String, body: Data? = nil) {
       self.body = body.map { ByteBuffer(bytes: $0) }
       var head = HTTPRequestHead(version: .http1_1, method: method, uri: uri)
@@ -35,13 +35,13 @@ struct HTTPExchange: Sendable {
     }
   }
 
-  /// The answer's body, in the pieces it comes in.
+  /// The response body in chunks.
   struct Body {
     fileprivate var parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
     fileprivate let socketPath: String
 
-    /// The next piece; nil after the last.
-    /// - Throws: ``ControlClientError/hungUp(path:)`` when the connection ends before the body does.
+    /// The next chunk; nil after the last.
+    /// - Throws: ``ControlClientError/hungUp(path:)`` if the connection closes before the body ends.
     mutating func next() async throws -> ByteBuffer? {
       switch try await parts.next() {
       case .body(let bytes): return bytes
@@ -53,7 +53,7 @@ struct HTTPExchange: Sendable {
       }
     }
 
-    /// All of it.
+    /// The whole body.
     mutating func collect() async throws -> Data {
       var data = Data()
       while let bytes = try await next() { data.append(contentsOf: bytes.readableBytesView) }
@@ -61,12 +61,12 @@ struct HTTPExchange: Sendable {
     }
   }
 
-  /// One thread does for one conversation after the other; as many as there are cores would only cost start-up time.
+  /// One thread is enough for sequential requests; one per core would only cost start-up time.
   private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   let socketPath: String
 
-  /// Asks, and hands over the answer's head and body.
+  /// Sends the request and passes on the response's head and body.
   /// - Throws: ``ControlClientError``, or what `answer` throws.
   func perform<Value: Sendable>(
     _ request: Request, _ answer: (HTTPResponseHead, inout Body) async throws -> Value
@@ -88,7 +88,7 @@ struct HTTPExchange: Sendable {
     } catch let error as IOError {
       throw hungUp(error)
     } catch HTTPParserError.invalidEOFState {
-      // The answer broke off: the daemon ended in the middle of it.
+      // The daemon stopped in the middle of the response.
       throw ControlClientError.hungUp(path: socketPath)
     } catch let error as HTTPParserError {
       throw ControlClientError.versionMismatch(server: nil, detail: "it doesn't answer in HTTP (\(error)).")
@@ -116,7 +116,7 @@ struct HTTPExchange: Sendable {
   }
 }
 
-/// Takes a request apart, for the parts themselves can't be sent from task to event loop.
+/// Serialises a request for the event loop, since its parts aren't `Sendable`.
 private final class RequestWriter: ChannelOutboundHandler {
   typealias OutboundIn = HTTPExchange.Request
   typealias OutboundOut = HTTPClientRequestPart

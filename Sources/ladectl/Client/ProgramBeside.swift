@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 
-/// Another program of Lade's: the one in the folder of this program, or else the one that $PATH has.
+/// Another of Lade's programs: next to this one, or else from $PATH.
 struct ProgramBeside: Sendable {
   let path: String
 
@@ -17,9 +17,9 @@ struct ProgramBeside: Sendable {
     path = found
   }
 
-  /// Runs it with our own terminal, to its end.
-  /// - Returns: the status to end with: 0, or ``ExitStatus/failed`` where it ended with another.
-  /// - Throws: ``LocalFailure/noSuchProgram(name:)`` where it can't be started.
+  /// Runs it on this terminal to its end.
+  /// - Returns: the exit status: 0, or ``ExitStatus/failed`` if its own isn't 0.
+  /// - Throws: ``LocalFailure/noSuchProgram(name:)`` if it can't be started.
   func run(_ arguments: [String]) throws -> ExitCode {
     var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
     var variables: [UnsafeMutablePointer<CChar>?] =

@@ -1,15 +1,14 @@
 import Dispatch
 import Glibc
 
-/// Tells when something appears where a socket should be, by inotify(7) on its directory; while the directory doesn't
-/// exist, on the nearest one above that does.
+/// Watches for a socket to appear, with inotify(7) on its directory or, while that doesn't exist, on the nearest existing parent.
 final class SocketWatch {
-  /// A value whenever something was created, moved or changed there; several at once may be told as one.
+  /// A value whenever something is created, moved or changed there; several changes may yield one.
   let changes: AsyncStream<Void>
 
   private let source: any DispatchSourceRead
 
-  /// Watches from now on; nil when the system has no watch left.
+  /// Starts watching; nil if the system has no watch left.
   init?(for path: String) {
     let descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard descriptor >= 0 else { return nil }
@@ -21,7 +20,7 @@ final class SocketWatch {
     self.changes = changes
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
     source.setEventHandler {
-      // What exactly happened doesn't matter: the caller looks for itself.
+      // The details don't matter: the caller checks for itself.
       var events = [UInt8](repeating: 0, count: 4096)
       while read(descriptor, &events, events.count) > 0 {}
       continuation.yield()

@@ -2,10 +2,10 @@ import ArgumentParser
 import ControlAPI
 
 extension CompletionKind {
-  /// Jobs' numbers.
+  /// Job numbers.
   static var jobs: CompletionKind { jobs(in: []) }
 
-  /// The numbers of jobs in one of these states.
+  /// Numbers of jobs in these states.
   static func jobs(in states: [JobState]) -> CompletionKind {
     asking { await $0.jobs(in: states) }
   }

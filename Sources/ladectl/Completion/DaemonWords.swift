@@ -2,22 +2,22 @@ import ArgumentParser
 import ControlAPI
 import Glibc
 
-/// What completes a word on the command line: what the daemon that runs has of jobs, lanes, stores and so on.
+/// Completions from the running daemon: its jobs, lanes, stores and so on.
 ///
-/// It is quick and silent: an answer that takes longer than ``patience``, and any error, is no completion at all, for there
-/// is nobody to tell between two keys.
+/// It is quick and silent: an answer that takes longer than ``patience``, or any error, yields no completions, since there is no
+/// place to report anything between two keystrokes.
 struct DaemonWords: Sendable {
-  /// Seconds that a completion may take: what `LADE_COMPLETION_PATIENCE` says, or else half a second.
+  /// The time limit of a completion in seconds: `LADE_COMPLETION_PATIENCE`, or half a second.
   static var patience: Double {
     let said = getenv("LADE_COMPLETION_PATIENCE").flatMap { Double(String(cString: $0)) }
     return said.flatMap { $0.isFinite && $0 > 0 ? $0 : nil } ?? 0.5
   }
-  /// The most jobs that are offered, the newest of them.
+  /// The maximum number of jobs to offer, newest first.
   static let jobs = 100
 
   private let client: ControlClient
 
-  /// - Parameter words: the command line as far as it is written.
+  /// - Parameter words: the command line typed so far.
   init(_ words: [String]) {
     var socket: String?
     if let index = words.firstIndex(of: "--socket"), words.indices.contains(index + 1) {
@@ -28,7 +28,7 @@ struct DaemonWords: Sendable {
     client = ControlClient(socketPath: ConnectionOptions.path(givenAs: socket))
   }
 
-  /// Numbers of jobs in one of these states, the newest first; empty for all states.
+  /// Numbers of jobs in these states, newest first; empty for all states.
   func jobs(in states: [JobState]) async -> [String] {
     let list = await asked { try await $0.jobs(JobQuery(states: states, limit: Self.jobs)) }
     return list?.jobs.map { Self.word("\($0.id)", "\($0.title), \($0.state.rawValue)") } ?? []
@@ -55,7 +55,7 @@ struct DaemonWords: Sendable {
     return found.map { Self.word($0, "of store \($1)") }
   }
 
-  /// A word with what the shell may show beside it, in the way the shell that asks takes it.
+  /// A word with its description, in the syntax of the requesting shell.
   private static func word(_ word: String, _ description: String) -> String {
     switch CompletionShell.requesting {
     case .zsh: "\(word):\(description.printable)"
@@ -68,7 +68,7 @@ struct DaemonWords: Sendable {
     _ question: @escaping @Sendable (ControlClient) async throws -> Answer
   ) async -> Answer? {
     let client = client
-    // Said above: silent.
+    // Silent by design; see above.
     return try? await withDeadline(seconds: Self.patience, waitingFor: { "" }) { try await question(client) }
   }
 }

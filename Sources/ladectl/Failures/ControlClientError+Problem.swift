@@ -2,12 +2,12 @@ import ControlAPI
 import Glibc
 
 extension ControlClientError {
-  /// The exit status that scripts get.
+  /// The exit status for scripts.
   var exitStatus: ExitStatus {
     switch self {
     case .noSocket, .nobodyListens, .notASocket, .cantConnect, .hungUp: .noDaemon
     case .noPermission: .notAllowed
-    // A daemon that is starting or stopping may still say that it is.
+    // A daemon that is starting or stopping may still answer.
     case .refused(let problem) where problem.status == 503: .noDaemon
     case .refused(let problem) where problem.status == 403: .notAllowed
     case .refused: .failed
@@ -16,7 +16,7 @@ extension ControlClientError {
     }
   }
 
-  /// What to tell the user; the status is 0 where no answer was got.
+  /// The problem to show; its status is 0 if there was no response.
   var problem: Problem {
     switch self {
     case .noSocket(let path):

@@ -1,16 +1,16 @@
 import Foundation
 
-/// What an error of reading says, for people: Foundation's own words are for programmers.
+/// A readable message for an error while reading; Foundation's are for programmers.
 func words(of error: any Error) -> String {
   if let error = error as? DecodingError { return words(of: error) }
   let bridged = error as NSError
   guard bridged.domain == NSCocoaErrorDomain else { return "\(error)" }
-  // Its own words are of "the operation"; the system's, where there are some, say why.
+  // Its own message only mentions "the operation"; the system's error, if there is one, gives the reason.
   let cause = (bridged.userInfo[NSUnderlyingErrorKey] as? any Error) ?? error
   return cause.localizedDescription.replacing("The operation could not be completed. ", with: "")
 }
 
-/// The place in the document and what is wrong there: `jobs[0].name: a String should be here`.
+/// The position in the document and the mistake: `jobs[0].name: a String should be here`.
 private func words(of error: DecodingError) -> String {
   switch error {
   case .keyNotFound(let key, let context): place(context) + "'\(key.stringValue)' is missing"

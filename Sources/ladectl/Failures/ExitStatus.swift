@@ -1,23 +1,23 @@
 import ArgumentParser
 
-/// What the program's exit status says.
+/// The program's exit statuses.
 enum ExitStatus: Int32, Sendable, CaseIterable {
   case success = 0
   /// The daemon refused, or the request failed.
   case failed = 1
-  /// A job that was waited for didn't complete.
+  /// A job didn't complete while waiting for it.
   case jobEndedBadly = 3
   case timedOut = 4
   /// No daemon answers.
   case noDaemon = 5
-  /// The socket isn't open to us, or the daemon says that we may not do this.
+  /// This user may not open the socket, or the daemon denied permission.
   case notAllowed = 6
-  /// Whoever answers speaks another version of the interface.
+  /// The server speaks another version of the interface.
   case versionMismatch = 7
-  /// The command line is wrong, as ArgumentParser tells, or leaves open what nobody can be asked: `EX_USAGE` of sysexits(3).
+  /// A usage error, or a required confirmation without a terminal: `EX_USAGE` of sysexits(3).
   case usage = 64
 
-  /// What help and manual pages say of it.
+  /// Its description in help and manual pages.
   var meaning: String {
     switch self {
     case .success: "it worked; where jobs were waited for, every one completed"
@@ -31,11 +31,11 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     }
   }
 
-  /// All of them as lines for help.
+  /// All statuses as lines for help.
   static var table: String {
     allCases.map { "  " + "\($0.rawValue)".padded(to: 4) + $0.meaning }.joined(separator: "\n")
   }
 
-  /// To end with this status without another word.
+  /// Ends with this status silently.
   var silently: ExitCode { ExitCode(rawValue) }
 }

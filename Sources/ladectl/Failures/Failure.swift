@@ -2,12 +2,12 @@ import ArgumentParser
 import ControlAPI
 import Glibc
 
-/// An error as the user gets it: words, a hint, an exit status. The only place that makes these.
+/// An error as the user sees it: message, hint, exit status. The only place that produces these.
 struct Failure: Sendable {
-  /// How to leave.
+  /// How to exit.
   enum Ending: Sendable {
     case report(Problem, ExitStatus)
-    /// ArgumentParser's own: help, version, a wrong command line, or an exit status without a word.
+    /// ArgumentParser's own: help, version, a usage error, or a silent exit status.
     case argumentParser(any Error)
   }
 
@@ -15,7 +15,7 @@ struct Failure: Sendable {
 
   private init(ending: Ending) { self.ending = ending }
 
-  /// What an error that ended a verb means.
+  /// Interprets the error that ended a verb.
   init(_ error: any Error) {
     switch error {
     case let error as ControlClientError: ending = .report(error.problem, error.exitStatus)
@@ -41,9 +41,9 @@ struct Failure: Sendable {
     }
   }
 
-  /// The problem in words: what happened, and on the next line what to do.
+  /// The problem as text: what happened and, on the next line, what to do.
   static func text(of problem: Problem) -> String {
-    // A predicate that can't be read is told with a mark under the place, on lines of its own.
+    // A malformed predicate is shown on lines of its own, with a caret below the error.
     let lines = problem.detail.namingUsers.split(separator: "\n", omittingEmptySubsequences: false).map {
       String($0).printable
     }

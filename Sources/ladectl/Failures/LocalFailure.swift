@@ -1,25 +1,25 @@
 import ControlAPI
 
-/// What went wrong on our side of the socket.
+/// A failure on the client's side of the socket.
 enum LocalFailure: Error, Sendable, Hashable {
   /// A model couldn't be read; the reason is the object layer's.
   case cantReadModel(path: String, reason: String)
-  /// No model could be made of files, or it couldn't be written; the reason is the importer's.
+  /// A model couldn't be inferred from files, or not be written; the reason is the importer's.
   case cantInferModel(reason: String)
-  /// A program that belongs to this one isn't there.
+  /// A companion program is missing.
   case noSuchProgram(name: String)
-  /// No store was named, and there are several.
+  /// No store was named and there are several.
   case severalStores([String])
   /// A description of jobs couldn't be read; the reason is the system's or the decoder's.
   case cantReadDescription(path: String, reason: String)
   /// There is no such verb.
   case noSuchVerb(MisspeltVerb)
-  /// There is no manual page of such a verb.
+  /// There is no manual page for such a verb.
   case noSuchPage(verb: String)
   /// A file couldn't be written; the reason is the system's.
   case cantWrite(path: String, reason: String)
 
-  /// A question has to be answered first, and nobody can be asked.
+  /// A confirmation is needed, and there is no terminal to ask on.
   case nobodyToAsk(question: String)
 
   /// The exit status that scripts get.
@@ -30,7 +30,7 @@ enum LocalFailure: Error, Sendable, Hashable {
     }
   }
 
-  /// The failure in the form of every other; its status is 0, for no daemon was asked.
+  /// The failure as a problem; its status is 0, since no daemon was involved.
   var problem: Problem {
     switch self {
     case .cantReadModel(let path, let reason):

@@ -1,18 +1,18 @@
 import ArgumentParser
 import ManagedObjects
 
-/// A word where a verb should be, and the verb that was probably meant: ArgumentParser only says that it didn't expect it.
+/// An unknown verb with the probable correction. ArgumentParser only says that the argument is unexpected.
 struct MisspeltVerb: Sendable, Hashable {
   let word: String
-  /// The words before it, which are verbs: `ladectl store`.
+  /// The valid verbs before it: `ladectl store`.
   let parent: String
   let nearest: String?
 
-  /// Looks for one among a command line's words; nil where every verb is one.
+  /// Searches a command line; nil if all verbs are known.
   init?(in words: [String]) throws {
     var verb = try VerbDescription.all()
     for word in words {
-      // After an option it may be its value; a verb that has none under it takes what it likes.
+      // After an option it may be the option's value; a verb without subcommands takes any arguments.
       guard !word.hasPrefix("-"), !verb.verbs.isEmpty, word != "help" else { return nil }
       if let next = verb.verbs.first(where: { $0.commandName == word || $0.aliases?.contains(word) == true }) {
         verb = next

@@ -1,7 +1,7 @@
 import ControlAPI
 
 extension Job {
-  /// What people know a job by beside its number: its file, or else what it does to what.
+  /// A title for people: the job's file, or its kind and target.
   var title: String {
     guard source.isEmpty else { return source.printable }
     return [kind, store, entity].filter { !$0.isEmpty }.joined(separator: " ").printable

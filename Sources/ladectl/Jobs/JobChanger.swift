@@ -1,8 +1,8 @@
 import ControlAPI
 
-/// Changes the jobs that a command line means, and tells what became of each.
+/// Changes the jobs selected on the command line, and reports the result for each.
 struct JobChanger: Sendable {
-  /// What is done, and in which words.
+  /// The change, and its wording.
   struct Change: Sendable {
     let action: JobChange.Action
     var priority: Int?
@@ -10,22 +10,22 @@ struct JobChanger: Sendable {
     let verb: String
     /// For the answer: `cancelled`.
     let participle: String
-    /// The jobs that the verb is good for, where a filter doesn't say which states.
+    /// The states that the verb applies to if a filter names none.
     let standard: JobSelection
-    /// Changes one.
+    /// Changes one job.
     let one: @Sendable (ControlClient, Int64) async throws -> Job
-    /// Says what became of one.
+    /// Describes the result for one job.
     let sentence: @Sendable (Job) -> String
   }
 
-  /// The most jobs that are counted before the question; the most numbers that are sent at once.
+  /// The maximum number of jobs to count before asking, and of numbers to send at once.
   private static let page = JobQuery.maximumLimit
 
   let session: Session
   let change: Change
 
-  /// Changes them.
-  /// - Throws: ``ControlClientError``; of several jobs that can't be changed, the last one's, after the others were told.
+  /// Changes the jobs.
+  /// - Throws: ``ControlClientError``; if several jobs can't be changed, the last one's, after reporting the others.
   func run(_ jobs: JobsToChange) async throws {
     if jobs.all { return try await changeAll(jobs) }
     guard let numbers = JobNumbers.singles(jobs.jobs) else {
@@ -79,7 +79,7 @@ struct JobChanger: Sendable {
     try report(result)
   }
 
-  /// - Throws: the exit status 1 where some couldn't be changed.
+  /// - Throws: the exit status 1 if some couldn't be changed.
   private func report(_ result: JobChangeResult) throws {
     try session.report(result) {
       var text = result.changed + result.refused == 0 ? "No job is meant.\n" : ""

@@ -5,7 +5,7 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
   case id, state, lane, priority, kind, store, entity, mode, recipe, source, done, records, inserted, updated, deleted
   case rejected, submitted, available, started, ended, took, attempt, by, tags, batch, reason
 
-  /// Those of a list of which nothing else was said.
+  /// The default columns of a list.
   static let standard: [JobColumn] = [
     .id, .state, .lane, .kind, .entity, .source, .done, .records, .rejected, .submitted,
   ]
@@ -50,8 +50,7 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether a job belongs before another, the smaller first or the greater; what isn't known comes last either way. nil
-  /// where they are alike.
+  /// Whether a job sorts before another in either direction; unknown values always sort last. nil if they tie.
   func isBefore(_ a: Job, _ b: Job, isReversed: Bool) -> Bool? {
     func order<Value: Comparable>(_ a: Value?, _ b: Value?) -> Bool? {
       switch (a, b) {

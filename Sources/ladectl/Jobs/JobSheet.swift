@@ -1,7 +1,7 @@
 import ControlAPI
 import FoundationEssentials
 
-/// Everything that is known of a job, as `ladectl show` writes it.
+/// Everything known about a job, as `ladectl show` prints it.
 struct JobSheet: Sendable {
   let job: Job
 
@@ -20,7 +20,7 @@ struct JobSheet: Sendable {
           .init(step.reason.namingUsers),
         ]
       })
-    // The reasons are what one looks for here, so they are never cut.
+    // Reasons are what users look for here, so they are never truncated.
     return text + "\n" + table.rendered(width: nil, style: style)
   }
 
@@ -73,7 +73,7 @@ struct JobSheet: Sendable {
       + (job.store.isEmpty ? "" : " on store \(job.store)")
   }
 
-  /// A feed goes into as many entities as it has files.
+  /// A feed has one entity per file.
   private var target: String { job.entity == "*" ? "the entities of its files" : job.entity }
 
   private var mode: String { job.mode.map { ", mode \($0.rawValue)" } ?? "" }

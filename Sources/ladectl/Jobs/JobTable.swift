@@ -1,12 +1,12 @@
 import ControlAPI
 
 extension JobList {
-  /// The jobs as `ladectl list` shows them.
+  /// The jobs as `ladectl list` prints them.
   func table(_ columns: [JobColumn] = JobColumn.standard) -> TextTable {
     TextTable(columns: columns.map(\.heading), rows: jobs.map { job in columns.map { $0.cell(job) } })
   }
 
-  /// The jobs in the order of columns, of which the first counts most; where none tells, as they were.
+  /// The jobs sorted by columns, the first being the most significant; the sort is stable.
   func sorted(by keys: [JobSortKey]) -> JobList {
     guard !keys.isEmpty else { return self }
     let sorted = jobs.enumerated().sorted { a, b in
@@ -19,7 +19,7 @@ extension JobList {
   }
 }
 
-/// A column to sort by, and which way.
+/// A column to sort by, with its direction.
 struct JobSortKey: Sendable, Hashable {
   let column: JobColumn
   let isReversed: Bool

@@ -1,23 +1,23 @@
 import ControlAPI
 
-/// Which jobs `wait` waits for, and what has become of them. Knows neither the daemon nor the terminal.
+/// The jobs that `wait` waits for, and their states. Independent of daemon and terminal.
 struct JobWatch: Sendable {
   enum Scope: Sendable, Hashable {
-    /// These and no others.
+    /// Only these.
     case jobs([Int64])
-    /// Whatever isn't ended and isn't put off to a later time, and what comes while those run.
+    /// All unfinished jobs that aren't scheduled for later, and jobs that arrive while they run.
     case all
-    /// These, until nobody works on them any more, whatever became of them.
+    /// These, until no attempt runs any more, whatever the result.
     case attempts([Int64])
   }
 
-  /// What a report of a job changed.
+  /// The effect of a report.
   enum Change: Sendable, Hashable {
-    /// Nothing, or it isn't waited for.
+    /// Nothing changed, or the job isn't waited for.
     case none
-    /// Its progress.
+    /// The job's progress changed.
     case progress
-    /// Its state, or it is seen for the first time.
+    /// The job's state changed, or it is new.
     case state
   }
 
@@ -29,14 +29,14 @@ struct JobWatch: Sendable {
     self.scope = scope
   }
 
-  /// Takes in a job as it is now.
-  /// - Parameter time: seconds from any fixed moment on.
+  /// Adds a job's current state.
+  /// - Parameter time: seconds since any fixed moment.
   mutating func note(_ job: Job, at time: Double) -> Change {
     switch scope {
     case .jobs(let ids), .attempts(let ids): guard ids.contains(job.id) else { return .none }
     case .all: guard known[job.id] != nil || isPending(job) else { return .none }
     }
-    // An event from before the daemon was asked may come after its answer.
+    // An event from before the request may arrive after its answer.
     guard known[job.id]?.state.isEnded != true || job.state.isEnded, known[job.id]?.attempt ?? 0 <= job.attempt else {
       return .none
     }
@@ -50,13 +50,13 @@ struct JobWatch: Sendable {
     return before?.progress == job.progress ? .none : .progress
   }
 
-  /// The jobs by their numbers.
+  /// The jobs by number.
   var jobs: [Job] { known.values.sorted { $0.id < $1.id } }
 
-  /// Those that are still waited for.
+  /// The jobs still waited for.
   var pending: [Job] { jobs.filter(isPending) }
 
-  /// How many there are to wait for; a named job that wasn't seen yet is one.
+  /// The number of jobs to wait for, including named ones not seen yet.
   var unfinishedCount: Int {
     switch scope {
     case .jobs(let ids), .attempts(let ids): ids.count { known[$0].map(isPending) ?? true }
@@ -64,10 +64,10 @@ struct JobWatch: Sendable {
     }
   }
 
-  /// Whether there is nothing more to wait for.
+  /// Whether there is nothing left to wait for.
   var isDone: Bool { unfinishedCount == 0 }
 
-  /// Success when every job completed.
+  /// Success if every job completed.
   var exitStatus: ExitStatus {
     if case .attempts = scope { return .success }
     return jobs.contains { $0.state == .cancelled || $0.state == .discarded } ? .jobEndedBadly : .success
@@ -76,7 +76,7 @@ struct JobWatch: Sendable {
   private func isPending(_ job: Job) -> Bool {
     switch scope {
     case .jobs: !job.state.isEnded
-    // A job for next week, or one that somebody holds, would keep everybody waiting until then.
+    // A job scheduled for next week, or one on hold, would block the wait until then.
     case .all: !job.state.isEnded && job.state != .scheduled && (job.isHeld != true || job.state == .running)
     case .attempts: job.state == .running
     }

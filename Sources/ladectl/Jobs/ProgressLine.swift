@@ -1,10 +1,10 @@
 import ControlAPI
 
-/// A job on one line: with a bar while it runs, with what came of it when it has ended.
+/// A job on one line: a progress bar while it runs, its result once it has ended.
 struct ProgressLine: Sendable {
   let job: Job
   var speed: RateMeter.Speed?
-  /// Seconds to go.
+  /// Seconds left.
   var remaining: Double?
 
   init(_ job: Job, _ meter: RateMeter? = nil) {
@@ -13,16 +13,16 @@ struct ProgressLine: Sendable {
     remaining = meter?.remaining(job.progress)
   }
 
-  /// Columns that a note may take; `show` has it whole.
+  /// The maximum width of a note; `show` prints it in full.
   private static let shownNote = 200
 
-  /// The share of the input that is done, from 0 to 1; nil while its size isn't known.
+  /// The share of the input that is done, from 0 to 1; nil while its size is unknown.
   static func fraction(_ progress: JobProgress) -> Double? {
     guard progress.bytesTotal > 0 else { return nil }
     return min(max(Double(progress.bytesDone) / Double(progress.bytesTotal), 0), 1)
   }
 
-  /// The same in whole per cent.
+  /// The same as a whole percentage.
   static func percent(_ progress: JobProgress) -> Int? {
     guard progress.bytesTotal > 0 else { return nil }
     return Int(min(max(100 * Double(progress.bytesDone) / Double(progress.bytesTotal), 0), 100))
@@ -31,7 +31,7 @@ struct ProgressLine: Sendable {
   /// For a terminal: `12 stops.csv  ━━━━━━────  63 %  12.4 MB/s  80,000 records/s  0:12 left`.
   func rendered(width: Int, style: Style) -> String {
     let name = self.name.truncated(to: max(width / 3, 12))
-    // Each with how much it matters: what doesn't fit goes before the bar gets too short to mean anything.
+    // Each with its importance: details are dropped before the bar becomes too short to be useful.
     var facts: [(text: String, weight: Int)] = []
     let hasRecords = job.kind == "import" || job.progress.records > 0
     if let phase = job.progress.phase { facts.append((phase.printable, 2)) }
@@ -54,15 +54,15 @@ struct ProgressLine: Sendable {
     return "\(name)  \(Self.bar(fraction, width: room, style))  \(tail)"
   }
 
-  /// A bar of so many columns.
+  /// A bar of a given width.
   static func bar(_ fraction: Double, width: Int, _ style: Style) -> String {
     let full = min(Int((fraction * Double(width)).rounded(.down)), width)
     return style(String(repeating: style.unicode ? "━" : "#", count: full), .cyan)
       + style(String(repeating: style.unicode ? "─" : ".", count: width - full), .dim)
   }
 
-  /// The job in words, as for a log: `12 stops.csv completed: 100 records, 98 inserted, 2 rejected, in 0:03`.
-  /// - Parameter isBrief: whether counts of nothing are left out, where there is little room.
+  /// The job as text, as in a log: `12 stops.csv completed: 100 records, 98 inserted, 2 rejected, in 0:03`.
+  /// - Parameter isBrief: whether to omit zero counts where space is short.
   func sentence(style: Style, isBrief: Bool = false) -> String {
     var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job.state)))"
     switch job.state {
@@ -89,10 +89,10 @@ struct ProgressLine: Sendable {
     return text
   }
 
-  /// `100 records, 98 inserted, 0 updated, 2 rejected`: the zeros that say something stay.
+  /// `100 records, 98 inserted, 0 updated, 2 rejected`. Zeros that matter stay.
   static func outcome(_ progress: JobProgress, of kind: String = "import") -> String {
     var parts = [Quantity.count(progress.records, "record")]
-    // Of an import it matters that nothing was; other operations say what they did.
+    // For an import it matters that nothing was inserted; other operations report what they did.
     let isImport = kind == "import"
     if isImport || progress.inserted > 0 { parts.append("\(Quantity.count(progress.inserted)) inserted") }
     if isImport || progress.updated > 0 { parts.append("\(Quantity.count(progress.updated)) updated") }

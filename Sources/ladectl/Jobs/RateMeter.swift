@@ -1,14 +1,13 @@
 import ControlAPI
 
-/// How fast a job goes, from what it reported and when. Newer reports weigh more: after `memory` seconds, half is
-/// forgotten.
+/// A job's speed, computed from its reports. Newer reports weigh more: the weight halves every `memory` seconds.
 struct RateMeter: Sendable {
   struct Speed: Sendable, Hashable {
     var bytesPerSecond: Double
     var recordsPerSecond: Double
   }
 
-  /// Nil until two reports are far enough apart to tell.
+  /// Nil until two reports are far enough apart.
   private(set) var speed: Speed?
 
   private let memory: Double
@@ -18,11 +17,11 @@ struct RateMeter: Sendable {
     self.memory = memory
   }
 
-  /// Takes in a report.
-  /// - Parameter time: seconds from any fixed moment on.
+  /// Adds a report.
+  /// - Parameter time: seconds since any fixed moment.
   mutating func note(_ progress: JobProgress, at time: Double) {
     guard let last, progress.bytesDone >= last.bytes, progress.records >= last.records else {
-      // The first report, or a new attempt that begins again.
+      // The first report, or a new attempt that starts over.
       last = (time, progress.bytesDone, progress.records)
       speed = nil
       return
@@ -37,7 +36,7 @@ struct RateMeter: Sendable {
       speed = now
       return
     }
-    // The half-life: what `memory` seconds leave of the old is one half.
+    // `memory` is the half-life of old reports.
     var kept = 1.0
     var rest = elapsed
     while rest >= memory {
@@ -50,7 +49,7 @@ struct RateMeter: Sendable {
       recordsPerSecond: before.recordsPerSecond * kept + now.recordsPerSecond * (1 - kept))
   }
 
-  /// Seconds until the input is read, at this speed; nil when that can't be said.
+  /// Seconds until the input is read at this speed; nil if unknown.
   func remaining(_ progress: JobProgress) -> Double? {
     guard let speed, speed.bytesPerSecond > 0, progress.bytesTotal > progress.bytesDone else { return nil }
     return Double(progress.bytesTotal - progress.bytesDone) / speed.bytesPerSecond

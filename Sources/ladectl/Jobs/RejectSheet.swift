@@ -1,13 +1,13 @@
 import ControlAPI
 
-/// Why records were rejected, as `ladectl rejects` writes it.
+/// The reasons for rejected records, as `ladectl rejects` prints them.
 struct RejectSheet: Sendable {
   let report: RejectReport
 
   func rendered(style: Style) -> String {
     guard let file = report.file else { return "Job \(report.job) has rejected nothing.\n" }
     let count = Quantity.count(report.count)
-    // The file is the daemon's own, which nobody else may write, and of a job that goes on it isn't complete.
+    // Only the daemon may write the file, and it is incomplete while the job runs.
     let copy =
       report.isFolder
       ? "copy its files, mend them there, and submit each copy" : "copy it, mend them there, and submit the copy"
@@ -15,7 +15,7 @@ struct RejectSheet: Sendable {
       + "\nThe records are in \(file.printable): \(copy).\n"
   }
 
-  /// The reasons, each with the first records.
+  /// The reasons, each with its first records.
   func groups(style: Style) -> String {
     var text = ""
     for group in report.groups {

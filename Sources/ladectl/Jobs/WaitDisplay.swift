@@ -1,23 +1,22 @@
 import ControlAPI
 
-/// What `wait` writes while it waits: on a terminal a line with a bar for each job that runs, and a line that stays for
-/// each that has ended or is to be tried again; in a pipe a line for each change of state and each tenth of the
-/// input. Makes text only.
+/// The output of `wait`. On a terminal, each running job has a line with a progress bar, and each job that has ended or will be
+/// retried a permanent line. In a pipe, there is a line per change of state and per tenth of the input. Only produces text.
 struct WaitDisplay: Sendable {
-  /// The most bars at once; what runs beyond them is counted.
+  /// The maximum number of bars; further running jobs are only counted.
   static let bars = 12
-  /// Seconds between two drawings of mere progress.
+  /// Seconds between redraws for progress only.
   static let interval = 0.08
 
   let isInteractive: Bool
-  /// Columns of the terminal, which may become more or fewer.
+  /// The width of the terminal, which may change.
   var width: Int
   let style: Style
 
   private var region = LiveRegion()
   private var drawnAt = -Double.infinity
   private var tenths: [Int64: Int] = [:]
-  /// What was written of each job last, so that nothing is said twice.
+  /// The last line written for each job, to avoid repetition.
   private var told: [Int64: String] = [:]
 
   init(isInteractive: Bool, width: Int, style: Style) {
@@ -26,8 +25,8 @@ struct WaitDisplay: Sendable {
     self.style = style
   }
 
-  /// What to write after a job changed; empty when nothing.
-  /// - Parameter time: seconds from any fixed moment on.
+  /// The text to write after a job changed; may be empty.
+  /// - Parameter time: seconds since any fixed moment.
   mutating func text(for job: Job, _ change: JobWatch.Change, in watch: JobWatch, at time: Double) -> String {
     switch change {
     case .none: ""
@@ -58,7 +57,7 @@ struct WaitDisplay: Sendable {
     return region.redraw(staying: lines, live: live)
   }
 
-  /// What those that don't run wait for, where it is the same for all of them.
+  /// What the waiting jobs wait for, if it is the same for all.
   private static func obstacle(to jobs: [Job]) -> String {
     let reasons = Set(jobs.filter { $0.state != .running }.map(\.waitsFor))
     return reasons.count == 1 ? (reasons.first ?? nil).map { ", waits for \($0.namingUsers.printable)" } ?? "" : ""

@@ -1,13 +1,13 @@
 import ControlAPI
 
-/// Follows jobs until they have ended, and shows how they come along.
+/// Follows jobs until they have ended, and shows their progress.
 actor Waiter {
   private let session: Session
   private let clock = ContinuousClock()
   private let start: ContinuousClock.Instant
   private var watch: JobWatch
   private var display: WaitDisplay
-  /// Whether the daemon left out changes, for we were too slow.
+  /// Whether the daemon dropped changes because this client was too slow.
   private var hasLagged = false
 
   init(_ session: Session, for scope: JobWatch.Scope) {
@@ -19,8 +19,8 @@ actor Waiter {
       style: session.terminal.style)
   }
 
-  /// Waits, writes the jobs as JSON if that is the form, and ends with the status that they deserve.
-  /// - Throws: ``ControlClientError``; an exit status when a job didn't complete.
+  /// Waits, writes the jobs if the output is JSON, and sets the exit status by their states.
+  /// - Throws: ``ControlClientError``; an exit status if a job didn't complete.
   func run(timeout: Double?) async throws {
     try await withDeadline(seconds: timeout, waitingFor: { await self.standing }) { try await self.follow() }
     if session.json { session.terminal.write(try JSONText.of(JobList(jobs: watch.jobs))) }
@@ -46,12 +46,12 @@ actor Waiter {
         await self.takeIn(event)
       }
       if watch.isDone { return }
-      // Asking anew mends that; any other end is the daemon's.
+      // Asking again recovers from that; in any other case the daemon has ended the stream.
       guard hasLagged else { throw ControlClientError.hungUp(path: session.client.socketPath) }
     }
   }
 
-  /// Whether to go on listening.
+  /// Whether to continue listening.
   private func takeIn(_ event: ControlEvent) -> Bool {
     switch event {
     case .job(let job): note(job)
@@ -60,7 +60,7 @@ actor Waiter {
     return !watch.isDone && !hasLagged
   }
 
-  /// Asks for the jobs as they are, once the daemon has begun to note their changes.
+  /// Asks for the jobs' current states once the daemon has started to record changes.
   private func refresh() async throws {
     switch watch.scope {
     case .jobs(let ids), .attempts(let ids):

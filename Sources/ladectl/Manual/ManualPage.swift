@@ -1,12 +1,12 @@
 import ControlAPI
 
-/// The manual page of a verb, made of what the verb itself says, so that neither is without the other.
+/// The manual page of a verb, generated from the verb's own help, so that they can't diverge.
 struct ManualPage: Sendable {
   let verb: VerbDescription
   /// The program with all its verbs.
   let program: VerbDescription
 
-  /// All pages: of the program, and of each verb.
+  /// All pages: the program's and each verb's.
   static func all() throws -> [ManualPage] {
     let program = try VerbDescription.all()
     return program.family.map { ManualPage(verb: $0, program: program) }
@@ -15,10 +15,10 @@ struct ManualPage: Sendable {
   /// `ladectl-store-check`.
   var name: String { verb.words.joined(separator: "-") }
 
-  /// The file in the folder man1 of a manual.
+  /// The file name in section 1 of the manual.
   var fileName: String { name + ".1" }
 
-  /// The page in the language of manual pages.
+  /// The page in roff.
   var source: String {
     """
     .\\" Written by 'ladectl manual'.
@@ -49,7 +49,7 @@ struct ManualPage: Sendable {
     return words.joined(separator: "\n")
   }
 
-  /// Its longest name with its value.
+  /// The longest name with the value's placeholder.
   private static func term(_ argument: VerbDescription.Argument) -> String {
     let names = argument.names ?? []
     let name = Roff.bold((names.first { $0.kind == "long" } ?? names.first)?.text ?? "")
@@ -61,7 +61,7 @@ struct ManualPage: Sendable {
     return ".SH DESCRIPTION\n" + Roff.paragraphs(words)
   }
 
-  /// The program's own help ends in what the pages have a section for.
+  /// The program's help ends with text that has its own section in the pages.
   private static func withoutExitStatus(_ discussion: String?) -> String? {
     discussion.map { $0.split(separator: "\n\nExit status:", maxSplits: 1).first.map(String.init) ?? "" }
   }

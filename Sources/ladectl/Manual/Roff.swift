@@ -1,6 +1,6 @@
-/// Text in the language of manual pages (man(7)).
+/// Text in roff with the man(7) macros.
 enum Roff {
-  /// Text as it is, on lines of its own: nothing in it is a command.
+  /// Literal text on lines of its own, with roff requests escaped.
   static func text(_ text: String) -> String {
     let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
     return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
@@ -9,7 +9,7 @@ enum Roff {
   static func bold(_ text: String) -> String { "\\fB\(Self.text(text))\\fR" }
   static func italic(_ text: String) -> String { "\\fI\(Self.text(text))\\fR" }
 
-  /// Paragraphs, with blank lines between; lines that begin with spaces stay as they are, as a table or an example.
+  /// Paragraphs separated by blank lines; indented lines are preformatted, for tables and examples.
   static func paragraphs(_ words: String) -> String {
     var result = ""
     var isVerbatim = false

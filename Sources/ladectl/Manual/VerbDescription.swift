@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A verb as ArgumentParser describes it (`--experimental-dump-help`): as much of it as a manual page needs.
+/// A verb as ArgumentParser describes it (`--experimental-dump-help`), as far as manual pages need it.
 struct VerbDescription: Decodable, Sendable {
   struct Name: Decodable, Sendable {
     let kind: String
@@ -38,7 +38,7 @@ struct VerbDescription: Decodable, Sendable {
   let arguments: [Argument]?
 
   /// The program with all its verbs.
-  /// - Throws: `DecodingError`, where the library that describes it has changed.
+  /// - Throws: `DecodingError`, if the library has changed its description.
   static func all() throws -> VerbDescription {
     try JSONDecoder().decode(Tool.self, from: Data(Ladectl._dumpHelp().utf8)).command
   }
@@ -46,14 +46,14 @@ struct VerbDescription: Decodable, Sendable {
   /// The words to type: `ladectl store check`.
   var words: [String] { (superCommands ?? []) + [commandName] }
 
-  /// Itself and the verbs under it, at any depth, without those that aren't shown.
+  /// The verb and all visible verbs below it.
   var family: [VerbDescription] { [self] + verbs.flatMap(\.family) }
 
-  /// The verbs under it.
+  /// The verbs directly below it.
   var verbs: [VerbDescription] {
     (subcommands ?? []).filter { $0.shouldDisplay ?? true && $0.commandName != "help" }
   }
 
-  /// Its arguments and options, without those that aren't shown.
+  /// Its visible arguments and options.
   var shownArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
 }

@@ -2,26 +2,26 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The whole terminal, for a view that fills it: the alternate screen, without echo and line editing.
+/// The full screen: the terminal's alternate screen, without echo and line editing.
 ///
-/// Invariant: whatever ends or stops the program, the terminal is given back as it was. The end of a verb and errors do it
-/// by ``giveBack()``; SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTSTP come as events, and are obeyed only after it
-/// (``SignalPipe/obey(_:)``). After a stop, and when others have meddled with it meanwhile, it is taken again.
+/// Invariant: whatever ends or stops the program, the terminal is restored. The end of a verb and errors restore it with
+/// ``giveBack()``; SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGTSTP arrive as events and take effect only after that
+/// (``SignalPipe/obey(_:)``). After a stop, or when another program has changed the terminal, it is taken over again.
 final class Screen: Sendable {
   /// Alternate screen (the cursor is saved, too), hidden cursor, no wrapping at the right edge.
   private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J"
   private static let leave = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
   private let terminal: Terminal
-  /// How the terminal was; nil while it isn't ours.
+  /// The saved mode of the terminal; nil while it isn't taken over.
   private let before = Mutex<termios?>(nil)
   private let signals: SignalPipe?
   /// Set once; a dispatch source's own queue guards it.
   private nonisolated(unsafe) let keys: (any DispatchSourceRead)?
-  /// What happens to it. For one reader.
+  /// The events, for a single reader.
   let events: AsyncStream<ScreenEvent>
 
-  /// Takes nothing yet, but signals come as events from now on.
+  /// Doesn't take the terminal over yet, but turns signals into events from now on.
   init(_ terminal: Terminal) {
     self.terminal = terminal
     let (events, continuation) = AsyncStream<ScreenEvent>.makeStream()
@@ -38,10 +38,10 @@ final class Screen: Sendable {
 
   deinit { keys?.cancel() }
 
-  /// How large the terminal is now.
+  /// The current size of the terminal.
   var size: (columns: Int, rows: Int) { Terminal.size() ?? (80, 24) }
 
-  /// Makes the terminal ours. May be called again, to mend what others did to it.
+  /// Takes the terminal over. May be called again to undo changes by another program.
   func take() {
     before.withLock { before in
       var mode = termios()
@@ -56,7 +56,7 @@ final class Screen: Sendable {
     }
   }
 
-  /// Makes it again what it was. Nothing where it isn't ours.
+  /// Restores the terminal. Does nothing if it isn't taken over.
   func giveBack() {
     before.withLock { before in
       guard let mode = before else { return }
@@ -66,7 +66,7 @@ final class Screen: Sendable {
     }
   }
 
-  /// Stops the program as Ctrl-Z does, and takes the terminal again when it goes on.
+  /// Stops the program as Ctrl-Z does, and takes the terminal over again when it continues.
   func stop() {
     giveBack()
     SignalPipe.obey(SIGTSTP)
@@ -76,7 +76,7 @@ final class Screen: Sendable {
 
   private static func setMode(_ mode: termios) {
     var mode = mode
-    // In the background this stops the program, as it should; a terminal that is gone has no mode to set.
+    // In the background this stops the program, as it should; setting the mode of a closed terminal fails, which doesn't matter.
     while tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) != 0, errno == EINTR {}
   }
 
@@ -91,7 +91,7 @@ final class Screen: Sendable {
         continuation.yield(.hangUp)
         return
       }
-      // ESC begins the code of an arrow or function key, the rest of which isn't meant as letters.
+      // ESC begins the code of an arrow or function key, whose remaining bytes aren't letters typed.
       for byte in bytes.prefix(count).prefix(while: { $0 != 0x1B }) where byte < 0x80 { continuation.yield(.key(byte)) }
     }
     source.activate()

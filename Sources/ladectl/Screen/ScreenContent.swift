@@ -1,21 +1,21 @@
-/// What fills the screen, and changes.
+/// The changing content of a screen.
 protocol ScreenContent: Sendable {
-  /// Something that makes another picture.
+  /// A change of the content.
   associatedtype Change: Sendable
 
-  /// Takes a change in, and says when the picture is to be drawn again.
-  /// - Parameter time: seconds from any fixed moment on.
+  /// Applies a change, and returns when to redraw.
+  /// - Parameter time: seconds since any fixed moment.
   mutating func take(_ change: Change, at time: Double) -> ScreenUrgency
 
-  /// The picture, the first line at the top: no line wider than the columns, no more of them than rows.
+  /// The lines from top to bottom, within the given columns and rows.
   func lines(columns: Int, rows: Int) -> [String]
 }
 
-/// When a picture is to be drawn again.
+/// When to redraw.
 enum ScreenUrgency: Sendable {
   case now
-  /// Within the tenth of a second in which others may follow.
+  /// Within a tenth of a second, so that further changes are drawn together.
   case soon
-  /// Never: this was the end.
+  /// Never: the content has ended.
   case end
 }

@@ -1,10 +1,10 @@
-/// What a person does to a terminal that a view fills.
+/// A user's action on a full-screen view.
 enum ScreenEvent: Sendable, Hashable {
-  /// A key that is a character of ASCII; those of several bytes, such as arrows, are passed over.
+  /// An ASCII key; keys of several bytes, such as arrows, are ignored.
   case key(UInt8)
-  /// The terminal has another size, or may show something else by now: everything is to be drawn anew.
+  /// The terminal's size or content may have changed: redraw everything.
   case redraw
-  /// To end, as this signal says.
+  /// End by this signal.
   case ending(signal: Int32)
   /// Ctrl-Z.
   case stop

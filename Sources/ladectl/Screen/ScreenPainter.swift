@@ -1,23 +1,22 @@
-/// Turns one picture of the whole screen after the other into what the terminal has to be told (ECMA-48): the lines that
-/// changed, each at its place. Makes text only.
+/// Computes the terminal output (ECMA-48) that turns one screen into the next: only the lines that changed. Only produces text.
 struct ScreenPainter: Sendable {
   private var shown: [String] = []
 
-  /// The text that shows these lines, the first one at the top, in place of what was shown before.
-  /// - Parameter lines: none wider than the screen, and no more than it has rows.
+  /// The text that replaces the current screen with these lines.
+  /// - Parameter lines: no wider and no more than the screen.
   mutating func paint(_ lines: [String]) -> String {
     var text = ""
     for row in 0..<max(lines.count, shown.count) {
       let line = lines.indices.contains(row) ? lines[row] : ""
       guard !shown.indices.contains(row) || shown[row] != line else { continue }
-      // Erased first: after a line that is as wide as the screen, erasing to its end would take its last character.
+      // Erase first: after a line as wide as the screen, erasing to its end would remove its last character.
       text += "\u{1B}[\(row + 1);1H\u{1B}[2K" + line
     }
     shown = lines
     return text
   }
 
-  /// Forgets what was shown, for the screen may show something else.
+  /// Forgets the current screen, which may have been overwritten.
   mutating func startAnew() -> String {
     shown = []
     return "\u{1B}[2J"

@@ -1,9 +1,9 @@
-/// Draws content on a screen until somebody has seen enough: q, Ctrl-C or another signal, or the content's own end.
+/// Draws content on a screen until q, Ctrl-C, another signal, or the content's own end.
 struct ScreenShow<Content: ScreenContent> {
-  /// Hands changes over until its task is cancelled.
+  /// Delivers changes until its task is cancelled.
   typealias Feed = @Sendable (_ hand: @escaping @Sendable (Content.Change) -> Void) async -> Void
 
-  /// Seconds between two drawings of what isn't urgent.
+  /// Seconds between redraws that aren't urgent.
   private static var interval: Double { 0.1 }
 
   private enum Step: Sendable {
@@ -25,8 +25,8 @@ struct ScreenShow<Content: ScreenContent> {
     self.terminal = terminal
   }
 
-  /// Takes the terminal, shows, and gives it back; obeys the signal that ended it, if one did.
-  /// - Returns: the content as it was last.
+  /// Takes the terminal over, draws, and restores it; then obeys the signal that ended it, if any.
+  /// - Returns: the final content.
   mutating func run(_ feeds: [Feed]) async -> Content {
     let screen = Screen(terminal)
     let (steps, continuation) = AsyncStream<Step>.makeStream()
@@ -49,7 +49,7 @@ struct ScreenShow<Content: ScreenContent> {
 
   private var time: Double { start.duration(to: clock.now) / .seconds(1) }
 
-  /// Returns at the end, with the signal that asked for it, if one did.
+  /// Returns at the end with the signal that caused it, if any.
   private mutating func draw(
     _ steps: AsyncStream<Step>, on screen: Screen, later: @escaping @Sendable () -> Void
   ) async -> Int32? {
@@ -61,7 +61,7 @@ struct ScreenShow<Content: ScreenContent> {
       case .screen(.key(UInt8(ascii: "q"))), .screen(.key(UInt8(ascii: "Q"))), .screen(.key(0x04)), .screen(.hangUp):
         return nil
       case .screen(.ending(let signal)): return signal
-      // Ctrl-L has always meant this.
+      // Ctrl-L redraws, by convention.
       case .screen(.redraw), .screen(.key(0x0C)):
         screen.take()
         terminal.write(painter.startAnew())
@@ -84,7 +84,7 @@ struct ScreenShow<Content: ScreenContent> {
       } else if !isDrawingLater {
         isDrawingLater = true
         Task {
-          // Nobody cancels it, so the pause ends by itself.
+          // It is never cancelled, so the pause ends by itself.
           try? await Task.sleep(for: .seconds(Self.interval))
           later()
         }

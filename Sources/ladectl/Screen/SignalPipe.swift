@@ -1,10 +1,10 @@
 import Dispatch
 import Glibc
 
-/// Signals as values, for a program that has something to put in order before it obeys them.
+/// Signals as values, for a program that has to clean up before it obeys them.
 ///
-/// A handler may do next to nothing, so it writes the signal's number into a pipe, and a dispatch source reads it: the
-/// self-pipe of old, for dispatch's own signal sources miss signals that another thread takes.
+/// A signal handler may do very little, so it writes the signal's number to a pipe that a dispatch source reads: the classic
+/// self-pipe. Dispatch's own signal sources miss signals delivered to another thread.
 final class SignalPipe: Sendable {
   /// The write end. Set once, before the first handler is installed, and only read by handlers.
   private nonisolated(unsafe) static var writeEnd: Int32 = -1
@@ -12,8 +12,7 @@ final class SignalPipe: Sendable {
   /// Set once; a dispatch source's own queue guards it.
   private nonisolated(unsafe) let source: any DispatchSourceRead
 
-  /// Hands over these signals from now on, for as long as the process lives; nil where there is no pipe to be had. One a
-  /// process.
+  /// Delivers these signals from now on, for the life of the process; nil if no pipe can be created. At most one per process.
   init?(_ signals: [Int32], _ body: @escaping @Sendable (Int32) -> Void) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -33,13 +32,13 @@ final class SignalPipe: Sendable {
     for signal in signals { Self.install(signal) }
   }
 
-  /// Takes a signal over, again after it was left to its default.
+  /// Handles a signal, also again after its default action was restored.
   static func install(_ number: Int32) {
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { number in
       let kept = errno
       var byte = UInt8(truncatingIfNeeded: number)
-      // A pipe that is full has enough to tell.
+      // If the pipe is full, enough signals are pending.
       _ = write(SignalPipe.writeEnd, &byte, 1)
       errno = kept
     }
@@ -47,10 +46,10 @@ final class SignalPipe: Sendable {
     sigaction(number, &action, nil)
   }
 
-  /// Does to this process what the signal does by default; returns when the process goes on after a stop.
+  /// Performs the signal's default action on this process; returns when the process continues after a stop.
   static func obey(_ number: Int32) {
     signal(number, SIG_DFL)
-    // Dispatch's threads have signals blocked; this one has to take it before `raise` returns.
+    // Dispatch's threads block signals; unblock it, so that it is delivered before `raise` returns.
     var only = sigset_t()
     sigemptyset(&only)
     sigaddset(&only, number)

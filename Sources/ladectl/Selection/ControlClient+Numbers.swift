@@ -1,8 +1,8 @@
 import ControlAPI
 
 extension ControlClient {
-  /// The jobs that are meant: those named one by one whether they are there or not, for asking for one that isn't is an
-  /// error; of a range those that there are. Each once, in the order in which they were named.
+  /// The selected jobs, each once, in the given order. Individually named jobs are included even if they don't exist, which is an
+  /// error later; a range includes only existing jobs.
   func numbers(_ named: [JobNumbers]) async throws -> [Int64] {
     var numbers: [Int64] = []
     var seen: Set<Int64> = []

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// Jobs by their numbers, as one gives them on a command line: `12`, `12-20`, `7,9,12-20`.
+/// Job numbers on the command line: `12`, `12-20`, `7,9,12-20`.
 struct JobNumbers: Sendable, Hashable {
   let ranges: [ClosedRange<Int64>]
 
-  /// Reads it.
-  /// - Throws: `ValidationError` with the forms that there are.
+  /// Parses it.
+  /// - Throws: `ValidationError` that lists the accepted forms.
   init(parsing text: String) throws {
     ranges = try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       let ends = part.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(Self.number)
@@ -21,7 +21,7 @@ struct JobNumbers: Sendable, Hashable {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
   }
 
-  /// The numbers that were given one by one; nil where there is a range among them.
+  /// The numbers if all are given individually; nil if there is a range.
   static func singles(_ numbers: [JobNumbers]) -> [Int64]? {
     let ranges = numbers.flatMap(\.ranges)
     return ranges.allSatisfy { $0.count == 1 } ? ranges.map(\.lowerBound) : nil

@@ -1,12 +1,12 @@
 import ControlAPI
 
 extension JobSelection {
-  /// Whatever hasn't ended.
+  /// All jobs that haven't ended.
   static var unfinished: JobSelection { JobSelection(states: JobState.allCases.filter { !$0.isEnded }) }
 }
 
 extension JSONShape {
-  /// What every verb that changes jobs writes.
+  /// The output of every verb that changes jobs.
   static var changes: JSONShape {
     .either("a JobList of the jobs as they are now", "a JobChangeResult", when: "with --all or a range")
   }

@@ -1,6 +1,6 @@
-/// Fields as CSV (RFC 4180), with the line ends of this system.
+/// Fields as CSV (RFC 4180), with the system's line endings.
 enum CSVText {
-  /// One record, with quotes where a field needs them. An empty text is quoted, so that it differs from a missing one.
+  /// One record, quoting fields where needed. An empty string is quoted, to distinguish it from a missing value.
   static func line(_ fields: [String?]) -> String {
     fields.map { field in
       guard let field else { return "" }

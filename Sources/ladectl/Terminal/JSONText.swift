@@ -1,9 +1,9 @@
 import ControlAPI
 import FoundationEssentials
 
-/// Values as JSON for people and for `jq`: on several lines, keys in order.
+/// Values as JSON for people and for `jq`: indented, with sorted keys.
 enum JSONText {
-  /// A value on one line, for a stream of them; keys in order, too.
+  /// A value on one line, for streams; also with sorted keys.
   static func line(_ value: some Encodable) throws -> String {
     String(decoding: try WireFormat.encode(value, sorted: true), as: UTF8.self) + "\n"
   }

@@ -1,6 +1,6 @@
 extension String {
-  /// The text without anything that a terminal would obey: what comes out of files must not move the cursor. Control
-  /// characters become their pictures (U+2400…), other invisible controls the replacement character.
+  /// The text without control sequences, so that data from files can't control the terminal. Control characters become their
+  /// pictures (U+2400…), other invisible controls the replacement character.
   var printable: String {
     guard unicodeScalars.contains(where: \.isControl) else { return self }
     var text = ""

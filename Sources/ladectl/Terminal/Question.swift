@@ -1,6 +1,6 @@
-/// A question to whoever sits at the terminal. It goes to standard error, for the output may go somewhere else.
+/// A question to the user at the terminal. It goes to standard error, since the output may be redirected.
 enum Question {
-  /// Whether the answer is yes; anything else, and no answer at all, is no.
+  /// Whether the answer is yes; anything else, including no answer, is no.
   static func ask(_ question: String) -> Bool {
     StandardError.write("\(question) [y/N] ")
     guard let answer = readLine(strippingNewline: true) else {

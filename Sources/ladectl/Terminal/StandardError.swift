@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard error, for what must not get into a result. Where even that can't be written there is nobody to tell.
+/// Standard error, for text that doesn't belong to the result. A failure to write there can't be reported anywhere.
 enum StandardError {
   static func write(_ text: String) {
     var bytes = Array(text.utf8)[...]

@@ -1,8 +1,8 @@
 import ControlAPI
 
-/// How text is set off: colours where they are wanted, characters beyond ASCII where they can be shown.
+/// Text styles: colours where wanted, characters beyond ASCII where the terminal can show them.
 struct Style: Sendable, Hashable {
-  /// A terminal's colours and weights, by their SGR number (ECMA-48).
+  /// A terminal's colours and weights by SGR number (ECMA-48).
   enum Ink: Int, Sendable {
     case bold = 1
     case dim = 2

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Standard output, and what it can show.
+/// Standard output and its capabilities.
 struct Terminal: Sendable {
   /// Whether it is a terminal that understands cursor movements.
   let isInteractive: Bool
   let style: Style
-  /// How wide a line may be; nil where it may be as long as it likes, as in a pipe.
+  /// The maximum width of a line; nil for no limit, as in a pipe.
   let width: Int?
 
-  /// What standard output is and what the environment says about it.
+  /// Detects the capabilities of standard output from its type and the environment.
   init() {
     func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     isInteractive = isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(variable("TERM") ?? "")
@@ -19,17 +19,17 @@ struct Terminal: Sendable {
     width = isInteractive ? Self.size()?.columns ?? variable("COLUMNS").flatMap { Int($0) } ?? 80 : nil
   }
 
-  /// The columns and rows of the terminal as they are now; nil where it doesn't say.
+  /// The current size of the terminal; nil if unknown.
   static func size() -> (columns: Int, rows: Int)? {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Whether somebody can be asked: there is a terminal at both ends.
+  /// Whether the user can be asked: input and output are a terminal.
   var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-  /// Writes all of a text. When nobody reads any more, as after `| head`, the program ends as others do, by SIGPIPE.
+  /// Writes all of a text. If the reader has gone, as after `| head`, SIGPIPE ends the program as usual.
   func write(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {

@@ -1,7 +1,7 @@
-/// Columns under headings, aligned, two spaces apart.
+/// A table of aligned columns under headings, two spaces apart.
 ///
-/// Where the lines have a limit, the widest columns give way first and are cut with `…`, and the last columns are left out
-/// where there isn't a character for each; without a limit nothing is cut.
+/// If the width is limited, the widest columns shrink first and are truncated with `…`; if there isn't room for a character per
+/// column, the last columns are dropped. Without a limit nothing is truncated.
 struct TextTable: Sendable {
   enum Alignment: Sendable {
     case left
@@ -36,7 +36,7 @@ struct TextTable: Sendable {
   let columns: [Column]
   var rows: [[Cell]]
 
-  /// The table's lines, the headings first; each line ends in a newline and has no spaces before it.
+  /// The table's lines, headings first; each ends in a newline without trailing spaces.
   func rendered(width: Int?, style: Style) -> String {
     let shown = width.map { min(columns.count, max(($0 + Self.gap) / (1 + Self.gap), 1)) } ?? columns.count
     let widths = fitted(Array(naturalWidths.prefix(shown)), into: width)
@@ -55,7 +55,7 @@ struct TextTable: Sendable {
     guard let width else { return natural }
     let room = max(width - Self.gap * (natural.count - 1), natural.count)
     guard natural.reduce(0, +) > room else { return natural }
-    // The greatest width that no column may pass, found from the narrowest column on: what those don't use is shared.
+    // The maximum width of a column, found from the narrowest column up: unused width is shared by the rest.
     var left = room
     var limit = 0
     for (index, width) in natural.sorted().enumerated() {
@@ -75,7 +75,7 @@ struct TextTable: Sendable {
       let shown = cell.text.truncated(to: widths[index])
       let isLast = index == widths.count - 1
       let right = columns[index].alignment == .right
-      // Spaces stay outside the ink, and none at a line's end.
+      // Padding stays outside the colour, and lines have no trailing spaces.
       let spaces = String(repeating: " ", count: max(0, widths[index] - shown.displayWidth))
       text += right ? spaces + style(shown, cell.ink) : style(shown, cell.ink) + (isLast ? "" : spaces)
       if !isLast { text += String(repeating: " ", count: Self.gap) }

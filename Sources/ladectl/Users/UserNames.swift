@@ -1,8 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The names of this system's users. The daemon names them by their numbers, which stay; people know them by name, as `ls -l`
-/// shows them.
+/// The names of this system's users. The daemon uses numbers, which don't change; people prefer names, as in `ls -l`.
 final class UserNames: Sendable {
   static let system = UserNames { number in
     var record = passwd()
@@ -15,12 +14,12 @@ final class UserNames: Sendable {
   }
 
   private let name: @Sendable (UInt32) -> String?
-  /// A list of jobs may have thousands of a few users.
+  /// A cache: a list may have thousands of jobs from a few users.
   private let known = Mutex<[UInt32: String?]>([:])
 
   init(_ name: @escaping @Sendable (UInt32) -> String?) { self.name = name }
 
-  /// `cancelled by user 1000` as `cancelled by anna`; who isn't known here stays a number.
+  /// `cancelled by user 1000` as `cancelled by anna`; unknown users stay numbers.
   func naming(_ text: String) -> String {
     guard text.contains("user ") else { return text }
     return text.replacing(/\buser (\d{1,10})\b/) { match in
@@ -39,6 +38,6 @@ final class UserNames: Sendable {
 }
 
 extension String {
-  /// The text with the names of users in place of their numbers.
+  /// The text with user names instead of numbers.
   var namingUsers: String { UserNames.system.naming(self) }
 }

@@ -1,7 +1,7 @@
 import ControlAPI
 import Synchronization
 
-/// What `watch` writes where there is no terminal to draw on: a line for each change of a job's state, without end.
+/// The output of `watch` without a terminal: an endless stream with a line per change of a job's state.
 final class WatchLines: Sendable {
   private struct Told: Equatable {
     let state: JobState
@@ -9,14 +9,14 @@ final class WatchLines: Sendable {
   }
 
   private let session: Session
-  /// How each job that goes on was told last, so that its progress makes no lines.
+  /// The last reported state of each unfinished job, so that mere progress writes nothing.
   private let told = Mutex<[Int64: Told]>([:])
 
   init(_ session: Session) {
     self.session = session
   }
 
-  /// Writes until the daemon ends.
+  /// Writes until the daemon stops.
   /// - Throws: ``ControlClientError``.
   func run() async throws {
     while true {

@@ -1,41 +1,41 @@
 import ControlAPI
 import FoundationEssentials
 
-/// What `watch` shows, as far as it is known. Knows neither the daemon nor the terminal.
+/// The data that `watch` shows. Independent of daemon and terminal.
 ///
-/// It keeps the jobs that run and the last that ended, not those that wait: of them the lanes' counts tell, so that a
-/// queue of a million jobs costs no more than one of ten.
+/// It keeps the running jobs and the last ones that ended. Waiting jobs appear only in the lanes' counts, so that a queue of a
+/// million jobs costs no more than one of ten.
 struct WatchState: Sendable {
-  /// The most ended jobs that are kept: no terminal shows more.
+  /// The maximum number of ended jobs to keep: no terminal shows more.
   static let remembered = 100
 
-  /// The daemon's own words of itself; nil until it has answered.
+  /// The daemon's status; nil until it has answered.
   private(set) var status: Status?
-  /// Why there is no connection; nil while there is one.
+  /// The reason for a lost connection; nil while connected.
   private(set) var trouble: String?
   private(set) var meters: [Int64: RateMeter] = [:]
   private var runningJobs: [Int64: Job] = [:]
-  /// Jobs that ended, or whose attempt failed; the latest first.
+  /// Jobs that ended or whose attempt failed, latest first.
   private(set) var recent: [Job] = []
 
-  /// The jobs that run, by their numbers.
+  /// The running jobs by number.
   var running: [Job] { runningJobs.values.sorted { $0.id < $1.id } }
 
-  /// Takes in how the daemon is.
+  /// Adds the daemon's status.
   mutating func note(_ status: Status) {
     self.status = status
     trouble = nil
   }
 
-  /// Takes in that the daemon doesn't answer any more.
+  /// Records that the daemon doesn't answer any more.
   mutating func lost(_ why: String) {
     trouble = why
-    // Nobody knows how far they have come by now.
+    // Their progress is unknown by now.
     runningJobs = [:]
     meters = [:]
   }
 
-  /// Takes in all there is, after connecting.
+  /// Adds all jobs after connecting.
   mutating func begin(running: [Job], recent: [Job]) {
     runningJobs = [:]
     let meters = meters
@@ -47,10 +47,10 @@ struct WatchState: Sendable {
     self.recent = Array(recent.sorted(by: Self.isLater).prefix(Self.remembered))
   }
 
-  /// Takes in a job as it is now.
-  /// - Parameter time: seconds from any fixed moment on.
+  /// Adds a job's current state.
+  /// - Parameter time: seconds since any fixed moment.
   mutating func note(_ job: Job, at time: Double) {
-    // An event from before the daemon was asked may come after its answer.
+    // An event from before the request may arrive after its answer.
     if let known = runningJobs[job.id] ?? recent.first(where: { $0.id == job.id }) {
       guard known.attempt <= job.attempt else { return }
       guard !known.state.isEnded || job.state.isEnded || known.attempt < job.attempt else { return }

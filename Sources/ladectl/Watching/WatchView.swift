@@ -1,20 +1,20 @@
 import ControlAPI
 import FoundationEssentials
 
-/// One picture of what `watch` knows, for a terminal of some size: the daemon, its lanes, the jobs that run with their
-/// bars, the last that ended. Makes text only; no line is wider than the terminal, and there are no more than it has rows.
+/// The view of `watch` for a terminal size: the daemon, its lanes, running jobs with progress bars, the last jobs that ended. Only
+/// produces text, never wider or higher than the terminal.
 ///
-/// What doesn't fit gives way in this order: ended jobs, lanes, running jobs; what runs beyond the rows is counted.
+/// If space is short, it drops ended jobs first, then lanes, then running jobs; hidden running jobs are counted.
 struct WatchView: Sendable {
   let state: WatchState
   let columns: Int
   let rows: Int
   let style: Style
 
-  /// The lines, the first at the top.
+  /// The lines from top to bottom.
   func lines(at now: Date) -> [String] {
     guard rows > 3 else { return Array(([header(at: now)] + running(rows - 1)).prefix(max(rows, 0))) }
-    // The first row and the last are the header and the keys.
+    // The first and last rows are the header and the key help.
     var left = rows - 2
     var body: [String] = []
     func add(_ title: String, _ lines: [String]) {
@@ -22,7 +22,7 @@ struct WatchView: Sendable {
       body += [style(title.truncated(to: columns), .bold)] + lines
       left -= lines.count + 1
     }
-    // Two rows for the first job that runs and its title, two for the first that ended, as far as there is room.
+    // Reserve two rows for the running jobs and their title, and two for the ended ones, if there is room.
     let lanes = lanes(max(left - 4, 0) / 2)
     if lanes.count > 1 {
       body += lanes
@@ -65,7 +65,7 @@ struct WatchView: Sendable {
     return text + style(clock, .dim)
   }
 
-  /// The table's heading and at most so many lanes.
+  /// The table's heading and at most `count` lanes.
   private func lanes(_ room: Int) -> [String] {
     guard let status = state.status, room > 0 else { return [] }
     let table = StatusSheet(status: status).lanes.rendered(width: columns, style: style)
@@ -93,7 +93,7 @@ struct WatchView: Sendable {
     state.recent.prefix(max(room, 0)).map { job in
       let line = ProgressLine(job)
       let time = job.endedAt.map { String(Quantity.time($0).suffix(8)) + "  " } ?? ""
-      // Cut without colours: an escape sequence has no width, and half of one is none.
+      // Truncate before colouring, since escape sequences have no width and must stay whole.
       let plain = (time + line.sentence(style: .plain, isBrief: true)).truncated(to: columns)
       let state = job.state.rawValue
       guard let range = plain.firstRange(of: " \(state)") else { return plain }
@@ -103,7 +103,7 @@ struct WatchView: Sendable {
 
   private var keys: String { style("q leaves; the jobs go on".truncated(to: columns), .dim) }
 
-  /// The columns of a text of one ink.
+  /// The columns of a text in one colour.
   private func visibleWidth(_ text: String) -> Int {
     guard text.hasPrefix("\u{1B}["), let start = text.firstIndex(of: "m") else { return text.displayWidth }
     return text[text.index(after: start)...].replacing("\u{1B}[0m", with: "").displayWidth

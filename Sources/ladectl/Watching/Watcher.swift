@@ -1,9 +1,9 @@
 import ControlAPI
 import FoundationEssentials
 
-/// Shows a daemon at work on the whole terminal until somebody has seen enough. A daemon that goes away is waited for.
+/// Shows a daemon at work on the full screen until the user quits. If the daemon goes away, it waits for it to return.
 struct Watcher: Sendable {
-  /// What makes another picture.
+  /// The changes to display.
   enum Change: Sendable {
     case status(Status)
     case all(running: [Job], recent: [Job])
@@ -11,7 +11,7 @@ struct Watcher: Sendable {
     case lost(String)
   }
 
-  /// The picture of what is known.
+  /// The current view.
   struct Content: ScreenContent {
     var state: WatchState
     let style: Style
@@ -39,8 +39,8 @@ struct Watcher: Sendable {
     self.session = session
   }
 
-  /// Draws until a key or a signal ends it; a signal is obeyed once the terminal is given back.
-  /// - Throws: ``ControlClientError`` when the daemon can't be talked to in the first place.
+  /// Draws until a key or a signal ends it; a signal takes effect after the terminal is restored.
+  /// - Throws: ``ControlClientError`` if the first connection fails.
   func run() async throws {
     var state = WatchState()
     state.note(try await session.client.status())
@@ -50,7 +50,7 @@ struct Watcher: Sendable {
     ])
   }
 
-  /// Hands over the jobs' changes, and connects again whenever that is possible.
+  /// Delivers the jobs' changes, and reconnects whenever possible.
   private func follow(_ hand: @escaping @Sendable (Change) -> Void) async {
     while !Task.isCancelled {
       do {
@@ -76,7 +76,7 @@ struct Watcher: Sendable {
       } catch is CancellationError {
         return
       } catch {
-        // Nothing that waiting mends, such as another version: told, and tried again when there was time to mend it.
+        // Waiting doesn't help, for example with another version: show it, and retry later.
         hand(.lost(Self.words(of: error)))
         do { try await Task.sleep(for: .seconds(5)) } catch { return }
       }
@@ -94,7 +94,7 @@ struct Watcher: Sendable {
     return .all(running: running.jobs, recent: recent.jobs)
   }
 
-  /// The lanes and their counts, once a second. That the daemon is away is for ``follow(_:)`` to say.
+  /// The lanes and their counts, once a second. ``follow(_:)`` reports a lost connection.
   private func askNowAndThen(_ hand: @escaping @Sendable (Change) -> Void) async {
     while !Task.isCancelled {
       do {

@@ -3,7 +3,7 @@ import ControlAPI
 import Foundation
 
 extension Ladectl {
-  /// `ladectl batch`: groups of jobs.
+  /// `ladectl batch`: commands for batches of jobs.
   struct BatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "batch", abstract: "Make groups of jobs that have one progress, and a job that runs after them all.",
@@ -156,7 +156,7 @@ extension Batch {
     return title + ": jobs \(numbers)" + (callback.map { ", then job \($0)" } ?? "") + "\n"
   }
 
-  /// How it stands, on some lines.
+  /// Its status on several lines.
   fileprivate var sheet: String {
     let ended = total - pending
     var text = "\(title), of \(submittedBy.namingUsers.printable), \(Quantity.time(submittedAt))\n"

@@ -3,12 +3,12 @@ import ControlAPI
 import Glibc
 
 extension Ladectl {
-  /// `ladectl config`: the daemon's configuration.
+  /// `ladectl config`: commands for the daemon's configuration.
   struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "config", abstract: "Look at the daemon's configuration.", subcommands: [Check.self])
 
-    /// `ladectl config check`: whether it is good.
+    /// `ladectl config check`: validates it.
     struct Check: ControlCommand {
       static let configuration = verb(
         "check", "Say what is wrong with the configuration, before the daemon works by it.",

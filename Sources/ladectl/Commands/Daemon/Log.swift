@@ -3,7 +3,7 @@ import ControlAPI
 import FoundationEssentials
 
 extension Ladectl {
-  /// `ladectl log`: what the daemon logs.
+  /// `ladectl log`: prints the daemon's log.
   struct Log: ControlCommand {
     static let configuration = verb(
       "log", "Show the daemon's last log lines, of a job or of all; with -f go on with what comes.",
@@ -44,7 +44,7 @@ extension Ladectl {
       var query = LogQuery(job: job, level: level, limit: lines)
       guard follow else {
         let page = try await session.client.log(query)
-        // Of a job that isn't there nothing is logged either, and that is another thing to know.
+        // A job that doesn't exist has no log lines either; tell the two apart.
         if let job, page.lines.isEmpty { _ = try await session.client.job(job) }
         let nothing = job.map {
           "Of job \($0) no line is kept that was logged; see 'ladectl show \($0)', or 'journalctl -u laded JOB_ID=\($0)'.\n"
@@ -61,7 +61,7 @@ extension Ladectl {
           session.terminal.write(session.json ? try JSONText.line(line) : Self.text(line, session))
           return true
         }
-        // We were too slow: on from where we are, so that nothing is left out that the daemon still has.
+        // This client was too slow: continue from here, so that it misses nothing that the daemon still has.
         query.after = await last.number
         query.limit = LogQuery.maximumLimit
       }

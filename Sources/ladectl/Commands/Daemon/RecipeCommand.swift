@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl recipe`: the configuration's recipes.
+  /// `ladectl recipe`: commands for recipes.
   struct RecipeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "recipe", abstract: "Show the recipes, and try what one makes of a file.",
@@ -27,7 +27,7 @@ extension Ladectl {
       }
     }
 
-    /// `ladectl recipe test`: what an import would do.
+    /// `ladectl recipe test`: shows what an import would do.
     struct Test: ControlCommand {
       static let configuration = verb(
         "test", "Say what an import would make of a file, or of its beginning. No job is made, and nothing is changed.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl reload`: puts a changed configuration in force.
+  /// `ladectl reload`: applies a changed configuration.
   struct ReloadCommand: ControlCommand {
     static let configuration = verb(
       "reload", "Have the daemon read its configuration again, and work by it.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl schedule`: what the configuration makes jobs of by the calendar.
+  /// `ladectl schedule`: commands for schedules.
   struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "schedule", abstract: "Show what is done by the calendar.", subcommands: [List.self],
@@ -48,7 +48,7 @@ extension ScheduleList {
 }
 
 extension Schedule {
-  /// Its calendar expressions, each with its zone where that is said.
+  /// Its calendar expressions, each with its time zone if it has one.
   fileprivate var when: String {
     let zones = timeZones.count == calendar.count ? timeZones : Array(repeating: "", count: calendar.count)
     return zip(calendar, zones).map { expression, zone in

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl stats`: how the daemon fares, in numbers.
+  /// `ladectl stats`: prints the daemon's statistics.
   struct StatsCommand: ControlCommand {
     static let configuration = verb(
       "stats", "Show how the daemon fares: jobs and records by the minute, and how long things take.",
@@ -20,7 +20,7 @@ extension Ladectl {
   }
 }
 
-/// The daemon's numbers in words and tables.
+/// The daemon's statistics as text and tables.
 struct StatsSheet: Sendable {
   let stats: Stats
 
@@ -33,7 +33,7 @@ struct StatsSheet: Sendable {
     return text
   }
 
-  /// Of a daemon that has just been started the last hour is the last minute: that is said once.
+  /// For a daemon that has just started, the last hour equals the last minute; print it once.
   private var rates: TextTable {
     let rates = stats.rates.enumerated().filter { index, rate in
       index == 0 || Quantity.duration(rate.seconds) != Quantity.duration(stats.rates[index - 1].seconds)

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl status`: how the daemon is.
+  /// `ladectl status`: prints the daemon's status.
   struct StatusCommand: ControlCommand {
     static let configuration = verb(
       "status", "Show the daemon's lanes, jobs and stores.", json: .document("a Status"))

@@ -1,6 +1,6 @@
 import ControlAPI
 
-/// The daemon's status in words and tables.
+/// The daemon's status as text and tables.
 struct StatusSheet: Sendable {
   let status: Status
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl version`: which versions there are on both sides.
+  /// `ladectl version`: prints the versions of client and daemon.
   struct Version: ControlCommand {
     static let configuration = verb(
       "version", "Show the versions of ladectl and of the daemon that runs.",

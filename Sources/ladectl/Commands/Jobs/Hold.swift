@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl hold`: keeps jobs from being started.
+  /// `ladectl hold`: prevents jobs from starting.
   struct Hold: ControlCommand {
     static let configuration = verb(
       "hold", "Keep jobs from being started until they are released.",

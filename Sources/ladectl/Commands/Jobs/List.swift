@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl list`: the jobs, newest first.
+  /// `ladectl list`: lists jobs, newest first.
   struct List: ControlCommand {
     static let configuration = verb(
       "list", "List jobs, newest first.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl priority`: moves jobs forward or back in their lanes.
+  /// `ladectl priority`: changes the priority of jobs.
   struct Priority: ControlCommand {
     static let configuration = verb(
       "priority", "Change the priority of jobs: the higher, the earlier.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl rejects`: why a job rejected records.
+  /// `ladectl rejects`: explains why a job rejected records.
   struct Rejects: ControlCommand {
     static let configuration = verb(
       "rejects", "Show why a job rejected records: grouped by reason, with the first of each.",

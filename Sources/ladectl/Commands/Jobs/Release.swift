@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl release`: lets held jobs be started.
+  /// `ladectl release`: releases jobs on hold.
   struct Release: ControlCommand {
     static let configuration = verb(
       "release", "Let jobs that are held be started.", "With --all: whatever is held.", json: .changes)

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl remove`: forgets jobs that have ended.
+  /// `ladectl remove`: removes jobs that have ended.
   struct Remove: ControlCommand {
     static let configuration = verb(
       "remove", "Forget jobs that have ended.",

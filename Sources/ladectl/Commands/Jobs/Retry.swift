@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl retry`: runs jobs again that have failed.
+  /// `ladectl retry`: runs failed jobs again.
   struct Retry: ControlCommand {
     static let configuration = verb(
       "retry", "Run jobs again that were discarded or cancelled, or at once one that waits for its next attempt.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl show`: everything about jobs.
+  /// `ladectl show`: prints everything about jobs.
   struct Show: ControlCommand {
     static let configuration = verb(
       "show", "Show everything about jobs: their steps, why they are as they are, where their rejects are.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl wait`: until jobs have ended.
+  /// `ladectl wait`: waits until jobs have ended.
   struct Wait: ControlCommand {
     static let configuration = verb(
       "wait", "Wait until jobs have ended, and show how they come along.",

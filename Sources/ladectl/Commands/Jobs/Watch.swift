@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl watch`: the daemon at work, on the whole terminal.
+  /// `ladectl watch`: a full-screen view of the daemon at work.
   struct Watch: ControlCommand {
     static let configuration = verb(
       "watch", "Watch the daemon at work: its lanes, the jobs that run, the last that ended.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl drain`: pauses the lanes, and waits until nothing runs.
+  /// `ladectl drain`: pauses the lanes and waits until no job runs.
   struct Drain: ControlCommand {
     static let configuration = verb(
       "drain", "Start no more jobs, and wait until those that run have ended.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl lane`: the lanes, and how many jobs run in them at once.
+  /// `ladectl lane`: commands for lanes.
   struct LaneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "lane", abstract: "Show the lanes, and change how many of their jobs run at once.",
@@ -52,7 +52,7 @@ extension Ladectl {
       }
     }
 
-    /// A number of jobs, or nil for what the configuration says.
+    /// A number of jobs, or nil for the configured one.
     struct Number: Sendable, Hashable {
       let value: Int?
 

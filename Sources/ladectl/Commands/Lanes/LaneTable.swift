@@ -1,7 +1,7 @@
 import ControlAPI
 
 extension LaneList {
-  /// The lanes as `ladectl lane list` shows them.
+  /// The lanes as `ladectl lane list` prints them.
   var table: TextTable {
     TextTable(
       columns: [
@@ -19,7 +19,7 @@ extension LaneList {
 }
 
 extension Lane {
-  /// How many at once, and what the configuration says where that is something else.
+  /// The concurrency, with the configured one if that differs.
   fileprivate var atOnce: String {
     concurrency == configuredConcurrency ? "\(concurrency)" : "\(concurrency) (not \(configuredConcurrency))"
   }
@@ -31,7 +31,7 @@ extension Lane {
       + (pausedAt.map { ", \(Quantity.time($0))" } ?? "")
   }
 
-  /// The lane in words, after it was changed.
+  /// The lane as text after a change.
   var sentence: String {
     let running = counts[JobState.running.rawValue] ?? running.count
     let still = running > 0 ? ", \(Quantity.count(running, "job")) still running" : ""

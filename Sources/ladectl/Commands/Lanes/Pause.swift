@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl pause`: starts no more jobs.
+  /// `ladectl pause`: pauses lanes, so that they start no more jobs.
   struct Pause: ControlCommand {
     static let configuration = verb(
       "pause", "Start no more jobs, in some lanes or in all.",
@@ -27,7 +27,7 @@ extension Ladectl {
 }
 
 extension ControlClient {
-  /// Does something with each of these lanes.
+  /// Applies a change to each of these lanes.
   func each(_ names: [String], _ change: (ControlClient, String) async throws -> Lane) async throws -> LaneList {
     var list = LaneList(lanes: [])
     for name in names { list.lanes.append(try await change(self, name)) }

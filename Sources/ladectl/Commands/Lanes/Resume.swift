@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl resume`: starts jobs again.
+  /// `ladectl resume`: resumes lanes.
   struct Resume: ControlCommand {
     static let configuration = verb(
       "resume", "Start jobs again that were paused, in some lanes or in all.",

@@ -3,7 +3,7 @@ import Foundation
 import Importing
 
 extension Ladectl.Model {
-  /// `ladectl model infer`: a model of files. Needs no daemon.
+  /// `ladectl model infer`: infers a model from files. Needs no daemon.
   struct Infer: ReportingCommand {
     static let configuration = Ladectl.verb(
       "infer", "Find the model of files: types, keys, and references between them.",
@@ -39,7 +39,7 @@ extension Ladectl.Model {
 
     @OptionGroup var output: OutputOptions
 
-    /// Where the model goes; nil when it is only shown.
+    /// The output path; nil to only print the model.
     private var destination: String? { modelPath ?? name.map { $0 + ".xcdatamodel" } }
 
     func validate() throws {
@@ -62,7 +62,7 @@ extension Ladectl.Model {
       do {
         let values = Dictionary(grouping: option, by: \.name).mapValues { $0.map(\.value) }
         let writer = destination.map { (path: $0, isThere: FileManager.default.fileExists(atPath: $0)) }
-        // Said before the files are read, which may take a while.
+        // Checked before reading the files, which may take a while.
         if let writer, writer.isThere, !force { throw InferenceError.exists(path: writer.path) }
         model = try ModelInference(reader: ReaderOptions(named: values)).run(files)
         if let writer { try ModelFileWriter(model.definitions).write(to: writer.path, overwrites: force) }
@@ -76,7 +76,7 @@ extension Ladectl.Model {
       }
     }
 
-    /// What was found, and where it was written.
+    /// The result, and where it was written.
     private struct Result: Encodable {
       let model: String?
       let inferred: InferredModel

@@ -4,12 +4,12 @@ import Foundation
 import ManagedObjects
 
 extension Ladectl {
-  /// `ladectl model`: what models say. Needs no daemon.
+  /// `ladectl model`: commands for models. Needs no daemon.
   struct Model: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Look at object models, and make them of files.", subcommands: [Show.self, Infer.self])
 
-    /// `ladectl model show`: one model.
+    /// `ladectl model show`: prints a model.
     struct Show: ReportingCommand {
       static let configuration = verb(
         "show", "Show a model's entities, attributes, relationships and warnings.", json: .local("the model's summary"))

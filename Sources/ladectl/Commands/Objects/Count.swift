@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl count`: how many objects there are.
+  /// `ladectl count`: counts objects.
   struct Count: ControlCommand {
     static let configuration = verb("count", "Count objects of an entity.", json: .document("an ObjectCount"))
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl fetch`: objects of an entity.
+  /// `ladectl fetch`: prints objects of an entity.
   struct Fetch: ControlCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable, Sendable {
       case table

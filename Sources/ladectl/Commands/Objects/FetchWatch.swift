@@ -1,13 +1,13 @@
 import ControlAPI
 import Synchronization
 
-/// The result of a standing query, which changes as the store does: on a terminal a table over the whole screen, in a pipe
-/// what came, went and changed, line by line.
+/// The live result of a standing query: on a terminal a full-screen table, in a pipe a line for each insertion, deletion and
+/// change.
 struct FetchWatch: Sendable {
   let session: Session
   let query: WatchQuery
 
-  /// Shows until a key, a signal or the daemon ends it.
+  /// Runs until a key, a signal or the daemon ends it.
   /// - Throws: ``ControlClientError``.
   func run() async throws {
     if session.terminal.isInteractive, !session.json { try await draw() } else { try await write() }
@@ -36,7 +36,7 @@ struct FetchWatch: Sendable {
         rows = changes.applied(to: rows)
         return .soon
       case .event(.problem(let problem)): failure = ControlClientError.refused(problem)
-      // The query is put anew, and its result comes whole.
+      // The query starts again, and its whole result arrives.
       case .event(.lagged): return .soon
       case .failed(let error): failure = error
       }
@@ -101,7 +101,7 @@ struct FetchWatch: Sendable {
     }
   }
 
-  /// `+ name=Ada, age=36` for what came, `-` for what went, `~` for what changed.
+  /// `+ name=Ada, age=36` for an insertion, `-` for a deletion, `~` for a change.
   private static func lines(_ changes: WatchChanges, _ columns: [String]) -> String {
     changes.changes.filter { $0.kind != .move || $0.values != nil }.map { change in
       let mark =

@@ -2,7 +2,7 @@ import ControlAPI
 import FoundationEssentials
 
 extension ObjectPage {
-  /// The rows as an aligned table; columns of numbers to the right.
+  /// The rows as an aligned table, with numbers right-aligned.
   var table: TextTable {
     TextTable(
       columns: columns.indices.map { index in
@@ -36,7 +36,7 @@ extension JSONValue {
     }
   }
 
-  /// The value as a field; nothing for null.
+  /// The value as a field; empty for null.
   var shown: String { text ?? "" }
 
   /// The value as a field; nil for null.
@@ -48,7 +48,7 @@ extension JSONValue {
     case .double(let value): String(value)
     case .string(let value): value
     case .array, .object:
-      // Both came as JSON, so they are JSON again.
+      // Both arrived as JSON, so they print as JSON.
       (try? WireFormat.encode(self)).map { String(decoding: $0, as: UTF8.self) }
     }
   }

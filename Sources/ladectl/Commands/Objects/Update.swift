@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl update`: gives objects new values.
+  /// `ladectl update`: sets values of objects.
   struct Update: ControlCommand {
     static let configuration = verb(
       "update", "Give the objects of an entity that match new values, in batches, validated by the model.",
@@ -24,7 +24,7 @@ extension Ladectl {
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 
-    /// Texts all of them: what they mean is the attribute's to say, and 1.50 of a decimal must stay 1.50.
+    /// All are strings: the attribute's type decides their meaning, and 1.50 for a decimal must stay 1.50.
     private var options: [String: OptionValue] {
       get throws {
         let values = try Dictionary(set.map { ($0.name, OptionValue.string($0.value)) }) { _, _ in

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlAPI
 
-/// The objects that a job is to change.
+/// Selects the objects that a job changes.
 struct WhichObjects: ParsableArguments {
   @Argument(help: "The entity.", completion: .entities)
   var entity: String
@@ -28,7 +28,7 @@ struct WhichObjects: ParsableArguments {
     }
   }
 
-  /// As the kinds of work call it.
+  /// The options under the names of the job kinds.
   var options: [String: OptionValue?] {
     [
       "where": predicate.map { .string($0) }, "all": all ? .bool(true) : nil,
@@ -36,7 +36,7 @@ struct WhichObjects: ParsableArguments {
     ]
   }
 
-  /// Makes a job of a kind, once whoever is there has said yes.
+  /// Submits a job of a kind after confirmation.
   func submit(
     _ kind: String, _ options: [String: OptionValue], _ submission: SubmissionOptions, verb: String, _ session: Session
   ) async throws {

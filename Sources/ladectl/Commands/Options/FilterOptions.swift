@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlAPI
 
-/// Which jobs, by what they are: for lists, and for changes of many at once.
+/// A filter for jobs, for lists and for bulk changes.
 struct FilterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

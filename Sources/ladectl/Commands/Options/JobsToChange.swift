@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlAPI
 
-/// Which jobs a verb changes: some by their numbers, or all that a filter finds.
+/// The jobs that a verb changes: given by number, or all that match a filter.
 struct JobsToChange: ParsableArguments {
   @Argument(
     help: ArgumentHelp("The jobs' numbers: 12, a range such as 12-20, or 7,9,12-20.", valueName: "job"),

@@ -1,13 +1,13 @@
 import ArgumentParser
 import Glibc
 
-/// How a verb's result is written.
+/// The output format of a verb.
 struct OutputOptions: ParsableArguments {
   @Flag(help: "Write the result, and an error, as JSON in the form of the control interface.")
   var json = false
 }
 
-/// Which daemon is talked to.
+/// The daemon to talk to.
 struct ConnectionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -15,7 +15,7 @@ struct ConnectionOptions: ParsableArguments {
     completion: .file())
   var socket: String?
 
-  /// The path that the option, the environment or the default says.
+  /// The path from the option, the environment or the default.
   var socketPath: String { Self.path(givenAs: socket) }
 
   static func path(givenAs option: String?) -> String {
@@ -33,7 +33,7 @@ protocol ReportingCommand: AsyncParsableCommand {
 protocol ControlCommand: ReportingCommand {
   var connection: ConnectionOptions { get }
 
-  /// Does the work with a client and a terminal.
+  /// Runs the verb with a client and a terminal.
   func run(_ session: Session) async throws
 }
 

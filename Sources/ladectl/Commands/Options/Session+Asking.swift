@@ -1,6 +1,6 @@
 extension Session {
-  /// Whether a verb that destroys something may go on: it was said beforehand, or whoever is asked says so.
-  /// - Throws: ``LocalFailure/nobodyToAsk(question:)`` where nobody can be asked.
+  /// Whether a destructive verb may proceed: confirmed by an option, or by the user when asked.
+  /// - Throws: ``LocalFailure/nobodyToAsk(question:)`` if there is no terminal.
   func mayGoOn(_ question: String, yes: Bool) throws -> Bool {
     if yes { return true }
     guard terminal.canAsk else { throw LocalFailure.nobodyToAsk(question: question) }

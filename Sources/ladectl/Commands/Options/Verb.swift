@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// What a verb writes with `--json`. The names are those of the schemas in the control interface's description
-/// (openapi.json), where each is told of member by member.
+/// The output of a verb with `--json`. The names are those of the schemas in the description of the control interface
+/// (openapi.yaml), which documents each member.
 enum JSONShape: Sendable, Hashable {
-  /// One document.
+  /// One JSON document.
   case document(String)
-  /// Documents, each on a line of its own, as things happen.
+  /// A stream of documents, one per line.
   case lines(String)
-  /// One or the other document, and when.
+  /// One of two documents, and when.
   case either(String, String, when: String)
-  /// What a program that needs no daemon tells, in words.
+  /// The output of a verb that needs no daemon, described in words.
   case local(String)
 
   /// The sentence for help and manual pages.
@@ -24,7 +24,7 @@ enum JSONShape: Sendable, Hashable {
 }
 
 extension Ladectl {
-  /// A verb's configuration, with what it writes as JSON said at the end of its description.
+  /// A verb's configuration; its description ends with its JSON output.
   static func verb(
     _ name: String, _ abstract: String, _ discussion: String = "", json: JSONShape, aliases: [String] = []
   ) -> CommandConfiguration {

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl store`: the data stores, and what keeps them in order.
+  /// `ladectl store`: commands for data stores and their maintenance.
   struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "store", abstract: "Show the stores, check them, back them up and keep them in order.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl.StoreCommand {
-  /// How closely a file is looked at.
+  /// The depth of a check.
   enum Depth: String, ExpressibleByArgument, CaseIterable { case quick, full }
 
   /// `ladectl store vacuum`.
@@ -55,7 +55,7 @@ extension Ladectl.StoreCommand {
 
   /// `ladectl store checkpoint`.
   struct Checkpoint: StoreWork {
-    /// How far it goes.
+    /// The checkpoint mode.
     enum Mode: String, ExpressibleByArgument, CaseIterable { case passive, full, restart, truncate }
 
     static let kind = "checkpoint"
@@ -136,7 +136,7 @@ extension Ladectl.StoreCommand {
 
   /// `ladectl store backup`.
   struct Backup: StoreWork {
-    /// How it is packed.
+    /// The compression.
     enum Compression: String, ExpressibleByArgument, CaseIterable { case none, gzip, zstd }
 
     static let kind = "backup"
@@ -180,6 +180,6 @@ extension Ladectl.StoreCommand {
 }
 
 extension JSONShape {
-  /// What every verb that makes a job writes.
+  /// The output of every verb that submits a job.
   static var submission: JSONShape { .either("a Job", "a JobList", when: "with --wait") }
 }

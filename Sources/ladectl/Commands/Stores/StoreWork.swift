@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlAPI
 
-/// What every kind of work on a store takes.
+/// The options of every maintenance verb.
 struct StoreWorkOptions: ParsableArguments {
   @Argument(help: "The store; the only one there is, where none is named.", completion: .stores)
   var store: String?
@@ -10,7 +10,7 @@ struct StoreWorkOptions: ParsableArguments {
   @OptionGroup(title: "The job") var submission: SubmissionOptions
 }
 
-/// Options of a kind of work by their names in its description.
+/// Options of a job kind by name.
 struct OtherOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -19,8 +19,8 @@ struct OtherOptions: ParsableArguments {
     transform: { try NamedOption(parsing: $0) })
   var option: [NamedOption] = []
 
-  /// These, and those that have names of their own; of those nil for what wasn't given.
-  /// - Throws: `ValidationError` for one that is given both ways.
+  /// These together with the dedicated options, which are nil if absent.
+  /// - Throws: `ValidationError` for an option given both ways.
   func merged(with own: [String: OptionValue?]) throws -> [String: OptionValue] {
     try NamedOption.values(option).merging(own.compactMapValues(\.self)) { _, _ in
       throw ValidationError("An option is given twice: by --option, and by an option of its own.")
@@ -28,12 +28,12 @@ struct OtherOptions: ParsableArguments {
   }
 }
 
-/// A verb that makes a job on a store. `ladectl submit --kind` could do it as well.
+/// A verb that submits a job on a store. `ladectl submit --kind` is equivalent.
 protocol StoreWork: ControlCommand {
   /// The kind of job.
   static var kind: String { get }
   var work: StoreWorkOptions { get }
-  /// The options that have names of their own; nil for those that weren't given.
+  /// The dedicated options; nil if absent.
   var options: [String: OptionValue?] { get }
 }
 
@@ -53,12 +53,12 @@ extension StoreWork {
 }
 
 extension ControlClient {
-  /// The store that is meant where none is named: the only one there is, or the only one that has the entity.
+  /// The default store: the only one, or the only one with the entity.
   /// - Throws: ``LocalFailure/severalStores(_:)``.
   func storeName(_ name: String?, having entity: String?) async throws -> String? {
     if let name { return name }
     let stores = try await status().stores.filter { store in entity.map(store.entities.contains) ?? true }
-    // Where none has the entity, the daemon says which entities there are.
+    // If no store has the entity, the daemon's error lists the entities.
     guard stores.count < 2 else { throw LocalFailure.severalStores(stores.map(\.name)) }
     return stores.first?.name
   }

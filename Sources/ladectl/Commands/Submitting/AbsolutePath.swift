@@ -1,8 +1,8 @@
 import Glibc
 
-/// Paths as the daemon, whose working directory is another, understands them.
+/// Paths for the daemon, which has another working directory.
 enum AbsolutePath {
-  /// The path from the root on, without `.` and empty parts. Links and `..` are left for the system that opens it.
+  /// The absolute path without `.` and empty components. Links and `..` are left to the system that opens it.
   static func of(_ path: String, workingDirectory: String? = nil) -> String {
     let start = path.hasPrefix("/") ? "" : (workingDirectory ?? currentDirectory) + "/"
     return "/" + (start + path).split(separator: "/").filter { $0 != "." }.joined(separator: "/")

@@ -2,9 +2,9 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl import`: makes jobs of files, with the usual options by their own names.
+  /// `ladectl import`: imports files, with command-line options for the common settings.
   struct Import: ControlCommand {
-    /// What is committed together.
+    /// The unit of commit.
     enum Unit: String, ExpressibleByArgument, CaseIterable { case batch, file }
 
     static let configuration = verb(
@@ -79,7 +79,7 @@ extension Ladectl {
         }, isList: files.count > 1, wait: submission.wait)
     }
 
-    /// The named options with those that have options of their own.
+    /// The `--option` values together with the dedicated options.
     private var options: [String: OptionValue] {
       get throws {
         var options = try NamedOption.values(target.option)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlAPI
 
-/// What a file becomes: what a recipe says, or an entity and more.
+/// The target of an import: a recipe, or an entity with options.
 struct ImportTarget: ParsableArguments {
   @Option(help: ArgumentHelp("The recipe that says the rest.", valueName: "name"), completion: .recipes)
   var recipe: String?

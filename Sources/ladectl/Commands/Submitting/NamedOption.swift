@@ -8,8 +8,8 @@ struct NamedOption: Sendable, Hashable {
   let name: String
   let value: String
 
-  /// Reads it.
-  /// - Throws: `ValidationError` when there is no name or no equals sign.
+  /// Parses it.
+  /// - Throws: `ValidationError` if there is no name or no equals sign.
   init(parsing text: String) throws {
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
       throw ValidationError("'\(text)' isn't name=value.")
@@ -18,17 +18,17 @@ struct NamedOption: Sendable, Hashable {
     value = String(text[text.index(after: equals)...])
   }
 
-  /// All of them by name. `true` and `false` are Booleans, whole numbers as they are usually written are numbers, and
-  /// the rest is text; a name that is there several times is a list of texts. Dots lead into it:
+  /// All options by name. `true` and `false` are Booleans, canonical whole numbers are numbers, everything else is a string; a
+  /// repeated name is a list of strings. Dots nest:
   /// `properties.born.date_format=dd.MM.yyyy`.
-  /// - Throws: `ValidationError` for a name that is given a value and leads to others as well.
+  /// - Throws: `ValidationError` for a name that has both a value and nested names.
   static func values(_ options: [NamedOption]) throws -> [String: OptionValue] {
     try values(options.map { (path: $0.path[...], $0.value) }, under: "")
   }
 
-  /// The names with dots between them. The name of a property may have some itself, as an element of a composite has
-  /// (`properties.address.street.column`) and what is said of one entity of a feed, and so may a text that stands for a
-  /// value (`properties.sex.values.N.N.=none`).
+  /// The names between dots. A property's name may contain dots, as an element of a composite does
+  /// (`properties.address.street.column`) and a property of one entity of a feed; so may a string that stands for a value
+  /// (`properties.sex.values.N.N.=none`).
   private var path: [String] {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count > 2, parts[0] == ImportOptionKey.properties.rawValue else { return parts }
@@ -38,7 +38,7 @@ struct NamedOption: Sendable, Hashable {
       return [parts[0], joined(1..<place), values, joined((place + 1)..<parts.count)]
     }
     let known = PropertyRuleKey.allCases.map(\.rawValue)
-    // A key that is misspelt is for the daemon to say so.
+    // The daemon reports misspelt keys.
     guard let last = parts.last, known.contains(last) || NearestName.of(last, among: known) != nil else {
       return [parts[0], joined(1..<parts.count)]
     }
@@ -68,7 +68,7 @@ struct NamedOption: Sendable, Hashable {
     case "true": return .bool(true)
     case "false": return .bool(false)
     default:
-      // 007 and +1 are texts: as numbers they would come out otherwise.
+      // 007 and +1 are strings: as numbers they would change.
       if let number = Int(text), String(number) == text { return .int(number) }
       return .string(text)
     }

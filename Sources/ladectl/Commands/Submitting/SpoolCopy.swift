@@ -1,8 +1,8 @@
 import ControlAPI
 import Glibc
 
-/// A copy of a file in the spool's `tmp/`, for a daemon that can't open the file where it is: a service sees no home directory
-/// and has a `/tmp` of its own. Whoever is in the spool's group may write there, and the daemon reads it by that group.
+/// A copy of a file in the spool's `tmp/`, for a daemon that can't open the original: a service sees no home directories and has
+/// a private `/tmp`. Members of the spool's group may write there, and the daemon reads through that group.
 struct SpoolCopy: Sendable {
   private static let piece = 1 << 20
 
@@ -10,7 +10,7 @@ struct SpoolCopy: Sendable {
   /// The copy, under the file's own name.
   let path: String
 
-  /// Copies; leaves nothing behind where that fails.
+  /// Copies the file; leaves nothing behind on failure.
   /// - Returns: nil if the file can't be read or `tmp/` can't be written to.
   init?(of source: String, inSpool spool: String) {
     let input = open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -18,7 +18,7 @@ struct SpoolCopy: Sendable {
     defer { close(input) }
     var status = stat()
     guard fstat(input, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    // A dot name, so that whoever looks takes it for what isn't ready. The folder hands the spool's group on.
+    // A dot name marks it as unfinished. The folder passes on the spool's group.
     folder = "\(spool)/tmp/.ladectl-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
     path = folder + "/" + (source.split(separator: "/").last.map(String.init) ?? "file")
     guard mkdir(folder, 0o750) == 0 else { return nil }
@@ -28,7 +28,7 @@ struct SpoolCopy: Sendable {
     }
   }
 
-  /// Takes it away.
+  /// Removes the copy.
   func remove() {
     unlink(path)
     rmdir(folder)

@@ -3,12 +3,12 @@ import ControlAPI
 import FoundationEssentials
 import Glibc
 
-/// A moment as one gives it on a command line.
+/// A point in time on the command line.
 struct StartTime: Sendable, Hashable {
   let date: Date
 
-  /// Reads an ISO 8601 time with a zone, a local `YYYY-MM-DD HH:MM[:SS]`, or a time from now on such as `+10m`.
-  /// - Throws: `ValidationError` with the forms that there are.
+  /// Parses an ISO 8601 time with a zone, a local `YYYY-MM-DD HH:MM[:SS]`, or a time relative to now such as `+10m`.
+  /// - Throws: `ValidationError` that lists the accepted forms.
   init(parsing text: String, now: Date = Date()) throws {
     if let seconds = Self.seconds(fromNow: text) {
       date = now.addingTimeInterval(seconds)
@@ -38,7 +38,7 @@ struct StartTime: Sendable, Hashable {
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (time[0], time[1], time[2])
     parts.tm_isdst = -1
     let seconds = mktime(&parts)
-    // 31 April would have become 1 May.
+    // Otherwise 31 April would become 1 May.
     guard seconds != -1, parts.tm_mday == date[2] else { return nil }
     return Date(timeIntervalSince1970: Double(seconds))
   }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ControlAPI
 
-/// What every job can be told, whatever it does.
+/// The options of every kind of job.
 struct SubmissionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The lane to run in.", valueName: "name"), completion: .lanes)
   var lane: String?
@@ -75,7 +75,7 @@ struct SubmissionOptions: ParsableArguments {
     }
   }
 
-  /// The submission with all of this.
+  /// The submission with these options.
   func applied(to submission: JobSubmission) -> JobSubmission {
     var submission = submission
     submission.lane = lane

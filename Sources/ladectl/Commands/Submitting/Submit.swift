@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl {
-  /// `ladectl submit`: makes a job of any kind.
+  /// `ladectl submit`: submits a job of any kind.
   struct Submit: ControlCommand {
     static let configuration = verb(
       "submit", "Hand in a job: an import of a file, or any other kind of work.",

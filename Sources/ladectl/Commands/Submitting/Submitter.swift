@@ -1,16 +1,16 @@
 import ControlAPI
 import FoundationEssentials
 
-/// Hands in jobs, tells their numbers, and waits for them where that was asked for.
+/// Submits jobs, prints their numbers, and waits for them if requested.
 struct Submitter: Sendable {
-  /// Seconds that a time loses on the wire.
+  /// The precision of times on the wire, in seconds.
   private static let rounding = 0.001
 
   let session: Session
 
-  /// Hands them in. Those that can be made are, and told; the others are told as errors.
-  /// - Parameter isList: whether the result is a list, though there be one.
-  /// - Throws: ``ControlClientError``; with `wait` an exit status when one didn't complete.
+  /// Submits the jobs and reports each as accepted or as an error.
+  /// - Parameter isList: whether the result is a list even for one job.
+  /// - Throws: ``ControlClientError``; with `wait`, an exit status if one didn't complete.
   func run(_ submissions: [JobSubmission], isList: Bool = false, wait: Bool) async throws {
     if submissions.count > 1 { return try await runMany(submissions, wait: wait) }
     var jobs: [Job] = []
@@ -19,7 +19,7 @@ struct Submitter: Sendable {
       let asked = Date()
       let job = try await submit(submission)
       jobs.append(job)
-      // It is the daemon's word on the same clock.
+      // Both times are the daemon's, on one clock.
       if submission.uniqueKey != nil, job.submittedAt < asked.addingTimeInterval(-Self.rounding) {
         old.insert(job.id)
       }
@@ -28,7 +28,7 @@ struct Submitter: Sendable {
     try await Waiter(session, for: .jobs(jobs.map(\.id))).run(timeout: nil)
   }
 
-  /// As many with a request as it may have.
+  /// Submits as many jobs per request as allowed.
   private func runMany(_ submissions: [JobSubmission], wait: Bool) async throws {
     var receipts: [JobReceipt] = []
     do {
@@ -68,7 +68,7 @@ struct Submitter: Sendable {
     try report(jobs, Set(receipts.filter { $0.isOld == true }.compactMap(\.id)), isList: true)
   }
 
-  /// Hands one in; where the daemon can't open the file, a copy of it in the spool.
+  /// Submits one job. If the daemon can't open the file, submits a copy of it in the spool.
   private func submit(_ submission: JobSubmission) async throws -> Job {
     do {
       return try await session.client.submit(submission)
@@ -78,12 +78,12 @@ struct Submitter: Sendable {
     }
   }
 
-  /// - Returns: nil if there is no file that can be copied.
+  /// - Returns: nil if there is no file to copy.
   private func submitCopy(of submission: JobSubmission) async throws -> Job? {
     guard let source = submission.source,
       let copy = SpoolCopy(of: source, inSpool: try await session.client.status().spool)
     else { return nil }
-    // The daemon has made its own by the answer.
+    // The daemon has taken its own copy by the time it answers.
     defer { copy.remove() }
     var submission = submission
     submission.source = copy.path
