@@ -1,7 +1,7 @@
-# Every target works without a terminal and may be run at any time. `make` alone lists them.
+# Every target works without a terminal and can be run at any time. `make` alone lists them.
 
 SWIFT ?= swift
-# Where `make install` puts things, by GNU's names; DESTDIR stands before all of them.
+# Where `make install` puts things, with GNU's names. DESTDIR is prepended to all of them.
 PREFIX ?= /usr/local
 prefix ?= $(PREFIX)
 bindir ?= $(prefix)/bin
@@ -10,18 +10,21 @@ mandir ?= $(datadir)/man
 docdir ?= $(datadir)/doc/lade
 sysconfdir ?= /etc
 unitdir ?= $(prefix)/lib/systemd/system
-# What is built, installed and packed: release or debug.
+# The configuration that is built, installed and packaged: release or debug.
 CONFIGURATION ?= release
 SECONDS_EACH ?= 60
 MINUTES ?= 10
+# One test, or those that a regular expression finds: `make test ONLY=CSVReaderTests`. Without it, all.
+ONLY ?=
 SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
-# `check` builds and tests in one and the same configuration, so that nothing is compiled twice.
+# `check` builds and tests in one configuration, so nothing is compiled twice.
 STRICT = LADE_STRICT=1
 BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
-# The tests of objects and imports compute; those of the daemon wait for sockets and files, and shouldn't starve beside them.
+# Tests of objects and imports are bound by the processor. Those of the daemon wait for sockets and files, so they run in a
+# second pass, where they don't starve.
 COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
 TEST = test --skip-build $(TEST_FLAGS)
 
@@ -31,88 +34,95 @@ TEST = test --skip-build $(TEST_FLAGS)
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## find out what is missing and install just that (Debian, Ubuntu)
+deps: ## install missing dependencies (Debian, Ubuntu)
 	@.ci/deps
 
-build: deps ## laded and ladectl, optimised, in .build/release
+build: deps ## build laded and ladectl, optimised, in .build/release
 	@$(SWIFT) build -c $(CONFIGURATION) --product laded
 	@$(SWIFT) build -c $(CONFIGURATION) --product ladectl
 
-man: build ## ladectl's manual pages and completion scripts, in .build/man1 and .build/completions
-	@mkdir -p .build/man1 .build/completions
-	@.build/$(CONFIGURATION)/ladectl manual --output .build/man1
+man: build ## write the manual pages and completion scripts to .build/man and .build/completions
+	@rm -rf .build/man && mkdir -p .build/man .build/completions
+	@.build/$(CONFIGURATION)/ladectl manual --output .build/man
+	@.ci/manual .build/man
 	@for shell in bash zsh fish; do .build/$(CONFIGURATION)/ladectl completions $$shell > .build/completions/ladectl.$$shell; done
 
-install: man ## into PREFIX=/usr/local, with units, configuration and manual; DESTDIR stands before it
+install: man ## install into PREFIX=/usr/local, with units, configuration and manual; honours DESTDIR
 	@.ci/install $(CONFIGURATION) "$(DESTDIR)" "$(bindir)" "$(datadir)" "$(mandir)" "$(docdir)" "$(sysconfdir)" "$(unitdir)"
 
-deb: man ## a Debian package, in .build/deb
+deb: man ## build a Debian package in .build/deb
 	@.ci/deb $(CONFIGURATION)
 
-demo: build ## a private laded takes in real files; then a query of what came in
+demo: build ## import real files with a private laded and query the result
 	@.ci/demo
 
-test: deps ## the test suite
+test: deps ## run the tests, or some of them: ONLY=REGULAR_EXPRESSION
 	@$(SWIFT) build --build-tests
+ifeq ($(ONLY),)
 	@$(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(SWIFT) $(TEST) --skip $(COMPUTING)
+else
+	@$(SWIFT) $(TEST) --filter '$(ONLY)'
+endif
 
-test-tsan: deps ## the test suite under ThreadSanitizer, laded's processes included; half an hour
+test-tsan: deps ## run the tests under ThreadSanitizer, including the daemon's processes; half an hour
 	@.ci/test-tsan
 
-test-systemd: ## the package under a real systemd, in throw-away namespaces; says where that can't be
+test-systemd: ## test the package under a real systemd, in throw-away namespaces
 	@if why=$$(Tests/Service/with-systemd --check 2>&1); then \
 	  $(MAKE) --no-print-directory deb && LADE_CONFIGURATION=$(CONFIGURATION) bats --jobs 2 Tests/Service; \
 	else \
-	  echo "test-systemd: left out: $$why"; \
+	  echo "test-systemd: skipped: $$why"; \
 	fi
 
-soak: deb ## the service under mixed load for MINUTES=10: memory and descriptors have to stay flat
+soak: deb ## run the service under mixed load for MINUTES=10: memory and descriptors must stay flat
 	@Tests/Service/soak $(MINUTES)
 
-fuzz: deps ## each reader of files under libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
+fuzz: deps ## fuzz the readers with libFuzzer and AddressSanitizer (SECONDS_EACH=60, TARGETS="csv json")
 	@SECONDS_EACH=$(SECONDS_EACH) .ci/fuzz $(TARGETS)
 
-check: deps lint ## what a change has to pass: lint, a build with warnings as errors, all tests
+check: deps lint ## everything a change must pass: lint, a build with warnings as errors, all tests
 	@$(STRICT) $(SWIFT) build --build-tests $(BUILD_CHECKS)
 	@$(STRICT) $(SWIFT) $(TEST) --filter $(COMPUTING)
 	@$(STRICT) $(SWIFT) $(TEST) --skip $(COMPUTING)
 	@$(MAKE) --no-print-directory example
+	@PEOPLE=20000 LADE_PROGRAMS=$(CURDIR)/.build/debug .ci/demo > .build/demo.log 2>&1 || { cat .build/demo.log; exit 1; }
 	@$(STRICT) $(MAKE) --no-print-directory test-systemd CONFIGURATION=debug
 
-example: deps ## a package outside that uses the object layer, with classes from its model: built and run
+example: deps ## build and run a separate package that uses the libraries
 	@$(SWIFT) run --package-path Tests/ExamplePackage --scratch-path .build/example
 
-lint: ## the format of the sources, the syntax of the scripts
+lint: ## check the format of the sources and the syntax of the scripts
 	@for script in $(SCRIPTS); do bash -n $$script || exit 1; done
+	@perl -c .ci/manual 2> /dev/null || perl -c .ci/manual
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
 	@echo "lint: clean"
 
-format: ## bring the sources into that format
+format: ## format the sources
 	@$(SWIFT) format --in-place --parallel --recursive $(FORMATTED)
 
-bench-import: deps ## imports, against sqlite3, DuckDB, sqlite-utils and the limit (ARGS=--help: its options)
+bench-import: deps ## imports against sqlite3, DuckDB, sqlite-utils and a C program (ARGS=--help lists options)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench import $(ARGS)
 
-bench-control: build ## how soon a daemon answers while it imports, and what standing queries cost (ARGS=--help: its options)
+bench-control: build ## response times of a daemon that imports, and the cost of standing queries (ARGS=--help)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench control $(ARGS)
 
-bench-peers: ## install what bench-import and bench-queue are held against, into Benchmarks/.peers
+bench-peers: ## install the programs that the benchmarks compare with, into Benchmarks/.peers
 	@Benchmarks/install-peers
 
-bench-objects: deps ## objects against GRDB's records, and what the object layer costs (ARGS=--help: its options)
+bench-objects: deps ## objects against GRDB's records, and the cost of the object layer (ARGS=--help)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench objects $(ARGS)
 
-bench-stacks: deps ## the three stacks of contexts: totals, and how busy the main queue was (ARGS=--help: its options)
+bench-stacks: deps ## the three stacks of contexts: totals, and the load of the main queue (ARGS=--help)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench stacks $(ARGS)
 
-bench-queue: deps ## durable jobs that do nothing, against beanstalkd, SqliteHuey and raw SQLite (ARGS=--help: its options)
+bench-queue: deps ## durable empty jobs against beanstalkd, SqliteHuey and raw SQLite (ARGS=--help)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench queue $(ARGS)
 
-clean: ## remove what was built and measured
+clean: ## remove everything that was built and measured
 	@rm -rf .build Benchmarks/.build Benchmarks/results Benchmarks/.peers

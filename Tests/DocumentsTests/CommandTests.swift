@@ -1,0 +1,34 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Commands in documents")
+struct CommandTests {
+  @Test("run, and say what stands there", .timeLimit(.minutes(10)), arguments: Document.withCommands)
+  func run(of document: Document) async throws {
+    let runner = Document.repository.appending(path: "Tests/DocumentsTests/run-blocks")
+    let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LADE_") }
+    let result = try await ProgramOutput.of(
+      runner, [Document.repository.appending(path: document.path).path, ReferenceTests.products.path],
+      environment: environment)
+    #expect(result.status == 0, "\(result.text)\n\(result.error)")
+  }
+
+  @Test("name targets and variables of the Makefile")
+  func make() throws {
+    let makefile = try Document("Makefile").text
+    let targets = Set(makefile.matches(of: /(?m)^([a-z-]+):/).map { String($0.output.1) })
+    let variables = Set(makefile.matches(of: /(?m)^([A-Za-z_]+) \??=/).map { String($0.output.1) }).union(["ARGS", "TARGETS"])
+    for document in Document.all {
+      for line in document.lines where line.block?.hasPrefix("sh") == true {
+        for command in line.text.matches(of: /(?:^|&& |sudo )make ([^#&]*)/) {
+          for word in command.output.1.split(separator: " ") {
+            let parts = word.split(separator: "=")
+            let isThere = parts.count > 1 ? variables.contains(String(parts[0])) : targets.contains(String(word))
+            #expect(isThere, "\(document.path):\(line.number): \(word)")
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ladectl
+
+/// The reference says what the programs know, and nothing else. What they know is asked of themselves.
+@Suite("The reference")
+struct ReferenceTests {
+  static let products = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }?
+    .deletingLastPathComponent() ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+
+  /// The keys that a configuration with an unknown one in each of its mappings might have had, by mapping.
+  private func knownKeys() async throws -> [String: Set<String>] {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("lade.yaml")
+    try """
+    xyzzy: 1
+    intake: {xyzzy: 1}
+    keep: {xyzzy: 1}
+    retry: {xyzzy: 1}
+    metrics: {xyzzy: 1}
+    lanes: {import: {xyzzy: 1, rate: {xyzzy: 1}}}
+    stores: {main: {xyzzy: 1, migration: {xyzzy: 1}, backups: {xyzzy: 1}}}
+    recipes: {a: {xyzzy: 1, properties: {b: {xyzzy: 1}}}}
+    schedules: {a: {xyzzy: 1, job: {xyzzy: 1}}}
+    """.write(to: file, atomically: true, encoding: .utf8)
+    let checked = try await ProgramOutput.of(
+      Self.products.appending(path: "laded"), ["--check-config", "--config", file.path], environment: [:])
+    #expect(checked.status == 78)
+    var known: [String: Set<String>] = [:]
+    for line in checked.error.split(separator: "\n") {
+      guard let place = line.firstMatch(of: /there is no key `([\w.]*?)\.?xyzzy`; it could be: (.*)$/) else { continue }
+      known[String(place.output.1)] = Set(place.output.2.matches(of: /`(\w+)`/).map { String($0.output.1) })
+    }
+    return known
+  }
+
+  @Test("documents every key of the configuration, and no other, where it belongs")
+  func configurationKeys() async throws {
+    let configuration = try Document("docs/configuration.md")
+    let recipes = try Document("docs/recipes.md")
+    let known = try await knownKeys()
+    let sections = [
+      "intake": "## intake", "keep": "## keep", "retry": "## retry", "metrics": "## metrics", "lanes.import": "## lanes",
+      "lanes.import.rate": "## lanes", "stores.main": "## stores", "stores.main.migration": "## stores",
+      "stores.main.backups": "## stores", "schedules.a": "## schedules", "schedules.a.job": "## schedules",
+    ]
+    #expect(known.count == sections.count + 3)
+    for (mapping, heading) in sections {
+      let documented = Document.keys(in: try #require(configuration.section(heading), "\(heading)"))
+      let keys = try #require(known[mapping], "\(mapping)")
+      #expect(keys.subtracting(documented) == [], "\(heading)")
+      let others = sections.filter { $0.value == heading }.keys.compactMap { known[$0] }.reduce(into: []) { $0.formUnion($1) }
+      #expect(documented.subtracting(others) == [], "\(heading)")
+    }
+    let top = try #require(known[""])
+    for key in top where configuration.section("## \(key)") == nil {
+      #expect(Document.keys(in: configuration.text).contains(key), "\(key)")
+    }
+    let ofRecipes = try #require(known["recipes.a"])
+    let ofProperties = try #require(known["recipes.a.properties.b"])
+    let properties = Document.keys(in: try #require(recipes.section("## Properties")))
+    #expect(properties == ofProperties)
+    #expect(Document.keys(in: recipes.text).subtracting(properties).union(["nulls", "trim"]) == ofRecipes)
+  }
+
+  @Test("the example configuration explains every key")
+  func example() async throws {
+    let example = try Document("etc/lade/lade.yaml").text
+    for (mapping, keys) in try await knownKeys() {
+      for key in keys { #expect(example.contains(try Regex("\\b\(key):")), "\(mapping) \(key)") }
+    }
+  }
+
+  @Test("documents every key of a ticket")
+  func ticketKeys() throws {
+    let documented = Document.keys(in: try #require(try Document("docs/tickets.md").section("## Tickets")))
+    let description = try Document("Sources/ControlServer/OpenAPI/openapi.yaml").text
+    let tickets = documented.subtracting(["deadline"])
+    // A ticket has the members of a submission, under the same names.
+    for key in tickets { #expect(description.contains("\(key):"), "\(key)") }
+    #expect(documented.count >= 18)
+  }
+
+  @Test("tells of every verb, of no other, and of every exit status")
+  func verbs() throws {
+    let document = try Document("docs/ladectl.md")
+    let section = try #require(document.section("## Verbs"))
+    let items = section.split(separator: "\n").filter { $0.hasPrefix("- `") }
+    let named = Set(
+      items.flatMap { item in
+        // Verbs stand before the colon, each in backticks or one after the other.
+        item.prefix { $0 != ":" }.split { !$0.isLowercase }.map(String.init)
+      })
+    let program = try VerbDescription.all()
+    for verb in program.verbs { #expect(named.contains(verb.commandName), "\(verb.commandName)") }
+    let store = try #require(program.verbs.first { $0.commandName == "store" })
+    for verb in store.verbs { #expect(named.contains(verb.commandName), "store \(verb.commandName)") }
+    let options = Set(
+      program.family.flatMap(\.shownArguments).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name))
+    for option in section.matches(of: /--([a-z][a-z-]+)/).map({ String($0.output.1) }) {
+      #expect(options.contains(option), "--\(option)")
+    }
+    let statuses = try #require(document.section("## Exit status"))
+    for status in ladectl.ExitStatus.allCases { #expect(statuses.contains("\n| \(status.rawValue) | "), "\(status)") }
+  }
+
+  @Test("tells of every route, and of no other")
+  func routes() throws {
+    var described = Set<String>()
+    var path = ""
+    for line in try Document("Sources/ControlServer/OpenAPI/openapi.yaml").lines {
+      if let found = line.text.wholeMatch(of: /  (\/.*):/) { path = String(found.output.1) }
+      if let found = line.text.wholeMatch(of: /    (get|post|put|delete|patch):/) {
+        described.insert(found.output.1.uppercased() + " " + path)
+      }
+      if line.text.hasPrefix("components:") { break }
+    }
+    let section = try #require(try Document("docs/http.md").section("## Routes"))
+    let documented = Set(section.matches(of: /`((?:GET|POST|PUT|DELETE|PATCH) [^`]+)`/).map { String($0.output.1) })
+    #expect(documented == described)
+  }
+}
