@@ -111,6 +111,9 @@ let package = Package(
     tests(
       of: "LadeDaemon",
       ["CArchive", "ControlAPI", "Importing", "Jobs", "ManagedObjects", "SQLiteStore", "laded", "ladectl", logging]),
+    .testTarget(
+      name: "DocumentsTests", dependencies: ["TestSupport", "laded", "ladectl"], exclude: ["run-blocks"],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -18,7 +18,9 @@ struct CommandTests {
   func make() throws {
     let makefile = try Document("Makefile").text
     let targets = Set(makefile.matches(of: /(?m)^([a-z-]+):/).map { String($0.output.1) })
-    let variables = Set(makefile.matches(of: /(?m)^([A-Za-z_]+) \??=/).map { String($0.output.1) }).union(["ARGS", "TARGETS"])
+    let variables = Set(makefile.matches(of: /(?m)^([A-Za-z_]+) \??=/).map { String($0.output.1) }).union([
+      "ARGS", "TARGETS",
+    ])
     for document in Document.all {
       for line in document.lines where line.block?.hasPrefix("sh") == true {
         for command in line.text.matches(of: /(?:^|&& |sudo )make ([^#&]*)/) {

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A document of the repository, as its lines.
 struct Document: Sendable, CustomTestStringConvertible {
@@ -63,8 +64,10 @@ struct Document: Sendable, CustomTestStringConvertible {
     let headings = lines.filter { $0.block == nil && $0.text.hasPrefix("#") }
     return Set(
       headings.map { line in
-        line.text.drop { $0 == "#" || $0 == " " }.lowercased().filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
-          .replacing(" ", with: "-")
+        line.text.drop { $0 == "#" || $0 == " " }.lowercased().filter {
+          $0.isLetter || $0.isNumber || "-_ ".contains($0)
+        }
+        .replacing(" ", with: "-")
       })
   }
 

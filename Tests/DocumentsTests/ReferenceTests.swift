@@ -7,8 +7,11 @@ import Testing
 /// The reference says what the programs know, and nothing else. What they know is asked of themselves.
 @Suite("The reference")
 struct ReferenceTests {
-  static let products = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }?
-    .deletingLastPathComponent() ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+  /// Where the build puts programs: the folder of the test bundle that runs; or `$LADE_PRODUCTS`.
+  static let products: URL = {
+    if let path = ProcessInfo.processInfo.environment["LADE_PRODUCTS"] { return URL(fileURLWithPath: path) }
+    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+  }()
 
   /// The keys that a configuration with an unknown one in each of its mappings might have had, by mapping.
   private func knownKeys() async throws -> [String: Set<String>] {
@@ -42,7 +45,8 @@ struct ReferenceTests {
     let recipes = try Document("docs/recipes.md")
     let known = try await knownKeys()
     let sections = [
-      "intake": "## intake", "keep": "## keep", "retry": "## retry", "metrics": "## metrics", "lanes.import": "## lanes",
+      "intake": "## intake", "keep": "## keep", "retry": "## retry", "metrics": "## metrics",
+      "lanes.import": "## lanes",
       "lanes.import.rate": "## lanes", "stores.main": "## stores", "stores.main.migration": "## stores",
       "stores.main.backups": "## stores", "schedules.a": "## schedules", "schedules.a.job": "## schedules",
     ]
@@ -51,7 +55,9 @@ struct ReferenceTests {
       let documented = Document.keys(in: try #require(configuration.section(heading), "\(heading)"))
       let keys = try #require(known[mapping], "\(mapping)")
       #expect(keys.subtracting(documented) == [], "\(heading)")
-      let others = sections.filter { $0.value == heading }.keys.compactMap { known[$0] }.reduce(into: []) { $0.formUnion($1) }
+      let others = sections.filter { $0.value == heading }.keys.compactMap { known[$0] }.reduce(into: Set<String>()) {
+        $0.formUnion($1)
+      }
       #expect(documented.subtracting(others) == [], "\(heading)")
     }
     let top = try #require(known[""])
@@ -111,8 +117,8 @@ struct ReferenceTests {
     var described = Set<String>()
     var path = ""
     for line in try Document("Sources/ControlServer/OpenAPI/openapi.yaml").lines {
-      if let found = line.text.wholeMatch(of: /  (\/.*):/) { path = String(found.output.1) }
-      if let found = line.text.wholeMatch(of: /    (get|post|put|delete|patch):/) {
+      if let found = line.text.wholeMatch(of: #/ {2}(/.*):/#) { path = String(found.output.1) }
+      if let found = line.text.wholeMatch(of: #/ {4}(get|post|put|delete|patch):/#) {
         described.insert(found.output.1.uppercased() + " " + path)
       }
       if line.text.hasPrefix("components:") { break }

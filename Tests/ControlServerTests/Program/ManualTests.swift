@@ -39,29 +39,6 @@ struct ManualTests {
     }
   }
 
-  @Test("README tells of every verb, of no other, and of every exit status")
-  func readme() throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../../README.md")
-    let readme = try String(contentsOf: file.standardizedFileURL, encoding: .utf8)
-    let section = try #require(
-      readme.components(separatedBy: "\n## ladectl\n").last?.components(separatedBy: "\n## ").first)
-    let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }
-    let named = rows.flatMap { row in
-      // Verbs stand in the first column, each in backticks or one after the other.
-      row.split(separator: "|")[0].split { !$0.isLowercase }.map(String.init)
-    }
-    let program = try VerbDescription.all()
-    for verb in program.verbs { #expect(named.contains(verb.commandName), "\(verb.commandName)") }
-    let store = try #require(program.verbs.first { $0.commandName == "store" })
-    for verb in store.verbs { #expect(named.contains(verb.commandName), "store \(verb.commandName)") }
-    let options = Set(
-      program.family.flatMap(\.shownArguments).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name))
-    for option in section.matches(of: /--([a-z][a-z-]+)/).map({ String($0.output.1) }) {
-      #expect(options.contains(option), "--\(option)")
-    }
-    for status in ladectl.ExitStatus.allCases { #expect(section.contains("\n| \(status.rawValue) | "), "\(status)") }
-  }
-
   @Test("every argument and option of every verb says what it is for")
   func help() throws {
     for verb in try VerbDescription.all().family {
