@@ -6,17 +6,17 @@ extension Ladectl {
   /// `ladectl batch`: commands for batches of jobs.
   struct BatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "batch", abstract: "Make groups of jobs that have one progress, and a job that runs after them all.",
+      commandName: "batch", abstract: "Group jobs under one progress, with a job that runs after them all.",
       discussion: "To change the jobs of a batch, name it as a filter: 'ladectl cancel --all --batch 3'.",
       subcommands: [Submit.self, Show.self, Wait.self])
 
     /// `ladectl batch submit`.
     struct Submit: ControlCommand {
       static let configuration = verb(
-        "submit", "Make a group of jobs, all of them or none.",
+        "submit", "Submit a group of jobs, all or none.",
         """
-        An import of each file, or what a description says: a BatchSubmission as JSON, whose jobs can be of any kind, \
-        follow each other by name, and be followed by one more.
+        Imports each file, or submits the jobs of a description: a BatchSubmission as JSON, whose jobs can be of any kind, \
+        depend on each other by name, and be followed by a final job.
 
           ladectl batch submit *.csv --recipe orders --name 'the orders of May' --wait
           ladectl batch submit --description batch.json
@@ -31,10 +31,10 @@ extension Ladectl {
         completion: .file(extensions: ["json"]))
       var description: String?
 
-      @Option(help: ArgumentHelp("What people know the batch by.", valueName: "text"))
+      @Option(help: ArgumentHelp("A description of the batch.", valueName: "text"))
       var name: String?
 
-      @Flag(help: "Wait until all of its jobs have ended.")
+      @Flag(help: "Wait until all jobs of the batch have ended.")
       var wait = false
 
       @OptionGroup var target: ImportTarget
@@ -100,7 +100,7 @@ extension Ladectl {
     /// `ladectl batch show`.
     struct Show: ControlCommand {
       static let configuration = verb(
-        "show", "Show how far a batch has come, and its jobs.", json: .document("a Batch"))
+        "show", "Show the progress of a batch, and its jobs.", json: .document("a Batch"))
 
       @Argument(help: ArgumentHelp("The batch's number.", valueName: "batch"))
       var batch: Int64
@@ -126,7 +126,7 @@ extension Ladectl {
       @Argument(help: ArgumentHelp("The batch's number.", valueName: "batch"))
       var batch: Int64
 
-      @Option(help: ArgumentHelp("Give up after so many seconds.", valueName: "seconds"))
+      @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
       var timeout: Double?
 
       @OptionGroup var output: OutputOptions

@@ -6,19 +6,19 @@ extension Ladectl {
   /// `ladectl config`: commands for the daemon's configuration.
   struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "config", abstract: "Look at the daemon's configuration.", subcommands: [Check.self])
+      commandName: "config", abstract: "Check the daemon's configuration.", subcommands: [Check.self])
 
     /// `ladectl config check`: validates it.
     struct Check: ControlCommand {
       static let configuration = verb(
-        "check", "Say what is wrong with the configuration, before the daemon works by it.",
+        "check", "Validate the configuration before the daemon uses it.",
         """
-        The daemon that runs reads its file again, the files beside it in the folder of its name and '.d', its own \
-        environment, and the models that they name; nothing is changed. With a file, 'laded --check-config' reads that, \
-        and no daemon has to run. Ends with 0 if it is good, with 1 if it isn't.
+        The running daemon reads its configuration file again, with the drop-ins in the folder of the same name and '.d', its \
+        environment, and the models they name; it changes nothing. With a file, 'laded --check-config' reads that file, \
+        without a running daemon. Exits with 0 if it is valid, otherwise with 1.
         """, json: .document("a ConfigurationCheck"))
 
-      @Argument(help: "Another file than the daemon's.", completion: .file(extensions: ["yaml", "yml"]))
+      @Argument(help: "A file other than the daemon's.", completion: .file(extensions: ["yaml", "yml"]))
       var file: String?
 
       @OptionGroup var output: OutputOptions

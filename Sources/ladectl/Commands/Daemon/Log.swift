@@ -6,29 +6,29 @@ extension Ladectl {
   /// `ladectl log`: prints the daemon's log.
   struct Log: ControlCommand {
     static let configuration = verb(
-      "log", "Show the daemon's last log lines, of a job or of all; with -f go on with what comes.",
+      "log", "Show the daemon's last log lines, of one job or of all; -f follows the log.",
       """
-      The daemon keeps the last lines since it was started; 'journalctl -u laded' has all of them,
-      and with JOB_ID=12 those of a job.
+      The daemon keeps only the last lines since its start; 'journalctl -u laded' has all of them,
+      and with JOB_ID=12 those of one job.
 
         ladectl log 12
         ladectl log -f --level warning
       """,
       json: .either("a LogPage", "a LogLine a line as they come", when: "with -f"))
 
-    @Argument(help: "Only what is about this job.", completion: .jobs)
+    @Argument(help: "Only lines about this job.", completion: .jobs)
     var job: Int64?
 
     @Flag(
-      name: [.customShort("f"), .long], help: "Go on with what is logged from now on, until Ctrl-C or the daemon's end."
+      name: [.customShort("f"), .long], help: "Follow the log until Ctrl-C or the daemon stops."
     )
     var follow = false
 
     @Option(
-      help: "Only lines of this level or a graver one.", completion: .list(LogLevel.allCases.map(\.rawValue)))
+      help: "Only lines of at least this level.", completion: .list(LogLevel.allCases.map(\.rawValue)))
     var level: LogLevel?
 
-    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("How many of the last lines.", valueName: "n"))
+    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("Number of lines to show.", valueName: "n"))
     var lines = 100
 
     @OptionGroup var output: OutputOptions

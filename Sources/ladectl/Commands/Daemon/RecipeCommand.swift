@@ -5,7 +5,7 @@ extension Ladectl {
   /// `ladectl recipe`: commands for recipes.
   struct RecipeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "recipe", abstract: "Show the recipes, and try what one makes of a file.",
+      commandName: "recipe", abstract: "Show the recipes, and test one on a file.",
       subcommands: [List.self, Test.self], defaultSubcommand: List.self)
 
     /// `ladectl recipe list`.
@@ -30,9 +30,9 @@ extension Ladectl {
     /// `ladectl recipe test`: shows what an import would do.
     struct Test: ControlCommand {
       static let configuration = verb(
-        "test", "Say what an import would make of a file, or of its beginning. No job is made, and nothing is changed.",
+        "test", "Show what an import of a file, or of its beginning, would do, without a job and without changes.",
         """
-        Without a recipe, say the entity. Ends with 1 if the import would fail, also for too many rejected records.
+        Without a recipe, name the entity. Exits with 1 if the import would fail, including for too many rejected records.
 
           ladectl recipe test people.csv --recipe people
           ladectl recipe test people.csv --entity Person --option 'delimiter=;' --records 10000
@@ -45,7 +45,7 @@ extension Ladectl {
 
       @Option(
         help: ArgumentHelp(
-          "How many records at most, up to \(RecipeTest.maximumRecords); 1000 if not given.", valueName: "n"))
+          "Maximum number of records, up to \(RecipeTest.maximumRecords) (default: 1000).", valueName: "n"))
       var records: Int?
 
       @OptionGroup var output: OutputOptions

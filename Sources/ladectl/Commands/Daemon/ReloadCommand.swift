@@ -5,11 +5,11 @@ extension Ladectl {
   /// `ladectl reload`: applies a changed configuration.
   struct ReloadCommand: ControlCommand {
     static let configuration = verb(
-      "reload", "Have the daemon read its configuration again, and work by it.",
+      "reload", "Apply a changed configuration to the running daemon.",
       """
-      All of it is put in force, or, if anything is wrong with it, nothing; then every mistake is told, and the status is \
-      1. Jobs that run go on. What can only change when the daemon is started again is named: where the spool, the state, \
-      exports and the control socket are, and the stores. 'systemctl reload laded' does the same. For operators.
+      Applies the configuration as a whole or, if it has a mistake, not at all; then it lists every mistake and exits with 1. \
+      Running jobs continue. It lists settings that need a restart: the paths of spool, state, exports and control socket, \
+      and the stores. 'systemctl reload laded' does the same. Operators only.
       """, json: .document("a Reload"))
 
     @OptionGroup var output: OutputOptions

@@ -5,13 +5,13 @@ extension Ladectl {
   /// `ladectl schedule`: commands for schedules.
   struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "schedule", abstract: "Show what is done by the calendar.", subcommands: [List.self],
+      commandName: "schedule", abstract: "Show the schedules.", subcommands: [List.self],
       defaultSubcommand: List.self)
 
     /// `ladectl schedule list`.
     struct List: ControlCommand {
       static let configuration = verb(
-        "list", "Show the configuration's schedules: when each makes its next job, and what became of the last.",
+        "list", "Show the schedules, with the time of the next job and the result of the last.",
         json: .document("a ScheduleList"))
 
       @OptionGroup var output: OutputOptions

@@ -5,7 +5,7 @@ extension Ladectl {
   /// `ladectl stats`: prints the daemon's statistics.
   struct StatsCommand: ControlCommand {
     static let configuration = verb(
-      "stats", "Show how the daemon fares: jobs and records by the minute, and how long things take.",
+      "stats", "Show the daemon's statistics: jobs and records per minute, and how long things take.",
       json: .document("Stats"))
 
     @OptionGroup var output: OutputOptions

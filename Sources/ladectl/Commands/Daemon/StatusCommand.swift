@@ -7,7 +7,7 @@ extension Ladectl {
     static let configuration = verb(
       "status", "Show the daemon's lanes, jobs and stores.", json: .document("a Status"))
 
-    @Option(help: ArgumentHelp("Wait so long for the daemon to answer.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Wait up to this many seconds for the daemon to answer.", valueName: "seconds"))
     var wait: Double?
 
     @OptionGroup var output: OutputOptions

@@ -5,8 +5,8 @@ extension Ladectl {
   /// `ladectl version`: prints the versions of client and daemon.
   struct Version: ControlCommand {
     static let configuration = verb(
-      "version", "Show the versions of ladectl and of the daemon that runs.",
-      "Without a daemon the status is that of its absence, and ladectl's version is shown all the same.",
+      "version", "Show the versions of ladectl and of the running daemon.",
+      "Without a daemon it still shows ladectl's version, and exits with the status for an absent daemon.",
       json: .local("ladectl, and laded if it runs, each a version"))
 
     @OptionGroup var output: OutputOptions

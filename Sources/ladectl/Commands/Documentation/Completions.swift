@@ -10,10 +10,10 @@ extension Ladectl {
     }
 
     static let configuration = CommandConfiguration(
-      abstract: "Write the script that teaches a shell to complete ladectl's words.",
+      abstract: "Print a shell completion script.",
       discussion: """
-        Verbs and options are completed, and jobs' numbers, lanes, stores and entities of the daemon that runs. For \
-        these it is given half a second, or as many as $LADE_COMPLETION_PATIENCE says.
+        It completes verbs and options, and the running daemon's job numbers, lanes, stores and entities. The daemon has half a \
+        second to answer, or $LADE_COMPLETION_PATIENCE seconds.
 
           bash  ladectl completions bash > ~/.local/share/bash-completion/completions/ladectl
           zsh   ladectl completions zsh > DIRECTORY/_ladectl, where DIRECTORY is one of $fpath

@@ -5,15 +5,15 @@ extension Ladectl {
   /// `ladectl manual`: the manual pages.
   struct Manual: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Write the manual pages, for man(1).",
+      abstract: "Print the manual pages for man(1).",
       discussion: """
-        Of the verb that is named to standard output, and with --output of all verbs into a folder:
+        Prints the page of one verb, or writes the pages of all verbs into a folder with --output:
 
           ladectl manual store check | man -l -
           ladectl manual --output /usr/local/share/man/man1
         """)
 
-    @Argument(help: "The verb; none for the program itself.")
+    @Argument(help: "The verb; the program itself if omitted.")
     var verb: [String] = []
 
     @Option(help: ArgumentHelp("Write all pages into this folder.", valueName: "folder"), completion: .directory)

@@ -7,8 +7,8 @@ extension Ladectl {
     static let configuration = verb(
       "cancel", "Cancel jobs.",
       """
-      A job that runs stops after the batch it is at, and what it has imported stays. Where one can't be cancelled, the \
-      others still are, and the status is 1. With --all and without --state: whatever hasn't ended.
+      A running job stops after its current batch; imported records stay. If a job can't be cancelled, the others still are, \
+      and the exit status is 1. --all without --state selects all unfinished jobs.
 
         ladectl cancel 12 14-20
         ladectl cancel --all --recipe people --yes

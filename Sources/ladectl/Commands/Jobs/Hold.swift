@@ -5,10 +5,10 @@ extension Ladectl {
   /// `ladectl hold`: prevents jobs from starting.
   struct Hold: ControlCommand {
     static let configuration = verb(
-      "hold", "Keep jobs from being started until they are released.",
+      "hold", "Put jobs on hold until they are released.",
       """
-      A job that runs can't be held; pausing its lane keeps the others from being started. With --all and without \
-      --state: whatever waits.
+      A running job can't be held; pausing its lane keeps the others from starting. --all without --state selects all waiting \
+      jobs.
       """, json: .changes)
 
     @OptionGroup var jobs: JobsToChange

@@ -7,8 +7,8 @@ extension Ladectl {
     static let configuration = verb(
       "list", "List jobs, newest first.",
       """
-      Columns: \(JobColumn.allCases.map(\.rawValue).joined(separator: ", ")). --sort orders what is listed: to have the \
-      longest of all jobs, give a --limit that takes in all.
+      Columns: \(JobColumn.allCases.map(\.rawValue).joined(separator: ", ")). --sort orders the listed jobs: to find the \
+      longest of all jobs, use a --limit that covers them all.
 
         ladectl list --state running,available --lane import
         ladectl list --columns id,source,took,reason --sort -took --limit 1000
@@ -17,29 +17,29 @@ extension Ladectl {
     @OptionGroup(title: "Filter") var filter: FilterOptions
 
     @Option(
-      help: ArgumentHelp("What to show, with commas between.", valueName: "column,…"),
+      help: ArgumentHelp("Columns to show, separated by commas.", valueName: "column,…"),
       completion: .list(JobColumn.allCases.map(\.rawValue)), transform: { try Ladectl.columns($0) })
     var columns: [JobColumn]?
 
     @Option(
       parsing: .unconditional,
-      help: ArgumentHelp("Columns to sort by, with commas between; - for the greatest first.", valueName: "column,…"),
+      help: ArgumentHelp("Columns to sort by, separated by commas; - sorts descending.", valueName: "column,…"),
       completion: .list(JobColumn.allCases.map(\.rawValue)), transform: { try Ladectl.sortColumns($0) })
     var sort: [JobSortKey]?
 
-    @Option(help: ArgumentHelp("How many at most, up to \(JobQuery.maximumLimit).", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number of jobs, up to \(JobQuery.maximumLimit).", valueName: "n"))
     var limit = 50
 
     @Option(
-      help: ArgumentHelp("Only jobs older than this one, to go on where a list ended.", valueName: "job"),
+      help: ArgumentHelp("Only jobs older than this one, to continue a list.", valueName: "job"),
       completion: .jobs)
     var before: Int64?
 
-    @Flag(help: "The oldest first.")
+    @Flag(help: "Oldest first.")
     var oldest = false
 
     @Option(
-      help: ArgumentHelp("Only jobs newer than this one; goes with --oldest.", valueName: "job"), completion: .jobs)
+      help: ArgumentHelp("Only jobs newer than this one; use with --oldest.", valueName: "job"), completion: .jobs)
     var after: Int64?
 
     @OptionGroup var output: OutputOptions

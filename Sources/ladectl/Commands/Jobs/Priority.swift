@@ -5,9 +5,9 @@ extension Ladectl {
   /// `ladectl priority`: changes the priority of jobs.
   struct Priority: ControlCommand {
     static let configuration = verb(
-      "priority", "Change the priority of jobs: the higher, the earlier.",
+      "priority", "Change the priority of jobs; higher runs first.",
       """
-      With --all and without --state: whatever waits.
+      --all without --state selects all waiting jobs.
 
         ladectl priority --to 10 12 14
         ladectl priority --to -5 --all --recipe archive
@@ -16,7 +16,7 @@ extension Ladectl {
     @Option(
       name: .customLong("to"), parsing: .unconditional,
       help: ArgumentHelp(
-        "The priority, -1000000 to 1000000; 0 is that of a job of which nothing was said.", valueName: "n"))
+        "The priority, -1000000 to 1000000; the default is 0.", valueName: "n"))
     var priority: Int
 
     @OptionGroup var jobs: JobsToChange

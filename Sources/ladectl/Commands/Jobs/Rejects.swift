@@ -5,10 +5,10 @@ extension Ladectl {
   /// `ladectl rejects`: explains why a job rejected records.
   struct Rejects: ControlCommand {
     static let configuration = verb(
-      "rejects", "Show why a job rejected records: grouped by reason, with the first of each.",
+      "rejects", "Show why a job rejected records, grouped by reason with the first examples.",
       """
-      The records themselves are in the job's reject file, in the form of its source with the reasons added: copy it, \
-      mend them there, and submit the copy.
+      The job's reject file holds the records in their source's format, with the reasons added: copy it, correct the records, \
+      and submit the copy.
       """, json: .document("a RejectReport"))
 
     @Argument(help: "The job's number.", completion: .jobs)

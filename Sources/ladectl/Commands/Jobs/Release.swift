@@ -5,7 +5,7 @@ extension Ladectl {
   /// `ladectl release`: releases jobs on hold.
   struct Release: ControlCommand {
     static let configuration = verb(
-      "release", "Let jobs that are held be started.", "With --all: whatever is held.", json: .changes)
+      "release", "Release jobs on hold.", "--all selects all jobs on hold.", json: .changes)
 
     @OptionGroup var jobs: JobsToChange
     @OptionGroup var output: OutputOptions

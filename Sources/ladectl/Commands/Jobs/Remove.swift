@@ -5,10 +5,9 @@ extension Ladectl {
   /// `ladectl remove`: removes jobs that have ended.
   struct Remove: ControlCommand {
     static let configuration = verb(
-      "remove", "Forget jobs that have ended.",
+      "remove", "Remove jobs that have ended.",
       """
-      What they have imported stays. One that hasn't ended must be cancelled first. With --all and without --state: \
-      whatever has ended.
+      Imported records stay. Cancel an unfinished job first. --all without --state selects all jobs that have ended.
       """, json: .changes)
 
     @OptionGroup var jobs: JobsToChange

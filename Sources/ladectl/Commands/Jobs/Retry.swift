@@ -5,10 +5,9 @@ extension Ladectl {
   /// `ladectl retry`: runs failed jobs again.
   struct Retry: ControlCommand {
     static let configuration = verb(
-      "retry", "Run jobs again that were discarded or cancelled, or at once one that waits for its next attempt.",
+      "retry", "Run discarded or cancelled jobs again, or start the next attempt of a job at once.",
       """
-      A job goes on where it stopped: what it has imported isn't imported twice. With --all and without --state: the \
-      discarded ones.
+      A job continues where it stopped and imports nothing twice. --all without --state selects the discarded jobs.
 
         ladectl retry 12
         ladectl retry --all --state discarded --lane import

@@ -5,7 +5,7 @@ extension Ladectl {
   /// `ladectl show`: prints everything about jobs.
   struct Show: ControlCommand {
     static let configuration = verb(
-      "show", "Show everything about jobs: their steps, why they are as they are, where their rejects are.",
+      "show", "Show everything about jobs: their history, the reasons for their state, their reject files.",
       json: .either("a Job", "a JobList", when: "of several numbers or a range"))
 
     @Argument(

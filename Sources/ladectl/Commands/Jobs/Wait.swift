@@ -5,11 +5,11 @@ extension Ladectl {
   /// `ladectl wait`: waits until jobs have ended.
   struct Wait: ControlCommand {
     static let configuration = verb(
-      "wait", "Wait until jobs have ended, and show how they come along.",
+      "wait", "Wait until jobs have ended, and show their progress.",
       """
-      Ends with status 0 when all of them completed, 3 when one was discarded or cancelled, 4 when the time was up. \
-      --all waits until no job is available, running or retryable, and takes in those that come meanwhile; a job \
-      scheduled for later, or held, isn't waited for.
+      Exits with status 0 if all of them completed, 3 if one was discarded or cancelled, 4 on a timeout. --all waits until no \
+      job is available, running or retryable, including jobs that arrive while it waits, but not for jobs on hold or \
+      scheduled for later.
       """, json: .document("a JobList, at the end"))
 
     @Argument(
@@ -17,10 +17,10 @@ extension Ladectl {
       completion: .jobsInProgress, transform: { try JobNumbers(parsing: $0) })
     var jobs: [JobNumbers] = []
 
-    @Flag(help: "Wait for whatever there is to do now.")
+    @Flag(help: "Wait for all current jobs.")
     var all = false
 
-    @Option(help: ArgumentHelp("Give up after so many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
     var timeout: Double?
 
     @OptionGroup var output: OutputOptions

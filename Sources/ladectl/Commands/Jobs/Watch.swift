@@ -5,11 +5,11 @@ extension Ladectl {
   /// `ladectl watch`: a full-screen view of the daemon at work.
   struct Watch: ControlCommand {
     static let configuration = verb(
-      "watch", "Watch the daemon at work: its lanes, the jobs that run, the last that ended.",
+      "watch", "Watch the daemon at work: its lanes, running jobs, and the last jobs that ended.",
       """
-      Fills the terminal and follows what happens until q is pressed; the jobs go on. A daemon that is stopped \
-      meanwhile is waited for. In a pipe, or on a terminal that can't be drawn on (TERM=dumb), it writes a line for \
-      each change of a job's state instead, until the daemon ends.
+      Fills the terminal until you press q; jobs aren't affected. If the daemon stops, it waits for it to return. In a pipe, \
+      or on a terminal without cursor control (TERM=dumb), it prints a line for each change of a job's state until the \
+      daemon stops.
       """, json: .lines("Job"))
 
     @OptionGroup var output: OutputOptions

@@ -5,18 +5,17 @@ extension Ladectl {
   /// `ladectl drain`: pauses the lanes and waits until no job runs.
   struct Drain: ControlCommand {
     static let configuration = verb(
-      "drain", "Start no more jobs, and wait until those that run have ended.",
+      "drain", "Pause lanes, and wait until the running jobs have ended.",
       """
-      For a backup of the machine, an update, or a look at a store that nobody writes to: the lanes are paused as by \
-      'ladectl pause', and stay so until 'ladectl resume'. What waits, waits on; to wait until it is done instead, use \
-      'ladectl wait --all'. Ends with 0 when nothing runs any more, whatever became of it, and with 4 when the time was \
-      up; the lanes are paused then, too.
+      For a backup of the machine, an update, or a store without writers. The lanes are paused as by 'ladectl pause' and stay \
+      paused until 'ladectl resume'. Waiting jobs keep waiting; to wait for them instead, use 'ladectl wait --all'. Exits \
+      with 0 when no job runs any more, whatever the results, and with 4 on a timeout; the lanes are paused then, too.
       """, json: .document("a JobList of those that were waited for"))
 
-    @Argument(help: ArgumentHelp("The lanes; all, where none is named.", valueName: "lane"), completion: .lanes)
+    @Argument(help: ArgumentHelp("The lanes; all if omitted.", valueName: "lane"), completion: .lanes)
     var lanes: [String] = []
 
-    @Option(help: ArgumentHelp("Give up after so many seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
     var timeout: Double?
 
     @OptionGroup var output: OutputOptions

@@ -5,8 +5,8 @@ extension Ladectl {
   /// `ladectl lane`: commands for lanes.
   struct LaneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "lane", abstract: "Show the lanes, and change how many of their jobs run at once.",
-      discussion: "'ladectl pause' and 'ladectl resume' stop and start them.",
+      commandName: "lane", abstract: "Show the lanes, and change their concurrency.",
+      discussion: "'ladectl pause' and 'ladectl resume' stop and start lanes.",
       subcommands: [List.self, Concurrency.self], defaultSubcommand: List.self)
 
     /// `ladectl lane list`.
@@ -26,10 +26,10 @@ extension Ladectl {
     /// `ladectl lane concurrency`.
     struct Concurrency: ControlCommand {
       static let configuration = verb(
-        "concurrency", "Change how many jobs of a lane run at once.",
+        "concurrency", "Change the concurrency of a lane.",
         """
-        At once and until the daemon ends, or until 'default' is given, which is what the configuration says. Jobs that \
-        run are left alone.
+        Takes effect at once and lasts until the daemon stops, or until 'default' restores the configured value. Running jobs \
+        aren't affected.
 
           ladectl lane concurrency import 4
           ladectl lane concurrency import default
@@ -39,7 +39,7 @@ extension Ladectl {
       var lane: String
 
       @Argument(
-        help: ArgumentHelp("How many, 1 to 64; or default.", valueName: "number"),
+        help: ArgumentHelp("The concurrency, 1 to 64, or default.", valueName: "number"),
         completion: .list(["default", "1", "2", "4", "8"]), transform: { try Number(parsing: $0) })
       var number: Number
 

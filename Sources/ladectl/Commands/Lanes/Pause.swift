@@ -5,13 +5,13 @@ extension Ladectl {
   /// `ladectl pause`: pauses lanes, so that they start no more jobs.
   struct Pause: ControlCommand {
     static let configuration = verb(
-      "pause", "Start no more jobs, in some lanes or in all.",
+      "pause", "Pause some lanes or all, so that they start no more jobs.",
       """
-      Jobs that run go on, and files are still taken in as jobs. It lasts until 'ladectl resume', also over a restart of \
-      the daemon.
+      Running jobs continue, and files are still accepted as jobs. Lasts until 'ladectl resume', even across a restart of the \
+      daemon.
       """, json: .document("a LaneList of what was paused"))
 
-    @Argument(help: ArgumentHelp("The lanes; all, where none is named.", valueName: "lane"), completion: .lanes)
+    @Argument(help: ArgumentHelp("The lanes; all if omitted.", valueName: "lane"), completion: .lanes)
     var lanes: [String] = []
 
     @OptionGroup var output: OutputOptions

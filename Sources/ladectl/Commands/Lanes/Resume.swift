@@ -5,10 +5,10 @@ extension Ladectl {
   /// `ladectl resume`: resumes lanes.
   struct Resume: ControlCommand {
     static let configuration = verb(
-      "resume", "Start jobs again that were paused, in some lanes or in all.",
-      json: .document("a LaneList of what goes on"))
+      "resume", "Resume some lanes or all.",
+      json: .document("a LaneList of the resumed lanes"))
 
-    @Argument(help: ArgumentHelp("The lanes; all, where none is named.", valueName: "lane"), completion: .lanes)
+    @Argument(help: ArgumentHelp("The lanes; all if omitted.", valueName: "lane"), completion: .lanes)
     var lanes: [String] = []
 
     @OptionGroup var output: OutputOptions

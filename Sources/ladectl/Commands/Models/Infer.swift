@@ -6,13 +6,13 @@ extension Ladectl.Model {
   /// `ladectl model infer`: infers a model from files. Needs no daemon.
   struct Infer: ReportingCommand {
     static let configuration = Ladectl.verb(
-      "infer", "Find the model of files: types, keys, and references between them.",
+      "infer", "Infer a model from files: types, keys, and references between them.",
       """
-      Takes CSV, TSV, fixed width, JSON, NDJSON, XML and property lists, compressed or not, archives with all their \
-      files, a table of a SQLite file, and folders. Each file becomes an entity. The files are read twice, and every type and key is true of all records; \
-      but they are a sample of what is to come, so look over the model before it is used.
+      Reads CSV, TSV, fixed width, JSON, NDJSON, XML and property lists, compressed or not, archives with all their \
+      files, a table of an SQLite file, and folders. Each file becomes an entity. It reads the files twice, and every type \
+      and key holds for all their records; future files may differ, so review the model before you use it.
 
-      With --output, the model is written as Xcode writes one; otherwise it is only shown.
+      With --output it writes the model in Xcode's format; otherwise it only prints it.
       """, json: .local("what was inferred of each entity, and 'model', the path that it was written to"))
 
     @Argument(help: ArgumentHelp("Files, archives or folders.", valueName: "file"), completion: .file())
@@ -27,13 +27,13 @@ extension Ladectl.Model {
     @Option(help: ArgumentHelp("Write the model to NAME.xcdatamodel in this directory.", valueName: "name"))
     var name: String?
 
-    @Flag(help: "Write over a model that is there already.")
+    @Flag(help: "Overwrite an existing model.")
     var force = false
 
     @Option(
       help: ArgumentHelp(
-        "How all the files are read, with the names that recipes have: 'delimiter=;', skip_lines=2. Given again, the "
-          + "values are a list.", valueName: "name=value"),
+        "A reading option, named as in recipes: 'delimiter=;', skip_lines=2. Repeat it for a "
+          + "list of values.", valueName: "name=value"),
       transform: { try NamedOption(parsing: $0) })
     var option: [NamedOption] = []
 

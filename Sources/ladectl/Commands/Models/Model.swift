@@ -7,7 +7,7 @@ extension Ladectl {
   /// `ladectl model`: commands for models. Needs no daemon.
   struct Model: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Look at object models, and make them of files.", subcommands: [Show.self, Infer.self])
+      abstract: "Show object models, and infer them from files.", subcommands: [Show.self, Infer.self])
 
     /// `ladectl model show`: prints a model.
     struct Show: ReportingCommand {

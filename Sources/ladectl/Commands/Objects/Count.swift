@@ -9,10 +9,10 @@ extension Ladectl {
     @Argument(help: "The entity.", completion: .entities)
     var entity: String
 
-    @Option(name: .customLong("where"), help: ArgumentHelp("Which objects.", valueName: "predicate"))
+    @Option(name: .customLong("where"), help: ArgumentHelp("Select objects by a predicate.", valueName: "predicate"))
     var predicate: String?
 
-    @Option(help: ArgumentHelp("The store, where several have the entity.", valueName: "name"), completion: .stores)
+    @Option(help: ArgumentHelp("The store, if several have the entity.", valueName: "name"), completion: .stores)
     var store: String?
 
     @OptionGroup var output: OutputOptions

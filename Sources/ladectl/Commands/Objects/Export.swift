@@ -9,10 +9,10 @@ extension Ladectl {
     enum Dates: String, ExpressibleByArgument, CaseIterable { case model, iso }
 
     static let configuration = verb(
-      "export", "Write the objects of an entity into a file of the daemon's folder of exports.",
+      "export", "Write objects of an entity to a file in the daemon's exports folder.",
       """
-      The file is there whole or not at all; what it is called is the job's note. What was exported is what an import \
-      takes. For some objects at once, see 'ladectl fetch'.
+      The file appears complete or not at all; the job's note has its name. An import can read it back. To print a few objects, \
+      use 'ladectl fetch'.
 
         ladectl export Order --where "state == 'open'" --columns number,customer.name --format csv --wait
       """, json: .submission)
@@ -20,42 +20,43 @@ extension Ladectl {
     @Argument(help: "The entity.", completion: .entities)
     var entity: String
 
-    @Option(help: "The form of the file; csv if not given.")
+    @Option(help: "The file format (default: csv).")
     var format: Format?
 
-    @Option(help: ArgumentHelp("Its name in the folder of exports; one that is there is replaced.", valueName: "name"))
+    @Option(
+      help: ArgumentHelp("The file's name in the exports folder; an existing file is replaced.", valueName: "name"))
     var file: String?
 
-    @Option(name: .customLong("where"), help: ArgumentHelp("Which objects.", valueName: "predicate"))
+    @Option(name: .customLong("where"), help: ArgumentHelp("Select objects by a predicate.", valueName: "predicate"))
     var predicate: String?
 
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "Attributes to sort by, with commas between; - for the greatest first.", valueName: "name,-age"))
+        "Attributes to sort by, separated by commas; - sorts descending.", valueName: "name,-age"))
     var sort: String?
 
     @Option(
       help: ArgumentHelp(
-        "What to write, with commas between; also over relationships, and relationship.@count.", valueName: "a,b.c"))
+        "Columns to write, separated by commas; key paths and relationship.@count are allowed.", valueName: "a,b.c"))
     var columns: String?
 
-    @Option(help: ArgumentHelp("How many objects at most.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number of objects.", valueName: "n"))
     var limit: Int?
 
-    @Option(help: "How the file is packed.")
+    @Option(help: "The compression of the file.")
     var compression: Compression?
 
-    @Option(help: ArgumentHelp("CSV: what stands between two fields, one character or tab.", valueName: "character"))
+    @Option(help: ArgumentHelp("CSV: the field delimiter, one character or tab.", valueName: "character"))
     var delimiter: String?
 
-    @Option(help: "How dates are written: as the model says that they are read, or by ISO 8601 in UTC.")
+    @Option(help: "The date format: the model's format for reading, or ISO 8601 in UTC.")
     var dates: Dates?
 
-    @Flag(help: "Leave out objects of entities that inherit from it.")
+    @Flag(help: "Exclude objects of subentities.")
     var noSubentities = false
 
-    @Option(help: ArgumentHelp("The store, where several have the entity.", valueName: "name"), completion: .stores)
+    @Option(help: ArgumentHelp("The store, if several have the entity.", valueName: "name"), completion: .stores)
     var store: String?
 
     @OptionGroup var other: OtherOptions

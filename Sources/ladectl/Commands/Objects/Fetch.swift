@@ -13,8 +13,8 @@ extension Ladectl {
     static let configuration = verb(
       "fetch", "Show objects of an entity.",
       """
-      With --watch it stays, and shows what comes, goes and changes as the store does: on a terminal as a table over the \
-      whole of it, in a pipe as lines that begin with +, - or ~.
+      With --watch it keeps running and shows insertions, deletions and changes: on a terminal as a full-screen table, in a \
+      pipe as lines that begin with +, - or ~.
 
         ladectl fetch Stop --where "trip.route.name BEGINSWITH 'L'" --sort name,-id --columns id,name
         ladectl fetch Order --where "state == 'open'" --sort -placed --watch
@@ -24,36 +24,37 @@ extension Ladectl {
     @Argument(help: "The entity.", completion: .entities)
     var entity: String
 
-    @Option(name: .customLong("where"), help: ArgumentHelp("Which objects.", valueName: "predicate"))
+    @Option(name: .customLong("where"), help: ArgumentHelp("Select objects by a predicate.", valueName: "predicate"))
     var predicate: String?
 
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "Attributes to sort by, with commas between; - for the greatest first.", valueName: "name,-age"),
+        "Attributes to sort by, separated by commas; - sorts descending.", valueName: "name,-age"),
       transform: { try Ladectl.sortKeys($0) })
     var sort: [SortKey]?
 
     @Option(
-      help: ArgumentHelp("How many at most, up to \(ObjectQuery.maximumLimit); 100 if not given.", valueName: "n"))
+      help: ArgumentHelp("Maximum number of objects, up to \(ObjectQuery.maximumLimit) (default: 100).", valueName: "n")
+    )
     var limit: Int?
 
-    @Option(help: ArgumentHelp("How many to leave out first.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of objects to skip.", valueName: "n"))
     var offset = 0
 
-    @Option(help: ArgumentHelp("The store, where several have the entity.", valueName: "name"), completion: .stores)
+    @Option(help: ArgumentHelp("The store, if several have the entity.", valueName: "name"), completion: .stores)
     var store: String?
 
     @Option(
       help: ArgumentHelp(
-        "What to show, with commas between; also over relationships. Every attribute when not given.",
+        "Columns to show, separated by commas; key paths are allowed (default: all attributes).",
         valueName: "a,b.c"))
     var columns: String?
 
-    @Option(help: "The form of the output.")
+    @Option(help: "The output format.")
     var format: Format = .table
 
-    @Flag(help: "Stay, and show what changes.")
+    @Flag(help: "Keep running and show changes.")
     var watch = false
 
     @OptionGroup var output: OutputOptions

@@ -5,10 +5,10 @@ extension Ladectl {
   /// `ladectl prune`: deletes objects.
   struct Prune: ControlCommand {
     static let configuration = verb(
-      "prune", "Delete the objects of an entity that match, in batches, with the model's delete rules.",
+      "prune", "Delete matching objects of an entity in batches, applying the model's delete rules.",
       """
-      It is a job of the lane 'maintenance', and asks on a terminal, with the number of objects. A job that is stopped has \
-      deleted whole batches.
+      Runs as a job in the lane 'maintenance'. On a terminal it asks first and shows the number of objects. A job that is stopped \
+      has deleted whole batches.
 
         ladectl prune Log --where 'at < "2026-01-01T00:00:00Z"' --wait
       """, json: .submission)

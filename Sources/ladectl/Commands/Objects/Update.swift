@@ -5,16 +5,16 @@ extension Ladectl {
   /// `ladectl update`: sets values of objects.
   struct Update: ControlCommand {
     static let configuration = verb(
-      "update", "Give the objects of an entity that match new values, in batches, validated by the model.",
+      "update", "Set values of matching objects of an entity in batches, validated by the model.",
       """
-      Values are written as an import takes them: dates by ISO 8601, binary data by Base64. It is a job of the lane \
-      'maintenance', and asks on a terminal, with the number of objects.
+      Values have the form that imports accept: dates in ISO 8601, binary data in Base64. Runs as a job in the lane \
+      'maintenance'. On a terminal it asks first and shows the number of objects.
 
         ladectl update Order --where "state == 'open'" --set state=closed --set 'note=by hand' --wait
       """, json: .submission)
 
     @Option(
-      help: ArgumentHelp("An attribute and its new value; may be given again.", valueName: "attribute=value"),
+      help: ArgumentHelp("An attribute and its new value; repeatable.", valueName: "attribute=value"),
       transform: { try NamedOption(parsing: $0) })
     var set: [NamedOption]
 

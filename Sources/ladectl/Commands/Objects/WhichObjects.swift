@@ -6,19 +6,19 @@ struct WhichObjects: ParsableArguments {
   @Argument(help: "The entity.", completion: .entities)
   var entity: String
 
-  @Option(name: .customLong("where"), help: ArgumentHelp("Which objects.", valueName: "predicate"))
+  @Option(name: .customLong("where"), help: ArgumentHelp("Select objects by a predicate.", valueName: "predicate"))
   var predicate: String?
 
-  @Flag(help: "Every object of the entity; instead of --where.")
+  @Flag(help: "All objects of the entity, instead of --where.")
   var all = false
 
-  @Flag(help: "Leave objects of entities that inherit from it alone.")
+  @Flag(help: "Exclude objects of subentities.")
   var noSubentities = false
 
-  @Option(help: ArgumentHelp("The store, where several have the entity.", valueName: "name"), completion: .stores)
+  @Option(help: ArgumentHelp("The store, if several have the entity.", valueName: "name"), completion: .stores)
   var store: String?
 
-  @Flag(help: "Don't ask.")
+  @Flag(help: "Don't ask for confirmation.")
   var yes = false
 
   func validate() throws {

@@ -5,7 +5,7 @@ import ControlAPI
 struct FilterOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only jobs in these states, with commas between: \(JobState.allCases.map(\.rawValue).joined(separator: ", ")).",
+      "Only jobs in these states, separated by commas: \(JobState.allCases.map(\.rawValue).joined(separator: ", ")).",
       valueName: "state,…"),
     completion: .jobStates, transform: { try Self.states($0) })
   var state: [JobState]?
@@ -13,22 +13,22 @@ struct FilterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Only jobs of this kind: import, vacuum, …", valueName: "kind"))
   var kind: String?
 
-  @Option(help: ArgumentHelp("Only jobs of this lane.", valueName: "name"), completion: .lanes)
+  @Option(help: ArgumentHelp("Only jobs in this lane.", valueName: "name"), completion: .lanes)
   var lane: String?
 
   @Option(help: ArgumentHelp("Only jobs on this store.", valueName: "name"), completion: .stores)
   var store: String?
 
-  @Option(help: ArgumentHelp("Only jobs about this entity.", valueName: "name"), completion: .entities)
+  @Option(help: ArgumentHelp("Only jobs for this entity.", valueName: "name"), completion: .entities)
   var entity: String?
 
-  @Option(help: ArgumentHelp("Only jobs by this recipe.", valueName: "name"), completion: .recipes)
+  @Option(help: ArgumentHelp("Only jobs of this recipe.", valueName: "name"), completion: .recipes)
   var recipe: String?
 
   @Option(help: ArgumentHelp("Only jobs with this tag.", valueName: "word"))
   var tag: String?
 
-  @Option(help: ArgumentHelp("Only jobs that this user handed in.", valueName: "user"))
+  @Option(help: ArgumentHelp("Only jobs submitted by this user.", valueName: "user"))
   var by: String?
 
   @Option(help: ArgumentHelp("Only jobs with this unique key.", valueName: "key"))
@@ -37,7 +37,7 @@ struct FilterOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Only jobs of this batch.", valueName: "n"))
   var batch: Int64?
 
-  @Flag(help: "Only jobs that are held.")
+  @Flag(help: "Only jobs on hold.")
   var held = false
 
   var selection: JobSelection {

@@ -8,10 +8,10 @@ struct JobsToChange: ParsableArguments {
     completion: .jobs, transform: { try JobNumbers(parsing: $0) })
   var jobs: [JobNumbers] = []
 
-  @Flag(help: "All jobs that the filter finds; without a filter all that the verb is good for. Asks on a terminal.")
+  @Flag(help: "All jobs that match the filter, or all that the verb applies to. Asks on a terminal.")
   var all = false
 
-  @Flag(help: "Don't ask.")
+  @Flag(help: "Don't ask for confirmation.")
   var yes = false
 
   @OptionGroup(title: "Filter, with --all") var filter: FilterOptions

@@ -3,7 +3,7 @@ import Glibc
 
 /// The output format of a verb.
 struct OutputOptions: ParsableArguments {
-  @Flag(help: "Write the result, and an error, as JSON in the form of the control interface.")
+  @Flag(help: "Print results and errors as JSON, as in the control interface.")
   var json = false
 }
 

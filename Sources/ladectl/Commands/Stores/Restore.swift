@@ -5,26 +5,26 @@ extension Ladectl.StoreCommand {
   /// `ladectl store restore`.
   struct Restore: ControlCommand {
     static let configuration = Ladectl.verb(
-      "restore", "Put a backup in the place of a store's content.",
+      "restore", "Replace a store's content by a backup.",
       """
-      What came into the store after the backup is lost, so it asks on a terminal. It takes the store alone: imports wait; \
-      who reads sees the old content or the new.
+      Everything stored after the backup is lost, so it asks on a terminal. It needs exclusive access: imports wait; readers \
+      see either the old or the new content.
 
         ladectl store restore latest --store main --wait
       """, json: .submission)
 
-    @Argument(help: "The backup: the name of a file in the store's folder of backups, or latest.")
+    @Argument(help: "The backup: a file name in the store's backup folder, or latest.")
     var backup: String
 
     @Option(
-      help: ArgumentHelp("The store; the only one there is, where none is named.", valueName: "name"),
+      help: ArgumentHelp("The store; may be omitted if there is only one.", valueName: "name"),
       completion: .stores)
     var store: String?
 
-    @Option(help: "How closely the backup is looked at before.")
+    @Option(help: "The depth of the check beforehand.")
     var check: Depth?
 
-    @Flag(help: "Don't ask.")
+    @Flag(help: "Don't ask for confirmation.")
     var yes = false
 
     @OptionGroup var other: OtherOptions

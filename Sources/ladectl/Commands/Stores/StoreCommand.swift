@@ -5,10 +5,10 @@ extension Ladectl {
   /// `ladectl store`: commands for data stores and their maintenance.
   struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "store", abstract: "Show the stores, check them, back them up and keep them in order.",
+      commandName: "store", abstract: "Show, check, back up and maintain the stores.",
       discussion: """
-        But for list and show, each verb makes a job, which runs in the lane 'maintenance' unless another is named. What \
-        needs the store alone waits for the imports that run, and those that come wait for it.
+        Each verb except list and show submits a job, by default in the lane 'maintenance'. A job that needs exclusive access \
+        waits for running imports, and later imports wait for it.
         """,
       subcommands: [
         List.self, Show.self, Check.self, Backup.self, Restore.self, Vacuum.self, Optimise.self, Checkpoint.self,
@@ -47,10 +47,10 @@ extension Ladectl {
       static let configuration = verb(
         "show", "Show a store's entities, how many objects each has, and their properties.", json: .document("a Store"))
 
-      @Argument(help: "The store; the only one there is, where none is named.", completion: .stores)
+      @Argument(help: "The store; may be omitted if there is only one.", completion: .stores)
       var store: String?
 
-      @Flag(help: "Count the objects also where that takes a while.")
+      @Flag(help: "Count objects even if that takes a while.")
       var count = false
 
       @OptionGroup var output: OutputOptions

@@ -9,19 +9,19 @@ extension Ladectl.StoreCommand {
   struct Vacuum: StoreWork {
     static let kind = "vacuum"
     static let configuration = Ladectl.verb(
-      "vacuum", "Give a store's free pages back to the disk.",
+      "vacuum", "Release a store's free space.",
       """
-      It writes the file anew, which needs as much room again and the store alone. --incremental gives back what is free \
-      without that, a few pages at a time, once the file was made ready for it by --prepare-incremental.
+      Rewrites the file, which needs as much space again and exclusive access to the store. --incremental avoids that and \
+      releases free pages step by step, once --prepare-incremental has prepared the file.
       """, json: .submission)
 
-    @Flag(help: "Only give back free pages, without writing the file anew.")
+    @Flag(help: "Only release free pages, without rewriting the file.")
     var incremental = false
 
-    @Option(help: ArgumentHelp("With --incremental: how many pages at most.", valueName: "n"))
+    @Option(help: ArgumentHelp("With --incremental: the maximum number of pages.", valueName: "n"))
     var pages: Int?
 
-    @Flag(help: "Write the file so that --incremental can be used from then on; every later write costs a little more.")
+    @Flag(help: "Rewrite the file so that --incremental works from now on; later writes cost a little more.")
     var prepareIncremental = false
 
     @OptionGroup var work: StoreWorkOptions
@@ -40,10 +40,10 @@ extension Ladectl.StoreCommand {
   struct Optimise: StoreWork {
     static let kind = "optimise"
     static let configuration = Ladectl.verb(
-      "optimise", "Let SQLite look at a store's tables anew, so that queries take the right index.", json: .submission,
+      "optimise", "Update the statistics by which a store's queries choose indexes.", json: .submission,
       aliases: ["optimize"])
 
-    @Option(help: ArgumentHelp("How many rows of each index it looks at; 0 for all.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of rows of each index to sample; 0 for all.", valueName: "n"))
     var sample: Int?
 
     @OptionGroup var work: StoreWorkOptions
@@ -61,13 +61,13 @@ extension Ladectl.StoreCommand {
     static let kind = "checkpoint"
     static let configuration = Ladectl.verb(
       "checkpoint", "Copy a store's write-ahead log into its file.",
-      "For those who copy the file by other means. Imports and readers go on beside it.", json: .submission)
+      "For copying the file by other means. Imports and readers continue.", json: .submission)
 
     @Option(
-      help: "passive waits for nobody, full copies all, restart lets the log begin anew, truncate makes it empty, too.")
+      help: "passive doesn't wait, full copies everything, restart also restarts the log, truncate also empties it.")
     var mode: Mode?
 
-    @Option(help: ArgumentHelp("How long to wait for readers that still need the log.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long to wait for readers that need the log.", valueName: "seconds"))
     var patience: Int?
 
     @OptionGroup var work: StoreWorkOptions
@@ -82,10 +82,10 @@ extension Ladectl.StoreCommand {
   /// `ladectl store reindex`.
   struct Reindex: StoreWork {
     static let kind = "reindex"
-    static let configuration = Ladectl.verb("reindex", "Make a store's indexes anew.", json: .submission)
+    static let configuration = Ladectl.verb("reindex", "Rebuild a store's indexes.", json: .submission)
 
     @Option(
-      help: ArgumentHelp("Only the indexes of this entity; may be given again.", valueName: "name"),
+      help: ArgumentHelp("Only the indexes of this entity; repeatable.", valueName: "name"),
       completion: .entities)
     var entity: [String] = []
 
@@ -100,19 +100,19 @@ extension Ladectl.StoreCommand {
   struct Check: StoreWork {
     static let kind = "check"
     static let configuration = Ladectl.verb(
-      "check", "Look whether a store is whole: the file, its foreign keys, and the objects in it.",
+      "check", "Check the integrity of a store: the file, its foreign keys, and its objects.",
       """
-      A store that has damage ends the job as discarded, with the first problems as its reason, and all of them in a \
-      report that 'ladectl show' names. Imports go on beside it.
+      If the store is damaged, the job is discarded with the first problems as its reason; 'ladectl show' names the full \
+      report. Imports continue.
       """, json: .submission)
 
-    @Option(help: "How closely the file is looked at; quick leaves out whether indexes agree with their rows.")
+    @Option(help: "The depth of the check; quick doesn't compare indexes with their rows.")
     var depth: Depth?
 
-    @Flag(help: "Look at the file only, and not at the objects in it.")
+    @Flag(help: "Check only the file, not the objects in it.")
     var noObjects = false
 
-    @Flag(help: "Mend what is safe to mend of the objects: inverses, and references that lead nowhere.")
+    @Flag(help: "Repair what is safe to repair: inverses and dangling references.")
     var repair = false
 
     @OptionGroup var work: StoreWorkOptions
@@ -141,17 +141,17 @@ extension Ladectl.StoreCommand {
 
     static let kind = "backup"
     static let configuration = Ladectl.verb(
-      "backup", "Make a copy of a store in its folder of backups, and check it, while imports go on.",
-      "What it is called and how large it is, is the job's note. Older ones go only when it has its name.",
+      "backup", "Copy a store into its backup folder and check the copy, while imports continue.",
+      "The job's note has its name and size. Older backups are removed only after it is complete.",
       json: .submission)
 
-    @Option(help: ArgumentHelp("How many backups of the store are kept, this one among them.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of backups of the store to keep, including this one.", valueName: "n"))
     var keep: Int?
 
-    @Option(help: "How it is packed; otherwise as the configuration says.")
+    @Option(help: "The compression (default: as configured).")
     var compress: Compression?
 
-    @Option(help: "How closely the copy is looked at.")
+    @Option(help: "The depth of the check of the copy.")
     var check: Depth?
 
     @OptionGroup var work: StoreWorkOptions
@@ -170,8 +170,9 @@ extension Ladectl.StoreCommand {
   struct Migrate: StoreWork {
     static let kind = "migrate"
     static let configuration = Ladectl.verb(
-      "migrate", "Bring a store to the model as it is in its file now.",
-      "It takes the store alone: imports wait. What may be lost with it, the configuration says.", json: .submission)
+      "migrate", "Migrate a store to the current version of its model.",
+      "It needs exclusive access to the store: imports wait. The configuration says what a migration may lose.",
+      json: .submission)
 
     @OptionGroup var work: StoreWorkOptions
     @OptionGroup var output: OutputOptions

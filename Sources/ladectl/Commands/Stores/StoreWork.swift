@@ -3,7 +3,7 @@ import ControlAPI
 
 /// The options of every maintenance verb.
 struct StoreWorkOptions: ParsableArguments {
-  @Argument(help: "The store; the only one there is, where none is named.", completion: .stores)
+  @Argument(help: "The store; may be omitted if there is only one.", completion: .stores)
   var store: String?
 
   @OptionGroup var other: OtherOptions
@@ -14,7 +14,7 @@ struct StoreWorkOptions: ParsableArguments {
 struct OtherOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "An option of this kind of work that has none of its own here. Given again, the values are a list.",
+      "An option of this job kind that has no flag of its own. Repeat it for a list of values.",
       valueName: "name=value"),
     transform: { try NamedOption(parsing: $0) })
   var option: [NamedOption] = []

@@ -10,9 +10,9 @@ extension Ladectl {
     static let configuration = verb(
       "import", "Import files.",
       """
-      A job for each file. What to do with it is a recipe of the daemon's configuration, or an entity. The daemon reads \
-      the file, so it must be yours, or where the daemon may read. --option takes every key of a recipe; the most usual \
-      have options of their own.
+      Submits a job per file. A recipe of the daemon's configuration, or an entity, says what to do with it. The daemon reads \
+      the file, so it must be yours, or where the daemon may read. --option takes every key of a recipe; the most common \
+      ones have options of their own.
 
         ladectl import people.csv --entity Person --delimiter ';' --wait
         ladectl import *.csv --recipe orders
@@ -27,28 +27,28 @@ extension Ladectl {
     @Option(help: "csv, tsv, fixed_width, json, ndjson, xml, plist or sqlite.")
     var format: String?
 
-    @Option(help: ArgumentHelp("What stands between the fields of CSV: one character, or tab.", valueName: "character"))
+    @Option(help: ArgumentHelp("The field delimiter of CSV: one character, or tab.", valueName: "character"))
     var delimiter: String?
 
-    @Option(help: ArgumentHelp("What the text is encoded in.", valueName: "name"))
+    @Option(help: ArgumentHelp("The text encoding.", valueName: "name"))
     var encoding: String?
 
-    @Flag(help: "The first line is a record, and doesn't name the columns; --names does.")
+    @Flag(help: "The first line is a record, not a header; use --names.")
     var noHeader = false
 
-    @Option(help: ArgumentHelp("The columns' names, with commas between, in place of the header's.", valueName: "a,b"))
+    @Option(help: ArgumentHelp("The column names, separated by commas, instead of the header.", valueName: "a,b"))
     var names: String?
 
-    @Option(help: ArgumentHelp("Lines at the beginning to pass over.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of lines to skip at the beginning.", valueName: "n"))
     var skipLines: Int?
 
-    @Option(help: ArgumentHelp("A text that stands for nothing, such as NA; may be given again.", valueName: "text"))
+    @Option(help: ArgumentHelp("A text that means null, such as NA; repeatable.", valueName: "text"))
     var null: [String] = []
 
-    @Option(help: "What is committed together: each batch, or all of the file or nothing.")
+    @Option(help: "The transaction: each batch, or the whole file.")
     var atomic: Unit?
 
-    @Flag(help: "Do everything but the commit, and report.")
+    @Flag(help: "Report the result without committing.")
     var dryRun = false
 
     @OptionGroup(title: "The job") var submission: SubmissionOptions

@@ -6,19 +6,19 @@ struct SubmissionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The lane to run in.", valueName: "name"), completion: .lanes)
   var lane: String?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("The higher, the earlier.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("The priority; higher runs first.", valueName: "n"))
   var priority: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Not before this: 2026-03-01T12:00:00Z, '2026-03-01 12:00' in local time, or from now, such as +90s, +10m, "
+      "Don't start before this time: 2026-03-01T12:00:00Z, '2026-03-01 12:00' in local time, or relative: +90s, +10m, "
         + "+2h, +1d.",
       valueName: "time"),
     transform: { try StartTime(parsing: $0) })
   var notBefore: StartTime?
 
   @Option(
-    help: ArgumentHelp("Cancel the job if it hasn't ended by then; in the same forms.", valueName: "time"),
+    help: ArgumentHelp("Cancel the job if it hasn't ended by this time; same forms.", valueName: "time"),
     transform: { try StartTime(parsing: $0) })
   var deadline: StartTime?
 
@@ -28,42 +28,43 @@ struct SubmissionOptions: ParsableArguments {
   var timeLimit: Period?
 
   @Option(
-    help: ArgumentHelp("Only after this job has completed; several by giving it again, or as 3,7-9.", valueName: "job"),
+    help: ArgumentHelp(
+      "Start only after this job has completed; repeatable, or a list such as 3,7-9.", valueName: "job"),
     completion: .jobs, transform: { try JobNumbers(parsing: $0) })
   var after: [JobNumbers] = []
 
   @Option(
-    help: ArgumentHelp("Only after this job has ended, whichever way.", valueName: "job"), completion: .jobs,
+    help: ArgumentHelp("Start only after this job has ended, in any state.", valueName: "job"), completion: .jobs,
     transform: { try JobNumbers(parsing: $0) })
   var afterEnd: [JobNumbers] = []
 
-  @Option(help: ArgumentHelp("A word to find the job by; may be given again.", valueName: "word"))
+  @Option(help: ArgumentHelp("A tag to find the job by; repeatable.", valueName: "word"))
   var tag: [String] = []
 
   @Flag(help: "Hold the job until 'ladectl release'.")
   var hold = false
 
-  @Option(help: ArgumentHelp("Put the job into this batch, whose jobs haven't all ended.", valueName: "n"))
+  @Option(help: ArgumentHelp("Add the job to this unfinished batch.", valueName: "n"))
   var batch: Int64?
 
-  @Option(help: ArgumentHelp("While a job with this key hasn't ended, no second one is made.", valueName: "key"))
+  @Option(help: ArgumentHelp("Don't create another job while one with this key hasn't ended.", valueName: "key"))
   var uniqueKey: String?
 
   @Option(
-    help: ArgumentHelp("A job with the key counts only for so long from its submission: 1h, 1d.", valueName: "span"),
+    help: ArgumentHelp("A job with the key counts only for this long after submission: 1h, 1d.", valueName: "span"),
     transform: { try Period(parsing: $0) })
   var uniqueFor: Period?
 
   @Option(
     help: ArgumentHelp(
-      "A job with the key counts only in these states, with commas between; otherwise until it has ended.",
+      "A job with the key counts only in these states, separated by commas (default: until it has ended).",
       valueName: "state,…"), completion: .jobStates, transform: { try FilterOptions.states($0) })
   var uniqueStates: [JobState]?
 
-  @Option(help: ArgumentHelp("How often to try.", valueName: "n"))
+  @Option(help: ArgumentHelp("Maximum number of attempts.", valueName: "n"))
   var maxAttempts: Int?
 
-  @Flag(help: "Wait until it has ended, as 'ladectl wait' does.")
+  @Flag(help: "Wait until the job has ended, as 'ladectl wait' does.")
   var wait = false
 
   func validate() throws {

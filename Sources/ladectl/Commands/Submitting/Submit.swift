@@ -5,20 +5,20 @@ extension Ladectl {
   /// `ladectl submit`: submits a job of any kind.
   struct Submit: ControlCommand {
     static let configuration = verb(
-      "submit", "Hand in a job: an import of a file, or any other kind of work.",
+      "submit", "Submit a job: an import of a file, or any other kind.",
       """
-      An import says what to do with the file by a recipe of the daemon's configuration, or by an entity; the daemon reads \
-      the file, so it must be yours, or where the daemon may read. Other kinds take their options by --option. For most \
-      there is a verb with options of its own: import, export, prune, update, and those of store.
+      An import needs a recipe of the daemon's configuration, or an entity; the daemon reads the file, so it must be yours, or \
+      where the daemon may read. Other kinds take their options by --option. Most kinds have a verb of their own: import, \
+      export, prune, update, and those of store.
 
         ladectl submit people.csv --recipe people --after 12
         ladectl submit --kind vacuum --store main --option incremental=true --not-before '2026-03-01 04:00'
       """, json: .either("a Job", "a JobList", when: "with --wait"))
 
-    @Argument(help: "The file of an import; other kinds mostly have none.", completion: .file())
+    @Argument(help: "The file to import; most other kinds have none.", completion: .file())
     var file: String?
 
-    @Option(help: ArgumentHelp("What is to be done.", valueName: "kind"))
+    @Option(help: ArgumentHelp("The kind of job.", valueName: "kind"))
     var kind = "import"
 
     @OptionGroup var target: ImportTarget
