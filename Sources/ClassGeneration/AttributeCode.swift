@@ -4,20 +4,20 @@ import ManagedObjects
 struct AttributeCode {
   let type: String
   let get: String
-  /// Takes `newValue`; nil for a derived attribute, which the store works out.
+  /// Uses `newValue`; nil for a derived attribute, which the store computes.
   let set: String?
-  /// Whether nothing is known of the type's conformances.
+  /// Whether the type's conformances are unknown.
   var isForeign = false
 
   /// - Parameters:
-  ///   - object: what holds the value, in front of the slot and of methods.
+  ///   - object: the expression of the object that has the slot and the methods.
   ///   - slot: the slot, as an expression.
   init(_ attribute: AttributeDefinition, in object: String, slot: String, _ generator: ClassGenerator) {
     let call = object == "self" ? "" : object + "."
     let plain = "\(object)[\(slot)]"
     func swift(_ name: String, _ module: String = "Swift") -> String { generator.type(name, of: module) }
     func optional(_ type: String) -> (String, String, String) { (type + "?", plain, "\(plain) = newValue") }
-    /// A plain number or boolean where the model asks for one.
+    /// A non-optional number or boolean if the model asks for one.
     func scalar(_ name: String, _ zero: String) -> (String, String, String) {
       let type = swift(name)
       guard attribute.usesScalarValueType else { return optional(type) }

@@ -1,18 +1,19 @@
+package import Foundation
 import ManagedObjects
 
 /// Writes the classes of a model's objects as Swift source: what Xcode does for “Codegen: Class Definition” and
 /// “Category/Extension”.
 ///
-/// The accessors stand on constant slots, as those written by hand do. What the source declares is documented in the
-/// article on generated classes; in short, for an entity `Person` of `Company.xcdatamodeld`:
-/// - `class Person: ManagedObject`, with `propertyNames` and `propertyTypes` that are compared with the model;
+/// The accessors use constant slots, like those written by hand. The article on generated classes documents what the source
+/// declares; in short, for an entity `Person` of `Company.xcdatamodeld`:
+/// - `class Person: ManagedObject`, with `propertyNames` and `propertyTypes`, which are compared with the model;
 /// - a property for each of the entity's own attributes, relationships and fetched properties; composite ones are structs;
-/// - `addToProjects(_:)` and their like for to-many relationships, under Xcode's names;
+/// - `addToProjects(_:)` and similar methods for to-many relationships, with Xcode's names;
 /// - `Person.fetchRequest()`;
 /// - `CompanyModel.model`, the model with all of these classes, and `CompanyModel.classes`.
 ///
-/// Optionality is Xcode's: numbers and booleans with `usesScalarValueType` are plain, 0 or false where there is no value;
-/// everything else that isn't a set is optional, whether or not the model requires a value, for a new object has none.
+/// Optionality is Xcode's: numbers and booleans with `usesScalarValueType` aren't optional: they are 0 or false without a value.
+/// Everything else but sets is optional, even if the model requires a value, because a new object has none.
 package struct ClassGenerator {
   let model: ManagedObjectModel
   /// The name of the enum that holds the model.
@@ -20,14 +21,14 @@ package struct ClassGenerator {
   private let text: String
   private let fileName: String
   private(set) var plans: [EntityDescription: ClassPlan] = [:]
-  /// Names of classes, which shadow types of the same name of other modules.
+  /// Names of classes, which shadow types of the same name from other modules.
   private var shadowed: Set<String> = []
   package private(set) var warnings: [String] = []
 
   /// - Parameters:
-  ///   - xml: the text of the model's `contents` file, which the source will carry.
+  ///   - xml: the text of the model's `contents` file, which the source embeds.
   ///   - name: the model's name, without extension.
-  ///   - module: the module that the source is compiled in.
+  ///   - module: the module that compiles the source.
   /// - Throws: ``ModelError``, when the model can't be read.
   package init(xml: String, name: String, fileName: String, module: String? = nil) throws {
     text = xml
@@ -68,20 +69,20 @@ package struct ClassGenerator {
     return (head + [""] + body).joined(separator: "\n") + "\n"
   }
 
-  /// The furthest that anything in the source can be seen.
+  /// The widest access level in the source.
   private var access: String { (plans.values.filter { $0.className != nil }.map(\.access).max() ?? .public).prefix }
 
   // MARK: Names
 
-  /// A type of another module, qualified when one of the classes would hide it.
+  /// A type of another module, qualified if one of the classes would shadow it.
   func type(_ name: String, of module: String) -> String {
     module == "Foundation" || shadowed.contains(name) ? "\(module).\(name)" : name
   }
 
-  /// Whether one of the model's classes has that name.
+  /// Whether one of the model's classes has this name.
   func isClassName(_ name: String) -> Bool { shadowed.contains(name) }
 
-  /// The class of an entity's objects: its own, or else the one that all inherit from.
+  /// The class of an entity's objects: its own, or the base class.
   func className(of entity: EntityDescription) -> String { plans[entity]?.className ?? "ManagedObject" }
 
   /// The class that an entity's class inherits from.
@@ -130,7 +131,7 @@ package struct ClassGenerator {
   /// The names of an entity's properties, as literals.
   func names(_ entity: EntityDescription) -> [String] { entity.properties.map { SwiftText.literal($0.name) } }
 
-  /// What an entity's properties are, as literals.
+  /// The types of an entity's properties, as literals.
   func types(_ entity: EntityDescription) -> [String] {
     entity.properties.map { property -> String in
       switch PropertyType(property) {
@@ -140,5 +141,22 @@ package struct ClassGenerator {
       case .toManyOrdered(let name): return ".toManyOrdered(\(SwiftText.literal(name)))"
       }
     }
+  }
+}
+
+/// The source generated from a model's current version, with its warnings.
+package struct GeneratedFile {
+  /// The source.
+  package let source: String
+  /// Warnings in a compiler's format, each with the file.
+  package let warnings: [String]
+
+  /// - Throws: ``ModelError``.
+  package init(of url: URL, module: String?) throws {
+    let (file, xml) = try ManagedObjectModel.currentContents(of: url)
+    let name = url.deletingPathExtension().lastPathComponent
+    var generator = try ClassGenerator(xml: xml, name: name, fileName: url.lastPathComponent, module: module)
+    source = generator.source()
+    warnings = generator.warnings.map { "\(file.path):1: warning: \($0)" }
   }
 }

@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// What becomes of one entity.
+/// What is generated for one entity.
 struct ClassPlan {
   /// How much of its class is generated: Xcode's `codeGenerationType`.
   enum Kind {
@@ -14,13 +14,13 @@ struct ClassPlan {
 
   let entity: EntityDescription
   let kind: Kind
-  /// The class as it is written; nil when the objects have none of their own.
+  /// The name of the class in source; nil if the entity has no class of its own.
   let className: String?
   let access: AccessLevel
 
   /// - Parameters:
-  ///   - module: the module that the classes are generated for; another one's classes aren't generated.
-  ///   - warn: is told of what can't be done.
+  ///   - module: the module that the classes are generated for. Classes of other modules aren't generated.
+  ///   - warn: receives a warning for each thing that can't be generated.
   init(_ entity: EntityDescription, module: String?, warn: (String) -> Void) {
     self.entity = entity
     let definition = entity.definition
@@ -64,9 +64,29 @@ struct ClassPlan {
     self.access = level.flatMap(AccessLevel.init) ?? .public
   }
 
-  /// The module that the class belongs to, when its name says so.
+  /// The module that the class belongs to, if its name includes one.
   var foreignModule: String? {
     guard let className, let dot = className.firstIndex(of: ".") else { return nil }
     return String(className[..<dot])
+  }
+}
+
+/// The access level of a generated class: `accessLevel` in the entity's `userInfo`, `public` by default as in Xcode.
+enum AccessLevel: String, Comparable, CaseIterable {
+  case `internal`
+  case package
+  case `public`
+
+  /// The modifier in front of a declaration, with a space.
+  var prefix: String { self == .internal ? "" : rawValue + " " }
+
+  static func < (a: AccessLevel, b: AccessLevel) -> Bool { a.rank < b.rank }
+
+  private var rank: Int {
+    switch self {
+    case .internal: return 0
+    case .package: return 1
+    case .public: return 2
+    }
   }
 }

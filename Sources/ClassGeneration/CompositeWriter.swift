@@ -89,7 +89,7 @@ extension ClassGenerator {
   /// The struct of a composite attribute, nil for an attribute that isn't one.
   func structName(of attribute: AttributeDefinition) -> String? {
     guard attribute.type == .composite, !attribute.compositeElements.isEmpty else { return nil }
-    let name = SwiftText.name(from: attribute.compositeName ?? SwiftText.capitalized(attribute.name))
+    let name = SwiftText.name(from: attribute.compositeName ?? SwiftText.capitalised(attribute.name))
     return isClassName(name) ? name + "Value" : name
   }
 

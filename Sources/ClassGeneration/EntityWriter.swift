@@ -2,15 +2,15 @@ import ManagedObjects
 
 /// Writes the class of one entity, or the extension with its accessors.
 struct EntityWriter {
-  let plan: ClassPlan
-  let className: String
-  let generator: ClassGenerator
-  var warnings: [String] = []
-  /// Names of methods that stand already.
-  var stems: Set<String> = []
+  private let plan: ClassPlan
+  private let className: String
+  private let generator: ClassGenerator
+  private(set) var warnings: [String] = []
+  /// Stems of the method names that have been used.
+  private var stems: Set<String> = []
 
-  var entity: EntityDescription { plan.entity }
-  var access: String { plan.access.prefix }
+  private var entity: EntityDescription { plan.entity }
+  private var access: String { plan.access.prefix }
 
   init(_ plan: ClassPlan, _ className: String, in generator: ClassGenerator) {
     self.plan = plan
@@ -59,20 +59,20 @@ struct EntityWriter {
     return lines + ["}", ""]
   }
 
-  /// How far a property can be seen that leads to another class: no further than that class.
-  func access(to destination: EntityDescription) -> String {
+  /// The access level of a property that leads to another class: at most that of the class.
+  private func access(to destination: EntityDescription) -> String {
     let level = generator.plans[destination].flatMap { $0.className == nil ? nil : $0.access }
     return min(plan.access, level ?? .public).prefix
   }
 
-  /// Whether a property can have that name in Swift; warns when it can't.
+  /// Whether a property can have this name in Swift; adds a warning if not.
   private mutating func isUsable(_ name: String) -> Bool {
     guard let advice = ReservedNames.advice(on: name, of: entity.name) else { return true }
     warnings.append(advice)
     return false
   }
 
-  func type(_ name: String, of module: String = "Swift") -> String { generator.type(name, of: module) }
+  private func type(_ name: String, of module: String = "Swift") -> String { generator.type(name, of: module) }
 
   private func fetchRequest() -> [String] {
     let request = type("FetchRequest", of: "ManagedObjects")
@@ -84,10 +84,96 @@ struct EntityWriter {
     ]
   }
 
-  /// A property with these bodies; without the second it can't be set.
-  func property(_ name: String, _ type: String, access: String? = nil, get: String, set: String?) -> [String] {
+  /// A property with these bodies; read-only without the second.
+  private func property(_ name: String, _ type: String, access: String? = nil, get: String, set: String?) -> [String] {
     let head = "  \(access ?? self.access)var \(SwiftText.name(name)): \(type)"
     guard let set else { return ["\(head) { \(get) }"] }
     return ["\(head) {", "    get { \(get) }", "    set { \(set) }", "  }"]
+  }
+
+  /// The accessor of an attribute that isn't composite.
+  private mutating func accessor(of attribute: AttributeDescription) -> [String] {
+    if attribute.type == .transformable, attribute.definition.attributeValueClassName == nil {
+      warnings.append(
+        "\(entity.name).\(attribute.name) is transformable and names no class, so that its accessor gives data: enter "
+          + "a Codable type as its custom class")
+    }
+    let code = AttributeCode(attribute.definition, in: "self", slot: "\(attribute.slot)", generator)
+    return property(attribute.name, code.type, get: code.get, set: code.set)
+  }
+
+  /// The accessor of a composite attribute: its elements as one value.
+  private func accessor(of composite: CompositeAttributeDescription) -> [String] {
+    guard let first = composite.attributes.first, let type = generator.structName(of: composite.definition) else {
+      return []
+    }
+    return property(
+      composite.name, type + "?", get: "\(type)(self, \(first.slot))",
+      set: "\(type).set(newValue, in: self, \(first.slot))")
+  }
+
+  /// The accessors of a relationship.
+  private mutating func accessor(of relationship: RelationshipDescription) -> [String] {
+    let slot = relationship.slot
+    let other = generator.className(of: relationship.destinationEntity)
+    let access = access(to: relationship.destinationEntity)
+    guard relationship.isToMany else {
+      return property(
+        relationship.name, other + "?", access: access, get: "object(\(slot))", set: "setObject(newValue, \(slot))")
+    }
+    let isOrdered = relationship.isOrdered
+    let set = isOrdered ? "OrderedSet<\(other)>" : "\(type("Set"))<\(other)>"
+    let lines =
+      isOrdered
+      ? property(
+        relationship.name, set, access: access, get: "orderedObjects(\(slot))",
+        set: "setOrderedObjects(newValue, \(slot))")
+      : property(relationship.name, set, access: access, get: "objects(\(slot))", set: "setObjects(newValue, \(slot))")
+    let stem = SwiftText.capitalised(relationship.name)
+    guard stems.insert(stem).inserted else {
+      warnings.append("\(entity.name).\(relationship.name) gets no addTo\(stem): another relationship has it already")
+      return lines
+    }
+    let name = SwiftText.name(relationship.name)
+    let change = SetMethods(stem: stem, name: name, access: access, slot: slot, member: other, set: set)
+    return lines + change.lines + (isOrdered ? change.orderedLines(generator) : [])
+  }
+}
+
+/// The methods that change a to-many relationship, with the names that Xcode gives them.
+private struct SetMethods {
+  let stem: String
+  let name: String
+  let access: String
+  let slot: Int
+  let member: String
+  let set: String
+
+  private func method(_ head: String, _ body: String...) -> [String] {
+    ["", "  \(access)func \(head) {"] + body.map { "    " + $0 } + ["  }"]
+  }
+
+  var lines: [String] {
+    method("addTo\(stem)(_ value: \(member))", "add(value, to: \(slot))")
+      + method("removeFrom\(stem)(_ value: \(member))", "remove(value, from: \(slot))")
+      + method("addTo\(stem)(_ values: \(set))", "for value in values { add(value, to: \(slot)) }")
+      + method("removeFrom\(stem)(_ values: \(set))", "for value in values { remove(value, from: \(slot)) }")
+  }
+
+  func orderedLines(_ generator: ClassGenerator) -> [String] {
+    let (int, indexes) = (generator.type("Int", of: "Swift"), generator.type("IndexSet", of: "Foundation"))
+    return method("insertInto\(stem)(_ value: \(member), at idx: \(int))", "insert(value, at: idx, in: \(slot))")
+      + method("removeFrom\(stem)(at idx: \(int))", "removeObject(at: idx, in: \(slot))")
+      + method(
+        "replace\(stem)(at idx: \(int), with value: \(member))", "replaceObject(at: idx, with: value, in: \(slot))")
+      + method(
+        "insertInto\(stem)(_ values: [\(member)], at indexes: \(indexes))",
+        "for (idx, value) in zip(indexes, values) { insert(value, at: idx, in: \(slot)) }")
+      + method(
+        "removeFrom\(stem)(at indexes: \(indexes))",
+        "for idx in indexes.reversed() { removeObject(at: idx, in: \(slot)) }")
+      + method(
+        "replace\(stem)(at indexes: \(indexes), with values: [\(member)])",
+        "for (idx, value) in zip(indexes, values) { replaceObject(at: idx, with: value, in: \(slot)) }")
   }
 }

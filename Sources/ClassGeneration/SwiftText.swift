@@ -1,6 +1,6 @@
-/// How Swift writes names and strings.
+/// Formats names, strings and lists as Swift source.
 enum SwiftText {
-  /// Words that have to stand in backticks to be names of properties.
+  /// Words that need backticks as names of properties.
   private static let keywords: Set<String> = [
     "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default",
     "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard",
@@ -15,16 +15,16 @@ enum SwiftText {
     return text != "_" && text.allSatisfy { $0 == "_" || $0.isLetter || $0.isNumber }
   }
 
-  /// A name, in backticks when it is a keyword.
+  /// A name, in backticks if it is a keyword.
   static func name(_ text: String) -> String { keywords.contains(text) ? "`\(text)`" : text }
 
   /// The name with its first letter in upper case.
-  static func capitalized(_ text: some StringProtocol) -> String { text.prefix(1).uppercased() + text.dropFirst() }
+  static func capitalised(_ text: some StringProtocol) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
-  /// What is left of a text when only what may stand in a name is kept.
+  /// A name made of the characters of a text that a name may contain.
   static func name(from text: String) -> String {
     let parts = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
-    let name = parts.map { capitalized($0) }.joined()
+    let name = parts.map { capitalised($0) }.joined()
     return isName(name) ? name : "_" + name
   }
 
@@ -44,8 +44,8 @@ enum SwiftText {
     return "\"\(escaped)\""
   }
 
-  /// A list in lines of at most 120 characters, where its items aren't longer themselves.
-  /// - Parameter isCall: whether a comma after the last one would be amiss.
+  /// A list in lines of at most 120 characters, unless a single item is longer.
+  /// - Parameter isCall: whether to omit the comma after the last item.
   static func list(_ items: [String], before: String, after: String, isCall: Bool = false) -> [String] {
     let whole = before + items.joined(separator: ", ") + after
     if whole.count <= 120 { return [whole] }
@@ -62,10 +62,30 @@ enum SwiftText {
     return lines + [margin + "  " + line, margin + after]
   }
 
-  /// The lines of a string literal that holds the text as it is, over many lines.
+  /// The lines of a multi-line string literal that contains the text unchanged.
   static func block(_ text: String) -> [String] {
     var hashes = "#"
     while text.contains("\"\"\"" + hashes) || text.contains("\\" + hashes) { hashes += "#" }
     return [hashes + "\"\"\"", text, "\"\"\"" + hashes]
+  }
+}
+
+/// Names that a property of a class can't have, because ``ManagedObject`` uses them.
+enum ReservedNames {
+  /// Its own properties, and others that Swift or readers of the code expect of every object.
+  static let properties: Set<String> = [
+    "changedValues", "committedValues", "debugDescription", "description", "entity", "faultingState", "hasChanges",
+    "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
+    "keyPathNames", "managedObjectContext", "objectID", "propertyNames", "propertyTypes", "self", "validatesValues",
+  ]
+
+  /// What to do about a property with this name; nil if the name is allowed.
+  static func advice(on name: String, of entity: String) -> String? {
+    if !SwiftText.isName(name) {
+      return "\(entity).\(name) isn't a name in Swift and gets no accessor: rename it, or use value(forKey:)"
+    }
+    guard properties.contains(name) else { return nil }
+    return "\(entity).\(name) has the name of a member of ManagedObject and gets no accessor: rename it (its renaming "
+      + "identifier keeps stores readable), or use value(forKey: \"\(name)\") and setValue(_:forKey:)"
   }
 }

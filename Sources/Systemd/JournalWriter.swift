@@ -8,7 +8,7 @@ package enum JournalWriter {
     case emergency, alert, critical, error, warning, notice, info, debug
   }
 
-  /// Whether stderr leads to the journal: then entries with fields are better than lines. See systemd.exec(5),
+  /// Whether stderr is connected to the journal, so that entries with fields are better than lines. See systemd.exec(5),
   /// `$JOURNAL_STREAM`.
   package static var isJournalStream: Bool {
     guard let stream = getenv("JOURNAL_STREAM").map({ String(cString: $0) }) else { return false }
@@ -19,8 +19,8 @@ package enum JournalWriter {
     return device == UInt64(status.st_dev) && inode == UInt64(status.st_ino)
   }
 
-  /// Writes one entry. `fields` may hold any text, line breaks too; their names are upper case.
-  /// Without a journal nothing is done. Throws `SystemdError`.
+  /// Writes one entry. The values of `fields` may be any text, with line breaks; their names are upper case.
+  /// Does nothing without a journal. Throws `SystemdError`.
   package static func send(message: String, priority: Priority, fields: [String: String] = [:]) throws {
     var entries = ["MESSAGE=\(message)", "PRIORITY=\(priority.rawValue)"]
     for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
@@ -40,7 +40,7 @@ package enum JournalWriter {
       }
   }
 
-  /// Calls `body` with vectors over one buffer that holds all entries.
+  /// Calls `body` with vectors that point into one buffer with all entries.
   private static func withVectors(
     of entries: [[UInt8]], _ body: (UnsafeBufferPointer<iovec>) -> Int32
   ) -> Int32 {

@@ -1,20 +1,20 @@
 import CSystemd
 import Glibc
 
-/// The service manager that started this process, by sd_notify(3). Without one, that is without `$NOTIFY_SOCKET`,
-/// nothing is done. Any thread may call this; it doesn't wait for systemd to read.
+/// The service manager that started this process, through sd_notify(3). Without one, that is without `$NOTIFY_SOCKET`,
+/// nothing happens. Any thread may call this; it doesn't wait for systemd to read the message.
 package enum ServiceManager {
-  /// Something that the service manager is told.
+  /// A notification to the service manager.
   package enum Notice: Sendable, Equatable {
-    /// The service is up, or its configuration is loaded again.
+    /// The service is up, or has reloaded its configuration.
     case ready
-    /// The configuration is being loaded again; `ready` follows.
+    /// The service is reloading its configuration; `ready` follows.
     case reloading
-    /// The service is going down.
+    /// The service is stopping.
     case stopping
     /// One line for `systemctl status`.
     case status(String)
-    /// Starting, reloading or stopping takes this much longer, from now.
+    /// Starting, reloading or stopping takes at least this much longer, from now on.
     case extendTimeout(Duration)
     /// The service is alive.
     case watchdog
@@ -25,7 +25,7 @@ package enum ServiceManager {
       case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds())"
       case .stopping: "STOPPING=1"
       case .status(let text):
-        // A line break would begin another assignment.
+        // A line break would start another assignment.
         "STATUS=" + String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 })
       case .extendTimeout(let time): "EXTEND_TIMEOUT_USEC=\(time.microseconds)"
       case .watchdog: "WATCHDOG=1"
@@ -33,8 +33,8 @@ package enum ServiceManager {
     }
   }
 
-  /// Tells the service manager, all in one message. Returns whether there is one.
-  /// Throws `SystemdError.notify` if there is and it can't be told.
+  /// Sends notifications in one message. Returns whether there is a service manager.
+  /// Throws `SystemdError.notify` if there is one and it can't be reached.
   @discardableResult
   package static func notify(_ notices: Notice...) throws -> Bool {
     let answer = sd_notify(0, notices.map(\.assignments).joined(separator: "\n"))
@@ -42,7 +42,7 @@ package enum ServiceManager {
     return answer > 0
   }
 
-  /// Within which time the service manager wants to hear `watchdog`, or nil if it doesn't; tell it twice as often.
+  /// The watchdog timeout of the service manager, or nil if it has none. Send `watchdog` at least twice as often.
   /// Throws `SystemdError.watchdog`.
   package static func watchdogInterval() throws -> Duration? {
     var microseconds: UInt64 = 0
@@ -51,7 +51,7 @@ package enum ServiceManager {
     return answer > 0 ? .microseconds(Int64(clamping: microseconds)) : nil
   }
 
-  /// CLOCK_MONOTONIC, by which systemd tells a new reload from an old one.
+  /// CLOCK_MONOTONIC, which systemd uses to distinguish a new reload from an old one.
   private static func monotonicMicroseconds() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -3,15 +3,15 @@ import Glibc
 
 /// A socket that systemd opened and passed on.
 package struct ActivatedSocket: Sendable, Equatable {
-  /// The descriptor. It belongs to the caller, and isn't passed on to programs that the caller starts.
+  /// The descriptor. The caller owns it; programs that the caller starts don't inherit it.
   package let descriptor: Int32
   /// `FileDescriptorName=` of the .socket unit, or `unknown`.
   package let name: String
 }
 
 extension ServiceManager {
-  /// The sockets that systemd passed to this process, by sd_listen_fds_with_names(3); none if it wasn't activated so.
-  /// The environment is left as it is: ask once. Throws `SystemdError.listen`.
+  /// The sockets that systemd passed to this process, from sd_listen_fds_with_names(3); none without socket activation.
+  /// Doesn't change the environment, so call it only once. Throws `SystemdError.listen`.
   package static func listenFileDescriptors() throws -> [ActivatedSocket] {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = sd_listen_fds_with_names(0, &names)
@@ -27,36 +27,36 @@ extension ServiceManager {
   }
 }
 
-/// The sockets that systemd passed to this process to accept connections on, each for what it is.
+/// The listening sockets that systemd passed to this process, by purpose.
 package struct PassedSockets: Sendable, Equatable {
   /// A Unix socket.
   package let control: ActivatedSocket?
-  /// Sockets of TCP.
+  /// TCP sockets.
   package let metrics: [ActivatedSocket]
 
   /// `FileDescriptorName=` of each.
   package static let (controlName, metricsName) = ("control", "metrics")
 
-  /// Looks which is which. The control socket needs no name where, beside those for metrics, it is the only one.
-  /// - Throws: `SystemdError.socket` for one that can't be used for what it is called.
+  /// Sorts the sockets by name. The control socket needs no name if it is the only one besides those for metrics.
+  /// - Throws: `SystemdError.socket` for a socket that can't be used for the purpose of its name.
   package init(_ passed: [ActivatedSocket]) throws {
     metrics = passed.filter { $0.name == Self.metricsName }
     for socket in metrics where sd_is_socket_inet(socket.descriptor, AF_UNSPEC, Int32(SOCK_STREAM.rawValue), 1, 0) <= 0
     {
-      throw SystemdError.socket(name: socket.name, problem: "it isn't a TCP socket that listens")
+      throw SystemdError.socket(name: socket.name, problem: "it isn't a listening TCP socket")
     }
     let others = passed.filter { $0.name != Self.metricsName }
     control = others.first { $0.name == Self.controlName } ?? (others.count == 1 ? others.first : nil)
     guard let control else {
       guard let other = others.first else { return }
-      throw SystemdError.socket(name: other.name, problem: "none of the sockets is called \(Self.controlName)")
+      throw SystemdError.socket(name: other.name, problem: "no socket has the name \(Self.controlName)")
     }
     guard sd_is_socket(control.descriptor, AF_UNIX, Int32(SOCK_STREAM.rawValue), 1) > 0 else {
-      throw SystemdError.socket(name: control.name, problem: "it isn't a Unix stream socket that listens")
+      throw SystemdError.socket(name: control.name, problem: "it isn't a listening Unix stream socket")
     }
   }
 
-  /// Those of this process. Ask once.
+  /// The sockets of this process. Call it only once.
   /// - Throws: `SystemdError.listen`, `SystemdError.socket`.
   package static func ofThisProcess() throws -> PassedSockets {
     try PassedSockets(ServiceManager.listenFileDescriptors())

@@ -26,7 +26,7 @@ struct HandOverTests {
     #expect(entry.hasFile)
     #expect(try spool.text("active/1-stops.txt") == "stop_id\nA\n")
     #expect(try spool.names("incoming/gtfs") == [])
-    #expect(await intake.status.taken == 1)
+    #expect(intake.status.taken == 1)
     var taken = ledger.taken.makeAsyncIterator()
     #expect(await taken.next() == 1)
   }
@@ -66,8 +66,8 @@ struct HandOverTests {
     #expect(try spool.names("done") == ["1.job"])
   }
 
-  @Test("says of a file that it is there before that is on the disk, and of a ticket alone or of a copy only then")
-  func words() async throws {
+  @Test("announces a moved file before the move is durable, and a ticket alone or a copy only then")
+  func announcements() async throws {
     let spool = try TemporarySpool()
     let ledger = JobLedger()
     let exports = spool.path + "/exports"
@@ -82,7 +82,8 @@ struct HandOverTests {
       try spool.drop("incoming/" + name, text)
       try await intake.rescan()
     }
-    #expect(ledger.words == ["1 came", "1 taken", "2 came", "2 taken", "3 taken", "4 taken"])
+    #expect(
+      ledger.calls == ["1 arrived", "1 completed", "2 arrived", "2 completed", "3 completed", "4 completed"])
   }
 
   @Test("leaves a ticket in active/ that has lost its text with the power, for its job has that")
@@ -92,7 +93,7 @@ struct HandOverTests {
     try spool.drop("active/7.job", "")
     let intake = try spool.intake(ledger: ledger)
     try await intake.rescan()
-    #expect(await intake.status.failures == 0)
+    #expect(intake.status.failures == 0)
     #expect(try spool.names("active") == ["7.job"])
   }
 
@@ -128,7 +129,7 @@ struct HandOverTests {
     ledger.beforeAnswering { _, _ in throw SimulatedCrash() }
     let killed = try spool.intake(ledger: ledger)
     try await killed.rescan()
-    #expect(await killed.status.failures == 1)
+    #expect(killed.status.failures == 1)
     for name in names { #expect(spool.exists("incoming/" + name)) }
     ledger.beforeAnswering(nil)
     // The daemon is started again: directories opened anew.
@@ -201,7 +202,7 @@ struct HandOverTests {
       try handOver.move(FileName("x.csv"), of: SpoolPlace(directory: directory, recipe: nil), file, to: "1-x.csv")
       #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == [])
       #expect(try spool.names("active") == [".1-x.csv.rest", "1-x.csv"].suffix(text == "data" ? 2 : 1))
-      try handOver.forgetRests()
+      try handOver.synchronise()
       #expect(try spool.text("active/1-x.csv") == "data")
     }
     #expect(try spool.names("active") == ["1-x.csv"])
@@ -218,8 +219,8 @@ struct HandOverTests {
     try await intake.rescan()
     #expect(try spool.text("active/1-x.csv") == "another's")
     #expect(try spool.text("incoming/gtfs/x.csv") == "mine")
-    #expect(await intake.status.failures == 1)
-    #expect(await intake.status.lastFailure?.contains("gtfs/x.csv") == true)
+    #expect(intake.status.failures == 1)
+    #expect(intake.status.lastFailure?.contains("gtfs/x.csv") == true)
   }
 
   @Test("of a file dropped again is a new entry, though it is the same file with the same time")
@@ -283,13 +284,13 @@ struct HandOverTests {
     try spool.drop("tmp/y.csv")
     try #require(link(spool.url("tmp/y.csv"), spool.url("incoming/gtfs/y.csv")) == 0)
     try await intake.rescan()
-    #expect(await intake.status.waiting == 3)
+    #expect(intake.status.waiting == 3)
     #expect(try spool.names("corrupt") == [])
     try #require(unlink(spool.url("tmp/y.csv")) == 0)
     try spool.drop("incoming/x.csv")
     try await intake.rescan()
     #expect(ledger.entries.count == 2)
-    #expect(await intake.status.waiting == 1)
+    #expect(intake.status.waiting == 1)
   }
 
   @Test(

@@ -23,7 +23,7 @@ struct RefusalTests {
     #expect(spool.exists("corrupt/" + kept), sourceLocation: sourceLocation)
     let reason = try spool.text("corrupt/\(kept).reason")
     #expect(reason.contains("code: \(code)\n"), "\(reason)", sourceLocation: sourceLocation)
-    #expect(await intake.status.failures == 0, sourceLocation: sourceLocation)
+    #expect(intake.status.failures == 0, sourceLocation: sourceLocation)
     #expect(try spool.names("active") == [], sourceLocation: sourceLocation)
     return reason
   }

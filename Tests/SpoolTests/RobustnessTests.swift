@@ -37,8 +37,8 @@ struct RobustnessTests {
     for number in 0..<500 { try spool.drop("incoming/gtfs/\(number).csv") }
     ledger.beforeAnswering { _, _ in throw SimulatedCrash() }
     for _ in 1...3 { try await intake.rescan() }
-    #expect(ledger.asked == 3 * SpoolIntake.takenTogether)
-    #expect(log.lines.count { $0.hasPrefix("error") } <= SpoolIntake.takenTogether)
+    #expect(ledger.asked == 3 * SpoolIntake.groupSize)
+    #expect(log.lines.count { $0.hasPrefix("error") } <= SpoolIntake.groupSize)
     ledger.beforeAnswering(nil)
     try await intake.rescan()
     #expect(try spool.names("active").count == 500)
@@ -53,7 +53,7 @@ struct RobustnessTests {
     try spool.drop("incoming/gtfs/x.csv")
     try await patient.rescan()
     #expect(ledger.asked == 0)
-    #expect(await patient.status.waiting == 1)
+    #expect(patient.status.waiting == 1)
     try await spool.intake(ledger: ledger).rescan()
     #expect(ledger.entries.count == 1)
   }
@@ -71,7 +71,7 @@ struct RobustnessTests {
     try await intake.rescan()
     #expect(ledger.asked == 0)
     #expect(spool.exists("incoming/gtfs/x.csv.lade-upload"))
-    #expect(try spool.text("corrupt/y.job.reason").contains("by its name it isn't finished"))
+    #expect(try spool.text("corrupt/y.job.reason").contains("its name marks it as unfinished"))
     try await spool.intake(ledger: ledger).rescan()
     #expect(ledger.entries.map(\.originalName) == ["x.csv.lade-upload"])
   }
@@ -120,34 +120,28 @@ struct RobustnessTests {
   func removedRoot() async throws {
     let (spool, ledger, log) = (try TemporarySpool(), JobLedger(), LogCollector())
     let intake = try spool.intake(log: log, ledger: ledger)
-    await intake.look(within: .seconds(60))
+    await intake.scan()
     try FileManager.default.removeItem(atPath: spool.url(""))
-    for _ in 1...3 { await intake.look(within: .seconds(60)) }
+    for _ in 1...3 { await intake.scan() }
     #expect(log.lines.count { $0.hasPrefix("error") } == 1, "\(log.lines)")
     #expect(!FileManager.default.fileExists(atPath: spool.url("")))
     try #require(mkdir(spool.url(""), 0o755) == 0)
-    await intake.look(within: .seconds(60))
+    await intake.scan()
     try spool.drop("incoming/gtfs/x.csv")
-    await intake.look(within: .seconds(60))
+    await intake.scan()
     #expect(try spool.names("active") == ["1-x.csv"])
   }
 
-  @Test("looks once for many that ask together, and doesn't keep them longer than they will wait")
-  func looks() async throws {
+  @Test("reports once that everything in incoming/ was dealt with, and only when nothing waits or fails")
+  func scanCompleted() async throws {
     let (spool, ledger) = (try TemporarySpool(), JobLedger())
-    let intake = try spool.intake(ledger: ledger)
+    let intake = try spool.intake(settle: .seconds(3600), ledger: ledger)
+    try #require(mkdir(spool.url("incoming/unknown"), 0o770) == 0)
     try await intake.rescan()
-    try spool.drop("incoming/gtfs/x.csv")
-    let gate = DispatchSemaphore(value: 0)
-    intake.executor.queue.async { gate.wait() }
-    let asking = Task {
-      await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<50 { group.addTask { await intake.look(within: .seconds(60)) } }
-      }
-    }
-    gate.signal()
-    await asking.value
-    #expect(ledger.entries.count == 1)
+    #expect(intake.status.waiting == 1 && ledger.completedScans == 0)
+    try #require(rmdir(spool.url("incoming/unknown")) == 0)
+    for _ in 1...2 { try await intake.rescan() }
+    #expect(ledger.completedScans == 1)
   }
 
   @Test(
@@ -199,16 +193,16 @@ struct RobustnessTests {
   }
 
   @Test("knows what is the daemon's own by where it is, and not by how its name begins")
-  func ownPlaces() throws {
+  func protectedPaths() throws {
     let spool = try TemporarySpool()
     let real = try #require(realpath(spool.path, nil).map { String(cString: $0) })
-    let own = OwnPlaces([spool.path + "/spool/active", spool.path + "/not-there-yet.sqlite"])
+    let protected = ProtectedPaths([spool.path + "/spool/active", spool.path + "/not-there-yet.sqlite"])
     for (path, isOwn) in [
       ("/spool/active", true), ("/spool/active/1-x.csv", true), ("/spool/active-more/x", false),
       ("/spool/done/x", false),
       ("/not-there-yet.sqlite", true), ("/not-there-yet.sqlite-wal", true), ("/not-there-yet.sqlite-old", false),
     ] {
-      #expect(own.contain(Array((real + path).utf8)) == isOwn, "\(path)")
+      #expect(protected.contain(Array((real + path).utf8)) == isOwn, "\(path)")
     }
   }
 

@@ -12,14 +12,14 @@ struct SpoolStatusTests {
     // It isn't made anew so soon.
     let intake = try spool.intake(settle: .seconds(3600), ledger: ledger)
     try await intake.rescan()
-    #expect(intake.latestStatus.obstacle == nil && intake.latestStatus.eventTrouble == nil)
+    #expect(intake.status.obstacle == nil && intake.status.eventTrouble == nil)
     try #require(rename(spool.url("incoming"), spool.url("away")) == 0)
     try await intake.rescan()
-    #expect(intake.latestStatus.obstacle?.contains("incoming isn't there") == true)
+    #expect(intake.status.obstacle?.contains("incoming isn't there") == true)
     try #require(rename(spool.url("away"), spool.url("incoming")) == 0)
     try await intake.rescan()
-    #expect(intake.latestStatus.obstacle == nil)
-    let status = await intake.status
-    #expect(intake.latestStatus == status && status.lastRescan != nil)
+    #expect(intake.status.obstacle == nil)
+    let status = intake.status
+    #expect(intake.status == status && status.lastRescan != nil)
   }
 }

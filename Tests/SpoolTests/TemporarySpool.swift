@@ -60,21 +60,19 @@ final class TemporarySpool: Sendable {
     let settings = try SpoolSettings(
       recipes: recipes, allowedFolders: allowedFolders, timing: timing, rules: rules)
     return SpoolIntake(
-      directories: directories ?? self.directories, settings: settings,
-      logger: log.logger, accept: { await ledger.accept($0) }, came: { ledger.come($0) },
-      taken: { for job in $0 { ledger.announce(job) } },
-      withdrawn: { ledger.withdraw($0) })
+      directories: directories ?? self.directories, settings: settings, delegate: ledger, logger: log.logger)
   }
 }
 
-/// A job queue that is as durable as a test needs: one job an identity.
-final class JobLedger: Sendable {
+/// A job queue that is as durable as a test needs: one job per identity.
+final class JobLedger: SpoolDelegate {
   struct State {
     var jobs: [String: Int64] = [:]
     var entries: [SpoolEntry] = []
     var asked = 0
-    var withdrawn: [Int64] = []
-    var words: [String] = []
+    var changed: [Int64] = []
+    var calls: [String] = []
+    var completedScans = 0
     var beforeAnswering: (@Sendable (SpoolEntry, Int64) throws -> Void)?
   }
 
@@ -108,21 +106,26 @@ final class JobLedger: Sendable {
     return job
   }
 
-  func come(_ jobs: [Int64]) { state.withLock { $0.words += jobs.map { "\($0) came" } } }
+  func filesArrived(of jobs: [Int64]) { state.withLock { $0.calls += jobs.map { "\($0) arrived" } } }
 
-  func announce(_ job: Int64) {
-    state.withLock {
-      $0.jobs = $0.jobs.filter { $0.value != job }
-      $0.words.append("\(job) taken")
+  func handOverCompleted(of jobs: [Int64]) {
+    for job in jobs {
+      state.withLock {
+        $0.jobs = $0.jobs.filter { $0.value != job }
+        $0.calls.append("\(job) completed")
+      }
+      takenContinuation.yield(job)
     }
-    takenContinuation.yield(job)
   }
-  func withdraw(_ job: Int64) { state.withLock { $0.withdrawn.append(job) } }
+
+  func sourceChanged(of job: Int64) { state.withLock { $0.changed.append(job) } }
+  func scanCompleted() { state.withLock { $0.completedScans += 1 } }
 
   var entries: [SpoolEntry] { state.withLock { $0.entries } }
-  var withdrawn: [Int64] { state.withLock { $0.withdrawn } }
-  /// What was said of jobs' files, in order.
-  var words: [String] { state.withLock { $0.words } }
+  var changed: [Int64] { state.withLock { $0.changed } }
+  /// The calls about jobs' files, in order.
+  var calls: [String] { state.withLock { $0.calls } }
+  var completedScans: Int { state.withLock { $0.completedScans } }
   /// How many entries were asked for.
   var asked: Int { state.withLock { $0.asked } }
 }

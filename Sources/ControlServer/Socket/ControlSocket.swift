@@ -11,7 +11,7 @@ import Synchronization
 /// 3. A socket that somebody listens on is never taken away. A lock beside it, held as long as we live, decides between
 ///    two daemons that start at once; of other programs, a connection tells.
 /// 4. On the way out only our own file is removed: the one with the device and inode number that we published.
-final class ControlSocket: Sendable {
+package final class ControlSocket: Sendable {
   private struct Identity: Equatable {
     var device: UInt
     var inode: UInt
@@ -26,10 +26,18 @@ final class ControlSocket: Sendable {
   private let state: Mutex<State>
 
   private static let suffix = ".new"
+  private static let stagingName = "/s"
+
+  /// The most bytes that the path of a control socket can have: `sun_path` of unix(7) must also hold the longer path at which the
+  /// socket is bound before it is published.
+  package static var longestPath: Int {
+    MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 - (suffix + stagingName).utf8.count
+  }
+
   private var stagingDirectory: String { address.path + Self.suffix }
 
   /// Where it is bound; ``publish()`` renames it.
-  private var stagingPath: String { stagingDirectory + "/s" }
+  private var stagingPath: String { stagingDirectory + Self.stagingName }
   /// Connections that wait to be accepted, at most.
   private static let backlog: Int32 = 256
 
@@ -37,9 +45,8 @@ final class ControlSocket: Sendable {
   /// - Throws: ``ControlSocketError``.
   init(at address: SocketAddress) throws {
     self.address = address
-    let limit = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1 - (Self.suffix + "/s").utf8.count
-    guard address.path.utf8.count <= limit else {
-      throw ControlSocketError.pathTooLong(path: address.path, limit: limit)
+    guard address.path.utf8.count <= Self.longestPath else {
+      throw ControlSocketError.pathTooLong(path: address.path, limit: Self.longestPath)
     }
     let lock = try Self.lock(address.path)
     state = Mutex(State(lock: lock, published: nil))

@@ -1,3 +1,4 @@
+import ControlServer
 import Jobs
 import Logging
 
@@ -81,11 +82,12 @@ extension DaemonConfiguration {
 }
 
 extension YAMLValue {
-  /// The path of a Unix socket, for which the system has room for 107 bytes.
+  /// The path of the control socket.
   fileprivate func socketPath(in folder: ConfigurationFolder) -> String? {
     guard let path = path(in: folder) else { return nil }
-    guard path.utf8.count <= 107 else {
-      wrong("a socket's path has at most 107 bytes, and “\(path)” has \(path.utf8.count)")
+    let limit = ControlSocket.longestPath
+    guard path.utf8.count <= limit else {
+      wrong("the socket's path can have at most \(limit) bytes, and “\(path)” has \(path.utf8.count)")
       return nil
     }
     return path

@@ -13,7 +13,7 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var state = "/var/lib/lade"
   /// The folder of exported files: if it isn't said, `exports` in ``state``.
   package var exports = "/var/lib/lade/exports"
-  /// The control socket: at most 107 bytes.
+  /// The path of the control socket: at most `ControlSocket.longestPath` bytes.
   package var socket = "/run/lade/control.sock"
   /// Metrics on TCP, beside the control socket.
   package var metrics = MetricsConfiguration()

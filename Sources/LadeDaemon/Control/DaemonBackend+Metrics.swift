@@ -31,7 +31,7 @@ extension DaemonBackend {
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
           meters.mainQueue.waits),
         meters.merges.family,
-      ] + Self.spool(intake.latestStatus) + measured
+      ] + Self.spool(intake.status) + measured
   }
 
   private static func jobs(_ counts: JobCounts) -> MetricFamily {

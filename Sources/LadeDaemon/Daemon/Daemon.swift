@@ -107,7 +107,7 @@ public struct Daemon: Sendable {
       .init(SubmissionPlan(configuration: configuration, stores: opened.stores, operations: operations)))
     let bridge = SpoolBridge(
       directories: opened.directories, current: current, queue: { holder.queue },
-      queueIdentifier: opened.queueIdentifier, logger: logger)
+      queueIdentifier: opened.queueIdentifier, startedAt: startedAt, logger: logger)
     let ended = EndedJobs(since: startedAt)
     let (jobs, merges) = (JobMeter(kinds: operations.kinds), MergeMeter())
     let metricsListeners = try listeners(passed)
@@ -120,9 +120,7 @@ public struct Daemon: Sendable {
     }
     holder.set(queue)
     let intake = SpoolIntake(
-      directories: opened.directories, settings: try configuration.spoolSettings(), logger: logger,
-      accept: { await bridge.accept($0) }, came: { bridge.came($0) }, taken: { try await bridge.taken($0) },
-      withdrawn: { try await bridge.withdrawn($0) }, lookedThrough: { try await bridge.forsake(before: startedAt) })
+      directories: opened.directories, settings: try configuration.spoolSettings(), delegate: bridge, logger: logger)
     try await intake.openHotFolders()
     try await intake.synchroniseMoves()
     try await bridge.recover()

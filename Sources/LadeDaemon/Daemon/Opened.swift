@@ -46,7 +46,7 @@ struct Opened: Sendable {
     do {
       // Whatever folders are allowed, these are not to be imported.
       let own = [configuration.state, configuration.queueStore] + configuration.stores.map(\.path)
-      directories = try SpoolDirectories(path: configuration.spool, own: own)
+      directories = try SpoolDirectories(path: configuration.spool, protected: own)
     } catch {
       let place = if case SpoolError.system(_, let path, _) = error { path } else { configuration.spool }
       let trouble = PathTrouble(place, error)

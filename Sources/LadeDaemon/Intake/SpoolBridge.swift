@@ -1,6 +1,6 @@
-// Rule 5 of the design, between spool and queue: an entry's job is durable before the entry is taken, by the entry's
-// identity it makes one job however often it is seen, and the job waits for its file until that is in `active/`. The
-// identity stays with the job until that the entry has left `incoming/` is on the disk (`SpoolIntake` has the steps).
+// Rule 5 (ARCHITECTURE.md), between spool and queue: an entry's job is durable before the entry is taken; the entry's identity
+// makes it one job however often it is seen; and the job waits for its file until that is in `active/`. The job keeps the
+// identity until the entry's removal from `incoming/` is durable (`SpoolIntake.swift` has the steps).
 
 import ControlAPI
 import Foundation
@@ -10,11 +10,13 @@ import ManagedObjects
 import Spool
 
 /// Brings entries of the spool to the queue, and the files of ended jobs to where they belong.
-struct SpoolBridge: Sendable {
+struct SpoolBridge: SpoolDelegate {
   let directories: SpoolDirectories
   let current: CurrentConfiguration
   let queue: @Sendable () -> JobQueue
   let queueIdentifier: String
+  /// Jobs submitted before this time are from an earlier run of the daemon.
+  let startedAt: Date
   let logger: Logger
 
   private var plan: SubmissionPlan { current.now.plan }
@@ -78,19 +80,17 @@ struct SpoolBridge: Sendable {
     }
   }
 
-  /// Lets jobs run whose files are in `active/`.
-  func came(_ ids: [Int64]) { queue().filesCame(ids, by: "spool", named: Self.activeName) }
+  func filesArrived(of ids: [Int64]) { queue().filesCame(ids, by: "spool", named: Self.activeName) }
 
-  /// Lets the files of jobs be put away, for their entries have left `incoming/` for good.
-  nonisolated(nonsending) func taken(_ ids: [Int64]) async throws {
+  /// From now on the files of the jobs can be put away: their entries have left `incoming/` for good.
+  nonisolated(nonsending) func handOverCompleted(of ids: [Int64]) async throws {
     for id in try await queue().filesArrived(ids, by: "spool", named: Self.activeName) {
       logger.warning("job \(id): it is gone; its file stays in active/", metadata: ["job": "\(id)"])
     }
   }
 
-  /// Ends a job whose file was written to while it was taken.
-  func withdrawn(_ id: Int64) async throws {
-    _ = try await queue().withdraw(id, reason: "cancelled by the spool: its file was written to while it was taken")
+  func sourceChanged(of id: Int64) async throws {
+    _ = try await queue().withdraw(id, reason: "cancelled by the spool: its file was written to while it was copied")
   }
 
   /// Forgets how far a job had come in its store, and puts its file away.
@@ -159,15 +159,15 @@ struct SpoolBridge: Sendable {
     }
   }
 
-  /// Ends the jobs from before this start whose files were withdrawn before they were taken, and forgets entries that aren't
-  /// needed any more: after everything in `incoming/` was looked at, so that what is still there has been taken.
-  func forsake(before start: Date) async throws {
+  /// Cancels the jobs from before this start whose files disappeared before they were taken: everything that is still in
+  /// `incoming/` has been taken by now.
+  func scanCompleted() async throws {
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
-      guard job.submittedAt < start else { return }
+      guard job.submittedAt < startedAt else { return }
       let name = Self.activeName(job.id, job.source)
       guard try await !directories.onQueue({ try directories.isActive(name) }) else { return }
       _ = try await queue().withdraw(
-        job.id, reason: "cancelled by the spool: its file was withdrawn before it was taken")
+        job.id, reason: "cancelled by the spool: its file was removed before it was taken")
     }
   }
 

@@ -18,7 +18,7 @@ final class Readiness: Service {
 
   /// How it is now. Waits for nothing.
   var now: Health {
-    Health(version: LadeVersion.current, checks: ["laded": daemon, "the spool": Self.check(intake.latestStatus)])
+    Health(version: LadeVersion.current, checks: ["laded": daemon, "the spool": Self.check(intake.status)])
   }
 
   private var daemon: Health.Check {

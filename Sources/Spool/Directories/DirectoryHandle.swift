@@ -1,6 +1,6 @@
-// A directory held open. Rule 8 is kept here: every operation is relative to this descriptor and takes one
-// component, so that no name that a submitter wrote, and no link that he plants, leads anywhere else:
-// nothing follows a link at the end of a name, and there is no middle.
+// A directory held open. Rule 8 (ARCHITECTURE.md) is kept here: every operation is relative to this descriptor and takes one
+// path component, so no name that a submitter wrote and no link that he planted leads anywhere else. Nothing follows a link at
+// the end of a name, and there is no middle.
 
 import CLinux
 import Glibc
@@ -8,7 +8,7 @@ import Glibc
 /// A directory held open by its descriptor, with the operations that the spool needs. All of them block.
 final class DirectoryHandle: Sendable {
   let descriptor: OwnedDescriptor
-  /// The directory for messages.
+  /// The path for messages.
   let path: String
 
   private init(_ descriptor: OwnedDescriptor, path: String) {
@@ -16,7 +16,7 @@ final class DirectoryHandle: Sendable {
     self.path = path
   }
 
-  /// Opens a directory by a path that the configuration gave: links in it are followed.
+  /// Opens a directory by a path from the configuration. Follows links in it.
   convenience init(trustedPath path: String) throws {
     let number = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard number >= 0 else { throw SpoolError.system(call: "open", path: path, code: errno) }
@@ -38,14 +38,14 @@ final class DirectoryHandle: Sendable {
   /// Opens a directory in this one and creates it with `mode` if there is none; an existing one keeps its mode.
   func directory(_ name: FileName, creatingWith mode: mode_t) throws -> DirectoryHandle {
     if let found = try directory(name) { return found }
-    // The service may not name the bit that hands the group on, not even here; the folder above has it.
+    // The service may not set the setgid bit, not even here; the folder above has it.
     if mkdirat(descriptor.number, name.terminated, mode & 0o777) == 0 {
       try synchronise()
       guard let made = try directory(name) else {
         throw SpoolError.system(call: "mkdir", path: place(name), code: ENOENT)
       }
-      // mkdir's mode is cut by the umask, and the bit that hands the spool's group on is only there if the folder above has
-      // it. Where nothing is missing nothing is asked for: the service isn't allowed to set that bit.
+      // The umask cuts mkdir's mode, and the setgid bit is only inherited from the folder above. chmod is called only if
+      // something is missing, because the service isn't allowed to set that bit.
       guard try made.status().permissions != mode else { return made }
       guard fchmod(made.descriptor.number, mode) == 0 else {
         throw SpoolError.system(call: "chmod", path: place(name), code: errno)
@@ -57,7 +57,7 @@ final class DirectoryHandle: Sendable {
     throw SpoolError.system(call: "mkdir", path: place(name), code: code)
   }
 
-  /// The status of an entry, of a link itself if it is one. Nil if there is none.
+  /// The status of an entry; of a link, the link's own. Nil if there is none.
   func status(of name: FileName) throws -> FileStatus? {
     var status = stat()
     if fstatat(descriptor.number, name.terminated, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
@@ -80,7 +80,7 @@ final class DirectoryHandle: Sendable {
     return FileStatus(status)
   }
 
-  /// Opens an entry for reading without following it and without waiting for it, and looks at what was opened.
+  /// Opens an entry for reading without following a link and without waiting, and reads the status of what was opened.
   func open(_ name: FileName) throws -> OpenFile {
     let number = openat(descriptor.number, name.terminated, DirectoryHandle.reading)
     guard number >= 0 else { throw SpoolError.system(call: "open", path: place(name), code: errno) }
@@ -88,20 +88,20 @@ final class DirectoryHandle: Sendable {
     return OpenFile(descriptor: opened, status: try DirectoryHandle.status(of: opened, path: place(name)))
   }
 
-  /// How every file of a submitter is opened: no link, no waiting for a FIFO's other end, no terminal.
+  /// The flags for every file of a submitter: no link, no waiting for a FIFO's other end, no controlling terminal.
   static let reading = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
 
-  /// Creates a file that isn't there yet.
+  /// Creates a file; throws EEXIST if the name is taken.
   func create(_ name: FileName, mode: mode_t) throws -> OwnedDescriptor {
     let number = openat(descriptor.number, name.terminated, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
     guard number >= 0 else { throw SpoolError.system(call: "create", path: place(name), code: errno) }
     return OwnedDescriptor(number)
   }
 
-  /// A file to read and write that has no name, and goes with its descriptor. The directory must be the daemon's alone.
+  /// A file to read and write that has no name, and disappears with its descriptor. Only the daemon may write to the directory.
   func scratchFile() throws -> OwnedDescriptor {
     let name = FileName(".lade-scratch")
-    // A kill may have left one.
+    // A killed process may have left one.
     try remove(name)
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let number = openat(descriptor.number, name.terminated, flags, 0o600)
@@ -117,19 +117,19 @@ final class DirectoryHandle: Sendable {
     guard fstatvfs(descriptor.number, &status) == 0 else {
       throw SpoolError.system(call: "statvfs", path: path, code: errno)
     }
-    // Some file systems don't say.
+    // Some file systems don't report it.
     guard status.f_blocks > 0 else { return .max }
     let (bytes, overflow) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
       by: Int64(clamping: status.f_frsize))
     return overflow ? .max : bytes
   }
 
-  /// Renames an entry into `directory`, itself if it is a link. Throws EEXIST if the new name is taken.
+  /// Renames an entry into `directory`; of a link, the link itself. Throws EEXIST if the new name is taken.
   func rename(_ name: FileName, to directory: DirectoryHandle, _ newName: FileName) throws {
     var answer = lade_rename_noreplace(
       descriptor.number, name.terminated, directory.descriptor.number, newName.terminated)
     if answer == -EINVAL || answer == -ENOSYS {
-      // A file system that can't refuse to replace. Where this is called, `directory` is the daemon's alone.
+      // The file system doesn't support RENAME_NOREPLACE. In all calls only the daemon may write to `directory`.
       if try directory.status(of: newName) != nil {
         answer = -EEXIST
       } else if renameat(
@@ -146,14 +146,14 @@ final class DirectoryHandle: Sendable {
     }
   }
 
-  /// Removes an entry that isn't a directory, if it is there.
+  /// Removes an entry that isn't a directory, if it exists.
   func remove(_ name: FileName) throws {
     guard unlinkat(descriptor.number, name.terminated, 0) == 0 || errno == ENOENT else {
       throw SpoolError.system(call: "unlink", path: place(name), code: errno)
     }
   }
 
-  /// Waits until what was created, renamed and removed here is on disk.
+  /// Flushes what was created, renamed and removed here to disk.
   func synchronise() throws {
     guard fsync(descriptor.number) == 0 else { throw SpoolError.system(call: "fsync", path: path, code: errno) }
   }
@@ -161,5 +161,49 @@ final class DirectoryHandle: Sendable {
   /// An entry's path for messages.
   func place(_ name: FileName) -> String {
     path + "/" + name.shown
+  }
+
+  /// Calls `body` with every entry but `.` and `..`, in no order, one at a time: memory doesn't grow with their number.
+  /// The kind is nil if the file system doesn't list it with the name. Entries that appear or disappear during the call may or
+  /// may not be seen.
+  func forEach(_ body: (FileName, FileStatus.Kind?) throws -> Void) throws {
+    // A separate descriptor: a duplicate would share its position with every other listing.
+    let number = openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard number >= 0 else { throw SpoolError.system(call: "open", path: path, code: errno) }
+    guard let stream = fdopendir(number) else {
+      let code = errno
+      close(number)
+      throw SpoolError.system(call: "opendir", path: path, code: code)
+    }
+    defer { closedir(stream) }
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw SpoolError.system(call: "readdir", path: path, code: errno) }
+        return
+      }
+      let name = DirectoryHandle.name(of: entry)
+      if name.terminated == [0x2E, 0] || name.terminated == [0x2E, 0x2E, 0] { continue }
+      try body(name, DirectoryHandle.kind(of: entry))
+    }
+  }
+
+  private static func name(of entry: UnsafeMutablePointer<dirent>) -> FileName {
+    // Not through the tuple: the record is only as long as its name, shorter than the type.
+    let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) ?? 19
+    return FileName(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
+  }
+
+  private static func kind(of entry: UnsafeMutablePointer<dirent>) -> FileStatus.Kind? {
+    switch Int(entry.pointee.d_type) {
+    case Int(DT_REG): .regular
+    case Int(DT_DIR): .directory
+    case Int(DT_LNK): .symbolicLink
+    case Int(DT_FIFO): .fifo
+    case Int(DT_SOCK): .socket
+    case Int(DT_CHR): .characterDevice
+    case Int(DT_BLK): .blockDevice
+    default: nil
+    }
   }
 }

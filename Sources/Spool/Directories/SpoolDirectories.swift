@@ -1,23 +1,23 @@
-// The spool's five directories. Their invariant: what stands in `active/`, `done/` and `corrupt/` was put there by
-// the daemon and by nobody else, under a name that the daemon made; only `incoming/` and `tmp/` are open to the
-// spool's group. So a path is trusted within the first three, and never within the other two, where every operation
-// goes through a descriptor (see `DirectoryHandle`).
+// The spool's five directories. Their invariant: everything in `active/`, `done/` and `corrupt/` was put there by the daemon,
+// under a name that the daemon made; only `incoming/` and `tmp/` are open to the spool's group. So a path is trusted within the
+// first three, and never within the other two, where every operation goes through a descriptor (see `DirectoryHandle`).
 //
-// An entry's way: tmp/x.csv (a writer's) → incoming/gtfs/x.csv → active/17-x.csv → done/17-x.csv
-//                                                   └─ refused → corrupt/x.csv and corrupt/x.csv.reason
+// The way of an entry: tmp/x.csv (written by a submitter) → incoming/gtfs/x.csv → active/17-x.csv → done/17-x.csv
+//                                                            └─ refused → corrupt/x.csv and corrupt/x.csv.reason
 
 import Dispatch
 import Glibc
 import Synchronization
 
-/// The spool: a root and its five directories, created where missing and held open.
+/// The spool: a root and its five directories, created if missing and held open.
 ///
-/// Methods without `async` block on the file system: call them on a thread or queue that may.
+/// Methods without `async` block on the file system: call them on a thread or queue that may block.
 package final class SpoolDirectories: Sendable {
   enum Folder: String, CaseIterable, Sendable {
     case incoming, active, done, corrupt, tmp
 
-    /// The group writes where it hands over, and what it makes there belongs to the group; elsewhere it may look.
+    /// The group writes to the directories for handing over, and what it creates there belongs to the group (setgid). In the
+    /// others it may read.
     var mode: mode_t {
       switch self {
       case .incoming, .tmp: 0o2770
@@ -28,46 +28,47 @@ package final class SpoolDirectories: Sendable {
 
   /// The root's path, as it was given.
   package let path: String
-  /// What of the disk is the daemon's own, so that nobody can have it imported.
-  let own: OwnPlaces
-  /// The file system is slow, and the cooperative pool has few threads: what is async here runs on this queue.
-  let queue = DispatchQueue(label: "lade.spool.directories", qos: .userInitiated)
+  /// The daemon's own files, which can't be imported.
+  let protected: ProtectedPaths
+  /// Asynchronous methods run on this queue: the file system is slow, and the cooperative pool has few threads.
+  private let queue = DispatchQueue(label: "lade.spool.directories", qos: .userInitiated)
   private let held: Mutex<Held>
-  /// Names in `active/` of copies that are being made, by the intake, for a submitter or for a schedule: others of their kind
-  /// are what a kill left.
-  let copying = Mutex<Set<FileName>>([])
-  /// What waits to be put away.
-  let finishing = Mutex<[Finish]>([])
+  /// The names in `active/` of the copies in progress, for the intake, a submitter or a schedule. Other files with such names
+  /// were left by a kill.
+  private let copies = Mutex<Set<FileName>>([])
+  private let finishing = Mutex<[FinishedFile]>([])
 
   private struct Held {
     var root: DirectoryHandle
     var folders: [Folder: DirectoryHandle] = [:]
   }
 
-  /// Opens the spool at `path`, creating the root (and what is missing above it) and the five directories.
+  /// Opens the spool at `path`, and creates the root (with missing parents) and the five directories if they don't exist.
   /// Blocks. Throws `SpoolError`.
-  /// - Parameter own: files and folders besides the spool that the daemon keeps for itself; of databases, the file.
-  package init(path: String, own: [String] = []) throws {
+  /// - Parameter protected: files and folders outside the spool that belong to the daemon; of a database, the main file.
+  package init(path: String, protected: [String] = []) throws {
     self.path = path
     try SpoolDirectories.makePath(path)
     held = Mutex(Held(root: try DirectoryHandle(trustedPath: path)))
-    self.own = OwnPlaces([Folder.active, .done, .corrupt].map { path + "/" + $0.rawValue } + own)
+    self.protected = ProtectedPaths([Folder.active, .done, .corrupt].map { path + "/" + $0.rawValue } + protected)
     try refresh()
   }
 
-  /// The handle of a directory. It is replaced when the directory was.
+  // MARK: Handles
+
+  /// The handle of a directory. ``refresh(makesIncoming:)`` replaces it if the directory was replaced.
   func handle(_ folder: Folder) throws -> DirectoryHandle {
     if let handle = held.withLock({ $0.folders[folder] }) { return handle }
     return try open(folder, in: root)
   }
 
-  /// The handle of the directory that the five are in.
+  /// The handle of the directory that contains the five.
   var root: DirectoryHandle { held.withLock { $0.root } }
 
-  /// Looks whether each directory is still the one that is held open, and opens it anew if it isn't. One that is missing
-  /// is made; but not the root, whose owner and mode were the administrator's.
-  /// - Parameter makesIncoming: whether `incoming/` is made, too.
-  /// - Returns: whether there is an `incoming/`.
+  /// Checks that each directory is still the one that is held open, and reopens it if not. Creates missing ones, but not the
+  /// root, whose owner and mode the administrator chose.
+  /// - Parameter makesIncoming: whether `incoming/` is created, too.
+  /// - Returns: whether `incoming/` exists.
   @discardableResult
   func refresh(makesIncoming: Bool = true) throws -> Bool {
     var root = root
@@ -98,7 +99,7 @@ package final class SpoolDirectories: Sendable {
     return handle
   }
 
-  /// As `mkdir -p`. A directory that is there already is left as it is.
+  /// Like `mkdir -p`. Doesn't change a directory that exists.
   private static func makePath(_ path: String) throws {
     var made = path.hasPrefix("/") ? "/" : ""
     for component in path.split(separator: "/") {
@@ -106,10 +107,175 @@ package final class SpoolDirectories: Sendable {
       if mkdir(made, 0o755) != 0, errno != EEXIST {
         let code = errno
         var status = stat()
-        // On a read-only file system mkdir says so before it says that the directory exists.
+        // On a read-only file system mkdir reports EROFS rather than EEXIST.
         guard stat(made, &status) == 0 else { throw SpoolError.system(call: "mkdir", path: made, code: code) }
       }
       made += "/"
+    }
+  }
+
+  /// Runs work on the file system on the spool's own queue.
+  package func onQueue<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+
+  // MARK: Names in active/
+
+  /// The name of a job's file in `active/`: the job's number, a hyphen, and the file's own name without unsafe characters.
+  /// It depends on its arguments only, so the daemon can store it with the job.
+  package static func activeName(job: Int64, originalName: String) -> String {
+    "\(job)-\(FileName(originalName).sanitised)"
+  }
+
+  /// The name of a job's ticket in `active/`.
+  package static func ticketName(job: Int64) -> String {
+    "\(job).job"
+  }
+
+  /// The job whose file or ticket has this name in `active/`, or nil if it isn't such a name.
+  package static func job(ofActiveName name: String) -> Int64? {
+    let digits = name.prefix { ("0"..."9").contains($0) }
+    guard let job = Int64(digits), job >= 0, String(job) == digits else { return nil }
+    let rest = name.dropFirst(digits.count)
+    guard !rest.contains("/"), !rest.contains("\0") else { return nil }
+    return rest == ".job" || (rest.hasPrefix("-") && rest.count > 1) ? job : nil
+  }
+
+  // MARK: Files in active/
+
+  /// Calls `body` with the name and the job of everything in `active/`, files and tickets, in no order. Blocks.
+  package func forEachActive(_ body: (_ name: String, _ job: Int64) throws -> Void) throws {
+    try handle(.active).forEach { name, _ in
+      if let text = name.text, let job = SpoolDirectories.job(ofActiveName: text) { try body(text, job) }
+    }
+  }
+
+  /// Whether a file is in `active/`, that is, whether its hand-over is complete. Blocks.
+  package func isActive(_ name: String) throws -> Bool {
+    _ = try Self.checkedJob(ofActiveName: name)
+    return try handle(.active).status(of: FileName(name)) != nil
+  }
+
+  /// Runs `body`, which copies to this name in `active/`.
+  func withCopy(in name: FileName, _ body: () throws -> Void) throws {
+    copies.withLock { _ = $0.insert(name) }
+    defer { copies.withLock { _ = $0.remove(name) } }
+    try body()
+  }
+
+  /// Removes an incomplete copy that no one in this process is making. Under the lock, so that no copy begins at the same time.
+  func removeAbandonedCopy(_ name: FileName, in active: DirectoryHandle) throws {
+    try copies.withLock { if !$0.contains(name) { try active.remove(name) } }
+  }
+
+  /// Moves the file of an ended job that is retried from `corrupt/` or `done/` back to `active/`, and removes its reason. As
+  /// everywhere, nothing is overwritten, and only a plain file with one name is moved: only the daemon put such a file there.
+  /// The move is durable on return. Blocks.
+  /// - Parameter activeName: its name in `active/`.
+  /// - Returns: whether the file is in `active/` now; true also if it was there already.
+  package func reclaim(_ activeName: String) throws -> Bool {
+    _ = try Self.checkedJob(ofActiveName: activeName)
+    let name = FileName(activeName)
+    let active = try handle(.active)
+    if try active.status(of: name) != nil { return true }
+    for folder in [Folder.corrupt, .done] {
+      let directory = try handle(folder)
+      guard let status = try directory.status(of: name), status.kind == .regular, status.links == 1 else { continue }
+      try directory.rename(name, to: active, name)
+      try active.synchronise()
+      try directory.remove(FileName(activeName + ".reason"))
+      try directory.synchronise()
+      return true
+    }
+    return false
+  }
+
+  private static func checkedJob(ofActiveName name: String) throws -> Int64 {
+    guard let job = job(ofActiveName: name) else { throw SpoolError.notAnActiveName(name) }
+    return job
+  }
+
+  // MARK: Finishing
+
+  /// A file that waits to leave `active/`.
+  private struct FinishedFile: Sendable {
+    let job: Int64
+    let activeName: String
+    let outcome: SpoolOutcome
+    let continuation: CheckedContinuation<String?, any Error>
+  }
+
+  /// Moves a job's file from `active/` to `done/` or `corrupt/`, and its ticket, if it has one, with it.
+  /// The move is durable on return. Returns the name in the new directory, which has a number appended if the name
+  /// was taken, or nil if the file isn't in `active/`: that is no error, because an earlier call may have moved it before the
+  /// daemon was killed. Blocks; in a task, use the `async` form.
+  package func finish(activeName: String, as outcome: SpoolOutcome) throws -> String? {
+    let moved = try move(Self.checkedJob(ofActiveName: activeName), activeName, outcome)
+    try synchronise(moved.isAny ? [outcome.folder] : [])
+    return moved.name
+  }
+
+  /// The same on the spool's own queue. Files that arrive while others are being moved are moved together, and share the
+  /// flushes of the disk.
+  package func finish(activeName: String, as outcome: SpoolOutcome) async throws -> String? {
+    let job = try Self.checkedJob(ofActiveName: activeName)
+    return try await withCheckedThrowingContinuation { continuation in
+      let isFirst = finishing.withLock { line in
+        line.append(FinishedFile(job: job, activeName: activeName, outcome: outcome, continuation: continuation))
+        return line.count == 1
+      }
+      if isFirst { queue.async { self.finishAll() } }
+    }
+  }
+
+  private func finishAll() {
+    let line = finishing.withLock { line in
+      defer { line = [] }
+      return line
+    }
+    let moves = line.map { file in Result { try move(file.job, file.activeName, file.outcome) } }
+    let isOnDisk = Result {
+      let folders = zip(line, moves).compactMap { file, moved in
+        if case .success((_, true)) = moved { file.outcome.folder } else { nil as Folder? }
+      }
+      try synchronise(Set(folders))
+    }
+    for (file, moved) in zip(line, moves) {
+      file.continuation.resume(with: moved.flatMap { moved in isOnDisk.map { moved.name } })
+    }
+  }
+
+  /// Makes the moves from `active/` to these folders durable.
+  private func synchronise(_ folders: Set<Folder>) throws {
+    if folders.isEmpty { return }
+    for folder in folders { try handle(folder).synchronise() }
+    try handle(.active).synchronise()
+  }
+
+  /// - Returns: the file's new name, or nil if it wasn't in `active/`, and whether anything was moved.
+  private func move(_ job: Int64, _ activeName: String, _ outcome: SpoolOutcome) throws -> (name: String?, isAny: Bool)
+  {
+    let active = try handle(.active)
+    // The ticket first: alone in `active/`, it would mean an incomplete hand-over (see `HandOverRecovery`).
+    let ticket = SpoolDirectories.ticketName(job: job)
+    let isTicketMoved =
+      try ticket != activeName && move(FileName(ticket), out: active, to: outcome.folder, reason: nil) != nil
+    let name = try move(FileName(activeName), out: active, to: outcome.folder, reason: outcome.reason)
+    return (name, isTicketMoved || name != nil)
+  }
+
+  private func move(
+    _ name: FileName, out active: DirectoryHandle, to folder: Folder, reason: String?
+  ) throws -> String? {
+    guard let status = try active.status(of: name) else { return nil }
+    let text = reason.map {
+      SpoolReason(place: "active/" + name.shown, status: status, code: "corrupt", reason: $0).text
+    }
+    let directory = try handle(folder)
+    return try directory.put(like: name.sanitised, reason: text) { free in
+      try active.rename(name, to: directory, free)
     }
   }
 }

@@ -1,11 +1,29 @@
-// The entries of a spool in order, however many they are, after one listing (rule 9): so many are sorted in memory, what is
-// more goes to an unnamed file in sorted runs, which are then merged. Of each run only a small part is in memory.
+// Sorts the entries of a spool, of any number, after one listing, in bounded memory (rule 9, ARCHITECTURE.md): an external
+// merge sort. Up to `runLength` entries are sorted in memory; more go to an unnamed file as sorted runs, which are then
+// merged. Only a small part of each run is in memory.
 
 import Glibc
 
-/// Takes entries in any order and gives them back in their own. To be filled first, then emptied.
+/// An entry that a scan found. Sorts in the order of taking: by the time of its last change, then by name.
+struct FoundEntry: Comparable, Sendable {
+  let modified: Int64
+  let recipe: String?
+  let name: FileName
+
+  static func < (left: FoundEntry, right: FoundEntry) -> Bool {
+    if left.modified != right.modified { return left.modified < right.modified }
+    if left.name != right.name { return left.name < right.name }
+    return (left.recipe ?? "") < (right.recipe ?? "")
+  }
+
+  static func == (left: FoundEntry, right: FoundEntry) -> Bool {
+    left.modified == right.modified && left.name == right.name && left.recipe == right.recipe
+  }
+}
+
+/// Takes entries in any order and returns them sorted. First add all of them, then read them.
 struct EntrySorter: Sendable {
-  /// So many entries are in memory while they are collected.
+  /// How many entries are in memory while they are collected.
   static let runLength = 4096
 
   private let recipes: [String]
@@ -16,12 +34,12 @@ struct EntrySorter: Sendable {
   private var runs: [SortedRun] = []
   private var place = 0
   private var isSorted = false
-  /// Whether entries had to be left out because the file couldn't be written.
+  /// Whether entries were left out because the file couldn't be written.
   private(set) var isIncomplete = false
 
   /// - Parameters:
-  ///   - recipes: those that the entries may be of.
-  ///   - scratch: makes the file.
+  ///   - recipes: the recipes whose hot folders are listed.
+  ///   - scratch: creates the file.
   init(recipes: [String], scratch: @escaping @Sendable () throws -> OwnedDescriptor) {
     self.recipes = recipes
     self.scratch = scratch
@@ -36,7 +54,7 @@ struct EntrySorter: Sendable {
         try spill()
         return
       } catch {
-        // The oldest are kept. Why there is no file (the disk is full) is told by what is taken.
+        // The oldest are kept. Taking them reports why there is no file (the disk is full).
         isIncomplete = true
       }
     }
@@ -80,11 +98,11 @@ struct EntrySorter: Sendable {
   }
 }
 
-/// Sorted entries in a file. Each is its time (8 bytes), its recipe's number from 1 (2 bytes), the length of its name (2
-/// bytes) and its name.
+/// Sorted entries in a file. Each consists of its time (8 bytes), its recipe's number from 1 (2 bytes), the length of its
+/// name (2 bytes) and its name.
 private struct SortedRun: Sendable {
   private static let header = 12
-  /// More than the longest entry.
+  /// More bytes than the longest entry has.
   private static let readAhead = 2048
 
   private let file: OwnedDescriptor

@@ -1,122 +1,118 @@
-// The move of a file into `active/`, after its job is durable (rule 5). What arrives there is the file that was looked
-// at and that the job was made for, whatever its name has come to mean since; and it arrives whole or not at all.
+// The move of a file into `active/`, after its job is durable (rule 5, ARCHITECTURE.md). The file that arrives there is the
+// one that was examined and that the job was made for, whatever its name has come to mean since. It arrives whole or not at
+// all.
 //
-// On one file system it is a rename. From another it is: copy to `.NAME.part`, fsync, look whether it is whole, rename,
-// fsync of `active/`, unlink. Killed before the rename, it begins anew; killed after it, only the unlink is left to do, and a
-// note that was written first says of which entry (`HandOverRest`).
+// Within one file system the move is a rename. From another it is: copy to `.NAME.part`, fsync, check that the copy is whole,
+// rename, fsync of `active/`, unlink. A kill before the rename starts the copy over. A kill after it leaves only the unlink
+// to do, and a note written before the copy says which entry to unlink (`RemovalNote`).
 
 import Glibc
 import Synchronization
 
+/// Moves files into `active/`. All methods block.
 final class HandOver: Sendable {
   private let directories: SpoolDirectories
-  /// The notes of what was removed, until that is on disk.
-  private let rests = Mutex<[FileName]>([])
+  /// What isn't durable yet.
+  private let unsynchronised = Mutex(Unsynchronised())
+
+  private struct Unsynchronised {
+    /// The directories that files were moved out of.
+    var sources: [ObjectIdentifier: DirectoryHandle] = [:]
+    /// The notes of entries that were unlinked.
+    var notes: [FileName] = []
+  }
 
   init(directories: SpoolDirectories) { self.directories = directories }
 
-  /// Moves `name` of `place`, which was opened as `file`, to `active/`. Blocks.
-  /// The caller synchronises both directories.
+  /// Moves `name` of `place`, which was opened as `file`, to `active/`. The move is durable after ``synchronise()``.
   func move(_ name: FileName, of place: SpoolPlace, _ file: OpenFile, to newName: String) throws {
     let (active, directory) = (try directories.handle(.active), place.directory)
+    unsynchronised.withLock { $0.sources[ObjectIdentifier(directory)] = directory }
     let new = FileName(newName)
     do {
       try directory.rename(name, to: active, new)
     } catch let error as SpoolError where error.code == EXDEV {
       return try moveAcross(name, of: place, file, to: new)
     } catch let error as SpoolError where error.code == ENOENT {
-      // Withdrawn or replaced since the job was made. The job gets what it was made for.
+      // Removed or replaced since the job was made. The job gets what it was made for.
       return try copy(file, to: newName)
     }
     if let moved = try active.status(of: new), !moved.isSameFile(as: file.status) {
       // Another file had taken the name: it is an entry of its own, and goes back.
-      try putBack(new, of: active, to: directory, name)
+      try FreeName.claim(name.text ?? name.sanitised) { free in
+        try directory.status(of: free) != nil
+      } claim: { free in
+        try active.rename(new, to: directory, free)
+      }
       try copy(file, to: newName)
     }
   }
 
-  private func putBack(
-    _ new: FileName, of active: DirectoryHandle, to directory: DirectoryHandle, _ name: FileName
-  ) throws {
-    while true {
-      let number = try FreeName.number { number in
-        try directory.status(of: FileName(FreeName.numbered(name.text ?? name.sanitised, number))) != nil
-      }
-      do {
-        let free = FileName(FreeName.numbered(name.text ?? name.sanitised, number))
-        return try active.rename(new, to: directory, free)
-      } catch let error as SpoolError where error.code == EEXIST {
-        // A third file has come.
-        continue
-      }
-    }
-  }
-
-  private func moveAcross(
-    _ name: FileName, of place: SpoolPlace, _ file: OpenFile, to new: FileName
-  ) throws {
+  private func moveAcross(_ name: FileName, of place: SpoolPlace, _ file: OpenFile, to new: FileName) throws {
     let (active, directory) = (try directories.handle(.active), place.directory)
-    // If it couldn't be removed, it comes here again: the job may even be done by now.
+    let noteName = RemovalNote.name(of: new)
+    // An entry that couldn't be removed comes here again: its job may even have ended by now.
     if try !isKnown(new) {
-      let (rest, note) = (
-        HandOverRest(recipe: place.recipe, name: name, mark: FileMark(file)), HandOverRest.name(of: new)
-      )
-      try write(rest, as: note, in: active)
+      try write(RemovalNote(recipe: place.recipe, name: name, mark: FileMark(file)), as: noteName, in: active)
       do {
         try copy(file, as: new)
       } catch {
-        try active.remove(note)
+        try active.remove(noteName)
         throw error
       }
     }
     try active.synchronise()
-    // What was written to it since is an entry of its own, and so is another file of its name.
+    // If the file was written to since, or another file has its name, that is an entry of its own.
     if let there = try directory.status(of: name), there.hasSameContents(as: file.status) { try directory.remove(name) }
-    rests.withLock { $0.append(HandOverRest.name(of: new)) }
+    unsynchronised.withLock { $0.notes.append(noteName) }
   }
 
-  private func write(_ rest: HandOverRest, as name: FileName, in active: DirectoryHandle) throws {
+  private func write(_ note: RemovalNote, as name: FileName, in active: DirectoryHandle) throws {
     try active.remove(name)
     let file = try active.create(name, mode: 0o600)
-    try rest.bytes.withUnsafeBytes { try file.write($0, at: 0, path: active.place(name)) }
+    try note.bytes.withUnsafeBytes { try file.write($0, at: 0, path: active.place(name)) }
     try file.synchronise(path: active.place(name))
     try active.synchronise()
   }
 
-  /// Forgets what was to be removed: it is, and that is on disk. Blocks.
-  func forgetRests() throws {
+  /// Makes the moves so far durable (step 6), then deletes the notes of what was unlinked.
+  func synchronise() throws {
     let active = try directories.handle(.active)
-    while let name = rests.withLock({ $0.last }) {
-      try active.remove(name)
-      rests.withLock { $0.removeAll { $0 == name } }
+    try active.synchronise()
+    let sources = unsynchronised.withLock { $0.sources }
+    for directory in sources.values { try directory.synchronise() }
+    unsynchronised.withLock { $0.sources = [:] }
+    while let note = unsynchronised.withLock({ $0.notes.last }) {
+      try active.remove(note)
+      unsynchronised.withLock { $0.notes.removeAll { $0 == note } }
     }
   }
 
-  /// Removes the entry that `target` is a copy of, as its note says, if the copy is whole and the entry is still there; then
-  /// the note. Blocks.
-  /// - Parameter place: where a recipe's entries are handed over, if that is there.
-  /// - Returns: whether the copy was whole, so that its job may hear of it.
-  func removeRest(of target: FileName, from place: (_ recipe: String?) -> SpoolPlace?) throws -> Bool {
+  /// Unlinks the entry that `target` is a copy of, as its note says, if the copy is whole and the entry is still there; then
+  /// deletes the note.
+  /// - Parameter place: a recipe's hot folder, if it exists.
+  /// - Returns: whether the copy was whole, so that its job can start.
+  func finishRemoval(of target: FileName, in place: (_ recipe: String?) -> SpoolPlace?) throws -> Bool {
     let isWhole = try isKnown(target)
-    if isWhole, let rest = try rest(of: target) {
-      // In a folder that comes back it would be known by its identity.
-      if let directory = place(rest.recipe)?.directory, try FileMark(of: rest.name, in: directory) == rest.mark {
-        try directory.remove(rest.name)
+    if isWhole, let note = try note(of: target) {
+      // An entry in a hot folder that comes back later is recognised by its identity.
+      if let directory = place(note.recipe)?.directory, try FileMark(of: note.name, in: directory) == note.mark {
+        try directory.remove(note.name)
         try directory.synchronise()
       }
     }
-    try directories.handle(.active).remove(HandOverRest.name(of: target))
+    try directories.handle(.active).remove(RemovalNote.name(of: target))
     return isWhole
   }
 
-  /// The entry that a note says is still to be removed, or nil if the note isn't whole or isn't there. Blocks.
-  func rest(of target: FileName) throws -> HandOverRest? {
+  /// The note that belongs to a copy, or nil if the note is incomplete or missing.
+  func note(of target: FileName) throws -> RemovalNote? {
     let active = try directories.handle(.active)
-    let note = HandOverRest.name(of: target)
-    return HandOverRest(bytes: try active.open(note).read(atMost: HandOverRest.longest, path: active.place(note)))
+    let name = RemovalNote.name(of: target)
+    return RemovalNote(bytes: try active.open(name).read(atMost: RemovalNote.longest, path: active.place(name)))
   }
 
-  /// Copies an open file to `active/`, under a dot name until the copy is whole and on disk. Blocks.
+  /// Copies an open file to `active/`, under a dot name until the copy is whole and on disk.
   func copy(_ file: OpenFile, to newName: String) throws {
     try copy(file, as: FileName(newName))
   }
@@ -128,23 +124,63 @@ final class HandOver: Sendable {
       throw SpoolError.noRoom(path: active.place(new), bytes: file.status.allocated, room: room)
     }
     let part = FileName(".\(new.text ?? "copy").part")
-    directories.copying.withLock { _ = $0.insert(part) }
-    defer { directories.copying.withLock { _ = $0.remove(part) } }
-    try active.remove(part)
-    let copy = try active.create(part, mode: 0o640)
-    do {
-      try file.copy(to: copy, path: active.place(part))
-      try active.rename(part, to: active, new)
-    } catch {
+    try directories.withCopy(in: part) {
       try active.remove(part)
-      throw error
+      let copy = try active.create(part, mode: 0o640)
+      do {
+        try file.copy(to: copy, path: active.place(part))
+        try active.rename(part, to: active, new)
+      } catch {
+        try active.remove(part)
+        throw error
+      }
     }
   }
 
-  /// Whether a job has its file, or has had it.
+  /// Whether a job has or has had its file.
   func isKnown(_ name: FileName) throws -> Bool {
     for folder in [SpoolDirectories.Folder.active, .done, .corrupt]
     where try directories.handle(folder).status(of: name) != nil { return true }
     return false
+  }
+}
+
+/// A note of an entry that is to be unlinked after it was copied from another file system: a file beside the copy in
+/// `active/`, written before the copy has its name. The entry is unlinked after the copy is there, and the note deleted when
+/// that is durable. So after a kill the note says whether an entry that still lies there was taken, and another entry that
+/// has come under its name is never mistaken for it.
+struct RemovalNote: Equatable {
+  /// The hot folder's recipe; nil for `incoming/` itself.
+  let recipe: String?
+  let name: FileName
+  let mark: FileMark
+
+  /// The name of the note of the copy that is to be called `target`.
+  static func name(of target: FileName) -> FileName { FileName(".\(target.text ?? "copy")\(suffix)") }
+
+  /// The name of the copy that a note in `active/` belongs to, or nil if the name isn't a note's.
+  static func target(ofName name: FileName) -> FileName? {
+    guard let text = name.text, text.hasPrefix("."), text.hasSuffix(suffix) else { return nil }
+    return FileName(String(text.dropFirst().dropLast(suffix.count)))
+  }
+
+  private static let suffix = ".rest"
+  static let longest = 4096
+
+  var bytes: [UInt8] { Array((recipe ?? "").utf8) + [0] + Array(name.bytes) + [0] + Array(mark.description.utf8) }
+
+  init(recipe: String?, name: FileName, mark: FileMark) {
+    (self.recipe, self.name, self.mark) = (recipe, name, mark)
+  }
+
+  /// Nil for an incomplete note, as a failing disk leaves it.
+  init?(bytes: [UInt8]) {
+    let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
+    guard parts.count == 3, !parts[1].isEmpty, let recipe = String(validating: parts[0], as: UTF8.self),
+      let mark = String(validating: parts[2], as: UTF8.self)
+    else { return nil }
+    self.recipe = recipe.isEmpty ? nil : recipe
+    name = FileName(terminated: parts[1].map { CChar(bitPattern: $0) } + [0])
+    self.mark = FileMark(text: mark)
   }
 }

@@ -1,16 +1,21 @@
+import CLinux
 import Dispatch
 import Glibc
 
-/// What inotify(7) says of one entry of a watched directory.
+/// An event of inotify(7) about one entry of a watched directory.
 struct IncomingEvent: Sendable {
   let watch: Int32
   let mask: UInt32
   let name: FileName?
 
-  func says(_ bits: Int32) -> Bool { mask & UInt32(bitPattern: bits) != 0 }
+  /// Whether the event has one of these bits.
+  func has(_ bits: Int32) -> Bool { mask & UInt32(bitPattern: bits) != 0 }
+
+  /// Whether the kernel's queue was full, so that events are missing.
+  var isOverflow: Bool { has(Int32(bitPattern: UInt32(IN_Q_OVERFLOW))) }
 }
 
-/// An inotify instance whose events arrive on a queue. To be used on that queue only.
+/// An inotify instance whose events arrive on a queue. Confined to that queue.
 final class IncomingWatcher {
   private let number: Int32
   private let source: any DispatchSourceRead
@@ -30,9 +35,9 @@ final class IncomingWatcher {
     source.cancel()
   }
 
-  /// Watches a directory that is held open; the one that it is, wherever its name leads to by now.
-  /// - Parameter isRoot: whether it matters what leaves it. From `incoming/` the daemon itself moves everything that it
-  ///   takes, and only wants to hear that a hot folder was removed.
+  /// Watches the directory behind the handle, wherever its name leads by now.
+  /// - Parameter isRoot: whether entries that leave matter, too. The daemon itself moves everything out of `incoming/` that it
+  ///   takes, and there only needs to know that a hot folder was removed.
   func watch(_ directory: DirectoryHandle, isRoot: Bool) throws -> Int32 {
     let bits =
       IN_MOVED_TO | IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
@@ -45,7 +50,7 @@ final class IncomingWatcher {
     return watch
   }
 
-  /// Ends a watch. That it is gone already, with its directory, is no error.
+  /// Ends a watch. It is no error if the watch has already gone, with its directory.
   func unwatch(_ watch: Int32) {
     inotify_rm_watch(number, watch)
   }
@@ -57,12 +62,12 @@ final class IncomingWatcher {
       let more = IncomingWatcher.read(number)
       if more.isEmpty { return events }
       events += more
-      // A flood is for a rescan to find; what is left makes the handler run.
+      // A scan finds what a flood of events names; the remaining events call the handler.
       if events.count > PendingEntries.limit { return events }
     }
   }
 
-  /// One read: what is left makes the handler run again.
+  /// One read: remaining events call the handler again.
   private static func read(_ number: Int32) -> [IncomingEvent] {
     var events = [IncomingEvent]()
     withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 8) { buffer in
@@ -80,5 +85,30 @@ final class IncomingWatcher {
       }
     }
     return events
+  }
+}
+
+/// Reports every mount and unmount. inotify doesn't: a file system mounted over `incoming/` hides it without an event, and a
+/// detached one that the daemon holds open continues to work.
+final class MountWatcher {
+  private let source: any DispatchSourceRead
+
+  /// Throws `SpoolError` where there is no /proc.
+  init(queue: DispatchQueue, handler: @escaping @Sendable () -> Void) throws {
+    var mounts: Int32 = -1
+    let watch = lade_watch_mounts(&mounts)
+    guard watch >= 0 else { throw SpoolError.system(call: "watch", path: "/proc/self/mountinfo", code: -watch) }
+    let held = [OwnedDescriptor(watch), OwnedDescriptor(mounts)]
+    source = DispatchSource.makeReadSource(fileDescriptor: watch, queue: queue)
+    source.setEventHandler {
+      lade_mounts_were_seen(watch)
+      handler()
+    }
+    source.setCancelHandler { withExtendedLifetime(held) {} }
+    source.activate()
+  }
+
+  deinit {
+    source.cancel()
   }
 }

@@ -1,5 +1,5 @@
-/// The entries that events named, in the order of the events, each once. It holds at most so many: what is more
-/// is for a rescan to find, so that a flood of events costs no memory.
+/// The entries that events named, in the order of the events, each once. Bounded, so that a flood of events costs no memory:
+/// a scan finds the rest.
 struct PendingEntries {
   struct Key: Hashable {
     let recipe: String?
@@ -23,4 +23,6 @@ struct PendingEntries {
     triggers[key] = trigger
     return true
   }
+
+  func contains(_ entry: FoundEntry) -> Bool { triggers[Key(recipe: entry.recipe, name: entry.name)] != nil }
 }

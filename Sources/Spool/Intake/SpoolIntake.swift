@@ -1,280 +1,526 @@
-// Takes what is handed over in `incoming/`. Rule 5 is kept here: an entry leaves `incoming/` only after `accept` has
-// made its job durable, and the same entry seen again has the same identity, so that it makes no second job. The way
-// of an entry, and what a kill or a loss of power leaves behind at each step:
+// Takes what is handed over in `incoming/`. Rule 5 (ARCHITECTURE.md) is kept here: an entry leaves `incoming/` only after
+// `accept` has made its job durable, and the same entry seen again has the same identity, so that it makes no second job. The
+// steps of an entry, and what a kill or a loss of power leaves behind at each:
 //
-//   1  examine, fsync          the entry is in incoming/: the next look begins anew
-//   2  accept                  the same; `accept` is asked again with the same identity and answers the same job
-//   3  ticket → active/        the ticket is in active/ without its file: `resumeHandOvers` brings the file
-//   4  file → active/          done but for the word of it: the daemon asks `isActive` for what it holds back
-//   5  came                    the job may run; with the power the moves may be lost, and it is as after 2
+//   1  examine, fsync          the entry is in incoming/: the next scan starts over
+//   2  accept                  the same; `accept` is asked again with the same identity and returns the same job
+//   3  ticket → active/        the ticket is in active/ without its file: `HandOverRecovery` brings the file
+//   4  file → active/          complete, but unannounced: the daemon calls `isActive` for the jobs it holds back
+//   5  filesArrived            the job may run; a loss of power can undo the moves, and then it is as after 2
 //   6  fsync of directories    nothing brings the entry back
-//   7  taken                   its identity may be forgotten, and its file put away
+//   7  handOverCompleted       its identity may be forgotten, and its file put away
 //
-// A ticket that names no file isn't synced: its job has all of it, and may run from 2 on. What the power leaves of it is the
-// ticket, known by its identity as long as 7 wasn't; or an empty one, which is refused, or lies in active/ and says nothing;
-// or none, and the job runs all the same. The identity is known until 7 though the job has ended: so whatever comes back
-// after 5 meets the job that it made, and follows it to where that went.
+// A ticket that names no file isn't synchronised: its job has all of its contents, and may run from 2 on. A loss of power
+// leaves the ticket, which its identity recognises until 7; or an empty one, which is refused, or stays in active/ without
+// effect; or none, and the job runs all the same. The identity is kept until 7 even if the job ends before: so whatever comes
+// back after 5 meets the job that it made, and follows it to where that went.
 //
-// Events only say where to look. A look that was missed is made up for by the rescan: at the start, when the kernel
-// lost events, when an entry had to wait, and every minute.
+// Events only say where to look. A scan makes up for a missed event: at the start, when the kernel lost events, when an entry
+// had to wait, and every minute.
 
 import Dispatch
+import Glibc
 package import Logging
-import Synchronization
 
-/// A long-running component that turns the entries of `incoming/` into jobs, the oldest first. Many that lie there together
-/// take those steps together, some at a time.
+/// A long-running component that turns the entries of `incoming/` into jobs, the oldest first. Entries that are there
+/// together go through the steps in groups, which share the flushes of the disk and the queue's transactions.
 ///
-/// All its work on the file system is done on a queue of its own, on which `accept` and `taken` are called, too, one at a
-/// time: they mustn't block.
+/// All its work on the file system is done on a queue of its own, so it may block there.
 package actor SpoolIntake {
-  /// Makes the entries' jobs durable, in their order, and returns the id of each. Called before an entry is touched; called
-  /// again for the same entry (one of the same `identity`) after a failure or a kill, when it must return the id it
-  /// returned before. To refuse an entry fail with a `SpoolRefusal`; after any other error the entry stays, and is offered
-  /// again.
-  package typealias Accept = nonisolated(nonsending) @Sendable ([SpoolEntry]) async -> [Result<Int64, any Error>]
-  /// Hears that the files of jobs are in `active/`, so that the jobs may run, though their entries may come back.
-  package typealias Came = @Sendable (_ jobs: [Int64]) -> Void
-  /// Hears that the entries of jobs, or their files, are in `active/` for good. Of a job's file it may be the first word. It
-  /// may hear it more than once.
-  package typealias Taken = nonisolated(nonsending) @Sendable (_ jobs: [Int64]) async throws -> Void
-  /// Hears that a job's file won't come: it was written to while it was taken.
-  package typealias Withdrawn = @Sendable (_ job: Int64) async throws -> Void
-  /// Hears that everything in `incoming/` was looked at, and that nothing has to wait or failed. Called once.
-  package typealias LookedThrough = @Sendable () async throws -> Void
+  /// How many entries a group has at most.
+  static let groupSize = 128
+  /// From this many entries on, a group flushes the whole file system instead of each file.
+  private static let flushedTogether = 16
+  /// After this many failures in a row, a queue that takes nothing isn't asked for each of a hundred thousand entries.
+  private static let failuresInARow = 8
+  /// How many entries that arrived during a listing are kept in memory.
+  private static let arrivalsKept = 4096
 
   nonisolated let executor = SpoolExecutor(label: "lade.spool.intake")
   /// The intake's own queue, where blocking is allowed.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  let directories: SpoolDirectories
-  let logger: Logger
-  let accept: Accept
-  let came: Came
-  let taken: Taken
-  let withdrawn: Withdrawn
-  var lookedThrough: LookedThrough?
-  let handOver: HandOver
+  private let directories: SpoolDirectories
+  private let delegate: any SpoolDelegate
+  private nonisolated let sharedStatus = SharedSpoolStatus()
 
-  // By what to take: see SpoolIntake+Reconfigure.
-  var settings: SpoolSettings
-  var examiner: EntryExaminer
-  var recipes: [String] { settings.recipes }
-  var timing: SpoolTiming { settings.timing }
-  var rules: SpoolRules { settings.rules }
+  // What to take.
+  private var settings: SpoolSettings
+  private var examiner: EntryExaminer
 
-  // Where to look.
-  var incoming: SpoolPlace?
-  var hotFolders: [String: SpoolPlace] = [:]
-  var watcher: IncomingWatcher?
-  var watches: [Int32: WatchedDirectory] = [:]
-  var mountWatcher: MountWatcher?
-  var watchedRoot: DirectoryHandle?
-  /// What was there in this run, and since when it is gone.
-  var placesSeen: Set<WatchedDirectory> = []
-  var placesGone: [WatchedDirectory: DispatchTime] = [:]
+  // The parts that own their state.
+  private let schedule: ScanSchedule
+  private let report: IntakeReport
+  private let corrupt: CorruptFolder
+  private let folders: IncomingFolders
+  private let handOver: HandOver
+  private let recovery: HandOverRecovery
 
-  // What is to be looked at.
-  var rescanIsDue = false
-  var pending = PendingEntries()
-  /// Which ticket waits for a file beside it. Bounded: a ticket that isn't here is found by the rescan.
-  var awaited: [FileName: FileName] = [:]
-  var timer: (any DispatchSourceTimer)?
-  var nextRescan = DispatchTime.distantFuture
-  var isRunning = false
-  /// Whether there is something to look at, and who sleeps until there is.
-  var isWoken = false
-  var sleeper: CheckedContinuation<Void, Never>?
+  // What to examine.
+  private var pending = PendingEntries()
+  /// The tickets that wait for a file beside them, by the file's name. Bounded: a scan finds a ticket that isn't here.
+  private var awaited: [FileName: FileName] = [:]
 
-  // What is about to be taken, and what was handed over and isn't announced yet.
-  var batch: [SpoolCandidate] = []
-  var unannounced: [Int64] = []
-  /// What is being announced, and whether it was heard.
-  var word: Task<Bool, Never>?
-  var unsynchronised: [ObjectIdentifier: DirectoryHandle] = [:]
-  /// Whether a ticket may be in `active/` without its file: after a kill, so at the start, and after a failure.
-  var handOversAreOpen = true
-  /// What was copied to `active/` and couldn't be removed.
-  var unremoved: [PendingEntries.Key: FileMark] = [:]
+  // What is being handed over: candidates before step 2, jobs between steps 4 and 7, and the call of step 7.
+  private var group: [SpoolCandidate] = []
+  private var unconfirmed: [Int64] = []
+  private var confirmation: Task<Bool, Never>?
+  private var failedAccepts = 0
 
-  var counts = SpoolStatus() {
-    didSet { published.withLock { $0 = counts } }
-  }
-  private nonisolated let published = Mutex(SpoolStatus())
-  var failures = FailureLog()
-  /// How often in a row the queue took nothing.
-  var acceptsFailed = 0
-  /// How many entries `corrupt/` had when they were counted, and how many came since.
-  var corruptCount: Int?
-  var corruptCountIsOfThisPass = false
-  var refusedNow = 0
+  /// Only one scan or group of events at a time.
+  private let turn = AsyncMutex()
+  private var isRunning = false
+  private var hasCompletedScan = false
 
-  // Whose turn it is: an actor lets others in while it waits, and one pass must end before the next.
-  var isBusy = false
-  var waitingForTurn: [CheckedContinuation<Void, Never>] = []
-  /// A look that was asked for and hasn't begun.
-  var nextLook: Task<Void, Never>?
-
-  /// An intake by these settings; nothing is taken before it runs.
-  package init(
-    directories: SpoolDirectories, settings: SpoolSettings, logger: Logger, accept: @escaping Accept,
-    came: @escaping Came = { _ in }, taken: @escaping Taken = { _ in }, withdrawn: @escaping Withdrawn = { _ in },
-    lookedThrough: @escaping LookedThrough = {}
-  ) {
-    self.settings = settings
-    examiner = settings.examiner(of: directories)
+  /// An intake with these settings. It takes nothing before it runs.
+  package init(directories: SpoolDirectories, settings: SpoolSettings, delegate: any SpoolDelegate, logger: Logger) {
     self.directories = directories
-    self.logger = logger
-    self.accept = accept
-    self.came = came
-    self.taken = taken
-    self.withdrawn = withdrawn
-    self.lookedThrough = lookedThrough
-    handOver = HandOver(directories: directories)
+    self.settings = settings
+    self.delegate = delegate
+    examiner = settings.examiner(of: directories)
+    let schedule = ScanSchedule()
+    let report = IntakeReport(
+      logger: logger, schedule: schedule, status: sharedStatus, retryDelay: settings.timing.settle.nanoseconds)
+    let corrupt = CorruptFolder(directories: directories, report: report, limit: settings.rules.corruptLimit)
+    let folders = IncomingFolders(
+      directories: directories, settings: settings, report: report, schedule: schedule, corrupt: corrupt)
+    let handOver = HandOver(directories: directories)
+    recovery = HandOverRecovery(
+      directories: directories, handOver: handOver, folders: folders, report: report, schedule: schedule)
+    self.schedule = schedule
+    self.report = report
+    self.corrupt = corrupt
+    self.folders = folders
+    self.handOver = handOver
   }
 
-  /// What was done so far.
-  package var status: SpoolStatus { counts }
+  /// What the intake has done so far. Doesn't wait for the intake's queue, on which a large file may be being copied.
+  package nonisolated var status: SpoolStatus { sharedStatus.current }
 
-  /// The same, for who doesn't wait for the intake's queue, on which a large file may be copied.
-  package nonisolated var latestStatus: SpoolStatus { published.withLock { $0 } }
+  // MARK: Running
 
-  /// Takes what there is, then what comes, until the task is cancelled; then it finishes the entry in hand and returns.
-  /// Errors with an entry or a directory are logged and counted, and tried again; they don't end it.
+  /// Takes what is there, then what arrives, until the task is cancelled; then it finishes the current entry and returns.
+  /// Errors with an entry or a directory are logged, counted and retried; they don't end it.
   /// Throws `SpoolError.alreadyRunning`.
   package func run() async throws {
     guard !isRunning else { throw SpoolError.alreadyRunning }
     isRunning = true
     startWatching()
-    rescanIsDue = true
-    isWoken = true
+    schedule.requestScan()
     await withTaskCancellationHandler {
       while true {
-        // What else waits for the intake's queue has its turn between two looks.
-        if isWoken { await Task.yield() } else { await withCheckedContinuation { sleeper = $0 } }
-        isWoken = false
+        await schedule.wait()
         if Task.isCancelled { break }
-        await work()
+        if schedule.isDue { await scan() } else { await takePending() }
       }
     } onCancel: {
-      executor.queue.async { self.assumeIsolated { $0.wakeUp() } }
+      executor.queue.async { self.assumeIsolated { $0.schedule.signal() } }
     }
-    _ = await wordIsKept()
-    stopWatching()
+    _ = await confirmed()
+    schedule.stop()
+    folders.stopWatching()
     isRunning = false
   }
 
-  /// Lets `run()` look again. It goes on where it is told, on the intake's queue, without another thread between.
-  func wakeUp() {
-    isWoken = true
-    sleeper?.resume()
-    sleeper = nil
+  private func startWatching() {
+    schedule.start(on: executor.queue) { [weak self] in
+      self?.assumeIsolated { $0.schedule.timerFired() }
+    }
+    folders.startWatching(on: executor.queue) { [weak self] events in
+      self?.assumeIsolated { $0.note(events) }
+    } mountsChanged: { [weak self] in
+      self?.assumeIsolated { $0.schedule.requestScan() }
+    }
   }
 
-  /// Looks at everything in `incoming/` now, and returns when all of it was taken, refused or left.
-  /// Also works while `run()` doesn't. Throws `SpoolError` if the directories themselves can't be read.
+  /// Scans `incoming/` now, and returns when every entry was taken, refused or left. Also works while `run()` doesn't.
+  /// Throws `SpoolError` if the directories themselves can't be read.
   package func rescan() async throws {
-    await beginTurn()
-    defer { endTurn() }
-    try await pass()
+    await turn.lock()
+    defer { turn.unlock() }
+    try await scanEverything()
   }
 
-  /// Makes the hot folders that are missing, and takes nothing: so that a daemon that says it is up has them.
+  /// The same as `rescan()`, but reports a failure instead of throwing it, as `run()` does.
+  func scan() async {
+    await turn.lock()
+    defer { turn.unlock() }
+    do {
+      try await scanEverything()
+    } catch {
+      report.scanFailed(error, at: directories.path)
+    }
+  }
+
+  private func takePending() async {
+    await turn.lock()
+    defer { turn.unlock() }
+    await drain()
+  }
+
+  /// Creates the missing hot folders and takes nothing, so that they exist when the daemon reports that it is up.
   /// Throws `SpoolError` if `incoming/` can't be read.
   package func openHotFolders() async throws {
-    await beginTurn()
-    defer { endTurn() }
-    try refreshPlaces()
+    await turn.lock()
+    defer { turn.unlock() }
+    try folders.refresh()
   }
 
-  private func work() async {
-    await beginTurn()
-    defer { endTurn() }
+  /// Makes durable what an earlier process moved. Call it after `openHotFolders()`.
+  package func synchroniseMoves() throws {
+    try directories.handle(.active).synchronise()
+    for place in folders.all { try place.directory.synchronise() }
+  }
+
+  /// Applies other settings, and scans everything with them. The current entries are finished first. When this returns, the
+  /// hot folders of new recipes exist and are watched; the folder of a removed recipe is treated like any other folder in
+  /// `incoming/`. A failure with a folder is reported and retried as usual.
+  package func reconfigure(_ new: SpoolSettings) async {
+    await turn.lock()
+    defer { turn.unlock() }
+    settings = new
+    examiner = new.examiner(of: directories)
+    report.retry(after: new.timing.settle.nanoseconds)
+    corrupt.setLimit(new.rules.corruptLimit)
+    folders.reconfigure(new)
     do {
-      if rescanIsDue { try await pass() } else { await drain() }
+      try folders.refresh()
     } catch {
-      _ = report(error, at: directories.path)
-      counts.obstacle = "\(error)"
+      report.failed(error, at: directories.path)
+    }
+    schedule.requestScan()
+  }
+
+  // MARK: Events
+
+  /// Records what events name. Runs between two steps of a scan, and never blocks.
+  private func note(_ events: [IncomingEvent]) {
+    for event in events {
+      if event.isOverflow {
+        report.eventsLost()
+        schedule.requestScan()
+      } else if let directory = folders.directory(of: event) {
+        note(event, on: directory)
+      }
+    }
+    if !events.isEmpty { schedule.signal() }
+  }
+
+  private func note(_ event: IncomingEvent, on directory: WatchedDirectory) {
+    if event.has(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
+      folders.watchEnded(event)
+      return schedule.requestScan()
+    }
+    guard let name = event.name, !examiner.partialNames.match(name) else { return }
+    switch directory {
+    case .root:
+      if name == FileName(SpoolDirectories.Folder.incoming.rawValue) { schedule.requestScan() }
+    case .place(let recipe):
+      if recipe == nil, examiner.recipes.contains(name) { return schedule.requestScan() }
+      if event.has(IN_DELETE) { return }
+      let isFinished = event.has(IN_MOVED_TO | IN_CLOSE_WRITE)
+      if !pending.add(name, recipe: recipe, isFinished ? .finished : .created) { schedule.requestScan() }
+      if recipe == nil, isFinished, let ticket = awaited.removeValue(forKey: name),
+        !pending.add(ticket, recipe: nil, .found)
+      {
+        schedule.requestScan()
+      }
     }
   }
 
-  /// Looks at everything, and returns when that is done or the time is over; the look then goes on. What goes wrong is
-  /// reported as it is while `run()` works. Who asks while one waits for its turn shares it.
-  package func look(within limit: Duration) async {
-    let look =
-      nextLook
-      ?? Task {
-        await beginTurn()
-        defer { endTurn() }
-        nextLook = nil
-        do {
-          try await pass()
-        } catch {
-          _ = report(error, at: directories.path)
-          counts.obstacle = "\(error)"
-        }
-      }
-    nextLook = look
-    let (end, ended) = AsyncStream<Void>.makeStream()
-    Task {
-      await look.value
-      ended.finish()
+  /// Takes the entries that events named, in their order.
+  /// - Returns: those entries, and whether it makes sense to continue with others.
+  @discardableResult
+  private func drain() async -> (entries: PendingEntries, goesOn: Bool) {
+    let pending = self.pending
+    self.pending = PendingEntries()
+    for key in pending.keys {
+      if Task.isCancelled { break }
+      guard let place = folders.place(of: key.recipe), let trigger = pending.triggers[key] else { continue }
+      // The next scan finds the rest.
+      guard await consider(key.name, in: place, trigger: trigger) else { return (pending, false) }
     }
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { for await _ in end {} }
-      group.addTask {
-        do { try await Task.sleep(for: limit) } catch { return }
-      }
-      await group.next()
-      group.cancelAll()
-    }
+    return (pending, await takeRemaining())
   }
 
-  func beginTurn() async {
-    if !isBusy {
-      isBusy = true
+  /// The same, with the events that the kernel holds up to now.
+  private func drainKernel() async -> (entries: PendingEntries, goesOn: Bool) {
+    note(folders.readEvents())
+    return await drain()
+  }
+
+  // MARK: Scanning
+
+  /// Takes the entries that events named first, in the order in which they arrived, then what is listed. An entry that
+  /// arrives during the listing is left to its own event, because the listing may see a later entry and miss an earlier one.
+  private func scanEverything() async throws {
+    schedule.beginScan(next: settings.timing.rescanInterval)
+    report.beginScan()
+    corrupt.beginScan()
+    awaited = [:]
+    let failuresBefore = status.failures
+    try folders.refresh()
+    if recovery.isNeeded { try recovery.run(examiner: examiner, finished: &unconfirmed) }
+    let start = FileStatus.tick()
+    let before = await drainKernel()
+    guard before.goesOn else { return }
+    var arrivals = [FoundEntry]()
+    var sorter = try list(changedBefore: start, arrivals: &arrivals)
+    while !Task.isCancelled, let entry = try sorter.next() {
+      guard await consider([entry], except: [before.entries]) else { return }
+    }
+    guard await takeRemaining() else { return }
+    let after = await drainKernel()
+    guard after.goesOn else { return }
+    // Some changes cause no event: the removal of a file's other name, for instance.
+    guard await consider(arrivals.sorted(), except: [before.entries, after.entries]), await takeRemaining() else {
       return
     }
-    // The one that ends its turn hands it on, so `isBusy` stays true.
-    await withCheckedContinuation { waitingForTurn.append($0) }
-  }
-
-  func endTurn() {
-    if waitingForTurn.isEmpty {
-      isBusy = false
-    } else {
-      waitingForTurn.removeFirst().resume()
+    if sorter.isIncomplete { schedule.scan(after: settings.timing.settle.nanoseconds) }
+    let obstacle =
+      folders.incoming == nil ? "\(directories.path)/incoming isn't there. The daemon creates it again soon." : nil
+    report.endScan(isComplete: !sorter.isIncomplete, obstacle: obstacle)
+    let result = status
+    if !hasCompletedScan, !Task.isCancelled, result.failures == failuresBefore, result.waiting == 0, obstacle == nil,
+      !sorter.isIncomplete, !schedule.isDue
+    {
+      try await delegate.scanCompleted()
+      hasCompletedScan = true
     }
   }
 
-  /// Where failures stand that concern every entry.
-  static let all = "*"
+  private func consider(_ found: [FoundEntry], except seen: [PendingEntries]) async -> Bool {
+    for entry in found where !Task.isCancelled {
+      if seen.contains(where: { $0.contains(entry) }) { continue }
+      guard let place = folders.place(of: entry.recipe) else { continue }
+      if await !consider(entry.name, in: place, trigger: .found) { return false }
+    }
+    return true
+  }
 
-  /// Counts a failure, tells of it if it is news, and sees to another try.
-  /// - Returns: whether it makes sense to go on with others.
-  func report(_ error: any Error, at place: String) -> Bool {
-    counts.failures += 1
-    counts.lastFailure = "\(place): \(error)"
-    scheduleRescan(after: max(timing.settle.nanoseconds, 1_000_000))
-    let failure = error as? SpoolError
-    let concernsAll = failure?.concernsAll ?? false
-    if concernsAll { counts.obstacle = "\(error)" }
-    // What changes from try to try isn't news.
-    let (key, text) =
-      switch failure {
-      case .corruptIsFull: ("corrupt/", "full")
-      case .noRoom: (place, "no room")
-      case .system(_, _, let code) where concernsAll: (SpoolIntake.all, "\(code)")
-      default: (place, "\(error)")
+  /// Lists the entries. Where events report arrivals, entries that changed since `start` go to `arrivals` instead.
+  private func list(changedBefore start: Int64, arrivals: inout [FoundEntry]) throws -> EntrySorter {
+    var sorter = EntrySorter(recipes: settings.recipes) { [directories] in
+      try directories.handle(.active).scratchFile()
+    }
+    var changedSince = [FoundEntry]()
+    for place in folders.all {
+      let isWatched = folders.isWatched(place)
+      try place.directory.forEach { name, kind in
+        if examiner.partialNames.match(name) { return }
+        // There may be many data files that wait for a ticket; they needn't even be examined.
+        if place.recipe == nil, kind == .regular, !name.isTicket, name.refusal == nil { return }
+        if place.recipe == nil, kind == .directory, examiner.recipes.contains(name) { return }
+        guard let status = try place.directory.status(of: name) else { return }
+        let entry = FoundEntry(modified: status.modified, recipe: place.recipe, name: name)
+        // A time in the future comes from a clock that was set back, and says nothing.
+        if isWatched, status.changed >= start, status.changed <= FileStatus.now() {
+          if changedSince.count < Self.arrivalsKept { changedSince.append(entry) } else { schedule.requestScan() }
+        } else {
+          sorter.add(entry)
+        }
       }
-    switch failures.note(text, at: key) {
-    case .new:
-      logger.error(
-        "spool: \(error) It is tried again.",
-        metadata: ["entry": "\(place)", "event": "\(SpoolLogEvent.failed.rawValue)"])
-    case .tooMany: logger.error("spool: more than \(FailureLog.limit) entries fail, and no more are told of")
-    case .old: logger.debug("spool: \(error)", metadata: ["entry": "\(place)"])
     }
-    return !concernsAll
+    arrivals = changedSince
+    return sorter
+  }
+
+  // MARK: Taking
+
+  /// Examines an entry, and takes, refuses or leaves it. An error is reported, and the entry stays.
+  /// - Returns: whether it makes sense to continue with others.
+  private func consider(_ name: FileName, in place: SpoolPlace, trigger: SpoolTrigger) async -> Bool {
+    do {
+      if try recovery.isAlreadyCopied(name, in: place) { return true }
+      switch try examiner.examine(name, in: place, trigger: trigger) {
+      case .ignore: break
+      case .wait(let time, let source): wait(name, for: time, source: source)
+      case .refuse(let refusal): try refuse(name, in: place, refusal)
+      case .take(let candidate):
+        if candidate.isAlso(in: group) {
+          // Of two tickets for one file the first gets it, and the other is examined when the file is gone.
+          guard await takeGroup() else { return false }
+          return await consider(name, in: place, trigger: trigger)
+        }
+        group.append(candidate)
+        if group.count >= Self.groupSize { return await takeGroup() }
+      }
+      return true
+    } catch {
+      return report.failed(error, at: "incoming/" + place.relativeName(name))
+    }
+  }
+
+  private func wait(_ name: FileName, for time: Int64?, source: String?) {
+    report.update { $0.waiting += 1 }
+    if let source, awaited.count < PendingEntries.limit { awaited[FileName(source)] = name }
+    if let time { schedule.scan(after: time) }
+  }
+
+  /// Moves an entry to `corrupt/`, with the reason beside it.
+  func refuse(_ name: FileName, in place: SpoolPlace, _ refusal: SpoolRefusal) throws {
+    try corrupt.take(name, from: place, refusal)
+  }
+
+  /// Takes the group, and returns when its hand-over is confirmed, too.
+  /// - Returns: whether it makes sense to continue with others.
+  private func takeRemaining() async -> Bool {
+    let goesOn = await takeGroup()
+    return await confirmed() && goesOn
+  }
+
+  /// Takes the group through steps 1 to 5, and begins 6 and 7.
+  /// - Returns: whether it makes sense to continue with others.
+  private func takeGroup() async -> Bool {
+    guard !group.isEmpty else { return await confirm() }
+    let candidates = group
+    group = []
+    do {
+      try synchronise(candidates)
+    } catch {
+      return report.failed(error, at: "incoming/")
+    }
+    let answers = await delegate.accept(candidates.map(\.entry))
+    var goesOn = true
+    var (arrived, changed) = ([Int64](), [Int64]())
+    for (candidate, answer) in zip(candidates, answers) {
+      let name = "incoming/" + candidate.place.relativeName(candidate.name)
+      do {
+        if let job = try move(candidate, answer), candidate.fileName != nil { arrived.append(job) }
+        report.succeeded(name)
+      } catch is CancellationError where Task.isCancelled {
+        report.info("spool: stopping; left for the next start", entry: name)
+      } catch {
+        if case SpoolError.changed = error, candidate.ticket == nil, case .success(let job) = answer {
+          changed.append(job)
+        }
+        goesOn = report.failed(error, at: name) && goesOn
+      }
+    }
+    // Not for a file that was copied from elsewhere: after a loss of power it wouldn't be found again.
+    if !arrived.isEmpty { delegate.filesArrived(of: arrived) }
+    for job in changed {
+      // The file as it is now is an entry of its own, and gets a job of its own.
+      do {
+        try await delegate.sourceChanged(of: job)
+      } catch {
+        goesOn = report.failed(error, at: "job \(job)") && goesOn
+      }
+    }
+    if failedAccepts >= Self.failuresInARow { goesOn = false }
+    return await confirm() && goesOn
+  }
+
+  /// Step 1: what is handed over is on disk before its job can be.
+  private func synchronise(_ candidates: [SpoolCandidate]) throws {
+    if candidates.count < Self.flushedTogether {
+      for candidate in candidates { try candidate.synchronise() }
+      return
+    }
+    var devices = Set<UInt64>()
+    for file in candidates.flatMap(\.handedOver) where devices.insert(file.status.device).inserted {
+      try file.descriptor.synchroniseFileSystem(path: directories.path)
+    }
+  }
+
+  /// Steps 3 and 4.
+  /// - Returns: the job whose entry is in `active/`; nil for one that was refused.
+  private func move(_ candidate: SpoolCandidate, _ answer: Result<Int64, any Error>) throws -> Int64? {
+    let job: Int64
+    switch answer {
+    case .success(let made): job = made
+    case .failure(let refusal as SpoolRefusal):
+      failedAccepts = 0
+      try refuse(candidate.name, in: candidate.place, refusal)
+      return nil
+    case .failure(let error):
+      failedAccepts += 1
+      throw error
+    }
+    failedAccepts = 0
+    do {
+      try move(candidate, job: job)
+    } catch {
+      recovery.moveFailed()
+      throw error
+    }
+    report.update { $0.taken += 1 }
+    unconfirmed.append(job)
+    report.info(
+      "job \(job): its entry was taken from the spool", entry: candidate.place.relativeName(candidate.name), job: job)
+    return job
+  }
+
+  private func move(_ candidate: SpoolCandidate, job: Int64) throws {
+    let place = candidate.place
+    // The ticket first: alone in `active/` after a kill, it says which file is still to come.
+    if let ticket = candidate.ticket {
+      try handOver.move(candidate.name, of: place, ticket, to: SpoolDirectories.ticketName(job: job))
+    }
+    guard let file = candidate.file else { return }
+    let name = candidate.entry.activeName(job: job)
+    // The job of a ticket that comes again may have its file already, and this may be another one.
+    if candidate.ticket != nil, try handOver.isKnown(FileName(name)) { return }
+    if let fileName = candidate.fileName {
+      try handOver.move(fileName, of: place, file, to: name)
+    } else {
+      try handOver.copy(file, to: name)
+    }
+  }
+
+  /// Makes the moves durable (step 6), and confirms that (step 7) while the next entries are taken: the confirmation shares
+  /// their transaction.
+  /// - Returns: whether the moves are durable.
+  private func confirm() async -> Bool {
+    guard !unconfirmed.isEmpty else { return true }
+    do {
+      try handOver.synchronise()
+    } catch {
+      // The next scan tries again.
+      report.failed(error, at: "active/")
+      return false
+    }
+    guard await confirmed() else { return false }
+    let jobs = unconfirmed
+    unconfirmed = []
+    confirmation = Task {
+      do {
+        try await delegate.handOverCompleted(of: jobs)
+        report.handOverSucceeded(root: directories.path)
+        return true
+      } catch {
+        unconfirmed = jobs + unconfirmed
+        report.failed(error, at: "active/")
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Waits for the last confirmation.
+  /// - Returns: whether it succeeded.
+  private func confirmed() async -> Bool {
+    guard let confirmation else { return true }
+    self.confirmation = nil
+    return await confirmation.value
+  }
+}
+
+/// Runs an actor's work on a dispatch queue of its own, where it may block on the file system without occupying a thread of
+/// the cooperative pool.
+final class SpoolExecutor: SerialExecutor {
+  let queue: DispatchQueue
+
+  init(label: String) {
+    queue = DispatchQueue(label: label, qos: .userInitiated)
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+
+  func checkIsolated() {
+    dispatchPrecondition(condition: .onQueue(queue))
   }
 }

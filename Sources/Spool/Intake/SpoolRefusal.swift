@@ -1,6 +1,6 @@
-/// Why an entry of `incoming/` is not taken. It goes to `corrupt/`, with this text in a `.reason` file beside it.
+/// Why an entry of `incoming/` is refused. It goes to `corrupt/`, with this text in a `.reason` file beside it.
 package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
-  /// A symbolic link, whatever it leads to.
+  /// A symbolic link, wherever it leads.
   case symbolicLink
   /// A file with more than one name.
   case hardLink(links: UInt64)
@@ -12,34 +12,34 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   case device
   /// A directory in a hot folder: only files are taken.
   case directory
-  /// A directory in `incoming/` (and what is in it) that no recipe is named for.
+  /// A directory in `incoming/` (with its contents) that has no recipe's name.
   case unknownFolder(name: String, known: [String])
   /// The name isn't text.
   case nameNotUTF8
-  /// The name would do things to a terminal or a log.
+  /// The name could affect a terminal or a log.
   case controlCharacters
-  /// The name is too long to get a number and a suffix.
+  /// The name is too long for a number and a suffix to be added.
   case nameTooLong(bytes: Int, limit: Int)
-  /// Neither root's, nor the daemon's, nor the spool's group's.
+  /// It belongs neither to root, nor to the daemon, nor to the spool's group.
   case foreignOwner(owner: UInt32, group: UInt32, spoolGroup: UInt32)
   /// The daemon isn't allowed to read it.
   case unreadable(code: Int32)
-  /// The ticket can't be understood.
+  /// The ticket is invalid.
   case ticket(TicketError)
-  /// The ticket's source isn't there, and was waited for.
+  /// The ticket's source didn't arrive within the grace period.
   case sourceMissing(name: String)
-  /// The ticket's source is there and isn't taken, for a reason of its own.
+  /// The ticket's source is refused for a reason of its own.
   indirect case source(name: String, SpoolRefusal)
-  /// The ticket's source is an absolute path that the configuration doesn't allow.
+  /// The ticket's source is an absolute path outside the allowed folders.
   case sourceOutsideAllowedFolders(path: String, allowed: [String])
-  /// The ticket's source is the daemon's own: of its spool, its state or its stores.
+  /// The ticket's source is one of the daemon's own files: in its spool, its state or its stores.
   case own
-  /// The ticket's source isn't on a disk: the kernel makes it up as it is read.
+  /// The ticket's source is in a pseudo file system such as /proc: the kernel generates it as it is read.
   case kernelFile
-  /// The daemon knows better: no such store, no such entity, and the like. Thrown by `SpoolIntake`'s `accept`.
+  /// The delegate refuses it in `accept`: no such store, no such entity, and the like.
   case unacceptable(what: String, advice: String)
 
-  /// A short word that stays the same, for scripts.
+  /// A short word for scripts. It never changes.
   package var code: String {
     switch self {
     case .symbolicLink: "symbolic-link"
@@ -74,7 +74,7 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   package var what: String {
     switch self {
     case .symbolicLink: "it is a symbolic link, and links are never followed"
-    case .hardLink(let links): "the file has \(links) names (hard links), so somebody else may own or change it"
+    case .hardLink(let links): "the file has \(links) names (hard links), so another user may own or change it"
     case .fifo: "it is a FIFO, not a file"
     case .socket: "it is a socket, not a file"
     case .device: "it is a device, not a file"
@@ -84,41 +84,41 @@ package enum SpoolRefusal: Error, Sendable, Equatable, CustomStringConvertible {
         + (known.isEmpty ? "none is configured" : "there are: \(known.joined(separator: ", "))")
     case .nameNotUTF8: "the name is not UTF-8"
     case .controlCharacters: "the name holds control characters"
-    case .nameTooLong(let bytes, let limit): "the name has \(bytes) bytes, and at most \(limit) will do"
+    case .nameTooLong(let bytes, let limit): "the name has \(bytes) bytes, and the limit is \(limit)"
     case .foreignOwner(let owner, let group, let spoolGroup):
       "the file belongs to user \(owner) and group \(group), "
         + "neither to root, to the daemon nor to the spool's group (\(spoolGroup))"
     case .unreadable(let code): "the daemon can't read it (errno \(code))"
     case .ticket(let error): error.description
     case .sourceMissing(let name): "its source “\(name)” is not there"
-    case .source(let name, let refusal): "its source “\(name)” is not taken: \(refusal.what)"
+    case .source(let name, let refusal): "its source “\(name)” is refused: \(refusal.what)"
     case .sourceOutsideAllowedFolders(let path, let allowed):
       "its source “\(path)” is under none of the allowed folders"
         + (allowed.isEmpty ? "; there are none" : " (\(allowed.joined(separator: ", ")))")
     case .own: "it is one of the daemon's own files"
-    case .kernelFile: "it isn't on a disk, but made up by the kernel as it is read"
+    case .kernelFile: "it is in a pseudo file system, whose files the kernel generates as they are read"
     case .unacceptable(let what, _): what
     }
   }
 
-  /// What to do: whole sentences, or nothing where `what` says it.
+  /// What to do: whole sentences, or nothing if `what` says it.
   package var advice: String {
     switch self {
     case .symbolicLink: "Copy the file itself into tmp/ and rename it into incoming/."
     case .hardLink: "Copy the file into tmp/ and rename the copy into incoming/, or remove its other names first."
-    case .fifo, .socket, .device: "Write what it yields into a file in tmp/ and rename that into incoming/."
+    case .fifo, .socket, .device: "Write its output to a file in tmp/ and rename that into incoming/."
     case .directory: "Put the files themselves into the hot folder."
     case .unknownFolder: "Use a folder of a recipe's name, or add the recipe to the configuration and reload."
     case .nameNotUTF8, .controlCharacters, .nameTooLong: "Rename the file and submit it again."
     case .foreignOwner: "Write it in tmp/, whose files belong to the spool's group, or chgrp it, and submit it again."
     case .unreadable: "Let the spool's group read it (chmod g+r) and submit it again."
     case .ticket: ""
-    case .sourceMissing: "Put the file into place first and the ticket after it."
+    case .sourceMissing: "Put the file into place first, then the ticket."
     case .source(_, let refusal): refusal.advice + " Then submit the ticket again."
     case .sourceOutsideAllowedFolders:
-      "Put the file beside the ticket, or have its folder allowed in the configuration."
+      "Put the file beside the ticket, or add its folder to allowed_folders in the configuration."
     case .own: "Name a file that isn't in the daemon's spool, state or stores."
-    case .kernelFile: "Write what it yields into a file, and name that."
+    case .kernelFile: "Copy its contents to a file, and name that."
     case .unacceptable(_, let advice): advice
     }
   }

@@ -109,6 +109,18 @@ struct ControlSocketTests {
     withExtendedLifetime(other) {}
   }
 
+  @Test("a path of the greatest length can be listened on and connected to, and one more byte is refused")
+  func longestPath() throws {
+    let directory = try TemporaryDirectory()
+    let folder = directory.file("")
+    let name = String(repeating: "s", count: ControlSocket.longestPath - folder.utf8.count)
+    let address = SocketAddress(path: folder + name)
+    #expect(address.path.utf8.count == ControlSocket.longestPath)
+    let socket = try ControlSocket(at: address)
+    close(try socket.listen())
+    #expect(throws: ControlSocketError.self) { try ControlSocket(at: SocketAddress(path: folder + name + "s")) }
+  }
+
   @Test("a path too long for a socket, or in no directory, is refused with its name")
   func impossible() throws {
     let long = "/tmp/" + String(repeating: "x", count: 100)

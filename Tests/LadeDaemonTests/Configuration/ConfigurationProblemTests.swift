@@ -1,3 +1,4 @@
+import ControlServer
 import Foundation
 import LadeDaemon
 import Testing
@@ -266,7 +267,7 @@ struct ConfigurationProblemTests {
         "3:3: `recipes.people` is there twice, first in line 2; remove one",
         "3:55: `recipes.people.max_attempts` must be a whole number, and is the text “none”",
         "4:16: `drain_timeout` can't be “30”: write a number and its unit (ms, s, m, h, d), such as 30s or 5m",
-        "5:9: `socket` can't be “\(String(repeating: "s", count: 80))”: a socket's path has at most 107 bytes, "
+        "5:9: `socket` can't be “\(String(repeating: "s", count: 80))”: the socket's path can have at most 101 bytes, "
           + "and “\(socket)” has \(socket.utf8.count)",
         "9:3: `stores.main` is there twice, first in line 8; remove one",
         "9:38: there is no key `stores.main.modle`; did you mean `model`?",
@@ -274,6 +275,15 @@ struct ConfigurationProblemTests {
         "11:8: `lanes` must be a mapping of names to lanes, and is a list",
         "12:1: there is no key `spol`; did you mean `spool`?",
       ])
+  }
+
+  @Test("refuses the socket paths that the start would refuse, and no others")
+  func socketPath() throws {
+    let long = "/" + String(repeating: "s", count: ControlSocket.longestPath - 1)
+    #expect(try ConfigurationFile(Self.stores + "socket: \(long)\n").problems() == [])
+    #expect(
+      try ConfigurationFile(Self.stores + "socket: \(long)s\n").problems().first?
+        .contains("at most \(ControlSocket.longestPath) bytes") == true)
   }
 
   @Test("is told where an anchor stands what is wrong with each of its aliases")

@@ -197,7 +197,7 @@ struct SpoolKillTests {
     let job = try #require(try await folder.jobs().first)
     let ended = try await folder.ended(job.id)
     #expect(ended.state == .cancelled)
-    #expect(ended.reason?.contains("withdrawn before it was taken") == true, "\(ended.reason ?? "")")
+    #expect(ended.reason?.contains("removed before it was taken") == true, "\(ended.reason ?? "")")
     #expect(try await folder.jobs().count == 1)
     try await next.stop()
   }

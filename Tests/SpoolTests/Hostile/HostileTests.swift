@@ -16,7 +16,7 @@ struct HostileTests {
     let hostile = try HostileSpool()
     let spool = hostile.spool
     let directories = try SpoolDirectories(
-      path: spool.url(""), own: [spool.path + "/state", spool.path + "/main.sqlite"])
+      path: spool.url(""), protected: [spool.path + "/state", spool.path + "/main.sqlite"])
     let ledger = JobLedger()
     let intake = try spool.intake(
       directories, recipes: ["gtfs", "people", "caf\u{E9}"],
@@ -27,7 +27,7 @@ struct HostileTests {
     // Once more, for what is refused or left must stay so.
     try await intake.rescan()
     try check(attack, in: hostile, ledger)
-    let status = await intake.status
+    let status = intake.status
     #expect(status.failures == 0, "\(status.lastFailure ?? "")")
     #expect(try String(contentsOfFile: hostile.secretPath, encoding: .utf8) == HostileSpool.secret)
     for (name, text) in try hostile.contents(of: "active") {
@@ -243,12 +243,12 @@ struct HostileTests {
     try #require(symlink(spool.path + "/elsewhere", spool.url("incoming")) == 0)
     try Data("store: shop\n".utf8).write(to: URL(fileURLWithPath: spool.path + "/elsewhere/x.job"))
     let intake = try spool.intake(log: log, ledger: ledger)
-    for _ in 1...3 { await intake.look(within: .seconds(60)) }
+    for _ in 1...3 { await intake.scan() }
     #expect(ledger.asked == 0)
     #expect(log.lines.count { $0.contains("is not a directory") } == 1, "\(log.lines)")
     try #require(unlink(spool.url("incoming")) == 0)
     try #require(rename(spool.path + "/elsewhere", spool.url("incoming")) == 0)
-    await intake.look(within: .seconds(60))
+    await intake.scan()
     #expect(ledger.entries.count == 1)
   }
 }

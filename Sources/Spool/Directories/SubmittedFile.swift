@@ -1,0 +1,108 @@
+// Files that are submitted by path over the control socket. The daemon may read files that the submitter may not, so it opens
+// the file first, without following a link at its end, and then decides by what it has opened (rule 8, ARCHITECTURE.md).
+
+import CLinux
+import Glibc
+
+/// A file that was opened for a submitter, before its job is made.
+package struct SubmittedFile: Sendable {
+  let file: OpenFile
+  /// The file's own name.
+  package let name: String
+  /// Its size in bytes.
+  package var size: Int64 { file.status.size }
+  /// A descriptor of it, open as long as this value exists.
+  package var descriptor: Int32 { file.descriptor.number }
+
+  /// Opens a path.
+  /// - Parameters:
+  ///   - user: the submitter: the file's owner, root, or the daemon itself.
+  ///   - allowedFolders: folders whose files any user may submit.
+  ///   - protected: the daemon's own files, which nobody else may submit.
+  /// - Throws: ``SubmissionRefusal``.
+  init(_ path: String, for user: UInt32, allowedFolders: [String], protected: ProtectedPaths) throws {
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw SubmissionRefusal.notAbsolute(path) }
+    let number = try Self.openRegular(path)
+    let descriptor = OwnedDescriptor(number)
+    let status = try DirectoryHandle.status(of: descriptor, path: path)
+    guard status.kind == .regular, lade_is_pseudo_file_system(number) != 1 else {
+      throw SubmissionRefusal.notARegularFile(path)
+    }
+    if user != 0, user != geteuid(), status.owner != user {
+      // The real path of what was opened, whatever links the given path went through. A file with a second name may have been
+      // linked into the folder by a user who can't read it. Paths are compared byte for byte, because two names that look
+      // alike may be different folders.
+      let real = try ProtectedPaths.path(of: number, path)
+      guard status.links == 1, !protected.contain(real),
+        allowedFolders.contains(where: { real.starts(with: ($0.hasSuffix("/") ? $0 : $0 + "/").utf8) })
+      else {
+        throw SubmissionRefusal.notTheSubmitters(path: path, owner: status.owner, allowed: allowedFolders)
+      }
+    }
+    name = path.split(separator: "/").last.map(String.init) ?? "file"
+    file = OpenFile(descriptor: descriptor, status: status)
+  }
+
+  /// Opens a path if it is a regular file, and affects nothing else: merely opening a device can have effects.
+  private static func openRegular(_ path: String) throws -> Int32 {
+    func failure() -> SubmissionRefusal {
+      .cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+    let place = open(path, AllowedFolder.pathOnly | O_NOFOLLOW | O_CLOEXEC)
+    guard place >= 0 else { throw failure() }
+    let held = OwnedDescriptor(place)
+    switch try DirectoryHandle.status(of: held, path: path).kind {
+    case .regular: break
+    case .symbolicLink: throw SubmissionRefusal.cannotOpen(path: path, reason: "it is a symbolic link")
+    case .directory, .fifo, .socket, .characterDevice, .blockDevice: throw SubmissionRefusal.notARegularFile(path)
+    }
+    let number = open("/proc/self/fd/\(place)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard number >= 0 else { throw failure() }
+    return number
+  }
+}
+
+/// Why a file that was submitted by path is refused.
+package enum SubmissionRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+  case notAbsolute(String)
+  case cannotOpen(path: String, reason: String)
+  case notARegularFile(String)
+  case notTheSubmitters(path: String, owner: UInt32, allowed: [String])
+
+  package var description: String {
+    switch self {
+    case .notAbsolute(let path): return "\(path) isn't an absolute path"
+    case .cannotOpen(let path, let reason): return "the daemon can't open \(path): \(reason)"
+    case .notARegularFile(let path): return "\(path) isn't a regular file"
+    case .notTheSubmitters(let path, let owner, let allowed):
+      let folders = allowed.isEmpty ? "none are configured" : allowed.joined(separator: ", ")
+      return
+        "\(path) belongs to user \(owner), not to you, and isn't in an allowed folder (\(folders)): "
+        + "copy it into the spool, or ask for its folder to be added to allowed_folders"
+    }
+  }
+}
+
+extension SpoolDirectories {
+  /// Opens a file by a submitter's path. Blocks; in a task, call it through ``onQueue(_:)``.
+  ///
+  /// - Parameters:
+  ///   - user: the submitter: the file's owner, root, or the daemon itself.
+  ///   - allowedFolders: folders whose files any user may submit.
+  /// - Throws: ``SubmissionRefusal``.
+  package func openSubmitted(_ path: String, for user: UInt32, allowedFolders: [String]) throws -> SubmittedFile {
+    try SubmittedFile(path, for: user, allowedFolders: allowedFolders, protected: protected)
+  }
+
+  /// Copies a submitted file to `active/`, whole and durable when this returns. Blocks.
+  /// - Parameter made: if the file may have been copied for its job before, when the job was made, in seconds since 1970: a file
+  ///   of this name that is not older is that copy, left by a kill before the job was updated. An older one belongs to an
+  ///   earlier queue, and stays.
+  package func adopt(_ submitted: SubmittedFile, as activeName: String, forJobMade made: Double? = nil) throws {
+    let there = try made == nil ? nil : handle(.active).status(of: FileName(activeName))
+    // The clock that stamps files is some milliseconds behind.
+    let isThere = there.map { Double($0.changed) / 1e9 > (made ?? .infinity) - 1 } ?? false
+    if !isThere { try HandOver(directories: self).copy(submitted.file, to: activeName) }
+    try handle(.active).synchronise()
+  }
+}
