@@ -95,7 +95,7 @@ let package = Package(
         "CLinux", logging, lifecycle, signals, yams,
       ]),
     program("laded", ["LadeDaemon", arguments]),
-    program("ladectl", ["ControlAPI", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
+    program("ladectl", ["CLinux", "ControlAPI", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
 
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CLinux", yams], path: "Tests/TestSupport",

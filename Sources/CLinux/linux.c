@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <locale.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include <sys/vfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <wchar.h>
 
 int lade_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
   struct ucred credentials;
@@ -38,8 +41,8 @@ int lade_rename_noreplace(int from_directory, const char *from, int to_directory
 }
 
 int lade_is_open_for_writing(int fd) {
-  // Somebody who opens the file while the lease is held waits until it is given back, and the kernel tells
-  // the holder by a signal: SIGIO by default, which ends a process that doesn't handle it. SIGURG doesn't.
+  // A process that opens the file while the lease is held waits until it is released, and the kernel sends the holder a signal:
+  // SIGIO by default, which ends a process that doesn't handle it. SIGURG doesn't.
   if (fcntl(fd, F_SETSIG, SIGURG) != 0) return -errno;
   if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -errno;
   return fcntl(fd, F_SETLEASE, F_UNLCK) != 0 ? -errno : 0;
@@ -87,8 +90,8 @@ int lade_is_pseudo_file_system(int fd) {
 int lade_watch_mounts(int *mounts) {
   int table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
   if (table < 0) return -errno;
-  // The table is always readable; that it has changed is told as an error and as urgent. The inner epoll hears of that
-  // alone, so that it can be waited for as a file that becomes readable.
+  // The table is always readable, and a change is reported as EPOLLERR and EPOLLPRI. The inner epoll waits for the change only,
+  // and itself becomes readable.
   int watch = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event event = {.events = EPOLLPRI | EPOLLET, .data = {.fd = table}};
   if (watch < 0 || epoll_ctl(watch, EPOLL_CTL_ADD, table, &event) != 0) {
@@ -104,4 +107,18 @@ int lade_watch_mounts(int *mounts) {
 void lade_mounts_were_seen(int watch) {
   struct epoll_event event;
   while (epoll_wait(watch, &event, 1, 0) > 0) {}
+}
+
+static locale_t utf8_locale;
+
+static void make_utf8_locale(void) { utf8_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
+
+int lade_column_width(uint32_t character) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_utf8_locale);
+  if (utf8_locale == (locale_t)0) return -1;
+  locale_t before = uselocale(utf8_locale);
+  int width = wcwidth((wchar_t)character);
+  uselocale(before);
+  return width;
 }

@@ -4,15 +4,24 @@ import Foundation
 // `JobQueueError.notPossible` or the store's error.
 
 extension JobQueue {
+  /// Checks whether a job may be changed, by its `submittedBy`; throws if not. It runs in the transaction of the change.
+  package typealias Permission = @Sendable (_ submittedBy: String) throws -> Void
+
   /// Stops a job. One that runs stops at its next batch: it is `running` when this returns, and `cancelled` later.
-  package func cancel(_ id: Int64, by who: String) async throws -> JobSnapshot {
-    try await change(id, .cancelRequested, reason: "cancelled by \(who)", by: who)
+  package func cancel(
+    _ id: Int64, by who: String, permission: Permission? = nil
+  ) async throws -> JobSnapshot {
+    try await change(id, .cancelRequested, reason: "cancelled by \(who)", by: who, permission)
   }
 
   /// Tries a job again: one that failed or was cancelled, or one that waits for its next attempt. It has at least one
   /// more attempt then.
-  package func retry(_ id: Int64, by who: String) async throws -> JobSnapshot {
+  package func retry(
+    _ id: Int64, by who: String, permission: Permission? = nil
+  ) async throws -> JobSnapshot {
     let job = try await job(id)
+    // Before its file is moved back.
+    try permission?(job.submittedBy)
     if job.state == .cancelled || job.state == .discarded {
       _ = try await whenEnded(id)
       do {
@@ -21,28 +30,35 @@ extension JobQueue {
         throw JobQueueError.refused(id: id, why: "can't be tried again: \(error)")
       }
     }
-    return try await change(id, .retryRequested, reason: "retried by \(who)", by: who)
+    return try await change(id, .retryRequested, reason: "retried by \(who)", by: who, permission)
   }
 
   /// Holds a job back until it is released.
-  package func hold(_ id: Int64, by who: String) async throws -> JobSnapshot {
-    try await change(id, .held, reason: "held by \(who)", by: who)
+  package func hold(
+    _ id: Int64, by who: String, permission: Permission? = nil
+  ) async throws -> JobSnapshot {
+    try await change(id, .held, reason: "held by \(who)", by: who, permission)
   }
 
   /// Lets a job that was held go on.
-  package func release(_ id: Int64, by who: String) async throws -> JobSnapshot {
-    try await change(id, .released, reason: "released by \(who)", by: who)
+  package func release(
+    _ id: Int64, by who: String, permission: Permission? = nil
+  ) async throws -> JobSnapshot {
+    try await change(id, .released, reason: "released by \(who)", by: who, permission)
   }
 
   /// Lets a job that hasn't begun run earlier or later than others of its lane. Higher runs earlier.
   /// - Throws: ``JobQueueError/refused(id:why:)`` when it runs or has ended, ``JobQueueError/invalidSubmission(_:)`` for a
   ///   priority out of bounds.
-  package func setPriority(_ id: Int64, to priority: Int, by who: String) async throws -> JobSnapshot {
+  package func setPriority(
+    _ id: Int64, to priority: Int, by who: String, permission: Permission? = nil
+  ) async throws -> JobSnapshot {
     guard Int32(exactly: priority) != nil else {
       throw JobQueueError.invalidSubmission("the priority \(priority) is out of bounds")
     }
     return try await ledger.change { turn in
       let job = try turn.job(id)
+      try permission?(job.submittedBy)
       switch job.jobState {
       case .scheduled, .available, .retryable: break
       case .running: throw JobQueueError.refused(id: id, why: "runs already: its priority doesn't matter any more")
@@ -59,10 +75,13 @@ extension JobQueue {
 
   /// Removes a job that has ended, and what is kept of it. Its number isn't used again.
   /// - Throws: ``JobQueueError/refused(id:why:)`` when it hasn't ended.
-  package func remove(_ id: Int64, by who: String) async throws -> JobSnapshot {
+  package func remove(
+    _ id: Int64, by who: String, permission: Permission? = nil
+  ) async throws -> JobSnapshot {
     if try await job(id).state.isEnded { _ = try await whenEnded(id) }
     let job = try await ledger.write { turn in
       let job = try turn.job(id)
+      try permission?(job.submittedBy)
       guard let state = job.jobState, state.isEnded else {
         throw JobQueueError.refused(id: id, why: "hasn't ended: cancel it first")
       }
@@ -79,9 +98,12 @@ extension JobQueue {
     return job
   }
 
-  private func change(_ id: Int64, _ event: JobEvent, reason: String, by who: String) async throws -> JobSnapshot {
+  private func change(
+    _ id: Int64, _ event: JobEvent, reason: String, by who: String, _ permission: Permission?
+  ) async throws -> JobSnapshot {
     try await ledger.change { turn in
       let job = try turn.job(id)
+      try permission?(job.submittedBy)
       try turn.apply(event, to: job, reason: reason, by: who)
       return job
     }

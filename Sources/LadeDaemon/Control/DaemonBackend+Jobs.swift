@@ -60,28 +60,28 @@ extension DaemonBackend {
   }
 
   func cancel(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
-    try await change(id, by: peer) { try await queue.cancel(id, by: $0) }
+    try await change(id, by: peer) { try await queue.cancel(id, by: peer.who, permission: $0) }
   }
 
   func retry(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
-    try await change(id, by: peer) { try await queue.retry(id, by: $0) }
+    try await change(id, by: peer) { try await queue.retry(id, by: peer.who, permission: $0) }
   }
 
   func hold(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
-    try await change(id, by: peer) { try await queue.hold(id, by: $0) }
+    try await change(id, by: peer) { try await queue.hold(id, by: peer.who, permission: $0) }
   }
 
   func release(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
-    try await change(id, by: peer) { try await queue.release(id, by: $0) }
+    try await change(id, by: peer) { try await queue.release(id, by: peer.who, permission: $0) }
   }
 
-  /// Changes a job, if the peer may.
+  /// Changes a job, if the peer may. The queue checks that in the transaction of the change.
   func change(
-    _ id: Int64, by peer: Peer, _ body: (_ who: String) async throws -> JobSnapshot
+    _ id: Int64, by peer: Peer, _ body: (_ permission: @escaping JobQueue.Permission) async throws -> JobSnapshot
   ) async throws -> ControlAPI.Job {
     try await translating {
-      try permissions.checkChange(of: try await queue.job(id), by: peer)
-      return shown(try await body(peer.who))
+      let permissions = permissions
+      return shown(try await body { try permissions.checkChange(of: id, submittedBy: $0, by: peer) })
     }
   }
 }

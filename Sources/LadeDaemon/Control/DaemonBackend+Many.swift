@@ -37,11 +37,13 @@ extension DaemonBackend {
 
   func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> ControlAPI.Job {
     try await translating { try SubmissionRequest.checkPriority(priority) }
-    return try await change(id, by: peer) { try await queue.setPriority(id, to: priority, by: $0) }
+    return try await change(id, by: peer) { permission in
+      try await queue.setPriority(id, to: priority, by: peer.who, permission: permission)
+    }
   }
 
   func remove(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
-    try await change(id, by: peer) { try await queue.remove(id, by: $0) }
+    try await change(id, by: peer) { try await queue.remove(id, by: peer.who, permission: $0) }
   }
 
   func change(_ change: ControlAPI.JobChange, by peer: Peer) async throws -> JobChangeResult {

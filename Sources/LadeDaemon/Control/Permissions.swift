@@ -44,10 +44,10 @@ struct Permissions: Sendable {
   }
 
   /// - Throws: ``ControlError/forbidden(reason:hint:)``.
-  func checkChange(of job: JobSnapshot, by peer: Peer) throws {
-    guard !isOperator(peer.uid), !Self.isSubmitter(peer.uid, of: job) else { return }
+  func checkChange(of job: Int64, submittedBy submitter: String, by peer: Peer) throws {
+    guard !isOperator(peer.uid), !Self.submitters(peer.uid).contains(submitter) else { return }
     throw ControlError.forbidden(
-      reason: "Job \(job.id) was submitted by \(job.submittedBy), and you are user \(peer.uid).",
+      reason: "Job \(job) was submitted by \(submitter), and you are user \(peer.uid).",
       hint: "Its submitter may change it, and operators. " + Self.hint)
   }
 
@@ -61,10 +61,6 @@ struct Permissions: Sendable {
 
   /// How a job's `submittedBy` names a user: who asked over the socket, and who put a file into the spool.
   static func submitters(_ user: UInt32) -> [String] { ["user \(user)", "spool (user \(user))"] }
-
-  private static func isSubmitter(_ user: UInt32, of job: JobSnapshot) -> Bool {
-    submitters(user).contains(job.submittedBy)
-  }
 
   private static let hint =
     "Operators are root, the daemon's user, and those that its configuration names under operators."

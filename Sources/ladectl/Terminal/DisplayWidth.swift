@@ -1,12 +1,14 @@
+import CLinux
+
 extension StringProtocol {
-  /// How many columns of a terminal the text takes: none for marks that combine, two for East Asian wide characters and
-  /// emoji (Unicode Standard Annex #11), else one.
+  /// The number of terminal columns of the text: by wcwidth(3), none for combining marks, two for East Asian wide characters and
+  /// emoji, otherwise one.
   var displayWidth: Int {
     if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
     return reduce(0) { $0 + $1.displayWidth }
   }
 
-  /// The text, or its beginning with `…` where it is wider than it may be.
+  /// The text, or its beginning with `…` if it is wider than `width`.
   func truncated(to width: Int) -> String {
     guard displayWidth > width else { return String(self) }
     guard width > 0 else { return "" }
@@ -20,7 +22,7 @@ extension StringProtocol {
     return text + "…"
   }
 
-  /// The text with spaces to a width, after it or before it.
+  /// The text padded with spaces to a width, after it or before it.
   func padded(to width: Int, right: Bool = false) -> String {
     let spaces = String(repeating: " ", count: Swift.max(0, width - displayWidth))
     return right ? spaces + self : self + spaces
@@ -28,18 +30,15 @@ extension StringProtocol {
 }
 
 extension Character {
+  /// The width of the first scalar, since the following ones combine with it. Two clusters are wider than their first scalar: an
+  /// emoji by variation selector, and a flag of two regional indicators.
   fileprivate var displayWidth: Int {
     guard let first = unicodeScalars.first else { return 0 }
-    if unicodeScalars.dropFirst().contains("\u{FE0F}") { return 2 }
-    switch first.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format: return 0
-    default: break
-    }
-    switch first.value {
-    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+    if unicodeScalars.dropFirst().contains(where: { $0 == "\u{FE0F}" || (0x1F1E6...0x1F1FF).contains($0.value) }) {
       return 2
-    default: return first.properties.isEmojiPresentation ? 2 : 1
     }
+    let width = Int(lade_column_width(first.value))
+    // Not printable, or not known to this C library: terminals show a replacement character.
+    return width >= 0 ? width : 1
   }
 }

@@ -36,7 +36,6 @@ enum Quantity {
   static func duration(_ seconds: Double) -> String {
     let total = Int(min(max(seconds, 0), 359_999_999).rounded())
     let (hours, minutes, rest) = (total / 3600, total / 60 % 60, total % 60)
-    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
     return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
   }
 
@@ -55,15 +54,33 @@ enum Quantity {
     seconds == seconds.rounded() && seconds.magnitude < 1e15 ? "\(Int(seconds)) s" : "\(seconds) s"
   }
 
-  /// `2026-03-01 12:00:05`, in local time.
+  /// `2026-03-01 12:00:05+01:00`: the local time with its offset from UTC, `Z` for none, as RFC 3339 writes it.
   static func time(_ date: Date) -> String {
+    let parts = local(date)
+    let minutes = parts.tm_gmtoff.magnitude / 60
+    let offset =
+      parts.tm_gmtoff == 0 ? "Z" : (parts.tm_gmtoff < 0 ? "-" : "+") + two(minutes / 60) + ":" + two(minutes % 60)
+    return text(of: parts, "%Y-%m-%d %H:%M:%S") + offset
+  }
+
+  /// `12:00:05`: the local time of day, for a screen that shows what happens now.
+  static func clock(_ date: Date) -> String { text(of: local(date), "%H:%M:%S") }
+
+  private static func local(_ date: Date) -> tm {
     var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
     var parts = tm()
     localtime_r(&seconds, &parts)
+    return parts
+  }
+
+  private static func text(of parts: tm, _ format: String) -> String {
+    var parts = parts
     var text = [CChar](repeating: 0, count: 32)
-    let length = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
+    let length = strftime(&text, text.count, format, &parts)
     return String(decoding: text.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
+
+  private static func two(_ number: some BinaryInteger) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   private static func tenths(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())

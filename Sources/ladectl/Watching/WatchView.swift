@@ -44,7 +44,7 @@ struct WatchView: Sendable {
   }
 
   private func header(at now: Date) -> String {
-    let clock = String(Quantity.time(now).suffix(8))
+    let clock = Quantity.clock(now)
     let room = columns - clock.count - 2
     var text: String
     if let trouble = state.trouble {
@@ -92,7 +92,7 @@ struct WatchView: Sendable {
   private func recent(_ room: Int) -> [String] {
     state.recent.prefix(max(room, 0)).map { job in
       let line = ProgressLine(job)
-      let time = job.endedAt.map { String(Quantity.time($0).suffix(8)) + "  " } ?? ""
+      let time = job.endedAt.map { Quantity.clock($0) + "  " } ?? ""
       // Truncate before colouring, since escape sequences have no width and must stay whole.
       let plain = (time + line.sentence(style: .plain, isBrief: true)).truncated(to: columns)
       let state = job.state.rawValue

@@ -73,7 +73,7 @@ struct ControlVerbTests {
     try await with { run async throws in
       let lines = try await run("schedule").output.split(separator: "\n").map(String.init)
       #expect(lines.count == 3 && lines[0].hasPrefix("SCHEDULE  CALENDAR"))
-      #expect(lines[1].hasPrefix("nightly   Mon..Fri *-*-* 02:30:00 Europe/Berlin  check   2027-01-15 08:00:00"))
+      #expect(lines[1].hasPrefix("nightly   Mon..Fri *-*-* 02:30:00 Europe/Berlin  check   2027-01-15 08:00:00Z"))
       #expect(lines[1].hasSuffix("  7  completed  a job was made"), "\(lines[1])")
       #expect(lines[2].contains("*-*-* *:00:00 UTC") && lines[2].hasSuffix("switched off"), "\(lines[2])")
       let list = try decoded(ScheduleList.self, try await run("schedule", "list", "--json"))

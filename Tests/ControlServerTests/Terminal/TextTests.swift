@@ -50,6 +50,7 @@ struct TextTests {
     #expect("駅駅駅".truncated(to: 5) == "駅駅…")
     #expect("駅駅駅".truncated(to: 4) == "駅…")
     #expect("e\u{301}a".displayWidth == 2)
+    for wide in ["👨‍👩‍👧", "🇩🇪", "❤️", "😀", "Ａ"] { #expect(wide.displayWidth == 2, "\(wide)") }
     #expect("abc".truncated(to: 0) == "")
   }
 

@@ -78,6 +78,33 @@ struct CancelTests {
     await #expect(throws: JobQueueError.noSuchJob(4711)) { try await queue.cancel(4711, by: "ben") }
   }
 
+  @Test("a change that its permission refuses leaves the job as it is", arguments: StoreKind.allCases)
+  func permission(_ kind: StoreKind) async throws {
+    struct Refused: Error, Equatable { let submitter: String }
+    let queue = try TestHouse(kind).queue()
+    let job = try await queue.submit(.of("noop").with { $0.submittedBy = "anna" })
+    let refuse: JobQueue.Permission = { throw Refused(submitter: $0) }
+    let changes: [@Sendable () async throws -> JobSnapshot] = [
+      { try await queue.cancel(job.id, by: "ben", permission: refuse) },
+      { try await queue.retry(job.id, by: "ben", permission: refuse) },
+      { try await queue.hold(job.id, by: "ben", permission: refuse) },
+      { try await queue.release(job.id, by: "ben", permission: refuse) },
+      { try await queue.setPriority(job.id, to: 5, by: "ben", permission: refuse) },
+    ]
+    for change in changes {
+      await #expect(throws: Refused(submitter: "anna")) { try await change() }
+    }
+    let after = try await queue.job(job.id, withTransitions: true)
+    #expect(after.state == .available && !after.isHeld && after.priority == job.priority)
+    #expect(after.transitions?.count == 1)
+    _ = try await queue.cancel(job.id, by: "ben", permission: { #expect($0 == "anna") })
+    #expect(try await queue.job(job.id).state == .cancelled)
+    await #expect(throws: Refused(submitter: "anna")) {
+      try await queue.remove(job.id, by: "ben", permission: refuse)
+    }
+    #expect(try await queue.job(job.id).state == .cancelled)
+  }
+
   @Test("a held job runs when it is released", arguments: StoreKind.allCases)
   func held(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)

@@ -63,6 +63,23 @@ struct HandOverTests {
     try await daemon.stop()
   }
 
+  @Test("aren't looked for by a listing of jobs, which changes nothing", .timeLimit(.minutes(20)))
+  func listing() async throws {
+    let folder = try DaemonFolder(model: Places.model, recipes: Places.recipes, more: "rescan_interval: 24h")
+    let daemon = try await folder.start()
+    try await folder.scanned()
+    func lastScan() async throws -> Substring? {
+      try await folder.http("GET", "/metrics").text.split(separator: "\n")
+        .first { $0.hasPrefix("lade_spool_last_look_timestamp_seconds ") }
+    }
+    let before = try #require(try await lastScan())
+    for _ in 1...3 { #expect(try await folder.listedJobs() == []) }
+    #expect(try await lastScan() == before)
+    try await folder.scanned()
+    #expect(try await lastScan() != before)
+    try await daemon.stop()
+  }
+
   @Test("may come with a ticket that says what a recipe would", .timeLimit(.minutes(20)))
   func ticket() async throws {
     let folder = try DaemonFolder(model: Places.model)

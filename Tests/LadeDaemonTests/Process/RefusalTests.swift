@@ -89,8 +89,9 @@ struct RefusalTests {
     #expect(reason.contains("entry: incoming/\(entry.name)\n"), "\(reason)")
     #expect(reason.contains("code: \(entry.code)\n"), "\(reason)")
     for words in entry.says { #expect(reason.contains(words), "\(reason)") }
-    // To list the jobs the daemon looks through the spool, so it has done with the entry then.
     #expect(try await folder.jobs() == [])
+    // A scan ends after it has logged what it refused.
+    try await folder.scanned()
     let log = try daemon.log
     for words in entry.says { #expect(log.contains(words), "\(log)") }
     try checkNothingIsLost(of: entry, in: folder)

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Rule 5 of the design at every step: an entry is taken away only after its job is durably in the queue, and taking it
+/// Rule 5 (ARCHITECTURE.md) at every step: an entry is taken away only after its job is durably in the queue, and taking it
 /// twice makes one job.
 @Suite("A daemon that takes what is handed over", .startsDaemons, .serialized)
 struct SpoolKillTests {
@@ -145,13 +145,15 @@ struct SpoolKillTests {
 
   private func allJobs(_ folder: DaemonFolder) async throws -> [Job] {
     let daemon = try await folder.start()
-    let list = try await folder.ladectl("list", "--limit", "1000", "--json")
+    try await folder.scanned()
+    let jobs = try await folder.listedJobs()
     try await daemon.stop()
-    return try WireFormat.decode(JobList.self, from: list.output).jobs
+    return jobs
   }
 
   /// Whether all that was handed over has become jobs that have ended; false when the daemon is gone.
   private func haveAllEnded(_ folder: DaemonFolder) async throws -> Bool {
+    guard try await folder.scanned() else { return false }
     let list = try await folder.ladectl("list", "--limit", "1000", "--json")
     guard list.status == 0 else { return false }
     for job in try WireFormat.decode(JobList.self, from: list.output).jobs where !job.state.isEnded {

@@ -58,7 +58,7 @@ struct SpoolMountTests {
     try await folder.expectToldOnce("No space left on device", by: daemon)
     #expect(try mounts.text("spool/incoming/bad.job") == "nonsense")
     try await mounts.run("rm spool/corrupt/ballast")
-    _ = try await folder.jobs()
+    try await folder.scanned()
     #expect(try mounts.text("spool/corrupt/bad.job.reason").contains("code: ticket"))
     #expect(try mounts.names(in: "spool/incoming") == ["members"])
     try await daemon.stop()
@@ -87,7 +87,7 @@ struct SpoolMountTests {
     let daemon = try await folder.start(by: mounts.prefix)
     try await mounts.run("head -c 32m /dev/zero >state/ballast || true")
     for number in 1...20 { try mounts.drop("number,name\n\(number),Ada\n", as: "\(number).csv", into: "members") }
-    for _ in 1...6 { _ = try await folder.jobs() }
+    for _ in 1...3 { try await folder.scanned() }
     let log = try daemon.log
     #expect(log.split(separator: "\n").count < 100, "\(log)")
     try await mounts.run("rm state/ballast")
@@ -102,7 +102,7 @@ struct SpoolMountTests {
     let folder = try DaemonFolder.withMembers("rescan_interval: 24h")
     let mounts = try await PrivateMounts(in: folder, "true")
     let daemon = try await folder.start(by: mounts.prefix)
-    _ = try await folder.jobs()
+    try await folder.scanned()
     let done = try FolderWatch(folder.file("spool/done"))
     for (number, commands) in [
       (1, "mount -t tmpfs lade spool/incoming; mkdir -p spool/incoming/members"), (2, "umount -l spool/incoming"),

@@ -7,12 +7,13 @@ import Glibc
 struct StartTime: Sendable, Hashable {
   let date: Date
 
-  /// Parses an ISO 8601 time with a zone, a local `YYYY-MM-DD HH:MM[:SS]`, or a time relative to now such as `+10m`.
+  /// Parses an ISO 8601 time with a zone (also with a space instead of the `T`, as ladectl prints it), a local
+  /// `YYYY-MM-DD HH:MM[:SS]`, or a time relative to now such as `+10m`.
   /// - Throws: `ValidationError` that lists the accepted forms.
   init(parsing text: String, now: Date = Date()) throws {
     if let seconds = Self.seconds(fromNow: text) {
       date = now.addingTimeInterval(seconds)
-    } else if let zoned = WireFormat.date(of: text) {
+    } else if let zoned = WireFormat.date(of: text.replacing(" ", with: "T", maxReplacements: 1)) {
       date = zoned
     } else if let local = Self.localTime(text) {
       date = local

@@ -16,9 +16,47 @@ extension DaemonFolder {
 
   func job(_ id: Int64) async throws -> Job { try await asked(Job.self, "show", "\(id)") }
 
-  /// The jobs, the oldest first. The daemon looks through the spool first, so what was dropped before is among them.
+  /// The jobs, the oldest first, after the daemon has taken everything that was dropped before.
   func jobs() async throws -> [Job] {
+    guard try await spoolIsTaken() else {
+      throw ProgramFailure(program: "laded", arguments: [], what: "ended with entries in incoming/", error: "")
+    }
+    return try await listedJobs()
+  }
+
+  /// The jobs that exist now, the oldest first.
+  func listedJobs() async throws -> [Job] {
     try await asked(JobList.self, "list", "--limit", "1000").jobs.sorted { $0.id < $1.id }
+  }
+
+  /// Waits until the daemon has taken or refused every entry in `incoming/`; false if it ends before.
+  func spoolIsTaken() async throws -> Bool {
+    while try hasEntries() {
+      guard try await ladectl("status").status == 0 else { return false }
+    }
+    return true
+  }
+
+  /// Whether there is a ticket in `incoming/`, or anything in a folder of it.
+  private func hasEntries() throws -> Bool {
+    let incoming = file("spool/incoming")
+    for name in try FileManager.default.contentsOfDirectory(atPath: incoming) where !name.hasPrefix(".") {
+      if name.hasSuffix(".job") { return true }
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: incoming + "/" + name, isDirectory: &isFolder), isFolder.boolValue
+      else { continue }
+      let names = try FileManager.default.contentsOfDirectory(atPath: incoming + "/" + name)
+      if names.contains(where: { !$0.hasPrefix(".") }) { return true }
+    }
+    return false
+  }
+
+  /// Makes the daemon scan its spool: a reload asks for a scan, and a second one waits until it is over.
+  /// - Returns: whether the daemon answered.
+  @discardableResult
+  func scanned() async throws -> Bool {
+    for _ in 1...2 { guard try await ladectl("reload").status == 0 else { return false } }
+    return true
   }
 
   func count(_ entity: String, where predicate: String? = nil) async throws -> Int {

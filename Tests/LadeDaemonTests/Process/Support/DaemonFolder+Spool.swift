@@ -12,14 +12,16 @@ extension DaemonFolder {
 
   /// The only job of a file, when it has ended.
   func job(of source: String) async throws -> Job {
-    let jobs = try await jobs().filter { $0.source == source }
+    var jobs: [Job] = []
+    while jobs.isEmpty { jobs = try await listedJobs().filter { $0.source == source } }
     #expect(jobs.count == 1, "\(source)")
     return try await ended(try #require(jobs.first).id)
   }
 
-  /// Looks often, and expects one line of the log with these words.
+  /// Waits for these words in the log, has the spool scanned several times, and expects one line with them.
   func expectToldOnce(_ words: String, by daemon: DaemonProcess) async throws {
-    for _ in 1...6 { _ = try await jobs() }
+    while try !daemon.log.contains(words) { try #require(try await ladectl("status").status == 0) }
+    for _ in 1...3 { try await scanned() }
     let log = try daemon.log
     #expect(log.split(separator: "\n").count { $0.contains(words) } == 1, "\(log)")
   }

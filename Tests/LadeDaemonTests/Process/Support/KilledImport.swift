@@ -113,8 +113,7 @@ struct KilledImport {
   ) async throws -> (Job?, isKilled: Bool) {
     var job: Job?
     if try await daemon.started.value() == .ready {
-      // It looks through the spool before it answers.
-      if !isKnown { isKnown = try await folder.ladectl("list").status == 0 }
+      if !isKnown { isKnown = try await folder.spoolIsTaken() }
       if isKnown, let events = connect(to: folder) {
         job = await events.first { $0.state.isEnded }
         if job != nil { daemon.terminate() }
