@@ -19,25 +19,24 @@ extension ControlRoutes {
   private func stream(
     _ changes: AsyncStream<Job>, of job: Job?, to request: Request, _ context: ControlContext
   ) -> Response {
-    let mailbox = JobMailbox()
+    let queue = EventQueue<Job>(capacity: 4096)
     let changes = Handed(changes)
     return EventStream(meter: meter, grace: grace).response(to: request, context) {
-      if let job { mailbox.put(job) }
+      if let job { queue.put(job, replacing: job.id) }
       guard let changes = changes.take() else { return true }
       for await change in changes where job == nil || change.id == job?.id {
-        mailbox.put(change)
-        if mailbox.isOverfull { return false }
+        if !queue.put(change, replacing: change.id) { return false }
       }
-      if !Task.isCancelled { mailbox.finish() }
+      if !Task.isCancelled { queue.finish() }
       return true
     } write: { writer in
-      while let changed = await mailbox.take() {
+      while let changed = await queue.take() {
         for job in changed { try await writer.send(ControlEvent.job(job).serverSentEvent()) }
         if let job, changed.contains(where: { $0.id == job.id && $0.state.isEnded }) { return }
       }
-      if mailbox.isOverfull { try await writer.send(ControlEvent.lagged.serverSentEvent()) }
+      if queue.isOverfull { try await writer.send(ControlEvent.lagged.serverSentEvent()) }
     } stop: {
-      mailbox.finish()
+      queue.close()
     }
   }
 

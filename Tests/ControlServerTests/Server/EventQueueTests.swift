@@ -48,4 +48,25 @@ struct EventQueueTests {
     #expect(await queue.take() == nil)
     #expect(!queue.isOverfull)
   }
+
+  @Test("an event with a key replaces the one of this key that waits, and keeps its place")
+  func coalescing() async {
+    let queue = EventQueue<String>(capacity: 4)
+    queue.put("2 available", replacing: 2)
+    queue.put("1 available", replacing: 1)
+    queue.put("2 running", replacing: 2)
+    #expect(await queue.take() == ["2 running", "1 available"])
+    queue.put("1 running", replacing: 1)
+    #expect(await queue.take() == ["1 running"])
+  }
+
+  @Test("replacing takes no room, and more keys than there is room for end the queue")
+  func coalescingOverfull() async {
+    let queue = EventQueue<Int>(capacity: 2)
+    for number in 1...10 { #expect(queue.put(number, replacing: 7)) }
+    #expect(queue.put(11, replacing: 8))
+    #expect(!queue.put(12, replacing: 9))
+    #expect(await queue.take() == nil)
+    #expect(queue.isOverfull)
+  }
 }

@@ -136,33 +136,4 @@ struct EventStreamTests {
       #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 503"))
     }
   }
-
-  @Test("a mailbox keeps the latest of each job, in the order in which they began to wait")
-  func coalescing() async {
-    let mailbox = JobMailbox()
-    mailbox.put(.example(2, .available))
-    mailbox.put(.example(1, .available))
-    mailbox.put(.example(2, .running))
-    #expect(await mailbox.take() == [.example(2, .running), .example(1, .available)])
-    mailbox.put(.example(1, .running))
-    #expect(await mailbox.take() == [.example(1, .running)])
-  }
-
-  @Test("a mailbox with more jobs than it has room for ends and says so")
-  func overfull() async {
-    let mailbox = JobMailbox(capacity: 2)
-    for id in 1...3 { mailbox.put(.example(Int64(id), .available)) }
-    #expect(await mailbox.take() == nil)
-    #expect(mailbox.isOverfull)
-  }
-
-  @Test("a finished mailbox gives nothing more")
-  func finished() async {
-    let mailbox = JobMailbox()
-    mailbox.put(.example(1, .available))
-    mailbox.finish()
-    mailbox.put(.example(2, .available))
-    #expect(await mailbox.take() == nil)
-    #expect(!mailbox.isOverfull)
-  }
 }
