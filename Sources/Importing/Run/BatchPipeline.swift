@@ -13,7 +13,7 @@ final class BatchPipeline: @unchecked Sendable {
   private struct State {
     var ready: [Result<ConvertedBatch, any Error>] = []
     var spare: [RecordBatch] = [RecordBatch(), RecordBatch(), RecordBatch()]
-    var waste: [(ConvertedBatch, ContextRemains?)] = []
+    var waste: [(ConvertedBatch, DetachedObjects?)] = []
     var isStopped = false
   }
 
@@ -56,7 +56,7 @@ final class BatchPipeline: @unchecked Sendable {
   }
 
   /// Gives a batch's memory back to the reader, whose thread has the time to let go of tens of thousands of objects.
-  func recycle(_ batch: ConvertedBatch, _ remains: ContextRemains?) {
+  func recycle(_ batch: ConvertedBatch, _ remains: DetachedObjects?) {
     state.withLock {
       $0.spare.append(batch.source)
       $0.waste.append((batch, remains))

@@ -26,7 +26,7 @@ final class BatchWriter {
   var known: KnownFile?
   private(set) var checkpoint: ImportCheckpoint
   /// The objects of the last batch, to be let go of elsewhere.
-  private var remains: ContextRemains?
+  private var remains: DetachedObjects?
   /// The first rejection's message, for the error when there are too many.
   private(set) var firstRejection = ""
 
@@ -57,14 +57,14 @@ final class BatchWriter {
 
   /// Writes one batch: objects, references, rejects, checkpoint, in one save.
   func write(_ batch: ConvertedBatch) throws {
-    defer { remains = context.resetKeepingRemains() }
+    defer { remains = context.resetReturningObjects() }
     if mode == .insert, batch.mapping.isWithoutRelationships { return try insert(batch) }
     if batch.newRows != nil, try writeCompared(batch) { return }
     try apply(batch, .inTheFile)
   }
 
   /// The objects of the last batch, which nobody touches any more.
-  func takeRemains() -> ContextRemains? {
+  func takeRemains() -> DetachedObjects? {
     defer { remains = nil }
     return remains
   }
@@ -127,7 +127,7 @@ final class BatchWriter {
         return try save(batch, rejections, Tally(inserted: Int64(new.count)), record)
       } catch ManagedObjectError.constraintConflicts {
         // As objects, the records at fault can be told from the others.
-        context.takeBackRows()
+        context.removeNewRows()
       }
     }
     batch.makeRows()

@@ -45,7 +45,7 @@ extension ManagedObjectContext {
   ///   stores nothing in the one that fails.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchDeleteResult {
-    home.check()
+    confinement.check()
     let coordinator = persistentStoreCoordinator
     let deletion = BatchDeletion(contextName: name, transactionAuthor: transactionAuthor)
     var done = StoreBatchResult()

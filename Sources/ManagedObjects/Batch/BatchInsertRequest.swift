@@ -70,7 +70,7 @@ extension ManagedObjectContext {
   ///   the store's error. Nothing is inserted then.
   @discardableResult
   public func execute(_ request: BatchInsertRequest) throws -> BatchInsertResult {
-    home.check()
+    confinement.check()
     let entity = try entity(request.entityName)
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
     let insertion = BatchInsertion(

@@ -29,7 +29,8 @@ struct BatchRows {
       }
     case .managedObjects(let handler):
       let place = ObjectPlace(
-        home: context.home, id: context.temporaryID(of: entity), values: entity.initialValues, state: .detached,
+        confinement: context.confinement, id: context.temporaryID(of: entity), values: entity.initialValues,
+        state: .detached,
         isFault: false)
       let object = entity.objectClass.init(place)
       give = {

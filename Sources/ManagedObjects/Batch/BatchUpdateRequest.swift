@@ -51,7 +51,7 @@ extension ManagedObjectContext {
   ///   then, of several stores nothing in the one that fails.
   @discardableResult
   public func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
-    home.check()
+    confinement.check()
     let entity = try entity(request.entityName)
     var fetch = StoreFetch(
       entity: entity, includesSubentities: request.includesSubentities,

@@ -1,31 +1,32 @@
 public import Foundation
 
-/// What has changed in a context since the last time: the typed form of the did-change notification.
+/// The changes in a context since the last announcement: the typed form of the did-change notification.
 ///
-/// It holds objects of the context and stays on the context's queue, where the notification is posted. ``ContextSave`` is
-/// what crosses to other contexts.
+/// It holds objects of the context and stays on the context's queue, where the notification is posted. ``ContextSave``
+/// crosses to other contexts.
 public struct ContextChanges {
   /// The context.
   public let context: ManagedObjectContext
   /// New objects, in the order of their insertion.
-  public internal(set) var inserted: [ManagedObject] = []
+  public private(set) var inserted: [ManagedObject] = []
   /// Changed objects.
-  public internal(set) var updated: [ManagedObject] = []
-  /// Objects that were deleted here, or turned out to be deleted elsewhere.
-  public internal(set) var deleted: [ManagedObject] = []
-  /// Objects that took on what the store has: after a merge, a refresh, a rollback.
-  public internal(set) var refreshed: [ManagedObject] = []
-  /// Those of the deleted objects whose row the store turned out to have no more when it was to be read.
-  public internal(set) var invalidated: [ManagedObject] = []
-  /// Whether the context was reset, so that none of its objects can be used any more.
-  public internal(set) var isAllInvalidated = false
+  public private(set) var updated: [ManagedObject] = []
+  /// Objects that were deleted here, or have turned out to be deleted elsewhere.
+  public private(set) var deleted: [ManagedObject] = []
+  /// Objects that took on the store's values: after a merge, a refresh, a rollback.
+  public private(set) var refreshed: [ManagedObject] = []
+  /// Those of the deleted objects whose rows turned out to be gone when they were read.
+  public private(set) var invalidated: [ManagedObject] = []
+  /// Whether the context was reset. None of its objects can be used any more.
+  public private(set) var isAllInvalidated = false
 
+  /// The announcement of a reset.
   init(resetOf context: ManagedObjectContext) {
     self.context = context
     isAllInvalidated = true
   }
 
-  /// What a did-change notification tells; nil for any other notification.
+  /// The changes that a did-change notification announces; nil for any other notification.
   public init?(_ notification: Notification) {
     guard notification.name == ManagedObjectContext.didChangeObjectsNotification,
       let context = notification.object as? ManagedObjectContext
@@ -43,7 +44,38 @@ public struct ContextChanges {
       notification.userInfo?[ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue] != nil
   }
 
-  /// The notification's user info: only what isn't empty.
+  /// The announcement of pending changes: each object once under each heading, and none that was inserted and deleted again.
+  init(_ context: ManagedObjectContext, _ changes: PendingChanges) {
+    self.context = context
+    if context.announcesChanges {
+      inserted =
+        changes.inserted.contains { $0.state == .detached }
+        ? changes.inserted.filter { $0.state != .detached }.map { $0 } : Array(changes.inserted)
+    }
+    // An import only inserts objects: they needn't be told apart, so nothing is hashed.
+    let isOnlyNew = changes.inserted.isEmpty || (changes.deleted.isEmpty && changes.formers.isEmpty)
+    let isNew = isOnlyNew ? [] : Set(changes.inserted.map(ObjectIdentifier.init))
+    deleted =
+      isNew.isEmpty
+      ? Array(changes.deleted) : changes.deleted.filter { !isNew.contains(ObjectIdentifier($0)) }.map { $0 }
+    let isRefreshed = Set(changes.refreshed.map(ObjectIdentifier.init))
+    updated = changes.formers.lazy.map(\.object).filter { object in
+      switch object.state {
+      case .deleted, .detached: return false
+      case .inserted: return !isNew.contains(ObjectIdentifier(object))
+      // An unread set changed, which leaves the object clean; or a change was undone.
+      case .clean: return !isRefreshed.contains(ObjectIdentifier(object))
+      case .updated: return true
+      }
+    }
+    var seen: Set<ObjectIdentifier> = []
+    refreshed = changes.refreshed.filter {
+      $0.state != .detached && $0.state != .deleted && seen.insert(ObjectIdentifier($0)).inserted
+    }.map { $0 }
+    invalidated = Array(changes.invalidated)
+  }
+
+  /// The notification's user info, without empty lists.
   var userInfo: [AnyHashable: Any] {
     var info: [AnyHashable: Any] = [:]
     func put(_ key: ManagedObjectContext.NotificationKey, _ objects: [ManagedObject]) {

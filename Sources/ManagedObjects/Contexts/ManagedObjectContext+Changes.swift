@@ -1,7 +1,9 @@
 import Synchronization
 
 extension ManagedObjectContext {
-  /// Numbers temporary IDs downwards, over the whole process so that contexts can share them.
+  // MARK: Inserting
+
+  /// Numbers temporary IDs downwards, over the whole process, so that contexts can share them.
   private static let lastTemporary = Atomic<Int64>(0)
 
   /// Inserts a new object of the entity of that name, with the model's defaults.
@@ -27,10 +29,10 @@ extension ManagedObjectContext {
     try insert(entity, values: entity.initialValues)
   }
 
-  /// Inserts a new object with all its values: an import's way, which sets no attribute twice. References among the
-  /// values must not have inverses that the context knows; ``ManagedObject/point(_:to:)`` sets those.
+  /// Inserts a new object with all its values, as an import does, so that no attribute is set twice. References among the
+  /// values must not have inverses that are registered; ``ManagedObject/point(_:to:)`` sets those.
   package func insert(_ entity: EntityDescription, values: ContiguousArray<Value>) throws -> ManagedObject {
-    home.check()
+    confinement.check()
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
     if entity.hasOwnClass { return awakened(StoreRow(id: temporaryID(of: entity), values: values)) }
     return adopt(StoreRow(id: temporaryID(of: entity), values: values))
@@ -38,18 +40,18 @@ extension ManagedObjectContext {
 
   /// Inserts new objects, in order, as ``insert(_:values:)`` does for one.
   ///
-  /// The values come by a closure and not as a collection: code that is generic over a collection isn't specialised for
-  /// another module's, and costs a tenth of an import then.
+  /// A closure delivers the values, because code that is generic over a collection isn't specialised for another module's
+  /// type, which would cost a tenth of an import.
   package func insert(
     _ entity: EntityDescription, count: Int, values: (Int) -> ContiguousArray<Value>
   ) throws -> ContiguousArray<ManagedObject> {
-    home.check()
+    confinement.check()
     guard !entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: entity.name) }
     let scope = persistentStoreCoordinator.temporaryScope(of: entity)
     var number = Self.temporaryNumbers(count)
     var objects = ContiguousArray<ManagedObject>()
     objects.reserveCapacity(count)
-    insertions.reserveCapacity(insertions.count + count)
+    changeSet.reserve(forInsertions: count)
     for index in 0..<count {
       number -= 1
       let row = StoreRow(id: ManagedObjectID(scope: scope, number: number), values: values(index))
@@ -58,13 +60,13 @@ extension ManagedObjectContext {
     return objects
   }
 
-  /// Inserts a new object also of an abstract entity, which no save takes: an import may find out what it is later.
+  /// Inserts a new object that may be of an abstract entity, which a save refuses: an import may find out its entity later.
   func insertAlsoAbstract(_ entity: EntityDescription) -> ManagedObject {
     let row = StoreRow(id: temporaryID(of: entity), values: entity.initialValues)
     return entity.hasOwnClass ? awakened(row) : adopt(row)
   }
 
-  /// Takes so many numbers for temporary IDs: those below the one that is returned.
+  /// Takes `count` numbers for temporary IDs: those below the result.
   static func temporaryNumbers(_ count: Int) -> Int64 {
     lastTemporary.subtract(Int64(count), ordering: .relaxed).oldValue
   }
@@ -78,69 +80,209 @@ extension ManagedObjectContext {
   func adopt(_ row: StoreRow) -> ManagedObject {
     let object = make(row, state: .inserted, isFault: false)
     object.isChangePending = true
-    insertions.append(object)
-    if !row.id.scope.entity.relationships.isEmpty { hasRelatedInsertions = true }
-    if announcesChanges || observers.mayHaveAny { pending.noteInserted(object) }
+    changeSet.insert(object)
+    notifier.noteInserted(object)
     return object
   }
 
-  /// Whether there is anything to save.
-  public var hasChanges: Bool {
-    home.check()
-    return !deletions.isEmpty || !newRows.isEmpty || insertions.contains { $0.state == .inserted }
-      || updates.contains { $0.state == .updated }
-  }
-
-  /// The objects that the next save inserts, in the order of their insertion.
-  public var insertedObjects: [ManagedObject] {
-    home.check()
-    return insertions.filter { $0.state == .inserted }
-  }
-
-  /// The objects changed since the last save, in the order of their first change.
-  public var updatedObjects: [ManagedObject] {
-    home.check()
-    return updates.filter { $0.state == .updated }
-  }
-
-  /// The objects that the next save deletes.
-  public var deletedObjects: [ManagedObject] {
-    home.check()
-    return Array(deletions)
-  }
-
-  /// The objects the context knows.
-  public var registeredObjects: [ManagedObject] {
-    home.check()
-    return registry.objects
-  }
-
-  /// The number of objects that the context knows, without listing them. To be called on the context's queue.
-  public var registeredObjectCount: Int {
-    home.check()
-    return registry.count
-  }
-
-  /// Keeps the values as they were before the first change since the object was read or saved.
-  func noteFirstChange(_ object: ManagedObject) {
-    if object.committed.isEmpty { object.committed = object.slots }
-    if isAwakening { return }
-    noteChanged(object)
-    object.state = .updated
-    updates.append(object)
-  }
-
-  func noteChanged(_ object: ManagedObject) {
-    if isAwakening || object.state == .detached { return }
-    object.isChangePending = true
-    pending.noteUpdated(object)
+  /// Makes a new object whose class sets defaults of its own. Those of the given values that differ from the model's defaults
+  /// replace them.
+  func awakened(_ row: StoreRow) -> ManagedObject {
+    let defaults = row.id.entity.initialValues
+    let object = adopt(StoreRow(id: row.id, values: defaults))
+    object.awakeFromInsert()
+    guard object.state == .inserted else { return object }
+    for slot in row.values.indices where row.values[slot] != defaults[slot] { object.slots[slot] = row.values[slot] }
+    return object
   }
 
   /// Makes an object and registers it.
   func make(_ row: StoreRow, state: ManagedObject.State, isFault: Bool) -> ManagedObject {
-    let place = ObjectPlace(home: home, id: row.id, values: row.values, state: state, isFault: isFault)
+    let place = ObjectPlace(confinement: confinement, id: row.id, values: row.values, state: state, isFault: isFault)
     let object = row.id.scope.entity.objectClass.init(place)
     registry.add(object)
     return object
+  }
+
+  // MARK: Inserting rows without objects
+
+  /// Inserts rows without making objects for them. The next ``saveValidated()`` writes them and announces them like objects:
+  /// with permanent IDs, their values and a notification.
+  ///
+  /// When that save fails with a conflict, the caller drops the rows by ``removeNewRows()``: a merge policy can only settle
+  /// objects.
+  /// - Returns: false when something needs the objects, or could: a class of their own, derived attributes, a parent,
+  ///   children, observers or an undo manager. Nothing is inserted then.
+  package func insert(_ new: NewRows) throws -> Bool {
+    confinement.check()
+    guard !new.entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: new.entity.name) }
+    guard !new.entity.hasOwnClass, !new.entity.attributes.contains(where: \.isDerived), parent == nil, children.isEmpty,
+      readGate == nil, undoManager == nil, !announcesChanges, !notifier.hasObservers,
+      persistentStoreCoordinator.persistentStores.count == 1
+    else { return false }
+    if new.count > 0 { changeSet.insert(new) }
+    return true
+  }
+
+  /// Drops the rows that were to be inserted.
+  package func removeNewRows() {
+    confinement.check()
+    changeSet.removeNewRows()
+  }
+
+  // MARK: Deleting
+
+  /// Marks an object for deletion by the next save.
+  ///
+  /// The model's delete rules are applied at the end of the `perform`, on ``processPendingChanges()`` and on a save. A rule
+  /// that denies the deletion makes the save fail. An object that was never saved is dropped at once, with the objects that
+  /// its cascade rules delete.
+  /// Source: `delete(_:)` of Core Data.
+  public func delete(_ object: ManagedObject) {
+    confinement.check()
+    precondition(object.confinement === confinement, "an object of another context: \(object.id)")
+    if object.entity.hasOwnClass, !callbacks.prepareForDeletion(object) { return }
+    if undoManager != nil, object.state != .deleted, object.state != .detached {
+      if object.isUnfilled { fulfill(object) }
+      if !object.isChangePending { noteChanged(object) }
+      notifier.noteUndoableDeletion(of: object)
+    }
+    switch object.state {
+    case .deleted, .detached: return
+    case .inserted:
+      deleteUnsaved(object)
+    case .updated, .clean:
+      if object.committed.isEmpty, !object.isUnfilled { object.committed = object.slots }
+      object.state = .deleted
+      changeSet.delete(object)
+    }
+    notifier.noteDeleted(object)
+  }
+
+  private func deleteUnsaved(_ object: ManagedObject) {
+    let dependents = object.entity.relationships.filter { $0.deleteRule == .cascade }.flatMap {
+      related(to: object, by: $0)
+    }
+    detachInverses(of: object)
+    changeSet.noteVoidInsertion()
+    object.state = .detached
+    registry.remove(object)
+    for dependent in dependents { delete(dependent) }
+  }
+
+  /// The objects that a relationship holds.
+  func related(to object: ManagedObject, by relationship: RelationshipDescription) -> [ManagedObject] {
+    if relationship.isToMany { return object.resolvedIDs(relationship).map { self.object(with: $0) } }
+    guard case .object(let id) = object.value(at: relationship.slot) else { return [] }
+    return [self.object(with: id)]
+  }
+
+  // MARK: Recording
+
+  /// Records an object's first change since it was read or saved, and keeps its values from before.
+  func noteFirstChange(_ object: ManagedObject) {
+    if object.committed.isEmpty { object.committed = object.slots }
+    if callbacks.isAwakening { return }
+    noteChanged(object)
+    object.state = .updated
+    changeSet.update(object)
+  }
+
+  /// Records a change to be announced.
+  func noteChanged(_ object: ManagedObject) {
+    if callbacks.isAwakening || object.state == .detached { return }
+    object.isChangePending = true
+    notifier.noteUpdated(object)
+  }
+
+  // MARK: Changed objects
+
+  /// Whether there is anything to save.
+  public var hasChanges: Bool {
+    confinement.check()
+    return !changeSet.isEmpty
+  }
+
+  /// The objects that the next save inserts, in the order of their insertion.
+  public var insertedObjects: [ManagedObject] {
+    confinement.check()
+    return changeSet.insertions.filter { $0.state == .inserted }
+  }
+
+  /// The objects that have changed since the last save, in the order of their first change.
+  public var updatedObjects: [ManagedObject] {
+    confinement.check()
+    return changeSet.updates.filter { $0.state == .updated }
+  }
+
+  /// The objects that the next save deletes.
+  public var deletedObjects: [ManagedObject] {
+    confinement.check()
+    return Array(changeSet.deletions)
+  }
+
+  /// The registered objects: those that the context knows.
+  public var registeredObjects: [ManagedObject] {
+    confinement.check()
+    return registry.objects
+  }
+
+  /// The number of registered objects, without listing them. To be called on the context's queue.
+  public var registeredObjectCount: Int {
+    confinement.check()
+    return registry.count
+  }
+
+  // MARK: Stores of new objects
+
+  /// Assigns a new object to the store that it is saved to.
+  ///
+  /// Only needed where several stores hold the object's entity; by default, the store that was added first takes the object.
+  /// May be called again until the object is saved or gets its permanent ID. A save into a parent context takes the
+  /// assignment along. Objects that refer to each other must be in one store. On the context's queue.
+  /// Source: `assign(_:to:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/foreignObject(_:)`` for an object of another context,
+  ///   ``PersistentStoreError/unknownStore(identifier:)`` for a store of another coordinator,
+  ///   ``PersistentStoreError/notHeld(entity:stores:)`` when the store's configuration doesn't have the entity, and
+  ///   ``PersistentStoreError/notNew(_:)`` for an object that is in a store already.
+  public func assign(_ object: ManagedObject, to store: PersistentStore) throws {
+    confinement.check()
+    takePromotedIDs()
+    guard object.confinement === confinement else { throw ManagedObjectError.foreignObject(object.id) }
+    guard persistentStoreCoordinator.persistentStores.contains(store) else {
+      throw PersistentStoreError.unknownStore(identifier: store.identifier)
+    }
+    guard store.holds(object.entity) else {
+      throw PersistentStoreError.notHeld(entity: object.entity.name, stores: [store.description])
+    }
+    guard object.state == .inserted, object.id.isTemporaryID else { throw PersistentStoreError.notNew(object.id) }
+    changeSet.assign(object.id, to: store)
+  }
+
+  /// The store that an object is in or will be saved to; nil when there is none.
+  func store(of id: ManagedObjectID) -> PersistentStore? {
+    let coordinator = persistentStoreCoordinator
+    guard id.isTemporaryID else { return coordinator.persistentStore(for: id) }
+    if let store = changeSet.assignments[id] { return store }
+    // A child may know a new object of its parent.
+    if let parent { return parent.readForChild { parent.store(of: parent.registry.currentID(id)) } }
+    return coordinator.map.stores(of: id.entity, includesSubentities: false).first
+  }
+
+  /// Whether an object is in one of the stores that a fetch is for.
+  func isAffected(_ id: ManagedObjectID, by fetch: StoreFetch) -> Bool {
+    guard let affected = fetch.affectedStores else { return true }
+    return store(of: id).map { affected.contains($0.identifier) } ?? false
+  }
+
+  /// The identifiers of the stores that a request names.
+  /// - Throws: ``PersistentStoreError/unknownStore(identifier:)``.
+  func identifiers(of stores: [PersistentStore]?) throws -> Set<String>? {
+    guard let stores else { return nil }
+    let known = persistentStoreCoordinator.persistentStores
+    if let other = stores.first(where: { !known.contains($0) }) {
+      throw PersistentStoreError.unknownStore(identifier: other.identifier)
+    }
+    return Set(stores.map(\.identifier))
   }
 }

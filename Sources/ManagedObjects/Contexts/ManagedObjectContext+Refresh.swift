@@ -1,52 +1,58 @@
+import Dispatch
+
 extension ManagedObjectContext {
-  /// Lets go of an object's values, so that its next touch reads the store again.
+  // MARK: Refreshing
+
+  /// Turns an object into a fault, so that its next touch reads the store again.
   ///
-  /// With `mergeChanges`, an object with unsaved changes is read again at once and keeps them; without, its changes are
-  /// lost, at the other end of its relationships too. New objects stay as they are.
+  /// With `mergeChanges`, an object with unsaved changes is read again at once and keeps them. Without, its changes are lost,
+  /// at the other end of its relationships too. New objects stay as they are.
   /// Source: `refresh(_:mergeChanges:)` of Core Data.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
-    home.check()
-    precondition(object.home === home, "an object of another context: \(object.id)")
+    confinement.check()
+    precondition(object.confinement === confinement, "an object of another context: \(object.id)")
     switch object.state {
     case .inserted, .deleted, .detached: return
-    case .updated where mergeChanges: readAgain([object])
+    case .updated where mergeChanges: reread([object])
     case .updated:
-      takeBack(object)
+      revertInverses(of: object)
       object.state = .clean
-      updates.removeAll { $0 === object }
+      changeSet.removeUpdates { $0 === object }
       turnIntoFault(object)
     case .clean: turnIntoFault(object)
     }
   }
 
-  /// Lets go of every object's values and keeps unsaved changes, as ``refresh(_:mergeChanges:)`` with `true` does.
+  /// Turns every object into a fault and keeps unsaved changes, as ``refresh(_:mergeChanges:)`` with `true` does.
   /// Source: `refreshAllObjects()` of Core Data.
   public func refreshAllObjects() {
-    home.check()
-    readAgain(ContiguousArray(updates.lazy.filter { $0.state == .updated }))
+    confinement.check()
+    reread(ContiguousArray(changeSet.updates.lazy.filter { $0.state == .updated }))
     for object in registry.objects where object.state == .clean { turnIntoFault(object) }
   }
 
-  /// Lets go of the values of whole hierarchies' objects, and of sets that lead to them; unsaved changes stay.
+  /// Turns the objects of whole hierarchies into faults, and forgets sets that lead to them. Unsaved changes stay.
   func refreshObjects(ofRoots roots: Set<Int>) {
     let isMeant = { (object: ManagedObject) in roots.contains(object.entity.rootEntity.index) }
-    readAgain(ContiguousArray(updates.lazy.filter { $0.state == .updated && isMeant($0) }))
+    reread(ContiguousArray(changeSet.updates.lazy.filter { $0.state == .updated && isMeant($0) }))
     for object in registry.objects where object.state == .clean && isMeant(object) { turnIntoFault(object) }
-    forgetSets(leadingToRoots: roots)
+    SaveMerger(self).forgetSets(leadingToRoots: roots)
   }
 
   private func turnIntoFault(_ object: ManagedObject) {
     guard !object.isUnfilled else { return object.forgetPartialValues() }
-    if object.entity.hasOwnClass { withoutNoting(changesOf: object) { object.willTurnIntoFault() } }
+    if object.entity.hasOwnClass { callbacks.awaken(object) { object.willTurnIntoFault() } }
     object.isUnfilled = true
     object.slots = object.entity.faultValues
     object.committed = []
-    pending.noteRefreshed(object)
+    notifier.noteRefreshed(object)
     if object.entity.hasOwnClass { object.didTurnIntoFault() }
   }
 
-  /// Undoes what the object's changes did to the sets and slots of others.
-  func takeBack(_ object: ManagedObject) {
+  /// Reverts the effects of the object's changes on the sets and slots of others.
+  ///
+  /// The object's own values stay.
+  func revertInverses(of object: ManagedObject) {
     for relationship in object.entity.relationships {
       let slot = relationship.slot
       switch (object.committed[slot], object.slots[slot]) {
@@ -62,30 +68,31 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Reads the rows of changed objects and puts their changes on top. A row that is gone leaves its object as it is: the
-  /// save will say so.
-  private func readAgain(_ objects: ContiguousArray<ManagedObject>) {
+  /// Reads the rows of changed objects and puts their changes on top. An object whose row is gone stays as it is: the save
+  /// will report it.
+  private func reread(_ objects: ContiguousArray<ManagedObject>) {
     guard !objects.isEmpty, let rows = reading({ try source.rows(with: objects.map(\.id)) }) else { return }
     takePromotedIDs()
     for row in rows {
       guard let object = registry.object(with: row.id), object.state == .updated else { continue }
-      takeIn(row, object)
+      update(object, from: row)
     }
   }
 
-  /// Puts an object's unsaved changes, if it has any, on top of its row as the store has it now.
-  func takeIn(_ row: StoreRow, _ object: ManagedObject) {
+  /// Updates an object from its row as the store has it now, with the unsaved changes on top.
+  func update(_ object: ManagedObject, from row: StoreRow) {
     let sets = object.entity.relationships.filter(\.isToMany)
     if object.state == .updated {
-      for relationship in sets { readAgain(relationship, of: object) }
+      for relationship in sets { reread(relationship, of: object) }
     } else {
       for relationship in sets { object.slots[relationship.slot] = .unresolved }
     }
-    merge(.init(id: row.id, values: row.values, committed: object.committed.isEmpty ? object.slots : object.committed))
-    if object.entity.hasOwnClass { awake(object, from: .refresh) }
+    SaveMerger(self).merge(
+      .init(id: row.id, values: row.values, committed: object.committed.isEmpty ? object.slots : object.committed))
+    if object.entity.hasOwnClass { callbacks.awake(object, from: .refresh) }
   }
 
-  private func readAgain(_ relationship: RelationshipDescription, of object: ManagedObject) {
+  private func reread(_ relationship: RelationshipDescription, of object: ManagedObject) {
     let slot = relationship.slot
     let (former, now) = (object.committed[slot], object.slots[slot])
     guard relationship.isManyToMany || relationship.isOrdered, former.isSet, now.isSet, former != now else {
@@ -97,4 +104,69 @@ extension ManagedObjectContext {
     object.committed[slot] = stored
     object.slots[slot] = now.merging(from: former, to: stored)
   }
+
+  // MARK: Rollback and reset
+
+  /// Discards every change: new objects are gone, changed and deleted ones are as they were read.
+  ///
+  /// Nothing can be undone afterwards. Source: `rollback()` of Core Data.
+  public func rollback() {
+    confinement.check()
+    for object in changeSet.insertions where object.state == .inserted {
+      object.state = .detached
+      registry.remove(object)
+      notifier.noteDeleted(object)
+    }
+    let restored = changeSet.updates + changeSet.deletions
+    for object in restored where object.state == .updated || object.state == .deleted {
+      if !object.committed.isEmpty { object.slots = object.committed }
+      object.committed = []
+      object.state = object.isMissing ? .detached : .clean
+      if object.isMissing { registry.remove(object) } else { notifier.noteRefreshed(object) }
+    }
+    discardChanges()
+    if model.hasOwnClasses {
+      for object in restored where object.state == .clean && object.entity.hasOwnClass {
+        callbacks.awake(object, from: .rollback)
+      }
+    }
+    notifier.forgetUndoSteps()
+    processPendingChanges()
+    undoManager?.removeAllActions()
+  }
+
+  /// Discards all changes and objects. Objects held elsewhere keep their values and have no context.
+  /// Source: `reset()` of Core Data.
+  public func reset() { free(resetReturningObjects()) }
+
+  /// Frees objects on another thread, because tens of thousands take a while. Where classes of the program may do something
+  /// in their `deinit`, which belongs on the context's queue, the caller's release frees them.
+  func free(_ objects: DetachedObjects) {
+    guard !model.hasOwnClasses, objects.count > 256 else { return }
+    DispatchQueue.global(qos: .utility).async { withExtendedLifetime(objects) {} }
+  }
+
+  /// Does what ``reset()`` does, and returns the objects, which must not be touched any more. Freeing tens of thousands takes a
+  /// while, and the caller may do it elsewhere.
+  package func resetReturningObjects() -> DetachedObjects {
+    confinement.check()
+    let informed = model.hasOwnClasses ? registry.objects { $0.id.scope.entity.hasOwnClass && !$0.isUnfilled } : []
+    for object in informed { callbacks.awaken(object) { object.willTurnIntoFault() } }
+    for object in changeSet.deletions { object.state = .detached }
+    let isEmpty = registry.count == 0
+    let objects = registry.detachAll()
+    for object in informed { object.didTurnIntoFault() }
+    discardChanges()
+    notifier.removeAll()
+    fetchCache.removeAll()
+    rowSource.forgetDeferredError()
+    undoManager?.removeAllActions()
+    if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }
+    rowSource.advanceGeneration()
+    notifier.didReset()
+    return objects
+  }
+
+  /// Empties the change set. What can be undone may bring new objects back, with their stores.
+  func discardChanges() { changeSet.removeAll(keepingAssignments: undoManager != nil) }
 }

@@ -1,16 +1,32 @@
 import Dispatch
 import Synchronization
 
+// A context is composed of parts, each of which alone touches its state:
+//
+//   QueueConfinement   the queue rule, checked by every access (rule 1, ARCHITECTURE.md)
+//   ObjectRegistry     the objects by ID, and the permanent IDs that replaced temporary ones
+//   ChangeSet          unsaved insertions, updates and deletions
+//   ChangeNotifier     changes that aren't announced yet, and the observers
+//   ContextSource      where rows come from and go to; the pinned generation; the error of a read that couldn't throw
+//   FetchCache         rows, batches and prefetched objects that fetches leave behind
+//   MergeQueue         other contexts' saves that wait to be merged
+//   SaveFollowers      the children that merge by themselves; ChildContexts: those that may know temporary IDs
+//   ObjectCallbacks    methods that the program's classes override
+//   UndoRecorder       the undo manager, and the steps registered with it
+//
+// The extensions of this type are verbs: they call the parts and each other. `SaveMerger`, `ConflictResolver` and
+// `DeleteRules` are the longer procedures.
+
 /// A scratch pad of objects over a coordinator or a parent context: it fetches, tracks changes, and saves them.
 ///
-/// A context belongs to a queue (see ``ConcurrencyType``); it and its objects are touched there only, which every access
+/// A context belongs to a queue (see ``ConcurrencyType``). It and its objects are touched there only, which every access
 /// checks. The context itself may be passed around: ``perform(_:)-(()->Void)`` and
 /// ``performAndWait(_:)`` bring work to it from anywhere.
 ///
 /// Source: Core Data's `NSManagedObjectContext`.
 public final class ManagedObjectContext: @unchecked Sendable {
-  // Sendable: everything mutable is touched on the context's queue only, which `home.check()` enforces; the rest is
-  // constant.
+  // Sendable: everything mutable is touched on the context's queue only, which `confinement.check()` enforces; the rest is
+  // constant or locks itself.
 
   /// Where a context's work runs: Core Data's `NSManagedObjectContextConcurrencyType`.
   public enum ConcurrencyType: Sendable {
@@ -22,112 +38,100 @@ public final class ManagedObjectContext: @unchecked Sendable {
     case confinement
   }
 
-  // Constant, and read from anywhere.
+  // MARK: Constant, and safe from any thread
 
   /// Where the context's work runs.
   public let concurrencyType: ConcurrencyType
   /// The coordinator at the root of the context's parents.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
-  /// The context that this one saves into, nil when it saves to the coordinator.
+  /// The context that this one saves into; nil when it saves to the coordinator.
   public let parent: ManagedObjectContext?
-  /// What it is known by to those that outlive it.
+  /// Identifies the context to objects that outlive it.
   let identity = ContextIdentity()
   private let labels: Mutex<Labels>
-  let home: ContextHome
+  let confinement: QueueConfinement
   let queue: DispatchQueue?
-  /// Permanent IDs that the parent has given meanwhile; nil without a parent.
+  /// Permanent IDs that the parent has given to objects of this context; nil without a parent.
   let promotions: PromotedIDs?
-  /// Where this context tells its children of permanent IDs. Children come and go on any thread.
+  /// Passes permanent IDs to the children. Children come and go on any thread.
   let children = ChildContexts()
-  /// What others saved and this context is to merge by itself.
-  let mailbox = SaveMailbox()
-
-  /// The children that merge by themselves what this context saves and merges. Safe from any thread.
+  /// The children that merge by themselves what this context saves and merges.
   let followers = SaveFollowers()
+  /// Lets children read while the store writes a save of this context; nil when they have to wait.
+  let readGate: ReadGate?
+  /// Orders the saves to the store that callers await.
+  let saveLock = SaveLock()
 
-  /// Lets its children read while a save is in the store's hands; nil when they wait. Set before the context is shared.
-  var door: WriteDoor?
-  /// Whose save goes to the store, among those that are awaited. Safe from any thread.
-  let storeTurn = StoreTurn()
+  // MARK: Touched on the context's queue
 
-  // Touched on the context's queue.
+  let registry = ObjectRegistry()
+  let changeSet = ChangeSet()
+  let notifier = ChangeNotifier()
+  let rowSource: ContextSource
+  let fetchCache = FetchCache()
+  let mergeQueue = MergeQueue()
+  let callbacks = ObjectCallbacks()
+  let undoRecorder = UndoRecorder()
 
-  /// Where its objects come from: the coordinator or the parent, or a snapshot of the stores that it is pinned to.
-  var source: any ObjectSource
-  /// The state of the stores that it is pinned to; nil for whatever they hold.
-  var generation: QueryGenerationToken?
-  // Those touched for each object of an import go unchecked by the exclusivity rule, whose accesses never overlap here.
-  @exclusivity(unchecked) var registry = ObjectRegistry()
-  /// New objects in the order of their insertion, those deleted since included.
-  @exclusivity(unchecked) var insertions: ContiguousArray<ManagedObject> = []
-  /// Rows that the next save inserts without an object for them.
-  var newRows: [NewRows] = []
-  /// Whether one of them has been deleted again.
-  var hasVoidInsertions = false
-  /// Whether one of them has relationships, in which temporary IDs may stand.
-  var hasRelatedInsertions = false
-  /// Changed objects in the order of their first change.
-  var updates: ContiguousArray<ManagedObject> = []
-  /// Objects to delete.
-  var deletions: ContiguousArray<ManagedObject> = []
-  /// Those of them to which the delete rules haven't been applied yet.
-  var newDeletions: ContiguousArray<ManagedObject> = []
-  /// Whatever the program wants to keep with the context: Core Data's `userInfo`. On the context's queue only.
-  public var userInfo: [String: Any] {
-    get {
-      home.check()
-      return notes
-    }
-    set {
-      home.check()
-      notes = newValue
-    }
-  }
-  private var notes: [String: Any] = [:]
+  // MARK: Settings
+
+  // Set and read on the context's queue by the program, so they aren't private.
+
   /// Whether delete rules are applied at the end of each `perform` and on ``processPendingChanges()``, rather than by the
   /// save only. Source: `propagatesDeletesAtEndOfEvent` of Core Data.
   public var propagatesDeletesAtEndOfEvent = true
-  /// Whether an object whose row the store turns out to have no more when it is to be read becomes a deleted object
-  /// without values. Otherwise it stays a fault, and the next call that can throw says
-  /// ``ManagedObjectError/objectNotFound(_:)``. Source: `shouldDeleteInaccessibleFaults` of Core Data.
+  /// Whether a fault whose row is gone from the store becomes a deleted object without values. Otherwise it stays a fault,
+  /// and the next call that can throw throws ``ManagedObjectError/objectNotFound(_:)``.
+  /// Source: `shouldDeleteInaccessibleFaults` of Core Data.
   public var shouldDeleteInaccessibleFaults = true
-  /// What takes changes back; nil, the default, when nothing is to be undone, which costs nothing then.
+  /// What a save does when the store or the parent has changed since a row was read here, or holds its unique values
+  /// already. Source: `mergePolicy` of Core Data.
+  public var mergePolicy = MergePolicy.error
+  private var storedUserInfo: [String: Any] = [:]
+
+  /// Values of the program's choice: Core Data's `userInfo`. On the context's queue only.
+  public var userInfo: [String: Any] {
+    get {
+      confinement.check()
+      return storedUserInfo
+    }
+    set {
+      confinement.check()
+      storedUserInfo = newValue
+    }
+  }
+
+  /// Records the context's changes, so that they can be undone; nil, the default, records nothing and costs nothing.
   /// Source: `undoManager` of Core Data.
   public var undoManager: UndoManager? {
-    didSet { followUndoManager(insteadOf: oldValue) }
+    get { undoRecorder.manager }
+    set {
+      confinement.check()
+      undoRecorder.follow(newValue, self)
+    }
   }
-  /// Saves of its own that others precede which it hasn't merged yet.
-  var laterSaves: [LaterSave] = []
-  /// What the next did-change notification tells.
-  var pending = PendingChanges()
-  /// Who follows its objects.
-  var observers = ContextObservers()
-  /// Whether new objects are told by a did-change notification: an import, whose context nobody watches, says no. Its
-  /// saves are announced all the same.
-  package var announcesChanges = true
-  /// Whether it saves or merges, and what others saved has to wait.
-  var isAtWork = false
-  /// Whether an object is told that it has been read: what it sets is no change.
-  var isAwakening = false
-  /// Whether the failures of a save are being collected: validation that a class inherits has nothing to add.
-  var isCollectingFailures = false
-  /// Objects that are being told that they are to be deleted.
-  var preparedDeletions: Set<ObjectIdentifier> = []
-  /// Faults of fetches with a batch size.
-  var faultBatches = FaultBatches()
-  /// What the latest fetches with prefetching have read.
-  var prefetched: [[ManagedObject]] = []
-  /// Rows for faults that may have old values.
-  var rowCache = RowCache()
-  /// Permanent IDs of objects that somebody may still ask for by a temporary one.
-  var permanentIDs = PermanentIDs()
-  /// Where new objects are to be saved, by their temporary IDs, as far as somebody said it.
-  var assignments: [ManagedObjectID: PersistentStore] = [:]
-  /// What a save does when the store, or the parent, doesn't hold what was read here, or holds unique values already.
-  /// To be set on the context's queue. Source: `mergePolicy` of Core Data.
-  public var mergePolicy = MergePolicy.error
-  /// A read that failed where it couldn't be thrown, to be thrown by the next call that can.
-  var deferredError: (any Error)?
+
+  /// Whether new objects are announced by a did-change notification. An import sets it to false, because its context has no
+  /// observers; its saves are announced all the same.
+  package var announcesChanges: Bool {
+    get { notifier.announcesInsertions }
+    set { notifier.announcesInsertions = newValue }
+  }
+
+  /// Whether objects that only the context holds are kept for as long as the context.
+  /// Source: `retainsRegisteredObjects` of Core Data.
+  public var retainsRegisteredObjects: Bool {
+    get {
+      confinement.check()
+      return registry.retainsObjects
+    }
+    set {
+      confinement.check()
+      registry.retainsObjects = newValue
+    }
+  }
+
+  // MARK: Making a context
 
   /// A context that fetches from and saves to a coordinator.
   public convenience init(
@@ -149,34 +153,42 @@ public final class ManagedObjectContext: @unchecked Sendable {
       source: ParentSource(parent: parent), name: name, transactionAuthor: transactionAuthor)
   }
 
+  /// A private context that writes for its children, which may read from it while the store writes.
+  convenience init(writerOn coordinator: PersistentStoreCoordinator, name: String) {
+    self.init(
+      .privateQueue, coordinator: coordinator, parent: nil, source: coordinator, name: name, transactionAuthor: nil,
+      readGate: ReadGate())
+  }
+
   private init(
     _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?,
-    source: any ObjectSource, name: String?, transactionAuthor: String?
+    source: any ObjectSource, name: String?, transactionAuthor: String?, readGate: ReadGate? = nil
   ) {
     self.concurrencyType = concurrencyType
     self.persistentStoreCoordinator = coordinator
     self.parent = parent
-    self.source = source
+    self.readGate = readGate
+    rowSource = ContextSource(source, coordinator: coordinator)
     labels = Mutex(Labels(name: name, transactionAuthor: transactionAuthor))
     promotions = parent.map { $0.children.add() }
-    home = ContextHome(concurrencyType)
+    confinement = QueueConfinement(concurrencyType)
     switch concurrencyType {
     case .mainQueue: queue = .main
     case .privateQueue: queue = DispatchQueue(label: "context" + (name.map { "." + $0 } ?? ""))
     case .confinement: queue = nil
     }
-    if concurrencyType == .privateQueue { queue?.setSpecific(key: ContextHome.queueOwner, value: name ?? "") }
-    home.context = self
-    if concurrencyType == .mainQueue { mailbox.pause = .milliseconds(50) }
+    if concurrencyType == .privateQueue { queue?.setSpecific(key: QueueConfinement.queueOwner, value: name ?? "") }
+    confinement.context = self
+    if concurrencyType == .mainQueue { mergeQueue.mailbox.pause = .milliseconds(50) }
   }
 
   deinit {
-    for object in insertions { object.state = .detached }
-    for object in updates { object.state = .detached }
-    for object in deletions { object.state = .detached }
+    changeSet.detachAll()
     _ = registry.detachAll()
-    home.context = nil
+    confinement.context = nil
   }
+
+  // MARK: Names
 
   private struct Labels {
     var name: String?
@@ -189,24 +201,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     set { labels.withLock { $0.name = newValue } }
   }
 
-  /// Who changes things, for whoever is told of a save, and for history. Safe from any thread.
+  /// Who makes the changes, for readers of saves and of the history. Safe from any thread.
   /// Source: `transactionAuthor` of Core Data.
   public var transactionAuthor: String? {
     get { labels.withLock { $0.transactionAuthor } }
     set { labels.withLock { $0.transactionAuthor = newValue } }
-  }
-
-  /// Whether objects that nobody else holds are kept all the same, for as long as the context.
-  /// Source: `retainsRegisteredObjects` of Core Data.
-  public var retainsRegisteredObjects: Bool {
-    get {
-      home.check()
-      return registry.retainsObjects
-    }
-    set {
-      home.check()
-      registry.retainsObjects = newValue
-    }
   }
 
   /// The model of the coordinator.
@@ -220,6 +219,62 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
     return entity
   }
+
+  // MARK: Running work on the context's queue
+
+  /// Runs `block` on the context's queue, some time after returning. For a confinement context, at once.
+  ///
+  /// May be called from anywhere. The changes that the block makes are announced when it ends.
+  /// Source: `perform(_:)` of Core Data.
+  public func perform(_ block: @escaping @Sendable () -> Void) {
+    guard let queue else { return performAndWait(block) }
+    queue.async { self.run(block) }
+  }
+
+  /// Runs `block` on the context's queue and waits for its end.
+  ///
+  /// May be called from anywhere, even from within the context's own work and from another context's: nested calls
+  /// run in order. The result has to be `Sendable`, so that no object leaves.
+  /// Source: `performAndWait(_:)` of Core Data.
+  public func performAndWait<T: Sendable>(_ block: @Sendable () throws -> T) rethrows -> T {
+    if confinement.isCurrent { return try run(block) }
+    guard let queue else {
+      confinement.check()
+      return try block()
+    }
+    return try MainQueue.holding { try queue.sync { try run(block) } }
+  }
+
+  /// Runs `block` on the context's queue and awaits its end without blocking a thread.
+  /// Source: the asynchronous `perform(schedule:_:)` of Core Data.
+  public func perform<T: Sendable>(_ block: @escaping @Sendable () throws -> T) async throws -> T {
+    guard let queue else { return try performAndWait(block) }
+    return try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try self.run(block) }) }
+    }
+  }
+
+  /// Runs `block` as the context's work. The caller is on the context's queue.
+  func run<T>(_ block: () throws -> T) rethrows -> T {
+    try confinement.own {
+      mergeWaitingSaves()
+      takePromotedIDs()
+      defer { processPendingChanges() }
+      return try block()
+    }
+  }
+
+  // MARK: Reading
+
+  /// Where the context's rows come from and its changes go.
+  var source: any ObjectSource { rowSource.current }
+
+  /// Runs a read whose caller can't throw. Its error is thrown by the next call that can.
+  func reading<T>(_ body: () throws -> T) -> T? { rowSource.reading(body) }
+
+  /// Throws the error of an earlier read whose caller couldn't.
+  @inline(__always)
+  func throwDeferredError() throws { try rowSource.throwDeferredError() }
 }
 
 extension ManagedObjectContext: Hashable {

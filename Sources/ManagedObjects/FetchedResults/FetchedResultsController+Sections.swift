@@ -4,7 +4,7 @@ extension FetchedResultsController {
   /// The sections, in order; nil before the first fetch and after a reset. Without section names there is one, also when
   /// it is empty; objects whose name is nil are in a section with an empty name.
   public var sections: [FetchedResultsSectionInfo<T>]? {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     guard let content = tracker?.content else { return nil }
     return content.sections.runs.indices.map { info(of: $0, content.sections, content.members) }
   }
@@ -13,7 +13,7 @@ extension FetchedResultsController {
   ///
   /// The path must be one of the content's, as for an array's subscript. Source: `object(at:)` of Core Data.
   public func object(at indexPath: IndexPath) -> T {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     guard let content = tracker?.content else { preconditionFailure("performFetch() comes before object(at:)") }
     precondition(
       indexPath.count == 2 && content.sections.runs.indices.contains(indexPath.section)
@@ -25,7 +25,7 @@ extension FetchedResultsController {
 
   /// Where an object is; nil if it isn't in the content. Found by binary search.
   public func indexPath(forObject object: T) -> IndexPath? {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     guard let content = tracker?.content else { return nil }
     guard let member = tracker?.member(of: object), let index = content.index(of: member) else { return nil }
     return content.sections.path(of: index)
@@ -41,7 +41,7 @@ extension FetchedResultsController {
 
   /// The title of a section of that name: what the delegate says, or else the first letter as a capital.
   public func sectionIndexTitle(forSectionName name: String) -> String? {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     guard let delegate else { return name.indexTitle }
     return delegate.controller(self, sectionIndexTitleForSectionName: name)
   }
@@ -55,7 +55,7 @@ extension FetchedResultsController {
   }
 
   private var titles: [String?] {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     return tracker?.content.sections.runs.map { sectionIndexTitle(forSectionName: $0.name) } ?? []
   }
 

@@ -82,7 +82,7 @@ public final class FetchedResultsController<T: ManagedObject> {
   /// Source: `performFetch()` of Core Data.
   /// - Throws: ``FetchedResultsError``; what ``ManagedObjectContext/fetch(_:)`` throws. The former content stays then.
   public func performFetch() throws {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     guard !fetchRequest.sortDescriptors.isEmpty else {
       throw FetchedResultsError.noSortDescriptors(entity: fetchRequest.entityName)
     }
@@ -128,7 +128,7 @@ public final class FetchedResultsController<T: ManagedObject> {
 
   /// The objects, in order; nil before the first fetch and after a reset.
   public var fetchedObjects: [T]? {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     guard let tracker else { return nil }
     if let objects { return objects }
     let all = tracker.content.members.map { unsafeDowncast($0.object, to: T.self) }
@@ -138,14 +138,14 @@ public final class FetchedResultsController<T: ManagedObject> {
 
   /// The content as it is, to take anywhere; nil before the first fetch and after a reset.
   public var snapshot: FetchedResultsSnapshot? {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     return tracker.map { FetchedResultsSnapshot($0.content) }
   }
 
   /// The contents from now on, each with its difference from the one before, for a task anywhere. Asked for on the
   /// context's queue; what is unused costs nothing.
   public var updates: FetchedResultsUpdates {
-    managedObjectContext.home.check()
+    managedObjectContext.confinement.check()
     if let feed { return FetchedResultsUpdates(feed) }
     let new = SnapshotFeed(snapshot)
     feed = new

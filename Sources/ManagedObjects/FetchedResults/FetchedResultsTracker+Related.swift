@@ -39,7 +39,7 @@ extension FetchedResultsTracker {
     }
     // Links that were changed here and aren't saved lead to what has changed now, too.
     if !sources.isEmpty, paths.isDeep {
-      for object in context.insertions + context.updates where object.hasChanges && paths.contains(object.entity) {
+      for object in context.changeSet.insertionsAndUpdates where object.hasChanges && paths.contains(object.entity) {
         sources.insert(object.id)
       }
     }

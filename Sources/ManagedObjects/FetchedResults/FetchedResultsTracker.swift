@@ -57,7 +57,7 @@ final class FetchedResultsTracker: ContextObserver {
     for member in members { related.follow(member, in: context) }
     withExtendedLifetime(held) {}
     temporaries = members.filter(\.id.isTemporaryID)
-    context.observers.add(self)
+    context.notifier.add(self)
   }
 
   private static func check(_ sections: SectionRuns) throws {
@@ -105,7 +105,7 @@ final class FetchedResultsTracker: ContextObserver {
     let renamed = takePermanentIDs()
     var candidates = FetchedCandidates()
     if !changes.isEmpty || !saves.isEmpty { gather(changes, saves, into: &candidates) }
-    if awaitsLooseDeletion, context.deletions.isEmpty {
+    if awaitsLooseDeletion, context.changeSet.deletions.isEmpty {
       awaitsLooseDeletion = false
       needsFetch = true
     }

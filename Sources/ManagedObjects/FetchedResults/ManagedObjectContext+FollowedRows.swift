@@ -9,13 +9,13 @@ extension ManagedObjectContext {
         known.isUnfilled = false
         if known.entity.hasOwnClass {
           known.committed = []
-          awakeFromFetch(known)
+          callbacks.awakeFromFetch(known)
         }
       }
       return known
     }
     let object = make(StoreRow(id: row.id, values: row.asRead), state: .clean, isFault: false)
-    if object.entity.hasOwnClass { awakeFromFetch(object) }
+    if object.entity.hasOwnClass { callbacks.awakeFromFetch(object) }
     return object
   }
 

@@ -5,7 +5,7 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistentHistoryError/notTracked``, or the store's error.
   @discardableResult
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
-    home.check()
+    confinement.check()
     return try persistentStoreCoordinator.execute(request)
   }
 }

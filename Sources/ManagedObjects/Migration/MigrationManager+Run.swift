@@ -114,7 +114,7 @@ extension ManagedObjectContext {
   /// Gives a new object the ID with that number, which no other object has.
   func setNumber(_ number: Int64, of object: ManagedObject) throws {
     let id = try persistentStoreCoordinator.managedObjectID(entity: object.entity.name, number: number)
-    permanentIDs[object.id] = id
+    registry.note(id, for: object.id)
     registry.rename(object, to: id)
   }
 }

@@ -2,7 +2,7 @@ extension ManagedObject {
   /// Whether the object has values to save: not when it was changed and changed back, and not for transient attributes.
   /// Source: `hasPersistentChangedValues` of Core Data.
   public final var hasPersistentChangedValues: Bool {
-    home.check()
+    confinement.check()
     switch state {
     case .inserted, .deleted: return true
     case .updated: return hasPersistentChanges
@@ -17,8 +17,8 @@ extension ManagedObject {
   /// The values of properties as they were read or saved last, of those named or of all; none of a new object.
   /// Source: `committedValues(forKeys:)` of Core Data.
   public final func committedValues(forKeys keys: [String]?) -> [String: Value] {
-    home.check()
-    if isUnfilled { home.context?.fulfill(self) }
+    confinement.check()
+    if isUnfilled { confinement.context?.fulfill(self) }
     guard state != .inserted else { return [:] }
     var values: [String: Value] = [:]
     for property in entity.properties where keys?.contains(property.name) ?? true {
@@ -34,9 +34,9 @@ extension ManagedObject {
   /// that differ from the model's defaults. Transient properties, and sets that hadn't been read then, aren't among them.
   /// Source: `changedValuesForCurrentEvent()` of Core Data.
   public final func changedValuesForCurrentEvent() -> [String: Value] {
-    home.check()
-    guard isChangePending, !isUnfilled, let context = home.context else { return [:] }
-    let former = context.pending.formers.first { $0.object === self }?.values ?? entity.initialValues
+    confinement.check()
+    guard isChangePending, !isUnfilled, let context = confinement.context else { return [:] }
+    let former = context.notifier.formerValues(of: self) ?? entity.initialValues
     guard !former.isEmpty else { return [:] }
     var values: [String: Value] = [:]
     for property in entity.properties where !property.isTransient && former[property.slot] != .unresolved {
@@ -48,7 +48,7 @@ extension ManagedObject {
   /// Whether the objects of a relationship haven't been read yet; false for a name that isn't a relationship's. Reads
   /// nothing. Source: `hasFault(forRelationshipNamed:)` of Core Data.
   public final func hasFault(forRelationshipNamed key: String) -> Bool {
-    home.check()
+    confinement.check()
     guard let relationship = entity.propertiesByName[key] as? RelationshipDescription else { return false }
     if isUnfilled { return true }
     return relationship.isToMany && slots[relationship.slot] == .unresolved
@@ -57,7 +57,7 @@ extension ManagedObject {
   /// The IDs of the objects that a relationship holds, in its order if it has one, without making objects of them; none for a name that isn't a
   /// relationship's. Source: `objectIDs(forRelationshipNamed:)` of Core Data.
   public final func objectIDs(forRelationshipNamed key: String) -> [ManagedObjectID] {
-    home.check()
+    confinement.check()
     switch value(forKey: key) {
     case .object(let id): return [id]
     case .objects(let ids): return Array(ids)
@@ -68,14 +68,14 @@ extension ManagedObject {
 
   /// Reads a fault's values, as touching a property does. Source: `willAccessValue(forKey:)` of Core Data.
   public final func willAccessValue(forKey key: String?) {
-    home.check()
-    if isUnfilled { home.context?.fulfill(self) }
+    confinement.check()
+    if isUnfilled { confinement.context?.fulfill(self) }
   }
 
   /// The value of the property called `key` as it stands, without filling a fault or reading a set: nil then, and when
   /// the entity has no such property. Source: `primitiveValue(forKey:)` of Core Data.
   public final func primitiveValue(forKey key: String) -> Value? {
-    home.check()
+    confinement.check()
     guard let property = entity.propertiesByName[key], !isUnfilled, slots[property.slot] != .unresolved else {
       return nil
     }
@@ -89,7 +89,7 @@ extension ManagedObject {
   /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)`` when it isn't an attribute's name, or
   ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)``.
   public final func setPrimitiveValue(_ value: Value, forKey key: String) throws {
-    home.check()
+    confinement.check()
     guard let attribute = entity.propertiesByName[key] as? AttributeDescription else {
       throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
     }
@@ -97,7 +97,7 @@ extension ManagedObject {
       throw ManagedObjectError.wrongType(
         entity: entity.name, property: key, expected: attribute.type.rawValue, found: value.typeName)
     }
-    if isUnfilled { home.context?.fulfill(self) }
+    if isUnfilled { confinement.context?.fulfill(self) }
     guard slots[attribute.slot] != value else { return }
     // What the store has is kept: a later change is compared with that.
     if state == .clean, committed.isEmpty, !attribute.isTransient { committed = slots }

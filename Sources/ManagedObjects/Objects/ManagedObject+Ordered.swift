@@ -7,8 +7,8 @@ public import OrderedCollections
 extension ManagedObject {
   /// The objects that the ordered to-many relationship in a slot holds, in their order.
   public final func orderedObjects<T: ManagedObject>(_ slot: Int) -> OrderedSet<T> {
-    guard let context = home.context else {
-      home.probe?.note(slot)
+    guard let context = confinement.context else {
+      confinement.probe?.note(slot)
       return []
     }
     return OrderedSet(orderedIDs(slot).lazy.compactMap { context.object(with: $0) as? T })
@@ -17,7 +17,7 @@ extension ManagedObject {
   /// Makes the ordered to-many relationship in a slot hold exactly these objects of the same context, in this order.
   public final func setOrderedObjects<T: ManagedObject>(_ others: OrderedSet<T>, _ slot: Int) {
     guard let relationship = orderedRelationship(slot) else { return }
-    for other in others { precondition(other.home === home, "an object of another context: \(other.id)") }
+    for other in others { precondition(other.confinement === confinement, "an object of another context: \(other.id)") }
     replaceAll(relationship, with: .orderedObjects(OrderedSet(others.lazy.map(\.id))))
   }
 

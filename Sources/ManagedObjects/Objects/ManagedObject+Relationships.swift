@@ -7,14 +7,15 @@ import OrderedCollections
 extension ManagedObject {
   /// The object that the to-one relationship in a slot points to.
   public final func object<T: ManagedObject>(_ slot: Int) -> T? {
-    guard case .object(let id) = value(at: slot), state != .detached else { return home.probe?.object(slot) }
-    return home.context?.object(with: id) as? T
+    guard case .object(let id) = value(at: slot), state != .detached else { return confinement.probe?.object(slot) }
+    return confinement.context?.object(with: id) as? T
   }
 
   /// The objects that the to-many relationship in a slot holds.
   public final func objects<T: ManagedObject>(_ slot: Int) -> Set<T> {
-    guard let context = home.context, let relationship = entity.properties[slot] as? RelationshipDescription else {
-      home.probe?.note(slot)
+    guard let context = confinement.context, let relationship = entity.properties[slot] as? RelationshipDescription
+    else {
+      confinement.probe?.note(slot)
       return []
     }
     return Set(resolvedIDs(relationship).compactMap { context.object(with: $0) as? T })
@@ -23,21 +24,21 @@ extension ManagedObject {
   /// Points the to-one relationship in a slot to an object of the same context, and keeps the inverse.
   public final func setObject(_ other: ManagedObject?, _ slot: Int) {
     guard let relationship = entity.properties[slot] as? RelationshipDescription, !relationship.isToMany else { return }
-    if let other { precondition(other.home === home, "an object of another context: \(other.id)") }
+    if let other { precondition(other.confinement === confinement, "an object of another context: \(other.id)") }
     point(relationship, to: other?.id)
   }
 
   /// Makes the to-many relationship in a slot hold exactly these objects of the same context, and keeps the inverse.
   public final func setObjects<T: ManagedObject>(_ others: Set<T>, _ slot: Int) {
     guard let relationship = entity.properties[slot] as? RelationshipDescription, relationship.isToMany else { return }
-    for other in others { precondition(other.home === home, "an object of another context: \(other.id)") }
+    for other in others { precondition(other.confinement === confinement, "an object of another context: \(other.id)") }
     replaceAll(relationship, with: Set(others.map(\.id)))
   }
 
   /// Adds an object to the to-many relationship in a slot.
   public final func add(_ other: ManagedObject, to slot: Int) {
     guard let relationship = entity.properties[slot] as? RelationshipDescription, relationship.isToMany else { return }
-    precondition(other.home === home, "an object of another context: \(other.id)")
+    precondition(other.confinement === confinement, "an object of another context: \(other.id)")
     link(relationship, other)
   }
 
@@ -52,7 +53,7 @@ extension ManagedObject {
     let slot = relationship.slot
     let new = target.map(Value.object) ?? .null
     let old = value(at: slot)
-    guard old != new, let context = home.context else { return }
+    guard old != new, let context = confinement.context else { return }
     willChange()
     slots[slot] = new
     guard let inverse = relationship.inverseRelationship else { return }
@@ -75,7 +76,7 @@ extension ManagedObject {
   /// An import's way: of a many-to-many pair the set at the other end is kept when it has been read, and not read
   /// otherwise, since it may be far larger than this one. A save writes the pairs from either end.
   package final func hold(_ relationship: RelationshipDescription, _ ids: [ManagedObjectID]) {
-    guard relationship.isToMany, let context = home.context else { return }
+    guard relationship.isToMany, let context = confinement.context else { return }
     guard relationship.isManyToMany else {
       return replaceAll(
         relationship, with: relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids)))
@@ -103,7 +104,7 @@ extension ManagedObject {
   package final func resolved(_ relationship: RelationshipDescription) -> Value {
     let held = value(at: relationship.slot)
     if held.isSet { return held }
-    guard state != .detached, let context = home.context,
+    guard state != .detached, let context = confinement.context,
       let stored = context.reading({ try context.source.relatedIDs(of: id, relationship) })
     else { return relationship.emptyValue }
     return settle(relationship, stored: stored, in: context)
@@ -119,7 +120,7 @@ extension ManagedObject {
       // Objects at the other end were changed before this set was read: it differs from the store, as theirs do.
       if committed.isEmpty { committed = slots }
       state = .updated
-      context.updates.append(self)
+      context.changeSet.update(self)
     }
     if !committed.isEmpty { committed[relationship.slot] = stored }
     slots[relationship.slot] = now
@@ -150,7 +151,7 @@ extension ManagedObject {
 
   /// Makes a set hold exactly what `new` holds, in that order if it has one.
   final func replaceAll(_ relationship: RelationshipDescription, with new: Value) {
-    guard let context = home.context else { return }
+    guard let context = confinement.context else { return }
     switch (resolved(relationship), new) {
     case (.objects(let old), .objects(let ids)):
       for id in old.subtracting(ids) { unlink(relationship, context.object(with: id)) }
@@ -214,7 +215,7 @@ extension ManagedObject {
   /// A set that hasn't been read changed: whoever watches this object is told, and nothing is read.
   private final func noteTouched() {
     guard !isChangePending else { return }
-    home.context?.noteChanged(self)
+    confinement.context?.noteChanged(self)
   }
 
   private final func assign(_ value: Value, _ relationship: RelationshipDescription) {
@@ -229,11 +230,11 @@ extension ManagedObjectContext {
   ) -> Value {
     guard let inverse = relationship.inverseRelationship else { return stored }
     var ids = stored
-    for object in insertions + updates where object.entity.isKindOf(inverse.entity) {
+    for object in changeSet.insertionsAndUpdates where object.entity.isKindOf(inverse.entity) {
       guard object.state == .inserted || object.state == .updated else { continue }
       if object.slots[inverse.slot] == .object(owner) { ids.insert(object.id) } else { ids.remove(object.id) }
     }
-    for object in deletions { ids.remove(object.id) }
+    for object in changeSet.deletions { ids.remove(object.id) }
     return ids
   }
 

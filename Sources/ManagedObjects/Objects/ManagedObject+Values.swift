@@ -15,14 +15,14 @@ extension ManagedObject {
 
   /// The value in a slot. Fills a fault.
   public final func value(at slot: Int) -> Value {
-    home.check()
+    confinement.check()
     if isUnfilled { fill(slot) }
     return slots[slot]
   }
 
   /// The integer in a slot, nil when it holds none: ``value(at:)`` without copying a value of any kind.
   public final func integer(at slot: Int) -> Int64? {
-    home.check()
+    confinement.check()
     if isUnfilled { fill(slot) }
     guard case .int(let number) = slots[slot] else { return nil }
     return number
@@ -30,7 +30,7 @@ extension ManagedObject {
 
   /// The floating-point number in a slot, nil when it holds none.
   public final func double(at slot: Int) -> Double? {
-    home.check()
+    confinement.check()
     if isUnfilled { fill(slot) }
     guard case .double(let number) = slots[slot] else { return nil }
     return number
@@ -40,7 +40,7 @@ extension ManagedObject {
   ///
   /// Relationships are set by ``setObject(_:_:)`` and ``setObjects(_:_:)``, which keep the inverse.
   public final func setValue(_ value: Value, at slot: Int) {
-    home.check()
+    confinement.check()
     if isUnfilled { fill() }
     if slots[slot].isSame(as: value) { return }
     willChange()
@@ -91,7 +91,7 @@ extension ManagedObject {
   /// differ from the model's defaults. Transient properties aren't among them.
   /// Source: `changedValues()` of Core Data.
   public final func changedValues() -> [String: Value] {
-    home.check()
+    confinement.check()
     let former = state == .inserted ? entity.initialValues : committed
     guard hasChanges, !former.isEmpty else { return [:] }
     var changes: [String: Value] = [:]
@@ -119,38 +119,29 @@ extension ManagedObject {
 
   /// Appends what the model's validation and its class's find wrong with it.
   package final func validate(into failures: inout [ValidationFailure]) {
-    home.check()
+    confinement.check()
     if entity.hasOwnClass {
-      home.context?.check(self, into: &failures)
+      if let context = confinement.context { SaveValidation(context).check(self, into: &failures) }
     } else {
       entity.validationRules.check(slots, of: id, into: &failures)
     }
   }
 
-  /// Puts the values back as they were read or saved.
-  package final func revert() {
-    home.check()
-    guard state == .updated else { return }
-    slots = committed
-    committed = []
-    state = .clean
-  }
-
   /// Keeps the values as they were and tells the context, before the first change since the last save.
   final func willChange() {
     if state == .clean {
-      home.context?.noteFirstChange(self)
+      confinement.context?.noteFirstChange(self)
     } else if !isChangePending {
-      home.context?.noteChanged(self)
+      confinement.context?.noteChanged(self)
     }
   }
 
-  private final func fill() { home.context?.fulfill(self) }
+  private final func fill() { confinement.context?.fulfill(self) }
 
   /// Reads the row unless this slot has been read: of a partial fault some have.
   private final func fill(_ slot: Int) {
     guard case .unresolved = slots[slot] else { return }
-    if let probe = home.probe { probe.note(slot) } else { fill() }
+    if let probe = confinement.probe { probe.note(slot) } else { fill() }
   }
 }
 

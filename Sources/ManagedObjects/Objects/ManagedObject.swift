@@ -49,7 +49,7 @@ open class ManagedObject {
   // What every access reads, in this order.
 
   /// The queue rule of the context, with the context behind it.
-  package final let home: ContextHome
+  package final let confinement: QueueConfinement
   // One queue touches them, and no access to one lasts while another begins: the compiler needn't check at run time.
   @exclusivity(unchecked) package final var slots: ContiguousArray<Value>
   @exclusivity(unchecked) package final var state: State
@@ -76,7 +76,7 @@ open class ManagedObject {
   /// ``ManagedObjectContext/insert(_:)-(String)`` and from fetching. An override mustn't read more than the object's
   /// attributes: the store is being read already (``FetchRequestError/readWhileMaking``).
   public required init(_ place: ObjectPlace) {
-    home = place.home
+    confinement = place.confinement
     id = place.id
     slots = place.values
     state = place.state
@@ -172,7 +172,7 @@ open class ManagedObject {
   /// Its entity.
   public final var entity: EntityDescription { id.scope.entity }
   /// Its context; nil once it has been reset away or its deletion has been saved.
-  public final var managedObjectContext: ManagedObjectContext? { state == .detached ? nil : home.context }
+  public final var managedObjectContext: ManagedObjectContext? { state == .detached ? nil : confinement.context }
   /// Whether it will be inserted by the next save.
   public final var isInserted: Bool { state == .inserted }
   /// Whether it has been changed since it was read or saved.
@@ -187,7 +187,7 @@ open class ManagedObject {
 
 /// What a context hands to an object that it makes. Opaque outside.
 public struct ObjectPlace {
-  let home: ContextHome
+  let confinement: QueueConfinement
   let id: ManagedObjectID
   let values: ContiguousArray<Value>
   let state: ManagedObject.State

@@ -28,7 +28,7 @@ public struct MutableOrderedSet: RandomAccessCollection {
 
   /// The object at a place.
   public subscript(index: Int) -> ManagedObject {
-    guard let context = object.home.context else { preconditionFailure("\(object.id) has no context any more") }
+    guard let context = object.confinement.context else { preconditionFailure("\(object.id) has no context any more") }
     return context.object(with: object.orderedIDs(slot)[index])
   }
 

@@ -17,11 +17,11 @@ extension ManagedObject {
   /// - Throws: ``FetchTemplateError/unknownFetchedProperty(entity:name:)``, an error in the property's predicate, or the
   ///   store's error.
   public final func fetchedObjects<T: ManagedObject>(forKey key: String) throws -> [T] {
-    home.check()
+    confinement.check()
     guard let property = entity.fetchedProperty(named: key) else {
       throw FetchTemplateError.unknownFetchedProperty(entity: entity.name, name: key)
     }
-    guard state != .detached, let context = home.context else { return [] }
+    guard state != .detached, let context = confinement.context else { return [] }
     var request: FetchRequest<T> = try property.request.request()
     request.predicate = request.predicate.map { predicate in
       predicate.replacing { path in
@@ -46,7 +46,7 @@ extension ManagedObject {
     do {
       return try fetchedObjects(forKey: key)
     } catch {
-      home.context?.deferredError = error
+      confinement.context?.deferredError = error
       return []
     }
   }

@@ -14,7 +14,7 @@ extension ManagedObject {
     do {
       return try decoded(slot)
     } catch {
-      home.context?.deferredError = error
+      confinement.context?.deferredError = error
       return nil
     }
   }
@@ -27,7 +27,7 @@ extension ManagedObject {
     do {
       try encode(value, slot)
     } catch {
-      home.context?.deferredError = error
+      confinement.context?.deferredError = error
     }
   }
 

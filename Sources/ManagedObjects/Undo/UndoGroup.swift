@@ -1,6 +1,6 @@
-/// What is taken back together: actions, and groups of them.
+/// Actions, and nested groups of actions, that are taken back together.
 struct UndoGroup {
-  /// How to take one thing back.
+  /// Takes one change back.
   struct Action {
     private(set) weak var target: AnyObject?
     let run: () -> Void
@@ -34,14 +34,14 @@ struct UndoGroup {
     items.append(.group(group))
   }
 
-  /// Takes out the last item if it is a group.
+  /// Removes the last item if it is a group.
   mutating func removeLastGroup() -> UndoGroup? {
     guard case .group(let group)? = items.last else { return nil }
     items.removeLast()
     return group
   }
 
-  /// Takes out every action of a target.
+  /// Removes every action of a target.
   mutating func remove(_ target: AnyObject) {
     items = items.compactMap { item in
       switch item {

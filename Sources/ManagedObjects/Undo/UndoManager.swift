@@ -1,25 +1,25 @@
-import Foundation
+public import Foundation
 
-/// Takes back what was done, and does it again, group by group.
+/// Undoes and redoes changes group by group.
 ///
-/// A context with an ``ManagedObjectContext/undoManager`` registers its changes by itself: those of one `perform`, or up
-/// to a ``ManagedObjectContext/processPendingChanges()``, are an event, and make a group, unless ``beginUndoGrouping()`` and
-/// ``endUndoGrouping()`` stand around several. What else was registered meanwhile belongs to the same group. Groups nest;
-/// the outermost one is what ``undo()`` takes back, ``undoNestedGroup()`` takes back the last one inside it.
+/// A context with an ``ManagedObjectContext/undoManager`` registers its changes automatically. The changes of one `perform`, or
+/// those up to a ``ManagedObjectContext/processPendingChanges()``, are an event and make a group, unless
+/// ``beginUndoGrouping()`` and ``endUndoGrouping()`` enclose several. Other actions that are registered during the event
+/// belong to the same group. Groups nest: ``undo()`` takes back the outermost one, ``undoNestedGroup()`` the last one inside.
 ///
 /// Used on one queue: that of the context. Source: Foundation's `UndoManager`, which Linux doesn't have. Differences:
-/// - A group that is begun in the middle of an event stands by itself, and not in the event's.
+/// - A group that is begun in the middle of an event stands by itself, not inside the event's group.
 /// - Where Foundation raises an exception, nothing happens.
 /// - A group in which nothing was registered leaves nothing to undo.
 /// - There are no selectors and invocations, only closures, and no run loop modes.
 public final class UndoManager {
-  var undoStack: [UndoGroup] = []
-  var redoStack: [UndoGroup] = []
+  private var undoStack: [UndoGroup] = []
+  private var redoStack: [UndoGroup] = []
   /// The group of the event, or of the undo or redo that is running.
-  var implicit: UndoGroup?
-  /// The groups that were begun and not ended, the innermost last.
-  var open: [UndoGroup] = []
-  /// How to have those registered that keep changes to themselves until the end of an event.
+  private var implicit: UndoGroup?
+  /// The groups that are open, the innermost last.
+  private var open: [UndoGroup] = []
+  /// Makes the contexts register the changes that they have collected but not processed.
   private var flushes: [ObjectIdentifier: () -> Void] = [:]
   private var disabled = 0
 
@@ -27,38 +27,38 @@ public final class UndoManager {
   public private(set) var isUndoing = false
   /// Whether ``redo()`` is running.
   public private(set) var isRedoing = false
-  /// Whether what is registered in one event, outside of groups, makes a group; true unless set. Otherwise each
-  /// registration outside of groups is one.
+  /// Whether the registrations of one event, outside of groups, make one group; true by default. Otherwise each registration
+  /// outside of groups makes a group of its own.
   public var groupsByEvent = true {
     didSet { if !groupsByEvent { endEvent() } }
   }
-  /// How many groups can be undone at most, 0 for no limit. The oldest ones beyond that are forgotten.
+  /// The greatest number of groups that can be undone, 0 for no limit. Older groups are forgotten.
   public var levelsOfUndo: Int {
     didSet { trim() }
   }
 
-  /// Nothing to undo yet.
+  /// An undo manager without groups.
   public init(levelsOfUndo: Int = 0) { self.levelsOfUndo = levelsOfUndo }
 
   // MARK: Undoing
 
-  /// Whether there is something to undo, in a group that is still open, too.
+  /// Whether there is something to undo, including in a group that is still open.
   public var canUndo: Bool {
     !undoStack.isEmpty || implicit?.isEmpty == false || open.contains { !$0.isEmpty }
   }
   /// Whether there is a group to redo.
   public var canRedo: Bool { !redoStack.isEmpty }
 
-  /// Takes the last group back, after ending the one that is open. Nothing happens while several are open, one in another,
-  /// or within an undo or redo.
+  /// Takes the last group back, after ending the open one. Does nothing while several nested groups are open, or within an
+  /// undo or redo.
   public func undo() {
     guard !isUndoing, !isRedoing, open.count <= 1 else { return }
     if open.count == 1 { endUndoGrouping() }
     undoNestedGroup()
   }
 
-  /// Takes the last group back that has been ended: inside the group that is open, if one is. Nothing happens when
-  /// something was registered after that, or within an undo or redo.
+  /// Takes back the group that was ended last, inside the open group if there is one. Does nothing when something was
+  /// registered after it, or within an undo or redo.
   ///
   /// Source: `undoNestedGroup()` of Foundation.
   public func undoNestedGroup() {
@@ -81,8 +81,8 @@ public final class UndoManager {
     tell(Self.didUndoChangeNotification)
   }
 
-  /// Does again what was undone last; what takes it back is a group, inside the one that is open, if one is. Nothing
-  /// happens within an undo or redo.
+  /// Redoes the group that was undone last. The actions that take it back make a group, inside the open group if there is one.
+  /// Does nothing within an undo or redo.
   public func redo() {
     guard !isUndoing, !isRedoing else { return }
     flush()
@@ -97,7 +97,7 @@ public final class UndoManager {
     tell(Self.didRedoChangeNotification)
   }
 
-  /// Runs a group's actions, the last first, and returns what they registered.
+  /// Runs a group's actions, the last first, and returns the actions that they registered.
   private func run(_ group: UndoGroup) -> UndoGroup {
     let outside = open
     open = []
@@ -114,31 +114,31 @@ public final class UndoManager {
 
   // MARK: Registering
 
-  /// Whether what is registered can be undone.
+  /// Whether registrations are accepted.
   public var isUndoRegistrationEnabled: Bool { disabled == 0 }
 
-  /// Registers no more, until ``enableUndoRegistration()`` has been called as often.
+  /// Ignores registrations until ``enableUndoRegistration()`` has been called as often.
   public func disableUndoRegistration() {
     flush()
     disabled += 1
   }
 
-  /// Registers again what is done from now on.
+  /// Accepts registrations again.
   public func enableUndoRegistration() {
     guard disabled > 0 else { return }
     flush()
     disabled -= 1
   }
 
-  /// Registers how to take something back. What `handler` registers itself is what redoes it. The target isn't kept: once
-  /// it is gone there is nothing to take back.
+  /// Registers how to take a change back. The actions that `handler` registers redo it. The target is held weakly: once it is
+  /// gone, there is nothing to take back.
   public func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
     register(target) { [weak target] in
       if let target { handler(target) }
     }
   }
 
-  /// Forgets everything that could be undone or redone. Groups that are open stay so.
+  /// Forgets everything that could be undone or redone. Open groups stay open.
   public func removeAllActions() {
     undoStack = []
     redoStack = []
@@ -146,7 +146,7 @@ public final class UndoManager {
     open = open.map { _ in UndoGroup() }
   }
 
-  /// Forgets what was registered with a target; a context registers with itself.
+  /// Forgets the actions registered with a target. A context registers its changes with itself.
   ///
   /// Source: `removeAllActions(withTarget:)` of Foundation.
   public func removeAllActions(withTarget target: AnyObject) {
@@ -172,10 +172,10 @@ public final class UndoManager {
 
   // MARK: Groups
 
-  /// How many groups are open that ``beginUndoGrouping()`` began.
+  /// The number of open groups that ``beginUndoGrouping()`` began.
   public var groupingLevel: Int { open.count }
 
-  /// Begins a group, which everything up to ``endUndoGrouping()`` belongs to, inside the one that is open, if one is.
+  /// Begins a group that lasts until ``endUndoGrouping()``, inside the open group if there is one.
   public func beginUndoGrouping() {
     flush()
     endEvent()
@@ -198,7 +198,7 @@ public final class UndoManager {
     if let group = open.popLast() { close(group) }
   }
 
-  /// Closes the group of an event, unless an undo goes on.
+  /// Closes the group of an event, unless an undo or redo is running.
   func endEvent() {
     guard !isUndoing, !isRedoing, let group = implicit else { return }
     tell(Self.willCloseUndoGroupNotification)
@@ -207,7 +207,7 @@ public final class UndoManager {
     tell(Self.didCloseUndoGroupNotification)
   }
 
-  /// Puts a group where it belongs: into the one around it, or where it can be undone.
+  /// Adds a group to the one around it, or to those that can be undone.
   private func close(_ group: UndoGroup) {
     if group.isEmpty { return }
     if let around = open.indices.last { return open[around].append(group) }
@@ -226,9 +226,65 @@ public final class UndoManager {
   // MARK: Contexts
 
   func follow(_ source: AnyObject, flush: @escaping () -> Void) { flushes[ObjectIdentifier(source)] = flush }
-  func leave(_ source: AnyObject) { flushes[ObjectIdentifier(source)] = nil }
+  func unfollow(_ source: AnyObject) { flushes[ObjectIdentifier(source)] = nil }
 
   private func flush() { for flush in flushes.values { flush() } }
 
   private func tell(_ name: Notification.Name) { NotificationCenter.default.post(name: name, object: self) }
+
+  // MARK: Names
+
+  /// The name of the group that would be undone; empty without a name.
+  public var undoActionName: String { lastGroup?.name ?? "" }
+  /// The name of the group that would be redone; empty without a name.
+  public var redoActionName: String { redoStack.last?.name ?? "" }
+  /// The title of a menu item for undo: "Undo Typing".
+  public var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
+  /// The title of a menu item for redo: "Redo Typing".
+  public var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
+
+  /// "Undo" with a name. In English; a program in another language builds the title from the name.
+  public func undoMenuTitle(forUndoActionName name: String) -> String { name.isEmpty ? "Undo" : "Undo \(name)" }
+  /// "Redo" with a name. In English; a program in another language builds the title from the name.
+  public func redoMenuTitle(forUndoActionName name: String) -> String { name.isEmpty ? "Redo" : "Redo \(name)" }
+
+  /// Sets the name that a menu shows for the group in progress or, without one, for the last group. Empty removes the name. A
+  /// group without a name takes that of the last group in it.
+  public func setActionName(_ name: String) { change { $0.name = name } }
+
+  /// Sets whether the last group's changes may be lost without asking the user, such as a text selection.
+  public func setActionIsDiscardable(_ isDiscardable: Bool) { change { $0.isDiscardable = isDiscardable } }
+  /// Whether the group that would be undone is discardable.
+  public var undoActionIsDiscardable: Bool { lastGroup?.isDiscardable ?? false }
+  /// Whether the group that would be redone is discardable.
+  public var redoActionIsDiscardable: Bool { redoStack.last?.isDiscardable ?? false }
+
+  private var lastGroup: UndoGroup? { open.last ?? implicit ?? undoStack.last }
+
+  private func change(_ body: (inout UndoGroup) -> Void) {
+    if let innermost = open.indices.last { return body(&open[innermost]) }
+    if implicit == nil, let last = undoStack.indices.last { return body(&undoStack[last]) }
+    var group = implicit ?? UndoGroup()
+    body(&group)
+    implicit = group
+  }
+}
+
+extension UndoManager {
+  /// Posted before groups are opened and closed, undone and redone. For all of these, `object` is the manager.
+  public static let checkpointNotification = Notification.Name("NSUndoManagerCheckpointNotification")
+  /// Posted when a group has been opened.
+  public static let didOpenUndoGroupNotification = Notification.Name("NSUndoManagerDidOpenUndoGroupNotification")
+  /// Posted before a group is closed.
+  public static let willCloseUndoGroupNotification = Notification.Name("NSUndoManagerWillCloseUndoGroupNotification")
+  /// Posted when a group has been closed.
+  public static let didCloseUndoGroupNotification = Notification.Name("NSUndoManagerDidCloseUndoGroupNotification")
+  /// Posted before a group is undone.
+  public static let willUndoChangeNotification = Notification.Name("NSUndoManagerWillUndoChangeNotification")
+  /// Posted when a group has been undone.
+  public static let didUndoChangeNotification = Notification.Name("NSUndoManagerDidUndoChangeNotification")
+  /// Posted before a group is redone.
+  public static let willRedoChangeNotification = Notification.Name("NSUndoManagerWillRedoChangeNotification")
+  /// Posted when a group has been redone.
+  public static let didRedoChangeNotification = Notification.Name("NSUndoManagerDidRedoChangeNotification")
 }

@@ -212,7 +212,7 @@ struct ManyRowsTests {
     withExtendedLifetime(child) {}
     let taken = context(coordinator)
     #expect(try taken.insert(rows()))
-    taken.takeBackRows()
+    taken.removeNewRows()
     #expect(!taken.hasChanges)
     #expect(try taken.insert(rows()))
     taken.reset()

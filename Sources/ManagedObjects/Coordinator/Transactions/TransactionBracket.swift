@@ -134,7 +134,7 @@ extension TransactionBracket {
   /// Lets the contexts forget the numbers of their saves, which others will have.
   fileprivate func forgetSaves() {
     let before = before
-    for context in contexts { context.performAndWait { context.laterSaves.removeAll { $0.number > before } } }
+    for context in contexts { context.performAndWait { context.mergeQueue.forgetOwnSaves(after: before) } }
   }
 }
 
@@ -142,7 +142,7 @@ extension ManagedObjectContext {
   /// Has a save of this context announced when the transaction that it belongs to is committed.
   func keep(_ save: ContextSave) {
     persistentStoreCoordinator.keep(save, of: self)
-    if persistentStoreCoordinator.followers.areBehind(save, for: self) { laterSaves.append(LaterSave(save)) }
+    if persistentStoreCoordinator.followers.areBehind(save, for: self) { mergeQueue.noteOwnSave(save) }
   }
 
   /// Tells a save that was made earlier, with those of its objects that are known still.
@@ -152,6 +152,6 @@ extension ManagedObjectContext {
     }
     postDidSave(
       save, inserted: objects(save.insertedObjectIDs), updated: objects(save.updatedObjectIDs), deleted: [])
-    tellFollowers(save)
+    deliver(save)
   }
 }

@@ -30,13 +30,16 @@ final class KeyPathProbe {
   /// A placeholder without a context; nil if its class doesn't name its slots.
   static func object<T: ManagedObject>(
     _ type: T.Type, path: [String] = [], record: Record = Record()
-  ) -> (T, ContextHome)? {
+  ) -> (T, QueueConfinement)? {
     guard let names = ClassLayouts.names(of: type) ?? type.propertyNames else { return nil }
-    let home = ContextHome(.confinement)
-    home.probe = KeyPathProbe(names, path: path, record: record)
+    let confinement = QueueConfinement(.confinement)
+    confinement.probe = KeyPathProbe(names, path: path, record: record)
     let id = ManagedObjectID(scope: scope, number: 0)
     let values = ContiguousArray(repeating: Value.unresolved, count: names.count + 64)
-    return (type.init(ObjectPlace(home: home, id: id, values: values, state: .detached, isFault: true)), home)
+    return (
+      type.init(ObjectPlace(confinement: confinement, id: id, values: values, state: .detached, isFault: true)),
+      confinement
+    )
   }
 
   /// The placeholder for the object of a relationship.
@@ -74,8 +77,8 @@ enum KeyPathNames {
 
   private static func probed<T: ManagedObject>(_ path: AnyKeyPath, _ type: T.Type) -> [String]? {
     if let name = type.keyPathNames[path] { return name.split(separator: ".").map(String.init) }
-    guard let (object, home) = KeyPathProbe.object(type), let probe = home.probe else { return nil }
-    _ = withExtendedLifetime(home) { object[keyPath: path] }
+    guard let (object, confinement) = KeyPathProbe.object(type), let probe = confinement.probe else { return nil }
+    _ = withExtendedLifetime(confinement) { object[keyPath: path] }
     // Each property must continue the path of the one before; a key path that reads several side by side is computed.
     let touched = probe.record.touched
     for (former, next) in zip(touched, touched.dropFirst()) where next.dropLast() != former[...] { return nil }

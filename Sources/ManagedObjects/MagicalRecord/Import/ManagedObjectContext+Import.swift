@@ -21,7 +21,7 @@ extension ManagedObjectContext {
   public func importObjects(
     _ records: [ImportedValue], into entityName: String, batchSize: Int = 1000
   ) throws -> [ManagedObject] {
-    home.check()
+    confinement.check()
     return try MagicalImport(self).importRecords(records, into: entity(entityName), batchSize: batchSize)
   }
 }
@@ -33,7 +33,7 @@ extension ManagedObject {
   /// - Throws: ``MagicalImportError``, or the store's error.
   @discardableResult
   public final func importValues(from data: ImportedValue) throws -> Bool {
-    home.check()
+    confinement.check()
     guard let context = managedObjectContext else { return false }
     return try MagicalImport(context).importValues(data, into: self)
   }

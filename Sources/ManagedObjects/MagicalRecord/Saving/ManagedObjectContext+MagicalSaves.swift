@@ -115,10 +115,10 @@ extension ManagedObjectContext {
   private func saveInTurn(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
     let root = parent ?? self
     @Sendable func end(_ outcome: MagicalSaveOutcome) {
-      root.storeTurn.leave()
+      root.saveLock.unlock()
       done(outcome)
     }
-    root.storeTurn.enter {
+    root.saveLock.lock {
       self.perform {
         let outcome = earlier.followed(by: self.saveLevel(isTold: isTold))
         if case .failed = outcome { return end(outcome) }

@@ -1,0 +1,128 @@
+/// Collects what a context hasn't announced yet, and passes it to the observers of its objects.
+///
+/// ``ManagedObjectContext/processPendingChanges()`` takes the collected changes, makes an undo step of them, posts the
+/// did-change notification and informs the observers.
+final class ChangeNotifier {
+  // Touched on the context's queue only. Changes are noted for each object of an import, one access at a time.
+  @exclusivity(unchecked) private var pending = PendingChanges()
+  private var observers: [Observer] = []
+  /// Whether new objects are announced by a did-change notification. An import sets it to false, because its context has no
+  /// observers; its saves are announced all the same. A setting, so it isn't private.
+  var announcesInsertions = true
+
+  private struct Observer {
+    weak var value: (any ContextObserver)?
+  }
+
+  // MARK: Changes
+
+  /// Whether there is nothing to announce.
+  var isEmpty: Bool { pending.isEmpty }
+
+  /// Takes what has been collected, to announce it.
+  func takeChanges() -> PendingChanges {
+    defer { pending = PendingChanges() }
+    return pending
+  }
+
+  /// Drops what has been collected.
+  func removeAll() { pending = PendingChanges() }
+
+  /// The values that an object had before the first change that hasn't been announced; nil without such a change.
+  func formerValues(of object: ManagedObject) -> ContiguousArray<Value>? {
+    pending.formers.first { $0.object === object }?.values
+  }
+
+  /// Keeps what is to be announced and forgets the former values: the changes can't be undone.
+  func forgetUndoSteps() { pending.forgetUndoSteps() }
+
+  @inline(__always)
+  func noteInserted(_ object: ManagedObject) {
+    if announcesInsertions || hasObservers { pending.noteInserted(object) }
+  }
+  /// Notes an object as new that was announced before, because its deletion is undone.
+  func noteReinserted(_ object: ManagedObject) { pending.noteInserted(object) }
+  func noteUpdated(_ object: ManagedObject) { pending.noteUpdated(object) }
+  func noteDeleted(_ object: ManagedObject) { pending.noteDeleted(object) }
+  func noteUndoableDeletion(of object: ManagedObject) { pending.noteUndoableDeletion(of: object) }
+  func noteRefreshed(_ object: ManagedObject) { pending.noteRefreshed(object) }
+  func noteInvalidated(_ object: ManagedObject) { pending.noteInvalidated(object) }
+
+  // MARK: Observers
+
+  /// Whether there are observers, or were until recently.
+  var hasObservers: Bool { !observers.isEmpty }
+
+  /// Adds an observer, which is held weakly and may be released on any thread.
+  func add(_ observer: any ContextObserver) {
+    observers.removeAll { $0.value == nil }
+    observers.append(Observer(value: observer))
+  }
+
+  func willProcess(_ save: ContextSave) { for observer in observers { observer.value?.contextWillProcess(save) } }
+
+  func didProcess(_ changes: PendingChanges) {
+    for observer in observers { observer.value?.contextDidProcess(changes) }
+  }
+
+  func didReset() { for observer in observers { observer.value?.contextDidReset() } }
+}
+
+/// Follows a context's objects more closely than notifications allow: it sees the rows of a merge whose objects aren't
+/// registered, and learns when everything has been processed, even after a save that changed only IDs. Called on the
+/// context's queue.
+protocol ContextObserver: AnyObject {
+  /// Another context's save is being merged. Registered objects have the new values already.
+  /// ``contextDidProcess(_:)`` follows.
+  func contextWillProcess(_ save: ContextSave)
+  /// Changes have been processed and announced: those since the last call, often none. Objects may have got permanent IDs
+  /// since then.
+  func contextDidProcess(_ changes: PendingChanges)
+  /// The context was reset.
+  func contextDidReset()
+}
+
+/// The changes of a context since the last did-change notification.
+struct PendingChanges {
+  /// A saved or announced object as it was before its first change.
+  struct Former {
+    let object: ManagedObject
+    let state: ManagedObject.State
+    /// The values, which are shared with the object until it changes; empty for a fault.
+    let values: ContiguousArray<Value>
+  }
+
+  private(set) var inserted: ContiguousArray<ManagedObject> = []
+  /// Objects that changed, or whose unread sets did. Some were deleted later.
+  private(set) var formers: ContiguousArray<Former> = []
+  private(set) var deleted: ContiguousArray<ManagedObject> = []
+  private(set) var refreshed: ContiguousArray<ManagedObject> = []
+  /// Objects whose rows turned out to be gone from the store.
+  private(set) var invalidated: ContiguousArray<ManagedObject> = []
+  /// Objects that the program or a delete rule deleted while an undo manager records.
+  private(set) var undoableDeletions: ContiguousArray<ManagedObject> = []
+
+  var isEmpty: Bool { inserted.isEmpty && formers.isEmpty && deleted.isEmpty && refreshed.isEmpty }
+
+  /// The objects that changed.
+  var updated: ContiguousArray<ManagedObject> { ContiguousArray(formers.lazy.map(\.object)) }
+
+  fileprivate mutating func noteInserted(_ object: ManagedObject) { inserted.append(object) }
+  fileprivate mutating func noteUpdated(_ object: ManagedObject) {
+    formers.append(Former(object: object, state: object.state, values: object.isUnfilled ? [] : object.slots))
+  }
+  fileprivate mutating func noteDeleted(_ object: ManagedObject) { deleted.append(object) }
+  fileprivate mutating func noteUndoableDeletion(of object: ManagedObject) { undoableDeletions.append(object) }
+  fileprivate mutating func noteRefreshed(_ object: ManagedObject) { refreshed.append(object) }
+
+  fileprivate mutating func forgetUndoSteps() {
+    for former in formers { former.object.isChangePending = false }
+    formers.removeAll()
+    undoableDeletions.removeAll()
+  }
+
+  fileprivate mutating func noteInvalidated(_ object: ManagedObject) {
+    deleted.append(object)
+    invalidated.append(object)
+  }
+}

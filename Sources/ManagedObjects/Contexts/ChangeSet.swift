@@ -1,0 +1,175 @@
+/// The unsaved changes of one context: what it has inserted, changed and deleted, in order.
+///
+/// An object's `state` says what it is; the lists here only keep the order. An object may therefore stay in a list that its
+/// state has left: readers compare the state, and the next save or removal cleans the list up.
+final class ChangeSet {
+  // Touched on the context's queue only. The lists are appended to for each object of an import, and no access to one lasts
+  // while another begins: the compiler needn't check that at run time.
+
+  /// New objects in the order of their insertion, including those that have been deleted since.
+  @exclusivity(unchecked) private(set) var insertions: ContiguousArray<ManagedObject> = []
+  /// Changed objects in the order of their first change.
+  @exclusivity(unchecked) private(set) var updates: ContiguousArray<ManagedObject> = []
+  /// Objects to delete.
+  @exclusivity(unchecked) private(set) var deletions: ContiguousArray<ManagedObject> = []
+  /// Those of them whose delete rules haven't been applied yet.
+  private var unpropagatedDeletions: ContiguousArray<ManagedObject> = []
+  /// Rows that the next save inserts without objects.
+  private(set) var newRows: [NewRows] = []
+  /// Whether an object in ``insertions`` has been deleted again.
+  private(set) var hasVoidInsertions = false
+  /// Whether an object in ``insertions`` has relationships, which may hold temporary IDs.
+  private(set) var hasRelatedInsertions = false
+  /// The stores that new objects were assigned to, by temporary ID. Few programs assign any, so they are kept beside the
+  /// objects. An assignment goes up with its object when a child is saved. It ends when the object gets its permanent ID,
+  /// which names the store.
+  private(set) var assignments: [ManagedObjectID: PersistentStore] = [:]
+
+  /// Whether there is anything to save.
+  var isEmpty: Bool {
+    deletions.isEmpty && newRows.isEmpty && !insertions.contains { $0.state == .inserted }
+      && !updates.contains { $0.state == .updated }
+  }
+
+  /// Whether an object of the entity's hierarchy may have changed.
+  func concerns(hierarchyOf entity: EntityDescription) -> Bool {
+    let isConcerned = { (object: ManagedObject) in object.entity.rootEntity === entity.rootEntity }
+    return insertions.contains(where: isConcerned) || updates.contains(where: isConcerned)
+      || deletions.contains(where: isConcerned)
+  }
+
+  /// New and changed objects. Deleted ones may be among them.
+  var insertionsAndUpdates: ContiguousArray<ManagedObject> { insertions + updates }
+
+  // MARK: Recording
+
+  /// Makes room for more new objects.
+  func reserve(forInsertions count: Int) { insertions.reserveCapacity(insertions.count + count) }
+
+  /// Records a new object.
+  @inline(__always)
+  func insert(_ object: ManagedObject) {
+    insertions.append(object)
+    if !object.id.scope.entity.relationships.isEmpty { hasRelatedInsertions = true }
+  }
+
+  /// Records an object as new whose deletion is undone. It may still be in the list.
+  func reinsert(_ object: ManagedObject) {
+    if !hasVoidInsertions || !insertions.contains(where: { $0 === object }) { insertions.append(object) }
+    if !object.entity.relationships.isEmpty { hasRelatedInsertions = true }
+  }
+
+  /// Records an object's first change.
+  @inline(__always)
+  func update(_ object: ManagedObject) { updates.append(object) }
+
+  /// Records the deletion of a saved object.
+  func delete(_ object: ManagedObject) {
+    deletions.append(object)
+    unpropagatedDeletions.append(object)
+  }
+
+  /// Takes a deletion back.
+  func undelete(_ object: ManagedObject) {
+    deletions.removeAll { $0 === object }
+    unpropagatedDeletions.removeAll { $0 === object }
+  }
+
+  /// Takes a deletion back, and records the object as changed.
+  func undeleteAsUpdate(_ object: ManagedObject) {
+    undelete(object)
+    if !updates.contains(where: { $0 === object }) { updates.append(object) }
+  }
+
+  /// Records that a new object was deleted again.
+  func noteVoidInsertion() { hasVoidInsertions = true }
+
+  /// Records rows that have no objects.
+  func insert(_ rows: NewRows) { newRows.append(rows) }
+
+  /// Calls `apply` with each deleted object whose delete rules haven't been applied, including those that `apply` deletes.
+  /// When it returns false, that object and the following ones wait for the next call.
+  func propagateDeletions(_ apply: (ManagedObject) -> Bool) {
+    var next = 0
+    defer { unpropagatedDeletions.removeFirst(next) }
+    while next < unpropagatedDeletions.count {
+      guard apply(unpropagatedDeletions[next]) else { return }
+      next += 1
+    }
+  }
+
+  // MARK: Stores of new objects
+
+  /// Assigns a new object to a store.
+  func assign(_ id: ManagedObjectID, to store: PersistentStore) { assignments[id] = store }
+  /// Takes on a child's assignments.
+  func assign(_ more: [ManagedObjectID: PersistentStore]) { assignments.merge(more) { $1 } }
+  /// Ends an assignment.
+  func endAssignment(of id: ManagedObjectID) { if !assignments.isEmpty { assignments[id] = nil } }
+
+  // MARK: Cleaning up
+
+  /// Drops new objects that were deleted again.
+  func removeVoidInsertions() {
+    guard hasVoidInsertions else { return }
+    insertions.removeAll { $0.state != .inserted }
+    hasVoidInsertions = false
+  }
+
+  /// Drops changed objects for which `isSettled` holds.
+  func removeUpdates(where isSettled: (ManagedObject) -> Bool) { updates.removeAll(where: isSettled) }
+  /// Drops deleted objects for which `isSettled` holds.
+  func removeDeletions(where isSettled: (ManagedObject) -> Bool) { deletions.removeAll(where: isSettled) }
+  /// Drops the rows without objects.
+  func removeNewRows() { newRows = [] }
+
+  /// Marks every new and changed object as saved.
+  func settle() {
+    for object in insertions { object.settleInsertion() }
+    for object in updates where object.state == .updated { object.settleUpdate() }
+  }
+
+  /// Marks the objects of one part of the changes as saved, and drops them.
+  func settle(_ part: SaveRequest) {
+    for object in part.inserted { object.settleInsertion() }
+    for object in part.updated where object.state == .updated { object.settleUpdate() }
+    insertions.removeAll { $0.state != .inserted }
+    removeUpdates { $0.state != .updated }
+    let gone = Set(part.deleted.map(ObjectIdentifier.init))
+    removeDeletions { gone.contains(ObjectIdentifier($0)) }
+  }
+
+  /// Drops everything.
+  /// - Parameter keepsAssignments: true where an undo can bring new objects back.
+  func removeAll(keepingAssignments keepsAssignments: Bool) {
+    insertions.removeAll(keepingCapacity: true)
+    newRows = []
+    updates.removeAll(keepingCapacity: true)
+    deletions.removeAll(keepingCapacity: true)
+    unpropagatedDeletions.removeAll(keepingCapacity: true)
+    hasVoidInsertions = false
+    hasRelatedInsertions = false
+    if !keepsAssignments, !assignments.isEmpty { assignments.removeAll() }
+  }
+
+  /// Detaches every changed object from the context, which ends.
+  func detachAll() {
+    for object in insertions { object.state = .detached }
+    for object in updates { object.state = .detached }
+    for object in deletions { object.state = .detached }
+  }
+}
+
+extension ManagedObject {
+  @inline(__always)
+  fileprivate final func settleInsertion() {
+    state = .clean
+    isChangePending = false
+  }
+
+  @inline(__always)
+  fileprivate final func settleUpdate() {
+    state = .clean
+    committed = []
+  }
+}

@@ -1,0 +1,195 @@
+import Dispatch
+public import Foundation
+
+// MARK: Merging a save
+
+extension ManagedObjectContext {
+  /// Takes in what another context of the same coordinator saved: refreshes the objects registered here, and drops deleted
+  /// ones. Unsaved changes made here stay.
+  ///
+  /// To be called on this context's queue. It also takes in what a sibling saved into the common parent, and what the parent
+  /// saved into its own. It ignores its own saves, those of other coordinators, and those of its children, which it has
+  /// already.
+  /// Source: `mergeChanges(fromContextDidSave:)` of Core Data, which refreshes the objects from the store. Here they take
+  /// the values that were saved, so saves have to be merged in the order in which they were made.
+  public func mergeChanges(fromContextDidSave save: ContextSave) {
+    confinement.check()
+    guard save.coordinator === persistentStoreCoordinator, !save.isMade(by: identity), concerns(save) else { return }
+    // Waiting saves are older than this one.
+    mergeWaitingSaves()
+    mergeQueue.suspended {
+      takePromotedIDs()
+      // A merge can't be undone.
+      if undoManager != nil { processPendingChanges() }
+      fetchCache.forgetRows(of: save)
+      SaveMerger(self).merge(save)
+      notifier.willProcess(save)
+      processPendingChanges()
+      rowSource.advanceGeneration()
+      postDidMerge(save)
+      passDown(save)
+    }
+  }
+
+  /// Takes in what a did-save notification announces. See ``mergeChanges(fromContextDidSave:)-(ContextSave)``.
+  public func mergeChanges(fromContextDidSave notification: Notification) {
+    guard let save = ContextSave(notification) else { return }
+    mergeChanges(fromContextDidSave: save)
+  }
+
+  /// Whether a save changed what this context sees: the store, or a context above.
+  private func concerns(_ save: ContextSave) -> Bool {
+    guard let target = save.parentID else { return true }
+    var above = parent
+    while let context = above {
+      if target == context.identity || save.isMade(by: context.identity) { return true }
+      above = context.parent
+    }
+    return false
+  }
+
+  /// Merges changes that no context of the coordinator saved into several contexts.
+  ///
+  /// May be called from anywhere, preferably in the background. The rows of inserted and changed objects are read here, once
+  /// for all contexts. Each context takes them in on its own queue, parents before their children. Rows of objects that
+  /// aren't registered in a context aren't kept, but its fetched results controllers see them.
+  ///
+  /// Source: `mergeChanges(fromRemoteContextSave:into:)` of Core Data.
+  /// - Parameters:
+  ///   - changes: by ``NotificationKey``, objects or object IDs: arrays or sets of ``ManagedObjectID`` or of `URL`.
+  ///     Refreshed and invalidated objects count as changed. With ``NotificationKey/invalidatedAllObjects`` the contexts
+  ///     refresh all their objects. IDs of other coordinators are ignored.
+  ///   - contexts: the contexts to merge into, which may have different coordinators.
+  /// - Throws: the store's error, when the rows can't be read.
+  public static func mergeChanges(
+    fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [ManagedObjectContext]
+  ) throws {
+    let ordered = contexts.sorted { $0.depth < $1.depth }
+    if changes[NotificationKey.invalidatedAllObjects.rawValue] != nil {
+      for context in ordered {
+        let coordinator = context.persistentStoreCoordinator
+        let all = ContextSave(wholesaleOf: coordinator, Set(coordinator.model.entities.map(\.rootEntity.index)))
+        context.performAndWait { context.mergeChanges(fromContextDidSave: all) }
+      }
+      return
+    }
+    var coordinators: [ObjectIdentifier: PersistentStoreCoordinator] = [:]
+    for context in ordered {
+      coordinators[ObjectIdentifier(context.persistentStoreCoordinator)] = context.persistentStoreCoordinator
+    }
+    for coordinator in coordinators.values {
+      let save = try RemoteChanges(changes, of: coordinator).save(readFrom: coordinator)
+      for context in ordered where context.persistentStoreCoordinator === coordinator {
+        context.performAndWait { context.mergeChanges(fromContextDidSave: save) }
+      }
+    }
+  }
+
+  /// The number of contexts above this one.
+  private var depth: Int {
+    var (depth, above) = (0, parent)
+    while let context = above { (depth, above) = (depth + 1, context.parent) }
+    return depth
+  }
+}
+
+// MARK: Merging automatically
+
+extension ManagedObjectContext {
+  /// Whether the context merges by itself what others save into the coordinator. A child merges what is saved into its
+  /// parent, and what the parent saves and merges.
+  ///
+  /// Merging happens on the context's queue, some time after the save; see ``mergingInterval``. It can't be set for a
+  /// confinement context, which has no queue. Source: `automaticallyMergesChangesFromParent` of Core Data.
+  public var automaticallyMergesChangesFromParent: Bool {
+    get { (parent?.followers ?? persistentStoreCoordinator.followers).contains(self) }
+    set {
+      confinement.check()
+      precondition(queue != nil || !newValue, "a confinement context has no queue to merge on")
+      let followers = parent?.followers ?? persistentStoreCoordinator.followers
+      if newValue { followers.add(self) } else { followers.remove(self) }
+    }
+  }
+
+  /// The shortest time between two automatic merges that nothing else causes: 0.05 s for a context of the main queue, 0 for
+  /// others. Safe from any thread.
+  ///
+  /// A save is merged at once when there was none for that long. Saves that follow quickly, as those of an import do, are
+  /// merged together at the end of the interval, so that they don't keep the main queue busy. Waiting saves are merged
+  /// earlier when the context fetches, saves, or runs a ``perform(_:)-(()->Void)`` that was called after the save. Only an
+  /// object that is read on the main queue outside of one may lag behind that long. Waiting saves of one context are
+  /// announced as one save when they only insert objects that belong to no set. With 0 each save is merged by itself as soon
+  /// as the queue comes to it, as in Core Data.
+  public var mergingInterval: Duration {
+    get { mailbox.pause }
+    set { mailbox.pause = newValue }
+  }
+
+  /// Called on the context's queue after each automatic merge of other contexts' saves. It must not touch the context.
+  /// Safe to set from any thread.
+  package var didMergeSaves: (@Sendable (SaveMerge) -> Void)? {
+    get { mailbox.listener }
+    set { mailbox.listener = newValue }
+  }
+
+  /// Has a save merged later, on the context's queue.
+  func enqueue(_ save: ContextSave) {
+    guard !save.isMade(by: identity) else { return }
+    // One piece of work merges everything that waits, so a busy context isn't called once per save.
+    if let pause = mailbox.put(save) { scheduleMerge(after: pause) }
+  }
+
+  /// Has the waiting saves merged, unless they have been by then.
+  private func scheduleMerge(after pause: Duration) {
+    // Running on the context's queue merges what waits. A program that runs its main loop within a save is asked again.
+    guard pause > .zero else {
+      return perform { if !self.mailbox.isEmpty { self.scheduleMerge(after: .milliseconds(10)) } }
+    }
+    let (seconds, attoseconds) = pause.components
+    // No clock counts longer than a few centuries.
+    let nanoseconds = min(seconds, 1_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
+    let time = DispatchTimeInterval.nanoseconds(Int(nanoseconds))
+    DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + time) { [weak self] in
+      if let self, !mailbox.isEmpty { scheduleMerge(after: .zero) }
+    }
+  }
+
+  /// Merges the saves that wait, unless the context is saving or merging: they are merged before the context next does
+  /// anything for its program.
+  @inline(__always)
+  func mergeWaitingSaves() {
+    if mergeQueue.isReady { mergeReadySaves() }
+  }
+
+  private func mergeReadySaves() {
+    mergeQueue.suspended {
+      let (waiting, merged) = mailbox.takeAll()
+      let saves = SaveMailbox.Batch(waiting)
+      for save in saves.content {
+        mergeChanges(fromContextDidSave: mergeQueue.withoutOverwrittenRows(save, in: self))
+      }
+      merged?()
+      // Freeing thousands of rows takes longer than merging them, and the main queue has other work.
+      DispatchQueue.global(qos: .utility).async { saves.free() }
+    }
+  }
+
+  /// Delivers a save of this context to the contexts that merge by themselves.
+  func deliver(_ save: ContextSave) {
+    if let parent {
+      if !mailbox.isEmpty { mergeQueue.noteOwnSave(save) }
+      if !parent.followers.isEmpty { parent.perform { parent.passDown(save) } }
+    } else if save.number > 0 {
+      if !persistentStoreCoordinator.followers.isEmpty { save.listIDs() }
+      if persistentStoreCoordinator.followers.deliver(save, by: self) { mergeQueue.noteOwnSave(save) }
+    }
+    passDown(save)
+  }
+
+  /// Delivers a save to the children that this context has made or merged.
+  private func passDown(_ save: ContextSave) {
+    if !followers.isEmpty { followers.deliver(save.seen(by: self)) }
+  }
+
+  private var mailbox: SaveMailbox { mergeQueue.mailbox }
+}

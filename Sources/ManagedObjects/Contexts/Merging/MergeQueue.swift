@@ -1,0 +1,140 @@
+import Dispatch
+import Synchronization
+
+/// Decides when a context merges the saves of others that wait in its mailbox, and what of them its own later saves have
+/// overwritten.
+final class MergeQueue {
+  /// The saves that wait. Safe from any thread; the rest is touched on the context's queue only.
+  let mailbox = SaveMailbox()
+  /// Whether the context saves or merges: what waits is merged before the context next does anything for its program.
+  private var isSuspended = false
+  /// Saves of the context's own while it has yet to merge some that precede them.
+  private var ownSaves: [PendingSave] = []
+
+  /// Whether saves wait and may be merged now.
+  @inline(__always)
+  var isReady: Bool { !mailbox.isEmpty && !isSuspended }
+
+  /// Runs `body` without merges in between.
+  func suspended<T>(_ body: () throws -> T) rethrows -> T {
+    let wasSuspended = isSuspended
+    isSuspended = true
+    defer { isSuspended = wasSuspended }
+    return try body()
+  }
+
+  /// Remembers a save of the context's own that others precede.
+  func noteOwnSave(_ save: ContextSave) { ownSaves.append(PendingSave(save)) }
+
+  /// Forgets own saves with higher numbers, which other saves will get.
+  func forgetOwnSaves(after number: Int64) { ownSaves.removeAll { $0.number > number } }
+
+  /// Another context's save without the rows that the context has saved later.
+  func withoutOverwrittenRows(_ save: ContextSave, in context: ManagedObjectContext) -> ContextSave {
+    if ownSaves.isEmpty { return save }
+    ownSaves.removeAll { $0.number < save.number }
+    return ownSaves.reduce(save) { $0.seen(by: context, before: $1) }
+  }
+}
+
+/// A save of a context, from the time it is made until the saves that precede it are merged.
+///
+/// A context that saves may have yet to merge earlier saves of others: one that arrived while it was saving waits, or hasn't
+/// been delivered. Merged afterwards, it would bring back what has been overwritten. So the context remembers the rows of
+/// its own save until everything that precedes it is merged; they are as it saved them. The store has made sure that the
+/// context knew what the others wrote into those rows, except for the sets of many-to-many relationships, which are merged
+/// all the same.
+struct PendingSave {
+  let number: Int64
+  /// The rows that it wrote.
+  let rows: Set<ManagedObjectID>
+  /// The rows whose derived attributes it changed.
+  let refreshed: Set<ManagedObjectID>
+
+  init(_ save: ContextSave) {
+    number = save.number
+    rows = Set(save.insertedObjectIDs).union(save.updatedObjectIDs).union(save.deletedObjectIDs)
+    refreshed = Set(save.refreshedObjectIDs)
+  }
+}
+
+/// One automatic merge of waiting saves, for measurements.
+package struct SaveMerge: Sendable {
+  /// The number of saves that were merged together.
+  package let saveCount: Int
+  /// The time from the arrival of the oldest of them to the end of the merge.
+  package let lag: Duration
+}
+
+/// Saves that wait until one context merges them. Safe from any thread.
+final class SaveMailbox: Sendable {
+  /// Merged saves, whose memory is freed on another thread than the one that merged them.
+  final class Batch: @unchecked Sendable {
+    // Sendable: the merging thread reads it, then hands it over once and doesn't touch it again.
+    private(set) var content: [ContextSave]
+    init(_ content: [ContextSave]) { self.content = content }
+    func free() { content = [] }
+  }
+
+  private struct State {
+    var saves: [ContextSave] = []
+    var pause = Duration.zero
+    /// Called after each merge.
+    var listener: (@Sendable (SaveMerge) -> Void)?
+    /// When the oldest of the saves arrived; known only while there is a listener.
+    var waitingSince: ContinuousClock.Instant?
+    /// How many saves wait. Several of them may be one element of `saves`.
+    var count = 0
+    /// When saves were last taken out.
+    var lastTime: ContinuousClock.Instant?
+  }
+
+  private let state = Mutex(State())
+  private let isWaiting = Atomic(false)
+
+  /// The longest time that a save waits when it arrives right after others were taken out.
+  var pause: Duration {
+    get { state.withLock(\.pause) }
+    set { state.withLock { $0.pause = newValue } }
+  }
+
+  /// Called after each merge of waiting saves; see ``ManagedObjectContext/didMergeSaves``.
+  var listener: (@Sendable (SaveMerge) -> Void)? {
+    get { state.withLock(\.listener) }
+    set { state.withLock { $0.listener = newValue } }
+  }
+
+  /// Adds a save. Returns when a merge should be scheduled; nil when one has been scheduled already.
+  func put(_ save: ContextSave) -> Duration? {
+    state.withLock { state in
+      let isScheduled = !state.saves.isEmpty
+      state.count += 1
+      if !isScheduled, state.listener != nil { state.waitingSince = .now }
+      if state.pause == .zero || state.saves.last?.canAppend(save) != true {
+        state.saves.append(save)
+      } else {
+        state.saves[state.saves.count - 1].append(save)
+      }
+      isWaiting.store(true, ordering: .releasing)
+      if isScheduled { return nil }
+      guard state.pause > .zero, let last = state.lastTime else { return .zero }
+      return max(.zero, state.pause - last.duration(to: .now))
+    }
+  }
+
+  /// Whether nothing waits.
+  @inline(__always)
+  var isEmpty: Bool { !isWaiting.load(ordering: .acquiring) }
+
+  /// Takes out all saves in the order of their arrival. `merged` is to be called once they are merged.
+  func takeAll() -> (saves: [ContextSave], merged: (@Sendable () -> Void)?) {
+    state.withLock { state in
+      defer { (state.saves, state.waitingSince, state.count) = ([], nil, 0) }
+      isWaiting.store(false, ordering: .relaxed)
+      if !state.saves.isEmpty, state.pause > .zero { state.lastTime = .now }
+      guard let listener = state.listener, let since = state.waitingSince else { return (state.saves, nil) }
+      let count = state.count
+      return (state.saves, { listener(SaveMerge(saveCount: count, lag: since.duration(to: .now))) })
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/// Where a context reads and writes: its coordinator or parent, or the query generation that it is pinned to. It also keeps
+/// the error of a read whose caller couldn't throw.
+final class ContextSource {
+  // Touched on the context's queue only.
+
+  /// The source in use.
+  private(set) var current: any ObjectSource
+  /// The state of the stores that the context is pinned to; nil while it reads whatever they hold.
+  private(set) var generation: QueryGenerationToken?
+  private let coordinator: PersistentStoreCoordinator
+  /// The coordinator or the parent.
+  private let unpinned: any ObjectSource
+  private var deferredError: (any Error)?
+
+  init(_ source: any ObjectSource, coordinator: PersistentStoreCoordinator) {
+    current = source
+    unpinned = source
+    self.coordinator = coordinator
+  }
+
+  // MARK: Query generations
+
+  /// Where the latest rows are, even for a pinned context: a save has to compare with them.
+  var latest: any ObjectSource { generation == nil ? current : coordinator }
+
+  /// Pins the context to a state of the stores; nil unpins it.
+  func pin(to token: QueryGenerationToken?) {
+    generation = token
+    if let token {
+      current = GenerationSource(token: token, coordinator: coordinator)
+    } else {
+      current = unpinned
+    }
+  }
+
+  /// Moves a pinned context to the current state of the stores.
+  func advanceGeneration() {
+    if generation != nil { pin(to: QueryGenerationToken(coordinator)) }
+  }
+
+  // MARK: Reading
+
+  /// Runs a read during which any other read fails, because the store is delivering its rows one by one.
+  func readExclusively(_ body: (any ObjectSource) throws -> Void) rethrows {
+    let source = current
+    current = SourceInUse()
+    defer { current = source }
+    try body(source)
+  }
+
+  /// Runs a read whose caller can't throw. Its error is thrown by the next call that can.
+  func reading<T>(_ body: () throws -> T) -> T? {
+    do {
+      return try body()
+    } catch {
+      deferredError = error
+      return nil
+    }
+  }
+
+  /// Keeps an error for the next call that can throw.
+  func deferError(_ error: any Error) { deferredError = error }
+
+  /// Throws the error of an earlier read.
+  @inline(__always)
+  func throwDeferredError() throws {
+    guard let error = deferredError else { return }
+    deferredError = nil
+    throw error
+  }
+
+  /// Forgets the error of an earlier read.
+  func forgetDeferredError() { deferredError = nil }
+}
+
+/// Replaces a context's source while a fetch delivers its rows one by one and each becomes an object.
+private struct SourceInUse: ObjectSource {
+  private var error: FetchRequestError { .readWhileMaking }
+
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { throw error }
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { throw error }
+  func count(_ fetch: StoreFetch) throws -> Int { throw error }
+  func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] { throw error }
+  func rows(with ids: [ManagedObjectID]) throws -> [StoreRow] { throw error }
+  func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value { throw error }
+  func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow] {
+    throw error
+  }
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult { throw error }
+  func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
+    throw error
+  }
+}

@@ -1,0 +1,211 @@
+/// The objects of one context by their IDs: one object per row.
+///
+/// An object stays registered while something else holds it too. Objects that only the registry holds are released whenever
+/// the number of objects has doubled, so a context that only fetches doesn't grow. The latest objects wait in a list and are
+/// hashed at the first look-up: an import that inserts and resets never pays for a table that it doesn't read.
+final class ObjectRegistry {
+  // Touched on the context's queue only, for each object of an import, and no access lasts while another begins: the
+  // compiler needn't check that at run time.
+  @exclusivity(unchecked) private var byID = ObjectTable()
+  @exclusivity(unchecked) private var latest: ContiguousArray<ManagedObject> = []
+  @exclusivity(unchecked) private var limit = ObjectRegistry.smallestLimit
+  /// The permanent IDs of objects that may still be asked for by a temporary one.
+  private var permanentIDs = PermanentIDs()
+  /// Whether objects that only the registry holds are kept, too. A setting, so it isn't private.
+  var retainsObjects = false
+
+  private static let smallestLimit = 2048
+
+  /// The number of registered objects.
+  var count: Int { byID.count + latest.count }
+
+  /// Every registered object.
+  var objects: [ManagedObject] { byID.all + Array(latest) }
+
+  /// The objects for which `isWanted` holds.
+  func objects(_ isWanted: (ManagedObject) -> Bool) -> [ManagedObject] {
+    var found = latest.filter(isWanted).map { $0 }
+    byID.forEach { if isWanted($0) { found.append($0) } }
+    return found
+  }
+
+  // MARK: Registering
+
+  /// Registers an object whose ID isn't registered yet.
+  func add(_ object: ManagedObject) {
+    // The context's changes hold unsaved objects anyway; only objects that were read can be released.
+    if count >= limit, object.state == .clean, !retainsObjects { releaseUnheld() }
+    latest.append(object)
+  }
+
+  /// Makes room for objects that are about to be read, so that ``addRead(_:)`` needn't look for some to release each time.
+  func prepare(for more: Int) {
+    if count >= limit, !retainsObjects { releaseUnheld() }
+    latest.reserveCapacity(latest.count + more)
+  }
+
+  /// Makes room for more objects.
+  func reserve(_ more: Int) {
+    if more > latest.count { latest.reserveCapacity(latest.count + more) }
+  }
+
+  /// Registers an object that was read, after ``prepare(for:)``.
+  @inline(__always)
+  func addRead(_ object: ManagedObject) { latest.append(object) }
+
+  // MARK: Looking up
+
+  /// The object with that ID.
+  func object(with id: ManagedObjectID) -> ManagedObject? {
+    if !latest.isEmpty { index() }
+    return byID.object(with: id)
+  }
+
+  /// The object with that ID or, for a temporary ID, with the permanent one that replaced it.
+  func objectOrSuccessor(with id: ManagedObjectID) -> ManagedObject? {
+    if let object = object(with: id) { return object }
+    return permanentIDs[id].flatMap { object(with: $0) }
+  }
+
+  /// The object with that ID, and whether only this registry holds it.
+  func objectAlone(with id: ManagedObjectID) -> (object: ManagedObject, isAlone: Bool)? {
+    if !latest.isEmpty { index() }
+    return byID.objectAlone(with: id)
+  }
+
+  // MARK: IDs
+
+  /// The permanent ID that replaced a temporary one; any other ID as it is.
+  func currentID(_ id: ManagedObjectID) -> ManagedObjectID { permanentIDs[id] ?? id }
+
+  /// The permanent ID that replaced a temporary one; nil for any other ID.
+  func permanentID(for id: ManagedObjectID) -> ManagedObjectID? { permanentIDs[id] }
+
+  /// Remembers which permanent ID replaced a temporary one.
+  func note(_ permanent: ManagedObjectID, for temporary: ManagedObjectID) { permanentIDs[temporary] = permanent }
+
+  /// Remembers which permanent IDs replaced temporary ones.
+  func note(_ ids: PermanentIDs) { permanentIDs.add(ids) }
+
+  /// Gives an object its new ID.
+  func rename(_ object: ManagedObject, to id: ManagedObjectID) {
+    if object.isIndexed {
+      byID.remove(object.id)
+      object.id = id
+      object.isIndexed = false
+      latest.append(object)
+    } else {
+      object.id = id
+    }
+  }
+
+  /// Gives objects with temporary IDs their permanent ones, and remembers these. Returns whether any of the objects is
+  /// registered.
+  func promote(_ ids: PermanentIDs, _ temporaryScope: (EntityDescription) -> IDScope) -> Bool {
+    permanentIDs.add(ids)
+    var isAnyKnown = false
+    if latest.count <= 4 * ids.count {
+      // Looking at each of the latest is quicker than hashing them.
+      for object in latest where object.id.isTemporaryID {
+        guard let id = ids[object.id] else { continue }
+        object.id = id
+        isAnyKnown = true
+      }
+    } else {
+      index()
+    }
+    guard byID.count > 0 else { return isAnyKnown }
+    ids.forEach { number, id in
+      let temporary = ManagedObjectID(scope: temporaryScope(id.scope.entity), number: number)
+      guard let object = byID.object(with: temporary) else { return }
+      rename(object, to: id)
+      isAnyKnown = true
+    }
+    return isAnyKnown
+  }
+
+  // MARK: Releasing
+
+  /// Removes an object.
+  func remove(_ object: ManagedObject) {
+    if !latest.isEmpty { index() }
+    byID.remove(object.id)
+    object.isIndexed = false
+  }
+
+  /// Removes every object and detaches it from the context. Returns them.
+  func detachAll() -> DetachedObjects {
+    latest.forEachUncounted { $0.state = .detached }
+    byID.forEach { $0.state = .detached }
+    defer {
+      byID = ObjectTable()
+      latest = []
+      limit = Self.smallestLimit
+      permanentIDs = PermanentIDs()
+    }
+    return DetachedObjects(latest, byID)
+  }
+
+  private func index() {
+    byID.reserve(latest.count)
+    for object in latest {
+      object.isIndexed = true
+      byID.insert(object)
+    }
+    latest.removeAll(keepingCapacity: latest.count < 4096)
+  }
+
+  /// When there are many objects, detaches the saved ones that only the registry holds: what passes through a context on its
+  /// way up isn't kept. Returns them.
+  func trim() -> DetachedObjects {
+    guard count >= limit, !retainsObjects else { return DetachedObjects([]) }
+    var dropped: ContiguousArray<ManagedObject> = []
+    // The latest aren't in the table yet, and most of them needn't be.
+    var kept: ContiguousArray<ManagedObject> = []
+    for place in latest.indices {
+      let isAlone = isKnownUniquelyReferenced(&latest[place])
+      let object = latest[place]
+      guard isAlone, object.isForgettable else {
+        kept.append(object)
+        continue
+      }
+      // A weak reference may still reach it for a moment.
+      object.state = .detached
+      dropped.append(object)
+    }
+    latest = kept
+    if count >= limit { releaseUnheld() }
+    return DetachedObjects(dropped)
+  }
+
+  private func releaseUnheld() {
+    index()
+    byID.removeUnheld()
+    limit = max(Self.smallestLimit, byID.count * 2)
+  }
+}
+
+/// Objects without a context, which may be released on any thread.
+package final class DetachedObjects: @unchecked Sendable {
+  // Sendable: nothing reads or writes the objects any more, only their memory is freed.
+  private let objects: ContiguousArray<ManagedObject>
+  private let table: ObjectTable
+
+  init(_ objects: ContiguousArray<ManagedObject>, _ table: ObjectTable = ObjectTable()) {
+    self.objects = objects
+    self.table = table
+  }
+
+  /// The number of objects.
+  var count: Int { objects.count + table.count }
+}
+
+extension ContiguousArray where Element == ManagedObject {
+  /// Calls `body` with each object, without counting references, which would cost as much as the work itself. `body` must
+  /// neither keep the object nor change the array.
+  func forEachUncounted(_ body: (ManagedObject) -> Void) {
+    withUnsafeBytes { bytes in
+      for object in bytes.bindMemory(to: Unmanaged<ManagedObject>.self) { object._withUnsafeGuaranteedRef(body) }
+    }
+  }
+}

@@ -1,0 +1,324 @@
+public import Foundation
+import Synchronization
+
+/// The rows that one save wrote: the typed form of the did-save notification. It can cross to other contexts' queues.
+///
+/// ```swift
+/// NotificationCenter.default.addObserver(
+///   forName: ManagedObjectContext.didSaveObjectsNotification, object: nil, queue: nil
+/// ) { note in
+///   guard let save = ContextSave(note) else { return }
+///   main.perform { main.mergeChanges(fromContextDidSave: save) }
+/// }
+/// ```
+public struct ContextSave: Sendable {
+  /// Where the changes come from, which decides what is known of their rows.
+  private enum Origin: Sendable {
+    /// A context saved: to the store, or into its parent. The rows are known as they were and as they are.
+    case context(ContextIdentity, parent: ContextIdentity?)
+    /// Another process or a batch request changed the store. The rows were read afterwards; their former values are unknown.
+    case remote
+    /// Whole hierarchies may have changed, known by the indexes of their root entities. No rows are listed. Every context
+    /// that merges it reads again, including the one that saved, which may have merged earlier saves of others since.
+    case wholesale(roots: Set<Int>)
+  }
+
+  /// The name of the context that saved.
+  public let contextName: String?
+  /// Who made the changes: the transaction author of the context that saved.
+  public let transactionAuthor: String?
+  let coordinator: PersistentStoreCoordinator
+  private let origin: Origin
+  /// The new rows that were objects; the others are in ``savedRows``.
+  private var insertedObjects: [StoreRow] = []
+  private var savedRows: [SavedRows] = []
+  package private(set) var updated: [StoreChanges.Update] = []
+  package private(set) var deleted: [StoreRow] = []
+  /// Derived attributes that the store changed in rows that the save didn't write.
+  package private(set) var refreshed: [StoreWriteResult.Refresh] = []
+  /// The save's number among those of the coordinator, or among those that a parent has delivered to its children. For a
+  /// save into a parent, the number that the parent delivered last. Assigned when the save is delivered, so it isn't private.
+  var number: Int64 = 0
+  /// Whether an inserted row may belong to another object's set. Worked out where the save is made, so that the main queue
+  /// needn't look at each row.
+  let joinsSets: Bool
+  private var idLists = IDLists()
+
+  /// The save of a context.
+  init(
+    context: ManagedObjectContext, _ changes: StoreChanges, _ refreshed: [StoreWriteResult.Refresh] = [],
+    _ savedRows: [SavedRows] = []
+  ) {
+    contextName = context.name
+    transactionAuthor = context.transactionAuthor
+    coordinator = context.persistentStoreCoordinator
+    origin = .context(context.identity, parent: context.parent?.identity)
+    insertedObjects = changes.inserted
+    self.savedRows = savedRows
+    updated = changes.updated
+    deleted = changes.deleted
+    self.refreshed = refreshed
+    joinsSets =
+      changes.inserted.contains { $0.id.scope.entity.joinsSets } || savedRows.contains { $0.joinsSets }
+  }
+
+  /// Changes that no context of the coordinator saved, with the rows as they are now.
+  init(
+    remoteChangesOf coordinator: PersistentStoreCoordinator, inserted: [StoreRow], updated: [StoreRow],
+    deleted: [ManagedObjectID]
+  ) {
+    contextName = nil
+    transactionAuthor = nil
+    self.coordinator = coordinator
+    origin = .remote
+    insertedObjects = inserted
+    self.updated = updated.map { .init(id: $0.id, values: $0.values, committed: []) }
+    self.deleted = deleted.map { StoreRow(id: $0, values: []) }
+    joinsSets = inserted.contains { $0.id.scope.entity.joinsSets }
+  }
+
+  /// Changes to whole hierarchies whose rows aren't listed.
+  init(wholesaleOf coordinator: PersistentStoreCoordinator, _ roots: Set<Int>, by context: ManagedObjectContext? = nil)
+  {
+    contextName = context?.name
+    transactionAuthor = context?.transactionAuthor
+    self.coordinator = coordinator
+    origin = .wholesale(roots: roots)
+    joinsSets = false
+  }
+
+  /// Whether a context made this save. Nobody made a remote or a wholesale one.
+  func isMade(by context: ContextIdentity) -> Bool {
+    if case .context(context, _) = origin { return true }
+    return false
+  }
+
+  /// Whether the save reached the store.
+  var isToStore: Bool { parentID == nil }
+
+  /// The context that the save went into; nil for one that reached the store.
+  var parentID: ContextIdentity? {
+    if case .context(_, let parent) = origin { return parent }
+    return nil
+  }
+
+  /// Whether the former values of the rows are unknown.
+  var isRemote: Bool {
+    switch origin {
+    case .context: return false
+    case .remote, .wholesale: return true
+    }
+  }
+
+  /// The hierarchies in which any row may have changed, by the indexes of their roots; nil where the rows are listed.
+  var changedRoots: Set<Int>? {
+    if case .wholesale(let roots) = origin { return roots }
+    return nil
+  }
+
+  /// Whether the save was too large to list its rows, as an import that is committed as a whole may be. Every object of
+  /// ``changedEntityNames`` may have been inserted, changed or deleted. Contexts that merge the save read their objects
+  /// again, and fetched results controllers fetch again. The did-save notification then has
+  /// ``ManagedObjectContext/NotificationKey/invalidatedAllObjects``.
+  public var isWholesale: Bool { changedRoots != nil }
+
+  /// The names of the entities whose objects may have changed, if the save ``isWholesale``; empty otherwise.
+  public var changedEntityNames: [String] {
+    guard let changedRoots else { return [] }
+    return coordinator.model.entities.filter { changedRoots.contains($0.rootEntity.index) }.map(\.name)
+  }
+
+  /// The number of rows that it lists.
+  var rowCount: Int {
+    savedRows.reduce(insertedObjects.count) { $0 + $1.numbers.count } + updated.count + deleted.count + refreshed.count
+  }
+
+  /// Calls `body` with each new row whose ID is of interest, with permanent IDs, in the order of insertion.
+  func forEachInserted(of isConcerned: (ManagedObjectID) -> Bool, _ body: (StoreRow) -> Void) {
+    for row in insertedObjects where isConcerned(row.id) { body(row) }
+    for saved in savedRows {
+      for row in saved.numbers.indices where isConcerned(saved.id(row)) { body(saved.row(row)) }
+    }
+  }
+
+  /// Calls `body` with each new row that may belong to another object's set.
+  func forEachInsertedMember(_ body: (StoreRow) -> Void) {
+    guard joinsSets else { return }
+    insertedObjects.forEach(body)
+    for saved in savedRows where saved.joinsSets { saved.numbers.indices.forEach { body(saved.row($0)) } }
+  }
+
+  /// Adds the hierarchies that the save may have written to.
+  func noteRoots(in roots: inout Set<Int>, _ model: ManagedObjectModel) {
+    // The save doesn't list the rows that referred to a deleted one.
+    if !deleted.isEmpty { return roots.formUnion(model.entities.map(\.rootEntity.index)) }
+    var last: EntityDescription?
+    func note(_ id: ManagedObjectID) {
+      let entity: EntityDescription = id.scope.entity
+      if entity === last { return }
+      last = entity
+      roots.insert(entity.rootEntity.index)
+    }
+    for row in insertedObjects { note(row.id) }
+    for saved in savedRows where !saved.numbers.isEmpty { note(saved.id(0)) }
+    for update in updated { note(update.id) }
+    for refresh in refreshed { note(refresh.id) }
+  }
+
+  /// The save as a context's children see it: with the context's own values where it has changed, saved or merged since.
+  func seen(by context: ManagedObjectContext) -> ContextSave {
+    var save = self
+    var hidden: [StoreRow] = []
+    save.updated = updated.compactMap { update in
+      guard let object = context.registry.object(with: update.id) else { return update }
+      if object.state == .deleted {
+        hidden.append(StoreRow(id: update.id, values: update.values))
+        return nil
+      }
+      if object.isUnfilled || object.state == .detached { return update }
+      var update = update
+      update.values.takeOverSingleValues(of: object.slots, object.entity)
+      return update
+    }
+    save.deleted += hidden
+    save.idLists = IDLists()
+    return save
+  }
+
+  /// The save as a context merges it that has saved some of its rows since: with the context's own values for those.
+  func seen(by context: ManagedObjectContext, before later: PendingSave) -> ContextSave {
+    var save = self
+    save.updated = updated.compactMap { update in
+      guard later.rows.contains(update.id) else { return update }
+      // A row that the context has released is read by its next fetch.
+      guard let object = context.registry.object(with: update.id), !object.isUnfilled else { return nil }
+      let values = object.committed.isEmpty ? object.slots : object.committed
+      var update = update
+      update.values.takeOverSingleValues(of: values, object.entity)
+      if !update.committed.isEmpty { update.committed.takeOverSingleValues(of: values, object.entity) }
+      return update
+    }
+    save.deleted.removeAll { later.rows.contains($0.id) }
+    save.refreshed.removeAll { later.rows.contains($0.id) || later.refreshed.contains($0.id) }
+    save.idLists = IDLists()
+    return save
+  }
+
+  /// The save that a did-save notification announces, with objects or with IDs; nil for any other notification.
+  public init?(_ notification: Notification) {
+    guard let save = notification.userInfo?[ManagedObjectContext.saveKey] as? ContextSave else { return nil }
+    self = save
+  }
+
+  /// The IDs of the inserted objects, in the order of insertion.
+  public var insertedObjectIDs: [ManagedObjectID] { ids.inserted }
+  /// The IDs of the changed objects.
+  public var updatedObjectIDs: [ManagedObjectID] { ids.updated }
+  /// The IDs of the deleted objects.
+  public var deletedObjectIDs: [ManagedObjectID] { ids.deleted }
+  /// The IDs of objects of which only derived attributes changed, such as a count of objects that the save inserted.
+  public var refreshedObjectIDs: [ManagedObjectID] { refreshed.map(\.id) }
+
+  private var insertedIDs: [ManagedObjectID] {
+    var ids = insertedObjects.map { $0.id }
+    for saved in savedRows { ids.append(contentsOf: saved.numbers.indices.map { saved.id($0) }) }
+    return ids
+  }
+
+  /// Whether a later save can be merged as part of this one: both only insert, and stand in that order.
+  func canAppend(_ later: ContextSave) -> Bool {
+    func onlyInserts(_ save: ContextSave) -> Bool {
+      save.updated.isEmpty && save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets
+    }
+    guard case .context(let context, let parent) = origin, case .context(context, parent) = later.origin else {
+      return false
+    }
+    return onlyInserts(self) && onlyInserts(later) && (savedRows.isEmpty || later.insertedObjects.isEmpty)
+      && contextName == later.contextName && transactionAuthor == later.transactionAuthor
+  }
+
+  /// Appends a later save for which ``canAppend(_:)`` holds.
+  mutating func append(_ later: ContextSave) {
+    number = later.number
+    insertedObjects += later.insertedObjects
+    savedRows += later.savedRows
+    // Other holders of the save keep its lists as they are.
+    if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
+    idLists.append(later.insertedObjectIDs)
+  }
+
+  /// The IDs, in lists that the first reader makes.
+  private var ids: IDLists.Lists { idLists.lists(of: self) }
+
+  /// The user info of the notifications that carry IDs.
+  var objectIDInfo: [AnyHashable: Any] { idLists.info(of: self) }
+
+  /// Makes the lists of IDs on this thread, so that the main queue needn't.
+  func listIDs() { _ = objectIDInfo }
+
+  /// The IDs of one save, shared by its copies.
+  private final class IDLists: @unchecked Sendable {
+    // Sendable: everything mutable is read and written under the lock; what leaves it are Sendable values.
+    struct Lists {
+      var inserted: [ManagedObjectID]
+      let updated: [ManagedObjectID]
+      let deleted: [ManagedObjectID]
+    }
+
+    private let lock = Mutex(())
+    private var lists: Lists?
+    private var info: [AnyHashable: Any]?
+
+    init(like lists: Lists? = nil) { self.lists = lists }
+
+    /// Appends the IDs of objects that were inserted later.
+    func append(_ inserted: [ManagedObjectID]) {
+      lock.withLock { _ in
+        lists?.inserted += inserted
+        info = nil
+      }
+    }
+
+    func lists(of save: ContextSave) -> Lists { lock.withLock { _ in made(of: save) } }
+
+    func info(of save: ContextSave) -> [AnyHashable: Any] {
+      lock.withLock { _ in
+        if let info { return info }
+        let lists = made(of: save)
+        // The announced save has lists of its own: with these it would form a cycle that is never freed.
+        var announced = save
+        announced.idLists = IDLists(like: lists)
+        typealias Key = ManagedObjectContext.NotificationKey
+        var info: [AnyHashable: Any] = [
+          ManagedObjectContext.saveKey: announced, Key.insertedObjectIDs.rawValue: lists.inserted,
+          Key.updatedObjectIDs.rawValue: lists.updated, Key.deletedObjectIDs.rawValue: lists.deleted,
+          Key.refreshedObjectIDs.rawValue: save.refreshedObjectIDs,
+        ]
+        if save.isWholesale { info[Key.invalidatedAllObjects.rawValue] = true }
+        self.info = info
+        return info
+      }
+    }
+
+    private func made(of save: ContextSave) -> Lists {
+      if let lists { return lists }
+      let made = Lists(
+        inserted: save.insertedIDs, updated: save.updated.map { $0.id }, deleted: save.deleted.map { $0.id })
+      lists = made
+      return made
+    }
+  }
+}
+
+extension ContiguousArray where Element == Value {
+  /// Takes over another version of the same row, except for its sets.
+  fileprivate mutating func takeOverSingleValues(of values: ContiguousArray<Value>, _ entity: EntityDescription) {
+    for property in entity.properties where !property.holdsSet { self[property.slot] = values[property.slot] }
+  }
+}
+
+/// Identifies a context by a number that no other ever gets, unlike its address, which may be reused.
+struct ContextIdentity: Sendable, Hashable {
+  private static let latest = Atomic<UInt64>(0)
+  private let number = Self.latest.add(1, ordering: .relaxed).newValue
+}

@@ -1,0 +1,263 @@
+extension ManagedObjectContext {
+  /// How often ``ManagedObject/willSave()`` may change something before a save gives up: Core Data's number.
+  private static var willSaveAttempts: Int { 1000 }
+
+  /// Writes every change to the parent context or to the store, in one transaction; to several stores in one for each.
+  ///
+  /// In this order: a will-save notification, the delete rules, each object's ``ManagedObject/willSave()``, validation, the
+  /// write, each object's ``ManagedObject/didSave()``, a did-save notification. ``mergePolicy`` settles conflicts; the changes
+  /// then go the same way again, from the delete rules on. After an error all changes are still there, except for those that
+  /// one of several stores has written by then: they are saved, and announced by a notification of their own. Saving to a
+  /// store blocks until the transaction is committed, so a context of the main queue should save into a parent with a queue
+  /// of its own.
+  ///
+  /// Source: `save()` of Core Data.
+  /// - Throws: ``ManagedObjectError/validation(_:)``, ``ManagedObjectError/unsettledChanges(attempts:objectIDs:)``,
+  ///   ``ManagedObjectError/constraintConflicts(_:)``, ``ManagedObjectError/mergeConflicts(_:)``,
+  ///   ``ManagedObjectError/brokenReferences(_:)``, ``PersistentStoreError``, or the store's error.
+  public func save() throws { try save(validating: true) }
+
+  /// Saves objects that the caller has validated already, as an import does record by record.
+  package func saveValidated() throws { try save(validating: false) }
+
+  private func save(validating: Bool) throws {
+    confinement.check()
+    mergeWaitingSaves()
+    takePromotedIDs()
+    try mergeQueue.suspended {
+      try saveChanges(validating: validating)
+      // Objects that were only on their way up are freed, now that nothing else holds them. A context without children is
+      // reset after an import's save, and needn't examine its objects first.
+      if parent == nil, !children.isEmpty { free(registry.trim()) }
+    }
+  }
+
+  private func saveChanges(validating: Bool) throws {
+    try throwDeferredError()
+    guard hasChanges else {
+      processPendingChanges()
+      return
+    }
+    postWillSave()
+    var save = try prepareSave(validating: validating)
+    let result = try write(&save, validating: validating)
+    finish(&save, result)
+  }
+
+  /// Marks the written objects as saved, and announces the save.
+  private func finish(_ save: inout SaveRequest, _ result: StoreWriteResult) {
+    // The request alone holds its rows now, so they can be changed without a copy.
+    changeSet.removeNewRows()
+    save.changes.newRows = []
+    takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
+    settle(save)
+    rowSource.advanceGeneration()
+    if model.hasOwnClasses { callbacks.didSave(save.inserted, save.updated, save.deleted) }
+    for object in save.deleted { object.state = .detached }
+    if parent == nil { DeleteRules(self).removeReferences(to: Set(save.changes.deleted.map(\.id))) }
+    let refreshed = SaveMerger(self).merge(result.refreshed, into: &save.changes)
+    var announced = ContextSave(context: self, save.changes, refreshed, result.savedRows)
+    announced.number = result.number
+    fetchCache.forgetRows(of: announced)
+    if result.isInTransaction {
+      keep(announced)
+    } else {
+      postDidSave(announced, inserted: save.inserted, updated: save.updated, deleted: save.deleted)
+    }
+    if !refreshed.isEmpty { notifier.willProcess(ContextSave(context: self, StoreChanges(), refreshed)) }
+    processPendingChanges()
+    if !result.isInTransaction { deliver(announced) }
+  }
+
+  /// Marks the written objects as saved.
+  private func settle(_ save: SaveRequest) {
+    if save.isWhole {
+      changeSet.settle()
+      for object in changeSet.deletions { registry.remove(object) }
+      discardChanges()
+    } else {
+      for object in save.deleted { registry.remove(object) }
+      changeSet.settle(save)
+    }
+  }
+
+  /// Applies the delete rules, validates the changes, and collects them.
+  private func prepareSave(validating: Bool) throws -> SaveRequest {
+    DeleteRules(self).propagate()
+    if model.hasOwnClasses { try callWillSave() }
+    try throwDeferredError()
+    processPendingChanges()
+    DeleteRules(self).removeReferencesFromChanges()
+    changeSet.removeVoidInsertions()
+
+    let inserted = changeSet.insertions
+    let updated = ContiguousArray(changeSet.updates.lazy.filter { $0.state == .updated && $0.hasPersistentChanges })
+    let deleted = changeSet.deletions
+    try SaveValidation(self).validate(validating ? inserted : [], validating ? updated : [], deleted)
+    try throwDeferredError()
+
+    if readGate != nil { try giveInsertionsPermanentIDs() }
+    var changes = StoreChanges(contextName: name, transactionAuthor: transactionAuthor)
+    changes.inserted.reserveCapacity(inserted.count)
+    for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
+    changes.newRows = changeSet.newRows
+    for object in updated {
+      changes.updated.append(.init(id: object.id, values: object.slots, committed: object.committed))
+    }
+    for object in deleted { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
+    if !changeSet.assignments.isEmpty { changes.assignments = changeSet.assignments }
+    return SaveRequest(inserted: inserted, updated: updated, deleted: deleted, changes: changes)
+  }
+
+  /// Gives the saved objects their permanent IDs, here and in the announcement of the save.
+  private func takeIDs(
+    _ ids: [ManagedObjectID], of inserted: ContiguousArray<ManagedObject>, _ updated: ContiguousArray<ManagedObject>,
+    _ changes: inout StoreChanges
+  ) {
+    let mayHoldTemporaryIDs =
+      changeSet.hasRelatedInsertions || changeSet.updates.contains { !$0.entity.relationships.isEmpty }
+    let hasChildren = !children.isEmpty
+    var renamed = PermanentIDs()
+    for (index, id) in ids.enumerated() {
+      let object = inserted[index]
+      if object.id == id { continue }
+      if object.isKnownToChildren || hasChildren || undoManager != nil { registry.note(id, for: object.id) }
+      if hasChildren || mayHoldTemporaryIDs { renamed[object.id] = id }
+      registry.rename(object, to: id)
+      changes.inserted[index].id = id
+    }
+    if mayHoldTemporaryIDs, !renamed.isEmpty {
+      replaceTemporaryIDs(renamed)
+      for (index, object) in inserted.enumerated() { changes.inserted[index].values = object.slots }
+      for (index, object) in updated.enumerated() { changes.updated[index].values = object.slots }
+    }
+    if hasChildren { children.promote(renamed) }
+  }
+
+  /// Replaces temporary IDs in the relationships of changed objects.
+  func replaceTemporaryIDs(_ renamed: PermanentIDs = PermanentIDs()) {
+    replaceTemporaryIDs(renamed, in: changeSet.insertions)
+    replaceTemporaryIDs(renamed, in: changeSet.updates)
+  }
+
+  /// Replaces temporary IDs in the relationships of the objects.
+  func replaceTemporaryIDs(
+    _ renamed: PermanentIDs, in objects: some Sequence<ManagedObject>
+  ) {
+    func permanent(_ id: ManagedObjectID) -> ManagedObjectID? {
+      id.isTemporaryID ? renamed[id] ?? registry.permanentID(for: id) : nil
+    }
+    func replace(in values: inout ContiguousArray<Value>, _ relationships: [RelationshipDescription]) {
+      for relationship in relationships {
+        switch values[relationship.slot] {
+        case .object(let id): if let new = permanent(id) { values[relationship.slot] = .object(new) }
+        case .objects(let ids) where ids.contains(where: \.isTemporaryID):
+          values[relationship.slot] = values[relationship.slot].mappingIDs { permanent($0) ?? $0 }
+        case .orderedObjects(let ids) where ids.contains(where: \.isTemporaryID):
+          values[relationship.slot] = values[relationship.slot].mappingIDs { permanent($0) ?? $0 }
+        default: break
+        }
+      }
+    }
+    for object in objects where !object.entity.relationships.isEmpty {
+      replace(in: &object.slots, object.entity.relationships)
+      if !object.committed.isEmpty { replace(in: &object.committed, object.entity.relationships) }
+    }
+  }
+
+  // MARK: Writing
+
+  /// The number of writes that a save tries. Each may meet the changes of another writer, or the next constraint of a row.
+  private static var writeAttempts: Int { 8 }
+
+  /// Writes changes, and lets the merge policy settle conflicts.
+  ///
+  /// After a conflict the policy changes the objects and the save starts over from the delete rules: settling one may delete
+  /// objects, and the merge of two valid rows has to be validated, too.
+  private func write(_ save: inout SaveRequest, validating: Bool) throws -> StoreWriteResult {
+    var attempt = 1
+    while !save.changes.isEmpty {
+      do {
+        return try writing { try source.write(save.changes) }
+      } catch let error as PartialWriteError {
+        var part = save.part(error.changes)
+        finish(&part, error.result)
+        try settle(error.underlying, attempt)
+      } catch {
+        try settle(error, attempt)
+      }
+      attempt += 1
+      save = try prepareSave(validating: validating)
+    }
+    return StoreWriteResult(ids: [])
+  }
+
+  /// Lets the merge policy settle conflicts.
+  /// - Throws: any other error, and conflicts when there were too many.
+  private func settle(_ error: any Error, _ attempt: Int) throws {
+    guard attempt < Self.writeAttempts else { throw error }
+    switch error {
+    case ManagedObjectError.mergeConflicts(let conflicts):
+      try mergePolicy.resolve(optimisticLockingConflicts: conflicts, in: self)
+    case ManagedObjectError.constraintConflicts(let conflicts):
+      try mergePolicy.resolve(constraintConflicts: conflicts, in: self)
+    default: throw error
+    }
+  }
+
+  /// Calls ``ManagedObject/willSave()`` of every object that the save writes, and again of those that changed, until nothing
+  /// changes any more.
+  private func callWillSave() throws {
+    var asked: ContiguousArray<AskedObject> = []
+    var seen = (inserted: 0, updated: 0, deleted: 0)
+    for _ in 0..<Self.willSaveAttempts {
+      var next = ContiguousArray(asked.lazy.filter(\.hasChanged).map(\.object))
+      let again = Set(next.map(ObjectIdentifier.init))
+      func take(_ list: ContiguousArray<ManagedObject>, _ state: ManagedObject.State, after count: inout Int) {
+        // A refresh removes objects from the list: those that remain are asked again then.
+        for object in list[(list.count < count ? 0 : count)...] where object.entity.hasOwnClass && object.state == state
+        {
+          if again.isEmpty || !again.contains(ObjectIdentifier(object)) { next.append(object) }
+        }
+        count = list.count
+      }
+      take(changeSet.insertions, .inserted, after: &seen.inserted)
+      take(changeSet.updates, .updated, after: &seen.updated)
+      take(changeSet.deletions, .deleted, after: &seen.deleted)
+      if next.isEmpty { return }
+      if !asked.isEmpty {
+        let next = Set(next.map(ObjectIdentifier.init))
+        asked.removeAll { next.contains(ObjectIdentifier($0.object)) }
+      }
+      // Kept before any object is asked, because one object may change another.
+      for object in next { asked.append(AskedObject(object: object, slots: object.slots)) }
+      for object in next where object.hasChanges { object.willSave() }
+      DeleteRules(self).propagate()
+      try throwDeferredError()
+    }
+    throw ManagedObjectError.unsettledChanges(
+      attempts: Self.willSaveAttempts, objectIDs: asked.filter(\.hasChanged).map(\.object.id))
+  }
+
+  // MARK: Several writers
+
+  /// Runs a child's read from this context.
+  func readForChild<T: Sendable>(_ block: @Sendable () throws -> T) rethrows -> T {
+    guard let readGate, let queue, !confinement.isCurrent else { return try performAndWait(block) }
+    return try MainQueue.holding { try readGate.read(of: queue) { try run(block) } }
+  }
+
+  /// Runs the store's write, during which children may read where there is a gate.
+  private func writing<T>(_ write: () throws -> T) throws -> T {
+    guard let readGate else { return try write() }
+    return try readGate.whileOpen(write)
+  }
+}
+
+/// An object that was asked before a save, with its values before it was asked.
+private struct AskedObject {
+  let object: ManagedObject
+  let slots: ContiguousArray<Value>
+  /// Whether it is different now. Untouched values share their memory, so the comparison is quick.
+  var hasChanged: Bool { object.hasChanges && object.slots != slots }
+}
