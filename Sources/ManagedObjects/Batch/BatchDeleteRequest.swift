@@ -1,22 +1,21 @@
-/// Deletes many rows straight in the store, without objects of a context.
+/// Deletes many rows directly in the store, without objects of a context.
 ///
 /// ```swift
 /// let request = BatchDeleteRequest(fetchRequest: FetchRequest<Message>(entityName: "Message", predicate: old))
 /// try context.execute(request)
 /// ```
 ///
-/// All rows of a store are deleted in one transaction, or none. The delete rules are kept: nullify, also towards rows that
-/// nobody has read; cascade, whose rows are deleted and told of with the others; deny, which makes the request fail. It
-/// fails as well where a rule would nullify a relationship that isn't optional. What objects say on their deletion isn't
-/// asked.
+/// All rows of a store are deleted in one transaction, or none. The delete rules apply: nullify, also for rows that haven't
+/// been read; cascade, whose rows are deleted and reported with the others; deny, which makes the request fail. It also fails
+/// where a rule would nullify a relationship that isn't optional. The methods of the objects' classes aren't called.
 ///
 /// Source: Core Data's `NSBatchDeleteRequest`.
 public struct BatchDeleteRequest {
-  /// What ``ManagedObjectContext/execute(_:)-(BatchDeleteRequest)`` is to return.
+  /// The result that ``ManagedObjectContext/execute(_:)-(BatchDeleteRequest)`` returns.
   public var resultType = BatchRequestResultType.statusOnly
   /// The stores whose rows are deleted; nil, the default, for those of the fetch request.
   ///
-  /// Each store is a transaction of its own: what one has done stays done when the next one fails.
+  /// Each store has a transaction of its own, which stays committed when that of the next store fails.
   /// Source: `affectedStores` of Core Data's `NSPersistentStoreRequest`.
   public var affectedStores: [PersistentStore]?
   let target: Target
@@ -31,18 +30,18 @@ public struct BatchDeleteRequest {
     target = .fetch { try $0.bind(fetchRequest) }
   }
 
-  /// Deletes the rows with these IDs, as far as they exist. Core Data wants them all of one entity; here they needn't be.
+  /// Deletes the rows with these IDs, if they exist. In Core Data all have to be of one entity; here they needn't be.
   public init(objectIDs: [ManagedObjectID]) { target = .ids(objectIDs) }
 }
 
 extension ManagedObjectContext {
-  /// Deletes rows straight in the store. To be called on the context's queue; the context's objects and unsaved changes
-  /// aren't concerned.
+  /// Deletes rows directly in the store. To be called on the context's queue. The context's objects and unsaved changes aren't
+  /// affected.
   ///
   /// Source: `execute(_:)` of Core Data.
-  /// - Throws: ``ManagedObjectError/validation(_:)`` for deletions that are denied or would leave an object without what
-  ///   the model demands of it, ``PersistentStoreError``, or the store's error. Nothing is deleted then, of several
-  ///   stores nothing in the one that fails.
+  /// - Throws: ``ManagedObjectError/validation(_:)`` for deletions that are denied or would leave an object without a
+  ///   required value, ``PersistentStoreError``, or the store's error. Nothing is deleted then; with several stores, nothing
+  ///   in the one that fails.
   @discardableResult
   public func execute(_ request: BatchDeleteRequest) throws -> BatchDeleteResult {
     confinement.check()
@@ -63,7 +62,7 @@ extension ManagedObjectContext {
         }
         return BatchDeleteResult(request.resultType, done)
       }
-      // Which rows are of the page can't be told by one store alone.
+      // One store alone can't decide which rows are in the page.
       ids = try coordinator.ids(fetch)
     }
     ids.removeAll { $0.isTemporaryID }

@@ -1,20 +1,20 @@
-/// Deletes rows of a store with what their delete rules say, within one transaction.
+/// Deletes rows of a store and applies their delete rules, within one transaction.
 struct BatchDeletion {
   let contextName: String?
   let transactionAuthor: String?
 
-  /// Returns the rows that are gone, those asked for first.
+  /// Returns the deleted rows, the requested ones first.
   /// - Throws: ``ManagedObjectError/validation(_:)`` with every deletion that is denied.
   func run(_ ids: [ManagedObjectID], in transaction: any StoreTransaction) throws -> StoreBatchResult {
     var deleted: [StoreRow] = []
     var known: Set<ManagedObjectID> = []
     var next = ids.filter { known.insert($0).inserted }
-    // By the rows' own entities, which the IDs asked for may not name.
+    // By the rows' own entities, which the requested IDs may not name.
     while !next.isEmpty {
       let rows = try Dictionary(grouping: next, by: \.entity.rootEntity).values.flatMap {
         try transaction.rows(with: $0)
       }
-      // In the order of the IDs, whatever the store's.
+      // In the order of the IDs, not the store's.
       let places = Dictionary(next.enumerated().map { ($1, $0) }) { first, _ in first }
       deleted += rows.sorted { places[$0.id] ?? 0 < places[$1.id] ?? 0 }
       next = []
@@ -36,8 +36,8 @@ struct BatchDeletion {
     return StoreBatchResult(count: deleted.count, ids: deleted.map(\.id))
   }
 
-  /// Takes rows that note the time of their last change out of what goes: that its deletion clears a column of theirs is
-  /// none of their changes.
+  /// Clears references to deleted rows in rows that record the time of their last change. The deletion doesn't count as a
+  /// change of theirs.
   private func release(
     _ rows: [StoreRow], _ gone: Set<ManagedObjectID>, _ transaction: any StoreTransaction
   ) throws {
@@ -61,7 +61,7 @@ struct BatchDeletion {
     }
   }
 
-  /// Rows that stay may deny the deletion, or can't do without what goes.
+  /// Checks that no remaining row denies a deletion or requires a deleted row.
   private func check(
     _ rows: [StoreRow], _ gone: Set<ManagedObjectID>, _ transaction: any StoreTransaction
   ) throws {
@@ -91,7 +91,7 @@ struct BatchDeletion {
 }
 
 extension EntityDescription {
-  /// Whether rows of it, or of an entity that inherits from it, have the time of their last change.
+  /// Whether its rows, or those of an entity that inherits from it, record the time of their last change.
   fileprivate var notesChanges: Bool {
     selfAndDescendants.contains { entity in
       entity.derivations.contains { derivation in
@@ -103,7 +103,7 @@ extension EntityDescription {
 }
 
 extension RelationshipDescription {
-  /// Whether what it holds can keep a row from being deleted.
+  /// Whether its objects can keep a row from being deleted.
   fileprivate var canRefuseDeletion: Bool {
     switch deleteRule {
     case .deny: return true

@@ -1,11 +1,11 @@
-/// The rows of one chunk: those that become new rows, and stored ones into which others go.
+/// The plan for one chunk of rows: which become new rows, and which are merged into stored ones.
 struct BatchInsertPlan {
   private var rows: ContiguousArray<BatchRow> = []
   private var places: [ManagedObjectID: Int] = [:]
   private var gone: Set<Int> = []
   private var updates: [ManagedObjectID: StoreChanges.Update] = [:]
   private var updated: [ManagedObjectID] = []
-  /// Which rows have gone into a stored one.
+  /// The rows that are merged into a stored one.
   private var arrivals: [ManagedObjectID: [Int]] = [:]
 
   var count: Int { rows.count }
@@ -20,10 +20,10 @@ struct BatchInsertPlan {
     changes.updated = updated.compactMap { updates[$0] }.filter { $0.values != $0.committed }
   }
 
-  /// The stored rows into which others go.
+  /// The stored rows that others are merged into.
   var targets: [ManagedObjectID] { updated.filter { updates[$0] != nil } }
 
-  /// Takes the stored rows as they are now for what they were; those that aren't among them are gone.
+  /// Updates the stored rows to their current state. Those that are missing have been deleted.
   mutating func rebase(on rows: [StoreRow]) {
     let stored = Dictionary(rows.map { ($0.id, $0.values) }) { first, _ in first }
     for (id, update) in updates {
@@ -39,9 +39,9 @@ struct BatchInsertPlan {
     }
   }
 
-  /// Lets each row that has another's unique values go into that one, as if they had been inserted one after the other.
-  /// Returns stored rows that are to be deleted first: those whose unique values a row has taken that went into another.
-  /// - Throws: the conflicts that can't be settled: the store doesn't know what is in the way.
+  /// Merges each row that has another row's unique values into that one, as if they had been inserted one after the other.
+  /// Returns the stored rows to delete first: those whose unique values belong to a row that was merged into another.
+  /// - Throws: the conflicts that can't be settled, because the store doesn't know the row in the way.
   mutating func settle(
     _ conflicts: [ConstraintConflict], by policy: MergePolicy.MergeType
   ) throws -> [ManagedObjectID] {
@@ -67,13 +67,13 @@ struct BatchInsertPlan {
       }
       guard isFirst, !gone.contains(place) else { continue }
       guard first.id.entity === conflict.objectID.entity else {
-        // A row doesn't change its entity: one of the two goes.
+        // A row can't change its entity: one of the two is dropped.
         if rowTrumps { supersede(first.id, &superseded) } else { gone.insert(place) }
         continue
       }
       var other = first.id
       while let next = merged[other] { other = next }
-      // A row whose target makes way meets what is left in the next round.
+      // A row whose target is deleted meets the remaining ones in the next round.
       guard !superseded.contains(other) else { continue }
       merged[conflict.objectID] = other
       gone.insert(place)
@@ -94,14 +94,14 @@ struct BatchInsertPlan {
     return superseded
   }
 
-  /// Gives up a stored row whose unique values another one takes. What had gone into it stands for itself again.
+  /// Drops a stored row whose unique values another row takes. Rows that were merged into it stand alone again.
   private mutating func supersede(_ id: ManagedObjectID, _ superseded: inout [ManagedObjectID]) {
     updates[id] = nil
     gone.subtract(arrivals.removeValue(forKey: id) ?? [])
     if !superseded.contains(id) { superseded.append(id) }
   }
 
-  /// Leaves a stored row the values of a constraint that it had.
+  /// Restores the former values of a constraint in a stored row.
   private mutating func putBack(_ constraint: [String], of id: ManagedObjectID) {
     guard var update = updates[id] else { return }
     for name in constraint {

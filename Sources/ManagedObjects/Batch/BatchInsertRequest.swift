@@ -1,4 +1,4 @@
-/// Inserts many rows straight into the store, without objects of a context.
+/// Inserts many rows directly into the store, without objects of a context.
 ///
 /// ```swift
 /// let request = BatchInsertRequest(entityName: "Quake", objects: rows)
@@ -6,23 +6,23 @@
 /// try context.execute(request)
 /// ```
 ///
-/// All rows are inserted in one transaction, or none. Attributes that aren't given have the model's defaults. Validation
-/// of the model isn't asked, as in Core Data; types, attributes that aren't optional, uniqueness and references are kept.
-/// A row whose unique values are taken is treated as the context's merge policy says (a policy of one's own counts as the
-/// type that it was made with): with the object trumping, the values that are given are written into the stored row.
-/// A row can meet two stored rows, by one constraint each. It goes into the one that the entity's first constraint names;
-/// of the values of the other constraint either the other row is deleted, as its delete rules say (the object trumps, or
-/// overwrites: what SQLite's `REPLACE` does), or they stay with it (the store trumps). Under the error policy the error
-/// names both rows.
+/// All rows are inserted in one transaction, or none. Attributes that aren't given get the model's defaults. As in Core Data,
+/// the model's validation rules aren't checked; types, required attributes, uniqueness and references are. The context's merge
+/// policy decides about a row whose unique values are taken (a custom policy counts as the type that it was made with): when
+/// the object trumps, the given values are written into the stored row.
+/// A row can conflict with two stored rows, by one constraint each. It is merged into the one that the entity's first
+/// constraint names. Then either the other row is deleted, by its delete rules (the object trumps or overwrites, as SQLite's
+/// `REPLACE` does), or it keeps the values of its constraint (the store trumps). Under the error policy the error names both
+/// rows.
 ///
 /// Source: Core Data's `NSBatchInsertRequest`. Beyond that a to-one relationship can be given, as `.object` with a
 /// permanent ID, when nothing or a to-many relationship leads back.
 public struct BatchInsertRequest {
   /// The entity of the rows.
   public let entityName: String
-  /// What ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)`` is to return.
+  /// The result that ``ManagedObjectContext/execute(_:)-(BatchInsertRequest)`` returns.
   public var resultType = BatchRequestResultType.statusOnly
-  /// The store that gets the rows: of those given, the first that holds the entity; nil, the default, for the first of all.
+  /// The stores to choose from: the first that holds the entity gets the rows. nil, the default, for all stores.
   ///
   /// Source: `affectedStores` of Core Data's `NSPersistentStoreRequest`.
   public var affectedStores: [PersistentStore]?
@@ -51,7 +51,7 @@ public struct BatchInsertRequest {
   /// Inserts a row for each time that `managedObjectHandler` fills an object, until it returns true, which inserts nothing
   /// more.
   ///
-  /// The object belongs to no context and is the same one each time, emptied: it is good for setting attributes. The
+  /// The object belongs to no context, and is the same one each time, emptied. Use it to set attributes only. The
   /// handler is called on the context's queue, within the store's transaction: it must not write into the store.
   public init(entityName: String, managedObjectHandler: @escaping (ManagedObject) -> Bool) {
     self.entityName = entityName
@@ -60,8 +60,8 @@ public struct BatchInsertRequest {
 }
 
 extension ManagedObjectContext {
-  /// Inserts rows straight into the store. To be called on the context's queue; the context's objects and unsaved changes
-  /// aren't concerned.
+  /// Inserts rows directly into the store. To be called on the context's queue. The context's objects and unsaved changes
+  /// aren't affected.
   ///
   /// Source: `execute(_:)` of Core Data.
   /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)``,

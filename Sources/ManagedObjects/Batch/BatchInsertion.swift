@@ -1,4 +1,4 @@
-/// Inserts a batch's rows, some thousand at a time, within one transaction of a store.
+/// Inserts the rows of a request, some thousand at a time, within one transaction of a store.
 struct BatchInsertion {
   let policy: MergePolicy.MergeType
   let wantsIDs: Bool
@@ -6,7 +6,7 @@ struct BatchInsertion {
   let transactionAuthor: String?
 
   private static var chunk: Int { 2000 }
-  /// Rounds in which the conflicts of a chunk are settled: each may meet the next constraint of its rows.
+  /// The greatest number of rounds that settle the conflicts of a chunk. Each may meet the next constraint of its rows.
   private static var attempts: Int { 8 }
 
   func run(_ rows: BatchRows, in transaction: any StoreTransaction) throws -> StoreBatchResult {
@@ -22,7 +22,7 @@ struct BatchInsertion {
     }
   }
 
-  /// Returns the IDs of the rows that were inserted or changed, and of those that had to make way.
+  /// Returns the IDs of the rows that were inserted or changed, and of those that were deleted for them.
   private func write(
     _ plan: inout BatchInsertPlan, in transaction: any StoreTransaction
   ) throws -> (ids: [ManagedObjectID], gone: Set<ManagedObjectID>) {
@@ -42,13 +42,13 @@ struct BatchInsertion {
     }
   }
 
-  /// Deletes rows that make way, as their delete rules say. Returns the IDs of all that are gone.
+  /// Deletes rows for others, by their delete rules. Returns the IDs of all deleted rows.
   private func remove(
     _ ids: [ManagedObjectID], _ plan: inout BatchInsertPlan, in transaction: any StoreTransaction
   ) throws -> [ManagedObjectID] {
     let deletion = BatchDeletion(contextName: contextName, transactionAuthor: transactionAuthor)
     let gone = try deletion.run(ids, in: transaction).ids
-    // Delete rules may have changed the rows into which others go, or taken them along.
+    // Delete rules may have changed or deleted the rows that others are merged into.
     plan.rebase(on: try transaction.rows(with: plan.targets))
     return gone
   }

@@ -1,25 +1,25 @@
-/// What a batch request is to tell of what it did. Core Data has one such type for each kind of request:
+/// The kind of result that a batch request returns. Core Data has one such type for each kind of request:
 /// `NSBatchInsertRequestResultType`, `NSBatchUpdateRequestResultType`, `NSBatchDeleteRequestResultType`.
 public enum BatchRequestResultType: Sendable {
-  /// That it is done.
+  /// Only that it succeeded.
   case statusOnly
-  /// How many objects it concerned.
+  /// The number of objects that it affected.
   case count
-  /// Which objects it concerned.
+  /// The IDs of the objects that it affected.
   case objectIDs
 }
 
-/// What a batch request did: Core Data's `NSBatchInsertResult`, `NSBatchUpdateResult` and `NSBatchDeleteResult`, with a
-/// property for each type of result where those have one `Any`.
+/// The result of a batch request: Core Data's `NSBatchInsertResult`, `NSBatchUpdateResult` and `NSBatchDeleteResult`, with a
+/// property for each kind of result where those have one `Any`.
 ///
-/// Contexts aren't told. Whoever holds objects of the rows hands the IDs to
-/// `mergeChanges(fromRemoteContextSave:into:)`, or resets.
+/// Contexts don't learn of the changes. A program that holds objects of the rows passes the IDs to
+/// `mergeChanges(fromRemoteContextSave:into:)`, or resets the context.
 public struct BatchResult: Sendable {
-  /// What was asked for.
+  /// The requested kind of result.
   public let resultType: BatchRequestResultType
-  /// How many objects were inserted or changed, were updated, or were deleted; nil when only the status was asked for.
+  /// The number of objects that were inserted or changed, updated, or deleted; nil when only the status was requested.
   public let count: Int?
-  /// Their IDs; nil unless they were asked for.
+  /// Their IDs; nil unless they were requested.
   public let objectIDs: [ManagedObjectID]?
 
   init(_ resultType: BatchRequestResultType, _ done: StoreBatchResult) {
@@ -29,20 +29,20 @@ public struct BatchResult: Sendable {
   }
 }
 
-/// What a batch insert did.
+/// The result of a batch insert.
 public typealias BatchInsertResult = BatchResult
-/// What a batch update did.
+/// The result of a batch update.
 public typealias BatchUpdateResult = BatchResult
-/// What a batch delete did.
+/// The result of a batch delete.
 public typealias BatchDeleteResult = BatchResult
 
-/// What a batch did to the rows of one store.
+/// The rows of one store that a batch request affected.
 struct StoreBatchResult: Sendable {
   var count = 0
-  /// The rows' IDs, if somebody wants them.
+  /// The rows' IDs, if they were requested.
   var ids: [ManagedObjectID] = []
 
-  /// Takes in what it did to those of another store.
+  /// Adds the result of another store.
   mutating func add(_ other: StoreBatchResult) {
     count += other.count
     ids += other.ids

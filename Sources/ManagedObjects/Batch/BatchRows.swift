@@ -1,11 +1,11 @@
-/// Makes the rows of a batch insert, one after the other, out of what the request gives.
+/// Makes the rows of a batch insert, one by one, from the values of the request.
 struct BatchRows {
   private let entity: EntityDescription
   private let newID: () -> ManagedObjectID
   private var give: () throws -> BatchRow?
-  /// Properties without which a row isn't inserted.
+  /// The required properties.
   private let required: [PropertyDescription]
-  /// What may lead into another store, and the one that the rows go to.
+  /// Relationships that could lead into another store, and the store of the rows.
   private let references: [RelationshipDescription]
   private let store: PersistentStore
 
@@ -43,7 +43,7 @@ struct BatchRows {
   }
 
   /// The next row; nil after the last.
-  /// - Throws: what doesn't fit the model.
+  /// - Throws: an error for a value that doesn't fit the model.
   func next() throws -> BatchRow? {
     guard var row = try give() else { return nil }
     row.id = newID()
@@ -56,7 +56,7 @@ struct BatchRows {
     return row
   }
 
-  /// No relationship leads from store to store.
+  /// Checks that no relationship leads into another store.
   private func checkStore(_ row: BatchRow) throws {
     let failures = references.compactMap { relationship -> ValidationFailure? in
       guard case .object(let id) = row.values[relationship.slot], !id.isTemporaryID,
@@ -93,7 +93,7 @@ struct BatchRows {
 struct BatchRow {
   var id: ManagedObjectID?
   var values: ContiguousArray<Value>
-  /// The slots that were given values; nil when it isn't known which, so that those count that differ from the defaults.
+  /// The slots with given values; nil when they are unknown and values that differ from the defaults count as given.
   let given: [Int]?
 
   /// Whether the value in a slot was given.

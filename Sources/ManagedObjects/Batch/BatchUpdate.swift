@@ -7,7 +7,7 @@ struct BatchUpdate {
 
   private static var chunk: Int { 2000 }
 
-  /// No relationship leads from store to store.
+  /// Checks that no relationship leads into another store.
   /// - Throws: ``ManagedObjectError/validation(_:)`` with those that would.
   func check(_ store: PersistentStore) throws {
     let failures = assignments.compactMap { assignment -> ValidationFailure? in
@@ -42,8 +42,8 @@ struct BatchUpdate {
     return StoreBatchResult(count: ids.count, ids: ids)
   }
 
-  /// The rows that match, and for each what the store makes of the expressions that read other rows: before the first row
-  /// is written, so that all of them see the same.
+  /// The rows that match, and for each the store's results of the expressions that read other rows. They are read before the
+  /// first row is written, so all of them see the same state.
   private func answers(
     in transaction: any StoreTransaction
   ) throws -> (ids: [ManagedObjectID], answers: [ManagedObjectID: ArraySlice<Value>]) {
@@ -61,14 +61,14 @@ struct BatchUpdate {
   }
 }
 
-/// What one property becomes.
+/// The new value of one property.
 struct BatchAssignment {
   let property: PropertyDescription
   private let expression: ResolvedExpression
-  /// Whether the expression reads other rows than the one that is changed, which only the store knows.
+  /// Whether the expression reads other rows than the changed one, so only the store can compute it.
   let asksStore: Bool
 
-  /// - Throws: what doesn't fit the model.
+  /// - Throws: an error for a name or value that doesn't fit the model.
   init(_ name: String, _ expression: FetchPredicate.Expression, of entity: EntityDescription) throws {
     if case .constant(let given) = expression {
       let value = Self.number(given, for: entity.propertiesByName[name])
@@ -90,7 +90,7 @@ struct BatchAssignment {
     asksStore = resolved.readsCollections || resolved.paths.contains { !$0.steps.isEmpty }
   }
 
-  /// A number as the attribute holds it, if it can; everything else as it is.
+  /// A number converted to the attribute's type, if possible; any other value as it is.
   private static func number(_ value: Value, for property: PropertyDescription?) -> Value {
     guard let attribute = property as? AttributeDescription, ValueKind(attribute.type) == .number,
       ValueKind(value) == .number
@@ -105,7 +105,7 @@ struct BatchAssignment {
     return id
   }
 
-  /// What the store is to be asked for.
+  /// The expression that the store computes.
   var asked: ResolvedExpression? { asksStore ? expression : nil }
 
   /// Whether two rows can't have the same value.
@@ -114,7 +114,7 @@ struct BatchAssignment {
   }
 
   /// The value for a row that has these values now.
-  /// - Parameter answer: what the store made of the expression, if it was asked.
+  /// - Parameter answer: the store's result of the expression, if the store computes it.
   func value(for row: StoreRow, answer: Value?) throws -> Value {
     if case .constant(let value) = expression { return value }
     let found = answer ?? expression.value(of: BatchSubject(row: row))
@@ -123,7 +123,7 @@ struct BatchAssignment {
     return value
   }
 
-  /// A value as the property holds it.
+  /// A value converted to the property's type.
   private func fitting(_ found: Value, _ entity: EntityDescription) throws -> Value {
     guard !found.comparisonKey.isNull else { return .null }
     if let attribute = property as? AttributeDescription {
@@ -152,7 +152,7 @@ struct BatchAssignment {
   }
 }
 
-/// A row of which nothing but its own values is read.
+/// A row by itself, for expressions that read only its own values.
 private struct BatchSubject: PredicateSubject {
   let row: StoreRow
   var subjectID: ManagedObjectID { row.id }

@@ -1,4 +1,4 @@
-/// Changes attributes of many rows straight in the store, without objects of a context.
+/// Changes attributes of many rows directly in the store, without objects of a context.
 ///
 /// ```swift
 /// var request = BatchUpdateRequest(entityName: "Message")
@@ -9,30 +9,29 @@
 /// try context.execute(request)
 /// ```
 ///
-/// All rows of a store are changed in one transaction, or none. Validation of the model isn't asked, as in Core Data;
-/// types, attributes that aren't optional, uniqueness and references are kept. A to-one relationship can be set, to a
-/// constant `.object` with a permanent ID, nil, or a key path to an object, when nothing or a to-many relationship leads
-/// back.
+/// All rows of a store are changed in one transaction, or none. As in Core Data, the model's validation rules aren't checked;
+/// types, required attributes, uniqueness and references are. A to-one relationship can be set to a constant `.object` with a
+/// permanent ID, to nil, or to a key path to an object, when it has no inverse or a to-many one.
 ///
 /// Source: Core Data's `NSBatchUpdateRequest`.
 public struct BatchUpdateRequest: Sendable {
   /// The entity of the rows.
   public let entityName: String
-  /// Which rows; nil for all.
+  /// Selects the rows; nil for all.
   public var predicate: FetchPredicate?
-  /// Whether rows of entities that inherit from it are changed too.
+  /// Whether rows of entities that inherit from it are changed, too.
   public var includesSubentities = true
-  /// What each property becomes: a constant, or what an expression of the predicate language makes of the row, as all rows
-  /// were before the request.
+  /// The new value of each property: a constant, or the result of an expression of the predicate language, computed from the
+  /// rows as they were before the request.
   ///
-  /// Numbers become the attribute's type, cut off where that is whole; one that it can't hold makes the request fail. What
-  /// expressions that read other rows (`employer.name`, `parts.@sum.weight`) come to is held for all rows at once.
+  /// Numbers are converted to the attribute's type, truncated for integers; one that doesn't fit makes the request fail. The
+  /// results of expressions that read other rows (`employer.name`, `parts.@sum.weight`) are held for all rows at once.
   public var propertiesToUpdate: [String: FetchPredicate.Expression] = [:]
-  /// What ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)`` is to return.
+  /// The result that ``ManagedObjectContext/execute(_:)-(BatchUpdateRequest)`` returns.
   public var resultType = BatchRequestResultType.statusOnly
   /// The stores whose rows are changed, those of them that hold the entity; nil, the default, for all.
   ///
-  /// Each store is a transaction of its own: what one has done stays done when the next one fails.
+  /// Each store has a transaction of its own, which stays committed when that of the next store fails.
   /// Source: `affectedStores` of Core Data's `NSPersistentStoreRequest`.
   public var affectedStores: [PersistentStore]?
 
@@ -41,14 +40,14 @@ public struct BatchUpdateRequest: Sendable {
 }
 
 extension ManagedObjectContext {
-  /// Changes rows straight in the store. To be called on the context's queue; the context's objects and unsaved changes
-  /// aren't concerned.
+  /// Changes rows directly in the store. To be called on the context's queue. The context's objects and unsaved changes aren't
+  /// affected.
   ///
   /// Source: `execute(_:)` of Core Data.
-  /// - Throws: what of the predicate or the properties doesn't fit the model, ``ManagedObjectError/validation(_:)`` for
-  ///   nil where the model demands a value, ``ManagedObjectError/constraintConflicts(_:)``,
+  /// - Throws: an error for a predicate or properties that don't fit the model, ``ManagedObjectError/validation(_:)`` for
+  ///   nil where the model requires a value, ``ManagedObjectError/constraintConflicts(_:)``,
   ///   ``ManagedObjectError/brokenReferences(_:)``, ``PersistentStoreError``, or the store's error. Nothing is changed
-  ///   then, of several stores nothing in the one that fails.
+  ///   then; with several stores, nothing in the one that fails.
   @discardableResult
   public func execute(_ request: BatchUpdateRequest) throws -> BatchUpdateResult {
     confinement.check()

@@ -1,13 +1,13 @@
-/// A relationship that would lead to an object that isn't there any more: somebody else deleted it, or it is being deleted
-/// while somebody else has made another object refer to it.
+/// A relationship that would lead to a missing object. Either another context has deleted the object, or the save deletes it
+/// while another context has made an object refer to it.
 public struct BrokenReference: Sendable, Equatable {
   /// The object that refers to the other one.
   public let objectID: ManagedObjectID
-  /// The name of the relationship by which it does.
+  /// The name of the relationship.
   public let relationship: String
-  /// The object that isn't there.
+  /// The missing object.
   public let missingObjectID: ManagedObjectID
-  /// Whether the save itself deletes the missing object, to which others refer meanwhile.
+  /// Whether the save itself deletes the missing object.
   public let isDeletedBySave: Bool
 
   /// A reference of one object.
@@ -22,7 +22,7 @@ public struct BrokenReference: Sendable, Equatable {
 }
 
 extension BrokenReference: CustomStringConvertible {
-  /// What refers to what, in words.
+  /// A description of the reference.
   public var description: String {
     "\(objectID) refers by \(relationship) to \(missingObjectID), which "
       + (isDeletedBySave ? "the save deletes: delete or change the former too" : "isn't in the store any more")

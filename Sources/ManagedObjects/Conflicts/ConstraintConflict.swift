@@ -1,4 +1,4 @@
-/// An object that clashes with a stored row, or with another object of the same save, in a uniqueness constraint.
+/// A conflict of an object with a stored row, or with another object of the same save, over a uniqueness constraint.
 ///
 /// Core Data makes one conflict of all objects with the same values; here each object that couldn't be written has its
 /// own.
@@ -11,8 +11,8 @@ public struct ConstraintConflict: Sendable {
   public let constraint: [String]
   /// The row that has the values already; nil when it is another object of the same save that takes them.
   public var databaseObjectID: ManagedObjectID? { database?.id }
-  /// The objects of the save that ask for the values: the one that couldn't be written, after the one that came first if
-  /// no row has them.
+  /// The objects of the save that claim the values: the one that couldn't be written, preceded by the one that came first if no
+  /// row has them.
   public var conflictingObjectIDs: [ManagedObjectID] { (earlier.map { [$0.id] } ?? []) + [objectID] }
   package let values: ContiguousArray<Value>?
   package let database: StoreRow?
@@ -29,8 +29,8 @@ public struct ConstraintConflict: Sendable {
 
   /// - Parameters:
   ///   - row: the object that couldn't be written, by the ID that the context knows.
-  ///   - database: the row in its way.
-  ///   - earlier: or the object of the same save that is.
+  ///   - database: the conflicting row.
+  ///   - earlier: the conflicting object of the same save, if there is no such row.
   package init(_ row: StoreRow, constraint: [String], database: StoreRow?, earlier: StoreRow?) {
     objectID = row.id
     values = row.values
@@ -39,22 +39,22 @@ public struct ConstraintConflict: Sendable {
     self.earlier = earlier
   }
 
-  /// The values that both ask for, by the constraint's attributes.
+  /// The values that both claim, by the constraint's attributes.
   public var constraintValues: [String: Value] {
     var found: [String: Value] = [:]
     for name in constraint { found[name] = objectID.entity.slot(of: name).flatMap { values?[$0] } }
     return found
   }
-  /// What the row in the way holds: attributes and to-one relationships by name.
+  /// The values of the conflicting row: attributes and to-one relationships by name.
   public var databaseSnapshot: [String: Value]? { database.map { $0.values.snapshot(of: $0.id.entity) } }
-  /// What the conflicting objects hold, in the order of ``conflictingObjectIDs``.
+  /// The values of the conflicting objects, in the order of ``conflictingObjectIDs``.
   public var conflictingSnapshots: [[String: Value]] {
     [earlier.map { $0.values.snapshot(of: $0.id.entity) }, values?.snapshot(of: objectID.entity)].compactMap { $0 }
   }
 }
 
 extension ConstraintConflict: Equatable {
-  /// Whether both say the same of the same object, whatever is in its way.
+  /// Whether both concern the same object and constraint, whatever the conflicting row.
   public static func == (a: ConstraintConflict, b: ConstraintConflict) -> Bool {
     a.objectID == b.objectID && a.constraint == b.constraint
   }

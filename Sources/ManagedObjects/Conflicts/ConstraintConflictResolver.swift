@@ -125,7 +125,7 @@ struct ConstraintConflictResolver {
       object.isUnfilled = false
     } else {
       let former = object.committed.isEmpty ? object.slots : object.committed
-      SaveMerger(context).merge(.init(id: object.id, values: stored.values, committed: former))
+      SaveMerger(context).merge(StoreChanges.Update(id: object.id, values: stored.values, committed: former))
     }
   }
 

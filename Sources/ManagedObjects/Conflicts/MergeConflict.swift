@@ -1,19 +1,19 @@
-/// A row that isn't in the store, or the parent context, as it was when the object was read.
+/// A row that has changed or gone from the store, or the parent context, since the object was read.
 ///
 /// Snapshots hold attributes and to-one relationships (as IDs) by name, not to-many relationships, as in Core Data.
-/// There are no version numbers: a store here compares the values themselves, so that changes of other programs count.
+/// There are no version numbers: a store compares the values themselves, so changes of other programs count.
 ///
 /// Source: Core Data's `NSMergeConflict`.
 public struct MergeConflict: Sendable {
   /// The object that couldn't be written: `sourceObject` in Core Data, here by its ID.
   public let objectID: ManagedObjectID
-  /// Whether the row is gone, rather than changed.
+  /// Whether the row is gone rather than changed.
   public let isDeleted: Bool
-  /// What the save would write; nil when it would delete the row.
+  /// The values that the save would write; nil when it would delete the row.
   package let object: ContiguousArray<Value>?
-  /// What the context had read.
+  /// The values that the context had read.
   package let cached: ContiguousArray<Value>?
-  /// What the store holds now; nil when the row is gone.
+  /// The values that the store holds now; nil when the row is gone.
   package let persisted: ContiguousArray<Value>?
 
   /// A conflict of one object, without its values.
@@ -46,7 +46,7 @@ public struct MergeConflict: Sendable {
 }
 
 extension MergeConflict: Equatable {
-  /// Whether both say the same of the same object, whatever the rows hold.
+  /// Whether both concern the same object in the same way, whatever the rows hold.
   public static func == (a: MergeConflict, b: MergeConflict) -> Bool {
     a.objectID == b.objectID && a.isDeleted == b.isDeleted
   }

@@ -66,7 +66,7 @@ struct MergeConflictResolver {
       revert(object, to: stored)
       return
     }
-    SaveMerger(context).merge(.init(id: object.id, values: stored, committed: object.committed))
+    SaveMerger(context).merge(StoreChanges.Update(id: object.id, values: stored, committed: object.committed))
   }
 
   /// Discards an object's changes, and takes on the row that the store has. The caller removes it from the change set.
@@ -79,7 +79,7 @@ struct MergeConflictResolver {
     }
     object.state = .clean
     object.committed = []
-    if let stored { SaveMerger(context).merge(.init(id: object.id, values: stored, committed: former)) }
+    if let stored { SaveMerger(context).merge(StoreChanges.Update(id: object.id, values: stored, committed: former)) }
     context.notifier.noteRefreshed(object)
   }
 

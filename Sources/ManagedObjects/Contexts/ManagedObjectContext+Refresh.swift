@@ -88,7 +88,8 @@ extension ManagedObjectContext {
       for relationship in sets { object.slots[relationship.slot] = .unresolved }
     }
     SaveMerger(self).merge(
-      .init(id: row.id, values: row.values, committed: object.committed.isEmpty ? object.slots : object.committed))
+      StoreChanges.Update(
+        id: row.id, values: row.values, committed: object.committed.isEmpty ? object.slots : object.committed))
     if object.entity.hasOwnClass { callbacks.awake(object, from: .refresh) }
   }
 

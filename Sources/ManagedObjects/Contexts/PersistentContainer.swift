@@ -12,13 +12,13 @@
 /// Source: Core Data's `NSPersistentContainer`, which has the first of the three stacks. Here the stores are opened by the
 /// initializer, which throws what goes wrong.
 public final class PersistentContainer: Sendable {
-  /// How a container's contexts hang together.
+  /// The arrangement of a container's contexts.
   public enum Stack: String, Sendable, CaseIterable {
-    /// Independent contexts on one coordinator. A background context saves to the store; the view context merges what was
-    /// saved by itself, and its queue is never busy with anything else.
+    /// Independent contexts on one coordinator. A background context saves to the store. The view context merges the saves by
+    /// itself, and its queue does nothing else.
     case independent
-    /// Background contexts are children of the view context: their saves go into it and no further, and saving it writes
-    /// to the store on its own queue.
+    /// Background contexts are children of the view context. Their saves go into it and no further; saving it writes to the
+    /// store on its own queue.
     case mainWithChildren
     /// A private writer, the view context as its child, and background contexts as children of that: three saves reach
     /// the disk, and only the writer's queue waits for it, if
@@ -28,7 +28,7 @@ public final class PersistentContainer: Sendable {
 
   /// The container's name, which its contexts' names begin with.
   public let name: String
-  /// How the contexts hang together.
+  /// The arrangement of the contexts.
   public let stack: Stack
   /// The coordinator of all its contexts.
   public let persistentStoreCoordinator: PersistentStoreCoordinator
@@ -40,11 +40,11 @@ public final class PersistentContainer: Sendable {
   /// Opens stores and stacks contexts on them.
   ///
   /// - Parameters:
-  ///   - name: what the contexts' names begin with, for messages and history.
+  ///   - name: the beginning of the contexts' names, for messages and history.
   ///   - model: the model of all the stores.
-  ///   - stores: what to open, in this order.
-  ///   - stack: how the contexts hang together.
-  ///   - viewQueue: where the view context belongs: a program that doesn't use its main queue gives it one of its own.
+  ///   - stores: the stores to open, in this order.
+  ///   - stack: the arrangement of the contexts.
+  ///   - viewQueue: the view context's queue. A program that doesn't run its main queue gives it a queue of its own.
   /// - Throws: what ``PersistentStoreCoordinator/addPersistentStore(_:)`` throws.
   public convenience init(
     name: String = "container", model: ManagedObjectModel, stores: [PersistentStoreDescription],
@@ -55,7 +55,7 @@ public final class PersistentContainer: Sendable {
     self.init(name: name, coordinator: coordinator, stack: stack, viewQueue: viewQueue)
   }
 
-  /// Stacks contexts on a coordinator that others may use too.
+  /// Stacks contexts on a coordinator that others may use, too.
   public init(
     name: String = "container", coordinator: PersistentStoreCoordinator, stack: Stack = .independent,
     viewQueue: ManagedObjectContext.ConcurrencyType = .mainQueue
@@ -72,7 +72,7 @@ public final class PersistentContainer: Sendable {
       writerContext = writer
       viewContext = ManagedObjectContext(viewQueue, parent: writer, name: "\(name) view")
     }
-    // In the other stacks what the background saves goes into the view context itself.
+    // In the other stacks, background contexts save into the view context itself.
     if stack == .independent, viewContext.queue != nil { coordinator.followers.add(viewContext) }
   }
 
@@ -89,14 +89,14 @@ public final class PersistentContainer: Sendable {
     }
   }
 
-  /// Runs `block` with a new background context, on its queue, some time after returning. What it doesn't save is gone.
+  /// Runs `block` with a new background context, on its queue, some time after returning. Unsaved changes are lost.
   /// Source: `performBackgroundTask(_:)` of Core Data.
   public func performBackgroundTask(_ block: @escaping @Sendable (ManagedObjectContext) -> Void) {
     let context = newBackgroundContext()
     context.perform { block(context) }
   }
 
-  /// Runs `block` with a new background context, on its queue, and awaits what it returns. What it doesn't save is gone.
+  /// Runs `block` with a new background context, on its queue, and awaits its result. Unsaved changes are lost.
   /// Source: the asynchronous `performBackgroundTask(_:)` of Core Data.
   public func performBackgroundTask<T: Sendable>(
     _ block: @escaping @Sendable (ManagedObjectContext) throws -> T

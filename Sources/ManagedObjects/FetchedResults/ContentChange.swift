@@ -1,7 +1,7 @@
 import Foundation
 
-/// What became of a content's objects and sections: what a delegate is told. Old paths count before the change, new ones
-/// after it.
+/// The changes of a content's objects and sections, for a delegate. Old paths refer to the content before the change, new ones
+/// to the content after it.
 struct ContentChange {
   struct ObjectChange {
     var type: FetchedResultsChangeType
@@ -34,7 +34,7 @@ struct ContentChange {
     objects.append(ObjectChange(type: type, object: object, old: old, new: new))
   }
 
-  /// Notes as moved what stands in another section than before without having changed itself.
+  /// Notes the objects as moved that are in another section now without having changed.
   mutating func noteCarried(_ members: ContiguousArray<FetchedMember>, _ shift: IndexShift) {
     var noted: [ObjectIdentifier: Int] = [:]
     for (index, change) in objects.enumerated() { noted[ObjectIdentifier(change.object)] = index }
@@ -62,7 +62,7 @@ struct ContentChange {
   func oldPath(_ change: ObjectChange) -> IndexPath? { change.old.map { former.path(of: $0) } }
   func newPath(_ change: ObjectChange) -> IndexPath? { change.new.map { sections.path(of: $0) } }
 
-  /// The IDs of the objects that were told as updated or moved.
+  /// The IDs of the objects reported as updated or moved.
   var changedIDs: [ManagedObjectID] {
     objects.filter { $0.type == .update || $0.type == .move }.map(\.object.id)
   }

@@ -1,15 +1,15 @@
-/// Objects that a controller has to look at after a change: by ID, in the order in which they were noted, each once.
+/// Objects that a controller has to examine after a change: by ID, each once, in the order in which they were noted.
 struct FetchedCandidates {
   struct Candidate {
-    /// The object, where the context said which.
+    /// The object, if the context named it.
     var object: ManagedObject?
     /// Its row, as the latest merged save wrote it.
     var row: StoreRow?
     /// Whether a merged save deleted it.
     var isDeleted = false
-    /// Whether the store changed its row by itself, so that an object that isn't known here has to be read.
+    /// Whether the store changed its row by itself, so an object that isn't registered has to be read.
     var isRefreshed = false
-    /// Whether it has changed itself, rather than something it hangs on.
+    /// Whether the object itself has changed, rather than a related one.
     var isChanged = false
   }
 

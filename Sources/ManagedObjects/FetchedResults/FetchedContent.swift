@@ -1,8 +1,7 @@
-// What a controller holds: its members in order, and the sections they fall into. A change is applied to it where it
-// stands: each object that leaves, comes or moves is found by binary search, and everything else moves up or down in one
-// pass. Between two changes the members are strictly ordered by `FetchedOrder`, whatever happens to the objects.
-
 /// A controller's members in order, with their sections.
+///
+/// A change is applied in place: a binary search finds each object that leaves, enters or moves, and all others shift in one
+/// pass. Between two changes the members are strictly ordered by `FetchedOrder`, whatever happens to the objects.
 struct FetchedContent {
   let order: FetchedOrder
   private(set) var members: ContiguousArray<FetchedMember>
@@ -11,7 +10,7 @@ struct FetchedContent {
 
   init(_ members: ContiguousArray<FetchedMember>, _ order: FetchedOrder, hasSections: Bool) {
     self.order = order
-    // A store sorts as this order does, but by values that an unsaved change, or one not merged yet, may have replaced.
+    // A store sorts in the same order, but unsaved or unmerged changes may have replaced the values it sorted by.
     let isSorted = zip(members, members.dropFirst()).allSatisfy { order.order($0, $1) < 0 }
     self.members = isSorted ? members : ContiguousArray(members.sorted { order.order($0, $1) < 0 })
     let placed = self.members
@@ -19,13 +18,13 @@ struct FetchedContent {
     byID = Dictionary(placed.map { ($0.id, $0) }) { first, _ in first }
   }
 
-  /// The member with the ID that it had when it was last looked at.
+  /// The member with the ID that it had when it was last examined.
   func member(_ id: ManagedObjectID) -> FetchedMember? { byID[id] }
 
   /// The index of a member.
   func index(of member: FetchedMember) -> Int? {
     var index = order.position(of: member, in: members)
-    // Only hierarchies that lie in several stores number objects alike.
+    // Objects have equal numbers only in hierarchies that lie in several stores.
     while index < members.count, members[index] !== member {
       guard order.order(members[index], member) == 0 else { return nil }
       index += 1
@@ -33,7 +32,7 @@ struct FetchedContent {
     return index < members.count ? index : nil
   }
 
-  /// Takes on an object's new ID. Returns whether the members are still in order.
+  /// Updates a member to its object's new ID. Returns whether the members are still in order.
   mutating func rename(_ member: FetchedMember) -> Bool {
     guard let index = index(of: member) else { return true }
     byID[member.id] = nil
@@ -43,12 +42,12 @@ struct FetchedContent {
     let isInOrder =
       (index == 0 || order.order(members[index - 1], member) < 0)
       && (index + 1 == members.count || order.order(member, members[index + 1]) < 0)
-    // Out of order it couldn't be found: it takes its new place first.
+    // Out of order it couldn't be found, so it takes its new place first.
     if !isInOrder { member.id = former }
     return isInOrder
   }
 
-  /// Applies a change. Returns what has become of each object and section.
+  /// Applies a change. Returns the changes of each object and section.
   mutating func apply(_ delta: ContentDelta) -> ContentChange {
     let former = sections
     let leaving = delta.leaving.compactMap { member in index(of: member).map { (member, $0) } }
@@ -93,7 +92,7 @@ struct FetchedContent {
     return change
   }
 
-  /// The members of sections that lose them all, by the section's index.
+  /// The members of sections that become empty, by the section's index.
   private func membersOfEmptied(_ removed: [Int]) -> [Int: ContiguousArray<FetchedMember>] {
     guard sections.hasSections else { return [:] }
     var emptied: [Int: ContiguousArray<FetchedMember>] = [:]
@@ -125,7 +124,7 @@ struct FetchedContent {
     members.removeLast(indexes.count)
   }
 
-  /// Inserts members, in order, each before what stands at its position.
+  /// Inserts members, in order, each before the one at its position.
   private mutating func insert(_ entering: [FetchedMember], _ positions: [Int]) {
     if entering.count <= 8 {
       for (member, position) in zip(entering, positions).reversed() { members.insert(member, at: position) }
@@ -146,7 +145,7 @@ struct FetchedContent {
   }
 }
 
-/// What happens to a content: who leaves, comes, moves, and who has changed where it stands.
+/// A change of a content: members that leave, enter or move, and those that change in place.
 struct ContentDelta {
   var leaving: [FetchedMember] = []
   var entering: [FetchedMember] = []
@@ -156,14 +155,14 @@ struct ContentDelta {
   var isEmpty: Bool { leaving.isEmpty && entering.isEmpty && moving.isEmpty && updated.isEmpty }
 }
 
-/// Where objects stand that neither leave nor come nor move, once others have.
+/// The shift of the objects that stay, once others have left, entered or moved.
 struct IndexShift {
-  /// Old indexes of those that have gone, ascending.
+  /// The old indexes of the objects that left, ascending.
   let removed: [Int]
-  /// For each that has come, the index before which it was inserted among those that stay, ascending.
+  /// For each object that entered, the index among the staying objects that it was inserted before, ascending.
   let positions: [Int]
 
-  /// The new index of what stood at `old`.
+  /// The new index of the object at `old`.
   func newIndex(of old: Int) -> Int {
     let staying = old - Self.count(of: removed, below: old)
     return staying + Self.count(of: positions, below: staying + 1)

@@ -1,7 +1,8 @@
-/// An object of a controller's content, with what placed it there: the values it was sorted by, its section, and the ID
-/// it had. They are the controller's own copy, so that the content can be searched while the objects change.
+/// An object of a controller's content, with the values it was sorted by, its section, and its ID. They are copies, so the
+/// content can be searched while the objects change.
 final class FetchedMember {
   let object: ManagedObject
+  // Not private: `FetchedContent` updates both when the member moves.
   var id: ManagedObjectID
   var place: FetchedPlace
 
@@ -12,19 +13,19 @@ final class FetchedMember {
   }
 }
 
-/// What places an object: its section's name and the values of the sort descriptors, of which there is mostly one.
+/// The place of an object: its section's name and the values of the sort descriptors, of which there is usually one.
 struct FetchedPlace {
   var section: String
   var first: Value
   var rest: ContiguousArray<Value>
 
-  /// Whether both lie at the same place, but for the objects' IDs.
+  /// Whether both places are the same, apart from the objects' IDs.
   func isSame(as other: FetchedPlace) -> Bool {
     first == other.first && rest == other.rest && section == other.section
   }
 }
 
-/// The order of a controller's content: that of the request's sort descriptors, in memory as in the store.
+/// The order of a controller's content: that of the request's sort descriptors, the same in memory as in the store.
 struct FetchedOrder {
   let sort: [ResolvedSort]
 
@@ -35,7 +36,7 @@ struct FetchedOrder {
       rest: sort.count < 2 ? [] : ContiguousArray(sort.dropFirst().map { $0.value(of: subject) }))
   }
 
-  /// Less than, equal to or greater than 0 as `a` comes before, with or after `b`.
+  /// Less than, equal to or greater than 0 when `a` comes before, with or after `b`.
   func order(_ a: FetchedMember, _ b: FetchedMember) -> Int {
     guard let first = sort.first else { return sort.orderOfIDs(a.id, b.id) }
     let order = first.order(a.place.first, b.place.first)
@@ -56,4 +57,12 @@ struct FetchedOrder {
     }
     return low
   }
+}
+
+extension ManagedObject {
+  /// The object as the class of its controller.
+  ///
+  /// Safe without a check: the request brings only objects of that class, and `FetchedSelection.isOfClass` keeps others out of
+  /// the content. Debug builds check it.
+  final func asMember<T: ManagedObject>(of type: T.Type) -> T { unsafeDowncast(self, to: T.self) }
 }

@@ -1,6 +1,6 @@
-/// A controller's content at one time, by IDs: section names and the objects in each. Safe to take anywhere.
+/// A controller's content at one moment: section names and the IDs of the objects in each. Safe from any thread.
 ///
-/// Source: the `NSDiffableDataSourceSnapshot` that Core Data's controller tells its delegate.
+/// Source: the `NSDiffableDataSourceSnapshot` that Core Data's controller passes to its delegate.
 public struct FetchedResultsSnapshot: Sendable, Equatable {
   /// A section's objects.
   public struct Section: Sendable, Equatable {
@@ -14,7 +14,7 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
   public let objectIDs: [ManagedObjectID]
   /// The names of the sections, in order; without section names there is one section, whose name is empty.
   public let sectionNames: [String]
-  /// The IDs of objects that were there before and have changed or moved since the snapshot before this one.
+  /// The IDs of objects that were in the preceding snapshot and have changed or moved since.
   public internal(set) var updatedObjectIDs: [ManagedObjectID]
   private let starts: [Int]
 
@@ -36,7 +36,7 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     }
   }
 
-  /// What leads from another snapshot to this one. Costs time by the number of objects.
+  /// The difference from another snapshot to this one. Takes time proportional to the number of objects.
   public func difference(from other: FetchedResultsSnapshot) -> FetchedResultsDifference {
     FetchedResultsDifference(
       sectionNames: sectionNames.orderedDifference(from: other.sectionNames),
@@ -44,24 +44,23 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
   }
 }
 
-/// What leads from one ``FetchedResultsSnapshot`` to a later one.
+/// The difference between a ``FetchedResultsSnapshot`` and a later one.
 public struct FetchedResultsDifference: Sendable {
-  /// What became of the section names.
+  /// The difference of the section names.
   public let sectionNames: CollectionDifference<String>
-  /// What became of the IDs of all objects in their order. What moved is removed and inserted, each associated with the
+  /// The difference of the ordered IDs of all objects. An object that moved is removed and inserted, each associated with the
   /// other.
   public let objectIDs: CollectionDifference<ManagedObjectID>
-  /// The IDs of objects that have changed or moved, or may have, in between.
+  /// The IDs of objects that have changed or moved in between, or may have.
   public let updatedObjectIDs: [ManagedObjectID]
 
-  /// Whether there is none.
+  /// Whether there is no difference.
   public var isEmpty: Bool { sectionNames.isEmpty && objectIDs.isEmpty && updatedObjectIDs.isEmpty }
 }
 
 extension Array where Element: Hashable {
-  /// The difference from `other`, with moves, in time that doesn't grow with its size as that of
-  /// `difference(from:)` does; for elements that are all different. Those in `changed` are removed and inserted where
-  /// they stay.
+  /// The difference from `other`, with moves, for lists without equal elements. Unlike that of `difference(from:)`, its time
+  /// doesn't grow with the size of the difference. Elements in `changed` are removed and inserted even where they stay.
   func orderedDifference(from other: [Element], changed: Set<Element> = []) -> CollectionDifference<Element> {
     var oldIndex: [Element: Int] = [:]
     oldIndex.reserveCapacity(other.count)
@@ -86,7 +85,7 @@ extension Array where Element: Hashable {
     for (index, element) in enumerated() where !staying.contains(index) {
       changes.append(.insert(offset: index, element: element, associatedWith: oldIndex[element]))
     }
-    // Refused only where elements are there more than once.
+    // The initializer refuses only lists with equal elements.
     return CollectionDifference(changes) ?? difference(from: other)
   }
 }

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// One step of a controller's content: what it is now, and how that differs from what the same consumer saw last.
+/// A controller's content, and its difference from the one that the same consumer saw last.
 public struct FetchedResultsUpdate: Sendable {
   /// The content.
   public let snapshot: FetchedResultsSnapshot
-  /// What leads there from the snapshot before; the first time, from an empty one.
+  /// The difference from the preceding snapshot; the first time, from an empty one.
   public let difference: FetchedResultsDifference
 }
 
 /// The contents of a ``FetchedResultsController``, one after the other, for a consumer on any thread.
 ///
-/// Each iterator begins with the content as it is, and holds one snapshot at most: a slow consumer gets the newest, with
-/// the difference from the one that it saw last. The sequence ends with its controller.
+/// Each iterator begins with the current content and holds at most one snapshot: a slow consumer gets the newest, with the
+/// difference from the one that it saw last. The sequence ends when its controller is released.
 public struct FetchedResultsUpdates: AsyncSequence, Sendable {
   /// A consumer's place in the sequence.
   public struct Iterator: AsyncIteratorProtocol {
@@ -19,7 +19,7 @@ public struct FetchedResultsUpdates: AsyncSequence, Sendable {
 
     fileprivate init(_ mailbox: SnapshotMailbox) { self.mailbox = mailbox }
 
-    /// Waits for a content that differs from the last one; nil when the controller has gone or the task was cancelled.
+    /// Waits for a content that differs from the last one; nil when the controller was released or the task was cancelled.
     public mutating func next() async -> FetchedResultsUpdate? { await mailbox.next() }
   }
 
@@ -27,11 +27,11 @@ public struct FetchedResultsUpdates: AsyncSequence, Sendable {
 
   init(_ feed: SnapshotFeed) { self.feed = feed }
 
-  /// Begins with the content as it is.
+  /// Makes an iterator that begins with the current content.
   public func makeAsyncIterator() -> Iterator { Iterator(feed.mailbox()) }
 }
 
-/// Where a controller puts its snapshots. Safe from any thread.
+/// Passes a controller's snapshots to its consumers. Safe from any thread.
 final class SnapshotFeed: Sendable {
   private struct State {
     var latest: FetchedResultsSnapshot?
@@ -65,7 +65,7 @@ final class SnapshotFeed: Sendable {
 
   func mailbox() -> SnapshotMailbox {
     let mailbox = SnapshotMailbox()
-    // Under the lock, lest a snapshot published meanwhile be overtaken by an older one.
+    // Under the lock, so that an older snapshot can't overtake one that is published at the same time.
     state.withLock { state in
       if let latest = state.latest { mailbox.put(latest) }
       if state.isFinished { mailbox.finish() } else { state.mailboxes.append(WeakMailbox(mailbox: mailbox)) }
@@ -78,7 +78,7 @@ final class SnapshotFeed: Sendable {
 final class SnapshotMailbox: Sendable {
   private struct State {
     var newest: FetchedResultsSnapshot?
-    /// What has changed since the consumer took the last one.
+    /// The objects that have changed since the consumer took the last snapshot.
     var updated: Set<ManagedObjectID> = []
     var seen = FetchedResultsSnapshot()
     var isFinished = false

@@ -1,6 +1,6 @@
-/// What a controller shows: which objects, in which order, in which sections. Names are bound to the model.
+/// The objects that a controller shows, their order and their sections. Names are bound to the model.
 struct FetchedSelection {
-  /// Where section names come from.
+  /// The origin of section names.
   enum SectionNames {
     case none
     case path(ResolvedPath)
@@ -42,7 +42,7 @@ struct FetchedSelection {
     return fetch.affectedStores == nil || context.isAffected(id, by: fetch)
   }
 
-  /// Whether what happens to any row of whole hierarchies can make a difference.
+  /// Whether changes to whole hierarchies can affect the content.
   func concerns(roots: Set<Int>) -> Bool { !paths.isPlain || roots.contains(fetch.entity.rootEntity.index) }
 
   func selects(_ subject: any PredicateSubject) -> Bool { fetch.predicate?.evaluate(on: subject) ?? true }
@@ -55,7 +55,7 @@ struct FetchedSelection {
     }
   }
 
-  /// The places of objects. Faults are read together, and stay faults where a row tells everything.
+  /// The places of objects. Faults are read together, and stay faults where a row suffices.
   func places(of objects: [ManagedObject], in context: ManagedObjectContext) -> [FetchedPlace] {
     let faults = objects.filter(\.isUnfilled)
     var rows: [ManagedObjectID: StoreRow] = [:]
@@ -70,7 +70,7 @@ struct FetchedSelection {
     }
   }
 
-  /// The place of an object by its row alone; for a selection whose paths are plain.
+  /// The place of an object by its row alone, for a selection whose paths are plain.
   func place(of row: PlainRow) -> FetchedPlace {
     guard case .path(let path) = sectionNames else { return order.place(of: row, section: "") }
     return order.place(of: row, section: path.value(of: row).plainText)

@@ -1,26 +1,26 @@
-/// The ways that lead from a controller's objects to the values it selects, sorts and sections them by.
+/// The paths from a controller's objects to the values that it selects, sorts and sections them by.
 struct FollowedPaths {
-  /// An object on the way, other than the first.
+  /// An object on a path, other than the first.
   struct Step {
     /// Its entity.
     let destination: EntityDescription
-    /// The way to it.
+    /// The path to it.
     let path: ResolvedPath
-    /// What is read from it: an attribute, or the next relationship. nil for its ID.
+    /// The slot that is read from it: an attribute, or the next relationship. nil for its ID.
     let slot: Int?
-    /// Whether the predicate goes this way, so that a change may bring in objects.
+    /// Whether the predicate uses this path, so a change may bring in objects.
     let isInPredicate: Bool
   }
 
-  /// Every object on the way, once for each way.
+  /// Every object on a path, once for each path.
   private(set) var steps: [Step] = []
-  /// Whether one of the ways goes over several relationships.
+  /// Whether one of the paths goes over several relationships.
   var isDeep: Bool { steps.contains { !$0.path.steps.isEmpty } }
-  /// The relationships that lead on, one list for each way that has some.
+  /// The relationships of each path that has any.
   private(set) var routes: [[RelationshipDescription]] = []
   /// The objects that the predicate reaches over to-many relationships.
   let collections: [CollectionStep]
-  /// Whether a row alone tells everything: no other object and no Swift code is asked.
+  /// Whether a row alone decides everything, without other objects or Swift code.
   let isPlain: Bool
   /// Entities whose deletion empties references that no delete rule reaches.
   let looseDestinations: [EntityDescription]
@@ -52,7 +52,7 @@ struct FollowedPaths {
     isPlain = steps.isEmpty && !asksObjects && !readsTransients && collections.isEmpty
   }
 
-  /// Whether an object of the entity lies on one of the ways.
+  /// Whether an object of the entity lies on one of the paths.
   func contains(_ entity: EntityDescription) -> Bool { steps.contains { entity.isKindOf($0.destination) } }
 }
 

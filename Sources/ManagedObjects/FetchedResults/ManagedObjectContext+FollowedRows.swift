@@ -1,6 +1,6 @@
 extension ManagedObjectContext {
-  /// The object of a row that a save or the store brought: the one known here, whose values stay unless it is a fault,
-  /// or a new one.
+  /// The object of a row from a save or the store: the registered one, which keeps its values unless it is a fault, or a new
+  /// one.
   func object(from row: StoreRow) -> ManagedObject {
     takePromotedIDs()
     if let known = registry.object(with: row.id) {
@@ -19,8 +19,8 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// The objects that `objects` lead to by each route, filled: from `rows` where these have them, the others from the
-  /// store, with one read for each step. To be held until somebody else holds them.
+  /// The objects that `objects` lead to by each route, filled from `rows` where possible, the others from the store with one
+  /// read for each step. The caller has to hold them.
   func objects(
     along routes: [[RelationshipDescription]], from objects: [ManagedObject], _ rows: [ManagedObjectID: StoreRow]
   ) -> [ManagedObject] {
@@ -46,7 +46,7 @@ extension ManagedObjectContext {
 }
 
 extension StoreRow {
-  /// The row's values as a fetch would bring them: a save has the sets of its own context, and what isn't stored.
+  /// The row's values as a fetch would bring them. A save also has its context's sets and transient values.
   fileprivate var asRead: ContiguousArray<Value> {
     var values = values
     for property in id.entity.properties {
@@ -60,7 +60,7 @@ extension StoreRow {
   }
 }
 
-/// A row by itself, for predicates and sorts that ask for nothing else.
+/// A row by itself, for predicates and sorts that need nothing else.
 struct PlainRow: PredicateSubject {
   let row: StoreRow
 

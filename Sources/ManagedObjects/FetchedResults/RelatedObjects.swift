@@ -1,22 +1,22 @@
-/// The objects that a controller's members are selected, sorted or sectioned by, other than themselves. They are held, so
-/// that merges reach them and nothing is read when they change; each knows the members that hang on it.
+/// The other objects that a controller's members are selected, sorted or sectioned by. They are held, so merges reach them and
+/// nothing is read when they change. Each is recorded with the members that depend on it.
 struct RelatedObjects {
   private struct Entry {
     let object: ManagedObject
-    /// What was read from it, by ``FollowedPaths/steps``.
+    /// The values that were read from it, by ``FollowedPaths/steps``.
     var seen: [Value]
     var members: [ObjectIdentifier: FetchedMember] = [:]
   }
 
   private let paths: FollowedPaths
   private var entries: [ObjectIdentifier: Entry] = [:]
-  /// Objects on which no member hangs, whose unsaved changes may have made some leave.
+  /// Objects that no member depends on, whose unsaved changes may have made members leave.
   private var changed: Set<ManagedObjectID> = []
   private var objectsOfMember: [ObjectIdentifier: [ObjectIdentifier]] = [:]
 
   init(_ paths: FollowedPaths) { self.paths = paths }
 
-  /// Notes what a member hangs on now.
+  /// Records the objects that a member depends on now.
   mutating func follow(_ member: FetchedMember, in context: ManagedObjectContext) {
     guard !paths.routes.isEmpty else { return }
     forget(member)
@@ -36,7 +36,7 @@ struct RelatedObjects {
     if !noted.isEmpty { objectsOfMember[ObjectIdentifier(member)] = noted }
   }
 
-  /// Forgets a member, and what nothing else hangs on.
+  /// Forgets a member, and the objects that no other member depends on.
   mutating func forget(_ member: FetchedMember) {
     guard let objects = objectsOfMember.removeValue(forKey: ObjectIdentifier(member)) else { return }
     for key in objects {
@@ -45,15 +45,15 @@ struct RelatedObjects {
     }
   }
 
-  /// Whether members hang on an object.
+  /// Whether members depend on an object.
   func contains(_ object: ManagedObject) -> Bool { entries[ObjectIdentifier(object)] != nil }
 
-  /// The members that hang on an object.
+  /// The members that depend on an object.
   func members(of object: ManagedObject) -> [FetchedMember] {
     entries[ObjectIdentifier(object)].map { Array($0.members.values) } ?? []
   }
 
-  /// Whether what is read from an object has changed since the last time.
+  /// Whether the values read from an object have changed since the last call.
   mutating func takeChange(of object: ManagedObject) -> Bool {
     let key = ObjectIdentifier(object)
     guard let entry = entries[key] else { return false }
@@ -63,8 +63,8 @@ struct RelatedObjects {
     return true
   }
 
-  /// Whether what would be read from an object on which no member hangs may have changed, as far as its own changes say;
-  /// those of a merge are told by its rows.
+  /// Whether the values that would be read from an object that no member depends on may have changed by its own changes. The
+  /// rows of a merge report theirs.
   mutating func takeChange(ofUntracked object: ManagedObject, isMerge: Bool) -> Bool {
     switch object.state {
     case .deleted, .detached: return false

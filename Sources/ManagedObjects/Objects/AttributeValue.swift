@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A Swift type that a slot can hold: what typed accessors read and write.
+/// A Swift type that a slot can hold. Typed accessors read and write such values.
 public protocol AttributeValue {
-  /// The value of a slot; nil when the slot holds nothing, or something of another type.
+  /// The value of a slot; nil when the slot is empty or holds another type.
   init?(slotValue: Value)
   /// The value as a slot holds it.
   var slotValue: Value { get }
-  /// The value in an object's slot. The integer types read it in place; others needn't say it.
+  /// The value in an object's slot. The integer types read it in place; others use the default.
   static func read(from object: ManagedObject, slot: Int) -> Self?
 }
 
@@ -18,7 +18,7 @@ extension AttributeValue {
 }
 
 extension String: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .string(let text) = slotValue else { return nil }
     self = text
@@ -28,7 +28,7 @@ extension String: AttributeValue {
 }
 
 extension Bool: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .bool(let value) = slotValue else { return nil }
     self = value
@@ -38,7 +38,7 @@ extension Bool: AttributeValue {
 }
 
 extension AttributeValue where Self: FixedWidthInteger {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .int(let value) = slotValue else { return nil }
     self.init(exactly: value)
@@ -58,7 +58,7 @@ extension Int32: AttributeValue {}
 extension Int64: AttributeValue {}
 
 extension Double: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .double(let value) = slotValue else { return nil }
     self = value
@@ -70,7 +70,7 @@ extension Double: AttributeValue {
 }
 
 extension Float: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .double(let value) = slotValue else { return nil }
     self = Float(value)
@@ -80,7 +80,7 @@ extension Float: AttributeValue {
 }
 
 extension Decimal: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .decimal(let value) = slotValue else { return nil }
     self = value
@@ -90,7 +90,7 @@ extension Decimal: AttributeValue {
 }
 
 extension Date: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .date(let value) = slotValue else { return nil }
     self = value
@@ -100,7 +100,7 @@ extension Date: AttributeValue {
 }
 
 extension Data: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .data(let value) = slotValue else { return nil }
     self = value
@@ -110,7 +110,7 @@ extension Data: AttributeValue {
 }
 
 extension UUID: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .uuid(let value) = slotValue else { return nil }
     self = value
@@ -120,7 +120,7 @@ extension UUID: AttributeValue {
 }
 
 extension URL: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     guard case .uri(let value) = slotValue else { return nil }
     self = value
@@ -130,7 +130,7 @@ extension URL: AttributeValue {
 }
 
 extension Value: AttributeValue {
-  /// The value in a slot; nil when the slot holds nothing, or something of another type.
+  /// The value in a slot; nil when the slot is empty or holds another type.
   @inlinable public init?(slotValue: Value) {
     if slotValue.isNull { return nil }
     self = slotValue

@@ -1,5 +1,5 @@
 extension ManagedObject {
-  /// What a composite's elements hold, by their names; nil when all of them hold nothing.
+  /// The values of a composite's elements by name; null when all of them are null.
   final func value(of composite: CompositeAttributeDescription) -> Value {
     var values: [String: Value] = [:]
     for (name, element) in composite.elements {
@@ -13,7 +13,7 @@ extension ManagedObject {
     return values.isEmpty ? .null : .composite(values)
   }
 
-  /// Gives every element of a composite its value, nil to those that aren't named: a composite is one value.
+  /// Sets every element of a composite, to nil where it isn't named: a composite is one value.
   /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)`` or
   ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)``, before anything is changed.
   final func setValue(_ value: Value, of composite: CompositeAttributeDescription) throws {

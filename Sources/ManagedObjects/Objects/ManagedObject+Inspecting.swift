@@ -10,11 +10,11 @@ extension ManagedObject {
     }
   }
 
-  /// What the object's values are in: 0 when they have been read, something else for a fault.
+  /// 0 when the object's values have been read, another number for a fault.
   /// Source: `faultingState` of Core Data.
   public final var faultingState: Int { isUnfilled ? 1 : 0 }
 
-  /// The values of properties as they were read or saved last, of those named or of all; none of a new object.
+  /// The values of the named properties, or of all, as they were last read or saved; empty for a new object.
   /// Source: `committedValues(forKeys:)` of Core Data.
   public final func committedValues(forKeys keys: [String]?) -> [String: Value] {
     confinement.check()
@@ -30,8 +30,8 @@ extension ManagedObject {
     return values
   }
 
-  /// The properties changed since the last did-change notification, with the values they had then; of a new object those
-  /// that differ from the model's defaults. Transient properties, and sets that hadn't been read then, aren't among them.
+  /// The properties that have changed since the last did-change notification, with their former values; for a new object, those
+  /// that differ from the model's defaults. Transient properties are left out, as are sets that hadn't been read.
   /// Source: `changedValuesForCurrentEvent()` of Core Data.
   public final func changedValuesForCurrentEvent() -> [String: Value] {
     confinement.check()
@@ -54,8 +54,8 @@ extension ManagedObject {
     return relationship.isToMany && slots[relationship.slot] == .unresolved
   }
 
-  /// The IDs of the objects that a relationship holds, in its order if it has one, without making objects of them; none for a name that isn't a
-  /// relationship's. Source: `objectIDs(forRelationshipNamed:)` of Core Data.
+  /// The IDs of the objects that a relationship holds, in its order if it has one, without making objects; empty for a name
+  /// that isn't a relationship's. Source: `objectIDs(forRelationshipNamed:)` of Core Data.
   public final func objectIDs(forRelationshipNamed key: String) -> [ManagedObjectID] {
     confinement.check()
     switch value(forKey: key) {
@@ -66,7 +66,7 @@ extension ManagedObject {
     }
   }
 
-  /// Reads a fault's values, as touching a property does. Source: `willAccessValue(forKey:)` of Core Data.
+  /// Reads a fault's values, as accessing a property does. Source: `willAccessValue(forKey:)` of Core Data.
   public final func willAccessValue(forKey key: String?) {
     confinement.check()
     if isUnfilled { confinement.context?.fulfill(self) }
@@ -82,10 +82,10 @@ extension ManagedObject {
     return slots[property.slot]
   }
 
-  /// Sets the attribute called `key` without a change being noted: nobody is told, nothing can be undone, and a save
-  /// writes it only with other changes of the object. For transient attributes, and for what an awakening sets.
+  /// Sets the attribute called `key` without recording a change: it isn't announced, can't be undone, and a save writes it only
+  /// with other changes of the object. For transient attributes, and for use in `awake` methods.
   ///
-  /// Relationships are refused, for their inverses would be wrong. Source: `setPrimitiveValue(_:forKey:)` of Core Data.
+  /// Relationships are refused, because their inverses would be wrong. Source: `setPrimitiveValue(_:forKey:)` of Core Data.
   /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)`` when it isn't an attribute's name, or
   ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)``.
   public final func setPrimitiveValue(_ value: Value, forKey key: String) throws {
@@ -99,7 +99,7 @@ extension ManagedObject {
     }
     if isUnfilled { confinement.context?.fulfill(self) }
     guard slots[attribute.slot] != value else { return }
-    // What the store has is kept: a later change is compared with that.
+    // The stored values are kept, because a later change is compared with them.
     if state == .clean, committed.isEmpty, !attribute.isTransient { committed = slots }
     slots[attribute.slot] = value
   }

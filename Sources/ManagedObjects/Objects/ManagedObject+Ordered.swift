@@ -1,8 +1,8 @@
 public import Foundation
 public import OrderedCollections
 
-// Ordered relationships: the objects at one place or another. Each of these keeps the inverse, as the unordered ways of
-// changing a relationship do; an object that is pointed here from its own end comes last.
+// Ordered relationships by index. Like the unordered methods, these keep the inverse. An object that is added from its own end
+// comes last.
 
 extension ManagedObject {
   /// The objects that the ordered to-many relationship in a slot holds, in their order.
@@ -21,8 +21,8 @@ extension ManagedObject {
     replaceAll(relationship, with: .orderedObjects(OrderedSet(others.lazy.map(\.id))))
   }
 
-  /// Puts an object at a place of the ordered to-many relationship in a slot, from 0 to the number of objects in it. One
-  /// that is there already is moved.
+  /// Inserts an object into the ordered to-many relationship in a slot, at an index from 0 to the number of objects. An object
+  /// that is in it already is moved.
   public final func insert(_ other: ManagedObject, at index: Int, in slot: Int) {
     change(slot) { ids in
       ids.remove(other.id)
@@ -31,10 +31,10 @@ extension ManagedObject {
     }
   }
 
-  /// Takes the object at a place out of the ordered to-many relationship in a slot.
+  /// Removes the object at an index from the ordered to-many relationship in a slot.
   public final func removeObject(at index: Int, in slot: Int) { change(slot) { $0.remove(at: index) } }
 
-  /// Puts another object in the place of one of the ordered to-many relationship in a slot. One that is there already
+  /// Replaces the object at an index of the ordered to-many relationship in a slot. If the new object is in it already, it
   /// leaves its former place.
   /// Source: `replaceObject(at:with:)` of Foundation's `NSMutableOrderedSet`.
   public final func replaceObject(at index: Int, with other: ManagedObject, in slot: Int) {
@@ -47,8 +47,8 @@ extension ManagedObject {
     }
   }
 
-  /// Moves objects of the ordered to-many relationship in a slot together: they are taken out, and put back in their
-  /// order so that the first of them stands at `index`.
+  /// Moves objects of the ordered to-many relationship in a slot together: they are removed, and inserted in their order at
+  /// `index`.
   /// Source: `moveObjects(at:to:)` of Foundation's `NSMutableOrderedSet`.
   public final func moveObjects(at indexes: IndexSet, to index: Int, in slot: Int) {
     change(slot) { ids in
@@ -61,7 +61,7 @@ extension ManagedObject {
     }
   }
 
-  /// The IDs in an ordered relationship, in their order; none when the slot isn't of one.
+  /// The IDs in an ordered relationship, in order; empty when the slot isn't of one.
   final func orderedIDs(_ slot: Int) -> OrderedSet<ManagedObjectID> {
     guard let relationship = orderedRelationship(slot), case .orderedObjects(let ids) = resolved(relationship) else {
       return []

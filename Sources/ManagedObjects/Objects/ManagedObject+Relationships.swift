@@ -1,8 +1,8 @@
 import OrderedCollections
 
-// Relationships are held as object IDs. Of a one-to-many pair the to-one end is the truth, which is stored; the set at
-// the other end is read from the store at its first touch and kept in step from then on. Setting a to-one end therefore
-// never reads the set. Of a many-to-many pair both sets are kept, and the pairs are stored.
+// Relationships are held as object IDs. In a one-to-many pair the to-one end is authoritative and stored; the set at the other
+// end is read from the store at its first access and kept in step from then on. Setting a to-one end therefore never reads the
+// set. In a many-to-many pair both sets are kept, and the pairs are stored.
 
 extension ManagedObject {
   /// The object that the to-one relationship in a slot points to.
@@ -42,13 +42,13 @@ extension ManagedObject {
     link(relationship, other)
   }
 
-  /// Takes an object out of the to-many relationship in a slot.
+  /// Removes an object from the to-many relationship in a slot.
   public final func remove(_ other: ManagedObject, from slot: Int) {
     guard let relationship = entity.properties[slot] as? RelationshipDescription, relationship.isToMany else { return }
     unlink(relationship, other)
   }
 
-  /// Points a to-one relationship to an object by its ID, which may stand for a row that this context hasn't read.
+  /// Points a to-one relationship to an object by its ID, which may be that of a row that this context hasn't read.
   package final func point(_ relationship: RelationshipDescription, to target: ManagedObjectID?) {
     let slot = relationship.slot
     let new = target.map(Value.object) ?? .null
@@ -73,8 +73,8 @@ extension ManagedObject {
 
   /// Makes a to-many relationship hold exactly these objects, in this order if it has one, by their IDs.
   ///
-  /// An import's way: of a many-to-many pair the set at the other end is kept when it has been read, and not read
-  /// otherwise, since it may be far larger than this one. A save writes the pairs from either end.
+  /// For an import: in a many-to-many pair the set at the other end is kept in step when it has been read, and not read
+  /// otherwise, because it may be far larger than this one. A save writes the pairs from either end.
   package final func hold(_ relationship: RelationshipDescription, _ ids: [ManagedObjectID]) {
     guard relationship.isToMany, let context = confinement.context else { return }
     guard relationship.isManyToMany else {
@@ -94,12 +94,12 @@ extension ManagedObject {
     if relationship.isOrdered { arrange(relationship, as: OrderedSet(ids)) }
   }
 
-  /// The IDs in a to-many relationship, read from the store at the first touch.
+  /// The IDs in a to-many relationship, read from the store at the first access.
   package final func resolvedIDs(_ relationship: RelationshipDescription) -> Set<ManagedObjectID> {
     resolved(relationship).objectIDs ?? []
   }
 
-  /// What a to-many relationship holds, in its order where it has one, read from the store at the first touch.
+  /// The content of a to-many relationship, in its order if it has one, read from the store at the first access.
   @discardableResult
   package final func resolved(_ relationship: RelationshipDescription) -> Value {
     let held = value(at: relationship.slot)
@@ -110,14 +110,14 @@ extension ManagedObject {
     return settle(relationship, stored: stored, in: context)
   }
 
-  /// Takes in what the store has in a to-many relationship, with the changes made here on top. Returns the result.
+  /// Takes in the stored content of a to-many relationship, with the changes made here on top. Returns the result.
   @discardableResult
   final func settle(
     _ relationship: RelationshipDescription, stored: Value, in context: ManagedObjectContext
   ) -> Value {
     let now = relationship.isManyToMany ? stored : context.overlayChanges(on: stored, of: id, relationship)
     if state == .clean, now != stored {
-      // Objects at the other end were changed before this set was read: it differs from the store, as theirs do.
+      // Objects at the other end were changed before this set was read, so it differs from the store, too.
       if committed.isEmpty { committed = slots }
       state = .updated
       context.changeSet.update(self)
@@ -149,7 +149,7 @@ extension ManagedObject {
     replaceAll(relationship, with: relationship.value(holding: ids, inOrderOf: resolved(relationship)))
   }
 
-  /// Makes a set hold exactly what `new` holds, in that order if it has one.
+  /// Makes a set hold exactly the objects of `new`, in that order if it has one.
   final func replaceAll(_ relationship: RelationshipDescription, with new: Value) {
     guard let context = confinement.context else { return }
     switch (resolved(relationship), new) {
@@ -157,7 +157,7 @@ extension ManagedObject {
       for id in old.subtracting(ids) { unlink(relationship, context.object(with: id)) }
       for id in ids.subtracting(old) { link(relationship, context.object(with: id)) }
     case (.orderedObjects(let old), .orderedObjects(let ids)):
-      // From the end, where taking out of an ordered set moves least.
+      // From the end, where removing from an ordered set moves the fewest elements.
       for id in old.reversed() where !ids.contains(id) { unlink(relationship, context.object(with: id)) }
       for id in ids where !old.contains(id) { link(relationship, context.object(with: id)) }
       arrange(relationship, as: ids)
@@ -165,7 +165,7 @@ extension ManagedObject {
     }
   }
 
-  /// Puts the objects of an ordered relationship in an order; those that `order` doesn't name follow as they are.
+  /// Puts the objects of an ordered relationship in an order; those that `order` doesn't contain follow as they are.
   final func arrange(_ relationship: RelationshipDescription, as order: OrderedSet<ManagedObjectID>) {
     guard case .orderedObjects(let held) = resolved(relationship) else { return }
     let arranged = held == order ? order : order.intersection(held).union(held)
@@ -196,7 +196,7 @@ extension ManagedObject {
     other.forget(id, in: inverse)
   }
 
-  /// Adds to a set that has been read; one that hasn't will find the object when it is.
+  /// Adds to a set that has been read. One that hasn't been read will contain the object when it is.
   private final func note(_ other: ManagedObjectID, in relationship: RelationshipDescription, reading: Bool = false) {
     if reading { resolved(relationship) }
     guard hasResolved(relationship) else { return noteTouched() }
@@ -212,7 +212,7 @@ extension ManagedObject {
     slots[relationship.slot].remove(other)
   }
 
-  /// A set that hasn't been read changed: whoever watches this object is told, and nothing is read.
+  /// Records the change of a set that hasn't been read, for observers of this object. Nothing is read.
   private final func noteTouched() {
     guard !isChangePending else { return }
     confinement.context?.noteChanged(self)
@@ -224,7 +224,7 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
-  /// Adds to what the store says of a one-to-many set what objects changed here say.
+  /// The stored content of a one-to-many set with the changes of objects made here on top.
   func overlayChanges(
     on stored: Value, of owner: ManagedObjectID, _ relationship: RelationshipDescription
   ) -> Value {
@@ -238,7 +238,7 @@ extension ManagedObjectContext {
     return ids
   }
 
-  /// Takes an object that is about to vanish out of the sets and slots that hold it.
+  /// Removes an object that is about to be detached from the sets and slots that hold it.
   func detachInverses(of object: ManagedObject) {
     for relationship in object.entity.relationships where relationship.inverseRelationship != nil {
       if relationship.isToMany {

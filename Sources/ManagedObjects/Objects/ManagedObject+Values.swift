@@ -1,12 +1,12 @@
 import OrderedCollections
 
 extension ManagedObject {
-  /// The attribute in a slot: what a typed class's accessors stand on.
+  /// The attribute in a slot, for a typed class's accessors.
   ///
-  /// Reading fills a fault. Writing what is there already changes nothing. An attribute whose type isn't `T` reads as
-  /// nil; ``propertyNames`` and validation on save keep that from going unnoticed.
+  /// Reading fills a fault. Writing an equal value changes nothing. An attribute whose type isn't `T` reads as nil;
+  /// ``propertyNames`` and validation on save detect that.
   ///
-  /// It is inlined where it is used: generic over another module's types it would cost ten times as much.
+  /// It is inlined at its uses: generic over another module's types it would cost ten times as much.
   @inlinable
   public final subscript<T: AttributeValue>(slot: Int) -> T? {
     get { T.read(from: self, slot: slot) }
@@ -36,7 +36,7 @@ extension ManagedObject {
     return number
   }
 
-  /// Changes the attribute in a slot, and tells the context unless the value was there already.
+  /// Sets the attribute in a slot. An equal value is no change.
   ///
   /// Relationships are set by ``setObject(_:_:)`` and ``setObjects(_:_:)``, which keep the inverse.
   public final func setValue(_ value: Value, at slot: Int) {
@@ -50,8 +50,8 @@ extension ManagedObject {
   /// The value of the property called `key`: an attribute's, or the object or objects of a relationship as IDs. nil
   /// when the entity has no such property.
   ///
-  /// Of a composite attribute it is `composite` with the values of all elements that have one, or `null` when none has.
-  /// Its elements are properties too: `address.city`. Of a fetched property it is what ``fetchedObjects(_:)`` finds.
+  /// For a composite attribute it is `composite` with the values of all elements that have one, or `null` when none has. Its
+  /// elements are properties, too: `address.city`. For a fetched property it is the result of ``fetchedObjects(_:)``.
   ///
   /// Source: `value(forKey:)` of Core Data, which raises for an unknown key where this returns nil.
   public final func value(forKey key: String) -> Value? {
@@ -66,7 +66,7 @@ extension ManagedObject {
     return value(at: property.slot)
   }
 
-  /// Sets the property called `key`; of a composite attribute every element, to nil where the value doesn't name it.
+  /// Sets the property called `key`; for a composite attribute every element, to nil where the value doesn't name it.
   /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)``, or
   ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)`` when the value doesn't fit.
   public final func setValue(_ value: Value, forKey key: String) throws {
@@ -87,8 +87,8 @@ extension ManagedObject {
     }
   }
 
-  /// The properties changed since the object was read or saved, with their new values; of a new object those that
-  /// differ from the model's defaults. Transient properties aren't among them.
+  /// The properties that have changed since the object was read or saved, with their new values; for a new object, those that
+  /// differ from the model's defaults. Transient properties are left out.
   /// Source: `changedValues()` of Core Data.
   public final func changedValues() -> [String: Value] {
     confinement.check()
@@ -101,12 +101,12 @@ extension ManagedObject {
     return changes
   }
 
-  /// Whether a save would write something of it: false when the values were changed and changed back.
+  /// Whether a save would write any of its values: false when they were changed and changed back.
   package final var hasPersistentChanges: Bool {
     if committed.isEmpty { return false }
     for property in entity.properties where slots[property.slot] != committed[property.slot] {
       if property.isTransient || property.isDerived { continue }
-      // The rows at the other end of a one-to-many pair say who is in the set; its order only this side knows.
+      // In a one-to-many pair the rows at the other end decide who is in the set; only this side has its order.
       if let relationship = property as? RelationshipDescription, relationship.isToMany, !relationship.isManyToMany,
         !relationship.isOrdered
       {
@@ -117,7 +117,7 @@ extension ManagedObject {
     return false
   }
 
-  /// Appends what the model's validation and its class's find wrong with it.
+  /// Appends the failures of the model's validation and its class's.
   package final func validate(into failures: inout [ValidationFailure]) {
     confinement.check()
     if entity.hasOwnClass {
@@ -127,7 +127,7 @@ extension ManagedObject {
     }
   }
 
-  /// Keeps the values as they were and tells the context, before the first change since the last save.
+  /// Keeps the former values and reports the change to the context, before the first change since the last save.
   final func willChange() {
     if state == .clean {
       confinement.context?.noteFirstChange(self)
@@ -138,7 +138,7 @@ extension ManagedObject {
 
   private final func fill() { confinement.context?.fulfill(self) }
 
-  /// Reads the row unless this slot has been read: of a partial fault some have.
+  /// Reads the row unless this slot has been read, as some slots of a partial fault have.
   private final func fill(_ slot: Int) {
     guard case .unresolved = slots[slot] else { return }
     if let probe = confinement.probe { probe.note(slot) } else { fill() }
@@ -146,7 +146,7 @@ extension ManagedObject {
 }
 
 extension Value {
-  /// What `==` says, told for plain values without a call.
+  /// The result of `==`, without a call for plain values.
   @inline(__always)
   fileprivate func isSame(as other: Value) -> Bool {
     switch (self, other) {

@@ -1,14 +1,14 @@
 public import Foundation
 import Synchronization
 
-/// What identifies an object: its entity, its store and a number. Temporary until the object is first saved.
+/// Identifies an object by its entity, its store and a number. Temporary until the object is first saved.
 ///
-/// An ID is a value of 16 bytes, `Sendable` and cheap to hash: IDs are what crosses from one context to another.
+/// An ID is a value of 16 bytes, `Sendable` and cheap to hash. IDs cross from one context to another, objects don't.
 /// Source: Core Data's `NSManagedObjectID`.
 public struct ManagedObjectID: Sendable, Hashable {
   /// The entity and store that many IDs share.
   ///
-  /// Not counted, so that IDs cost nothing to copy: scopes are never freed.
+  /// Not counted, so copying an ID costs nothing. Scopes are never freed.
   @usableFromInline package unowned(unsafe) let scope: IDScope
   /// The row's number in its table. Temporary IDs are numbered over the whole process, downwards from -1.
   @usableFromInline package let number: Int64
@@ -31,22 +31,22 @@ public struct ManagedObjectID: Sendable, Hashable {
     let path =
       isTemporaryID
       ? "/\(entity.name)/t\(number.magnitude)" : "\(scope.storeIdentifier)/\(entity.name)/p\(number)"
-    // Entity names are identifiers and store identifiers UUIDs, so that this is a URL whatever the model says.
+    // Entity names are identifiers and store identifiers UUIDs, so this is always a URL.
     return URL(string: "x-coredata://\(path)") ?? URL(fileURLWithPath: path)
   }
 
-  /// Whether both stand for the same row, known by its own entity or one above.
+  /// Whether both identify the same row, by its own entity or a superentity.
   public static func == (a: ManagedObjectID, b: ManagedObjectID) -> Bool {
     guard a.number == b.number else { return false }
     return a.scope === b.scope || a.scope.sharesNumbering(with: b.scope)
   }
 
-  /// Hashes what equal IDs have in common.
+  /// Hashes the number, which equal IDs have in common.
   public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
-  /// The hash by which sets and dictionaries of IDs find them. The standard library's own way takes most of the time of a
-  /// look-up, to keep strangers from choosing keys that collide; two rounds of multiplying and folding, begun with a
-  /// number that is drawn anew in each process, do that for the numbers of rows, too.
+  /// The hash that sets and dictionaries use. The standard library's hash protects against chosen keys that collide, and takes
+  /// most of the time of a look-up. Two rounds of multiplying and folding, seeded with a random number per process, protect
+  /// row numbers as well.
   public func _rawHashValue(seed: Int) -> Int {
     var hash = UInt64(bitPattern: number) ^ Self.hashSeed ^ UInt64(bitPattern: Int64(seed))
     hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93
@@ -62,17 +62,17 @@ extension ManagedObjectID: CustomStringConvertible {
   public var description: String { uriRepresentation.absoluteString }
 }
 
-/// What the IDs of one entity in one store share.
+/// The entity and the store that IDs share.
 ///
-/// A scope is never freed, as the models that it is about aren't: IDs refer to it without counting. A store makes one for
-/// each entity when it is opened, the coordinator another for unsaved objects; others are shared by ``of(_:in:)``.
+/// A scope is never freed, like its model, so IDs refer to it without counting. A store makes one for each entity when it is
+/// opened, the coordinator another for unsaved objects; others are shared by ``of(_:in:)``.
 @usableFromInline
 package final class IDScope: Sendable {
   package let entity: EntityDescription
   package let storeIdentifier: String
   /// Whether the IDs are those of objects that were never saved.
   package let isTemporary: Bool
-  /// What tells the IDs of different hierarchies and stores apart in a hash.
+  /// Distinguishes the IDs of different hierarchies and stores in a hash.
   let seed: UInt64
 
   /// The scope of an entity's objects in a store; in none, while they are temporary.
@@ -80,7 +80,7 @@ package final class IDScope: Sendable {
     self.entity = entity
     self.storeIdentifier = storeIdentifier
     isTemporary = storeIdentifier.isEmpty
-    // The low bits are the number's, which come nearly in sequence.
+    // The low bits are left to the number, and numbers come nearly in sequence.
     seed =
       UInt64(truncatingIfNeeded: entity.rootEntity?.index ?? 0) << 40
       ^ UInt64(truncatingIfNeeded: storeIdentifier.hashValue) << 48
@@ -104,8 +104,8 @@ package final class IDScope: Sendable {
     }
   }
 
-  /// Entities of one hierarchy in one store number their objects together, so that an ID known by the superentity
-  /// equals the ID known by the object's own entity.
+  /// Entities of one hierarchy in one store number their objects together, so an ID with the superentity equals the one with
+  /// the object's own entity.
   func sharesNumbering(with other: IDScope) -> Bool {
     entity.rootEntity === other.entity.rootEntity && storeIdentifier == other.storeIdentifier
   }

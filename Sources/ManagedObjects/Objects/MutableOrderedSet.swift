@@ -1,8 +1,8 @@
 public import Foundation
 import OrderedCollections
 
-/// An ordered to-many relationship as a collection to change: what it shows is always what the object holds, and each
-/// change is one of the object, with its inverse.
+/// An ordered to-many relationship as a mutable collection. It always shows the object's current content, and each change
+/// changes the object and the inverse.
 ///
 /// ```swift
 /// let tracks = album.mutableOrderedSetValue(forKey: "tracks")
@@ -23,35 +23,35 @@ public struct MutableOrderedSet: RandomAccessCollection {
 
   /// 0.
   public var startIndex: Int { 0 }
-  /// How many objects there are.
+  /// The number of objects.
   public var endIndex: Int { object.orderedIDs(slot).count }
 
-  /// The object at a place.
+  /// The object at an index.
   public subscript(index: Int) -> ManagedObject {
     guard let context = object.confinement.context else { preconditionFailure("\(object.id) has no context any more") }
     return context.object(with: object.orderedIDs(slot)[index])
   }
 
-  /// Whether an object is in it; without looking at the others.
+  /// Whether it contains an object, in constant time.
   public func contains(_ other: ManagedObject) -> Bool { object.orderedIDs(slot).contains(other.id) }
-  /// The place of an object; without looking at the others.
+  /// The index of an object, in constant time.
   public func firstIndex(of other: ManagedObject) -> Int? { object.orderedIDs(slot).firstIndex(of: other.id) }
 
-  /// Adds an object at the end. One that is there already stays where it is.
+  /// Adds an object at the end. An object that is in it already keeps its place.
   public func add(_ other: ManagedObject) { object.add(other, to: slot) }
-  /// Puts an object at a place; see ``ManagedObject/insert(_:at:in:)``.
+  /// Inserts an object at an index; see ``ManagedObject/insert(_:at:in:)``.
   public func insert(_ other: ManagedObject, at index: Int) { object.insert(other, at: index, in: slot) }
-  /// Puts another object in the place of one; see ``ManagedObject/replaceObject(at:with:in:)``.
+  /// Replaces an object; see ``ManagedObject/replaceObject(at:with:in:)``.
   public func replaceObject(at index: Int, with other: ManagedObject) {
     object.replaceObject(at: index, with: other, in: slot)
   }
   /// Moves objects together; see ``ManagedObject/moveObjects(at:to:in:)``.
   public func moveObjects(at indexes: IndexSet, to index: Int) { object.moveObjects(at: indexes, to: index, in: slot) }
-  /// Takes an object out.
+  /// Removes an object.
   public func remove(_ other: ManagedObject) { object.remove(other, from: slot) }
-  /// Takes the object at a place out.
+  /// Removes the object at an index.
   public func removeObject(at index: Int) { object.removeObject(at: index, in: slot) }
-  /// Takes every object out.
+  /// Removes every object.
   public func removeAllObjects() { object.setOrderedObjects(OrderedSet<ManagedObject>(), slot) }
 }
 

@@ -1,15 +1,15 @@
-/// Why a fetch that the model describes can't be made.
+/// An error in using a fetch that the model describes.
 public enum FetchTemplateError: Error, Sendable, Equatable {
   /// The model has no fetch request of that name.
   case unknownTemplate(name: String, known: [String])
   /// The entity has no fetched property of that name.
   case unknownFetchedProperty(entity: String, name: String)
-  /// The predicate has variables for which no value was given.
+  /// The predicate has variables without a value.
   case missingVariables(template: String, names: [String])
 }
 
 extension FetchTemplateError: CustomStringConvertible {
-  /// What is missing, by name.
+  /// The missing name.
   public var description: String {
     switch self {
     case .unknownTemplate(let name, let known):

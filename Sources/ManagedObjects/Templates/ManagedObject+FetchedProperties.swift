@@ -6,14 +6,14 @@ extension EntityDescription {
 }
 
 extension ManagedObject {
-  /// The objects that a fetched property finds now, unsaved changes of the context included.
+  /// The objects that a fetched property finds now, with the context's unsaved changes.
   ///
   /// In its predicate `$FETCH_SOURCE` is this object, and `$FETCH_SOURCE.city.name` a value of it or of an object that
-  /// its to-one relationships lead to; `$FETCHED_PROPERTY.name` and `$FETCHED_PROPERTY.userInfo.key` are what the model
-  /// says of the property. The objects may be of another store than this one.
+  /// its to-one relationships lead to. `$FETCHED_PROPERTY.name` and `$FETCHED_PROPERTY.userInfo.key` are the property's in the
+  /// model. The objects may be in another store than this one.
   ///
-  /// Source: fetched properties in Core Data's programming guide. Core Data keeps what the first access found until the
-  /// object is refreshed; here each call fetches, so that keep the result where it is needed more than once.
+  /// Source: fetched properties in Core Data's programming guide. Core Data keeps the result of the first access until the
+  /// object is refreshed. Here each call fetches, so keep a result that is needed more than once.
   /// - Throws: ``FetchTemplateError/unknownFetchedProperty(entity:name:)``, an error in the property's predicate, or the
   ///   store's error.
   public final func fetchedObjects<T: ManagedObject>(forKey key: String) throws -> [T] {
@@ -40,8 +40,8 @@ extension ManagedObject {
     return try context.fetch(request)
   }
 
-  /// The objects that a fetched property finds now: what a typed class's accessor stands on. None after an error, which
-  /// the context's next call that can throw throws; ``fetchedObjects(forKey:)`` throws it itself.
+  /// The objects that a fetched property finds now, for a typed class's accessor. Empty after an error, which the context's next
+  /// call that can throw throws; ``fetchedObjects(forKey:)`` throws it itself.
   public final func fetchedObjects<T: ManagedObject>(_ key: String) -> [T] {
     do {
       return try fetchedObjects(forKey: key)
@@ -51,7 +51,7 @@ extension ManagedObject {
     }
   }
 
-  /// What names lead to from this object, as a constant; nil when they lead nowhere that is one.
+  /// The value that names lead to from this object, as a constant; nil when they lead to none.
   private final func constant(along names: ArraySlice<String>) -> FetchPredicate.Expression? {
     if names.isEmpty || names == ["objectID"] || names == ["self"] { return .constant(.object(id)) }
     guard let (property, length) = entity.property(beginning: names) else { return nil }
@@ -68,7 +68,7 @@ extension ManagedObject {
 }
 
 extension FetchedPropertyDefinition {
-  /// What it fetches.
+  /// The request that it fetches.
   fileprivate var request: FetchRequestTemplateDefinition {
     var request = FetchRequestTemplateDefinition(
       name, entityName: entityName, predicateFormat: predicateFormat, fetchLimit: fetchLimit)
@@ -76,7 +76,7 @@ extension FetchedPropertyDefinition {
     return request
   }
 
-  /// What the model says of it along names.
+  /// The model's value for names of it.
   fileprivate func constant(along names: ArraySlice<String>) -> FetchPredicate.Expression? {
     if names == ["name"] { return .constant(.string(name)) }
     guard names.first == "userInfo", names.count > 1 else { return nil }

@@ -1,23 +1,23 @@
 extension ManagedObjectModel {
-  /// The fetch request that the model has under that name, its variables as they are; nil when it has none.
+  /// The model's fetch request of that name, with its variables as they are; nil when there is none.
   ///
   /// Source: `fetchRequestTemplate(forName:)` of Core Data.
-  /// - Throws: ``PredicateFormatError``, when its predicate isn't one.
+  /// - Throws: ``PredicateFormatError``, when its predicate is malformed.
   public func fetchRequestTemplate<T: ManagedObject>(
     forName name: String, of type: T.Type = ManagedObject.self
   ) throws -> FetchRequest<T>? {
     try fetchRequestTemplates[name].map { try $0.request() }
   }
 
-  /// The fetch request that the model has under that name, with values in place of its predicate's variables.
+  /// The model's fetch request of that name, with values in place of its predicate's variables.
   ///
   /// ```swift
   /// let request: FetchRequest<Person> = try model.fetchRequestFromTemplate(
   ///   withName: "peopleOf", substitutionVariables: ["city": "Bern", "employer": company.objectID])
   /// ```
   ///
-  /// Source: `fetchRequestFromTemplate(withName:substitutionVariables:)` of Core Data. It differs in throwing where that
-  /// gives nil for an unknown name, and raises for a missing variable.
+  /// Source: `fetchRequestFromTemplate(withName:substitutionVariables:)` of Core Data. This throws where that
+  /// returns nil for an unknown name and raises for a missing variable.
   /// - Parameter substitutionVariables: values by the variables' names without the dollar sign, of the types that
   ///   ``PredicateArgument/init(_:)`` takes.
   /// - Throws: ``FetchTemplateError``, ``PredicateFormatError`` or ``FetchPredicateError``.

@@ -117,7 +117,7 @@ struct ParentSource: ObjectSource {
 
   /// Makes room for new objects.
   private func reserve(forInsertions count: Int) {
-    // Reserving is exact: each of many small saves would copy the list.
+    // Reserving is exact, so with many small saves each would copy the list.
     if count > parent.changeSet.insertions.count { parent.changeSet.reserve(forInsertions: count) }
     parent.registry.reserve(count)
   }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension NewRows.Cell {
-  /// The cell of a value that needs no place elsewhere; nil for one that does.
+  /// The cell of a value that fits into it; nil for other values.
   init?(_ value: Value) {
     switch value {
     case .null: self.init(.null, 0)
@@ -9,7 +9,7 @@ extension NewRows.Cell {
     case .bool(let flag): self.init(.bool, flag ? 1 : 0)
     case .double(let number): self.init(.double, Int64(bitPattern: number.bitPattern))
     case .date(let date):
-      // One between two microseconds, or beyond 285,000 years, stays what it is.
+      // A date between two microseconds, or beyond 285,000 years, is kept as a value.
       guard let microseconds = ISODate.microseconds(of: date), ISODate.date(microseconds: microseconds) == date else {
         return nil
       }
@@ -20,7 +20,7 @@ extension NewRows.Cell {
 }
 
 extension NewRows {
-  /// Sets any value in the row that was begun.
+  /// Sets any value in the current row.
   package func set(_ slot: Int, _ value: Value) {
     if let cell = Cell(value) { return set(slot, cell) }
     if case .string(var string) = value { return string.withUTF8 { set(slot, text: UnsafeRawBufferPointer($0)) } }
@@ -35,7 +35,7 @@ extension NewRows {
     endRow()
   }
 
-  /// The value of a cell; also of the row that was begun.
+  /// The value of a cell, also in the current row.
   package func value(_ row: Int, _ slot: Int) -> Value {
     let cell = cell(row, slot)
     switch cell.kind {
@@ -55,22 +55,22 @@ extension NewRows {
     ContiguousArray((0..<width).map { value(row, $0) })
   }
 
-  /// The text of a cell that holds text; valid as long as the rows are.
+  /// The text of a text cell, valid as long as the rows.
   @inlinable
   package func bytes(of cell: Cell) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: text + Int(cell.bits), count: Int(cell.length))
   }
 
-  /// Where a reference leads.
+  /// The target of a reference.
   private func target(_ cell: Cell) -> ManagedObjectID {
     ManagedObjectID(scope: scopes[Int(cell.length)], number: cell.bits)
   }
 
-  /// Sets a reference of the row that was begun, of which isn't known yet where it leads: ``point(_:_:to:)`` says that
-  /// before the rows are inserted.
+  /// Sets a reference of the current row whose target isn't known yet. ``point(_:_:to:)`` sets the target before the rows are
+  /// inserted.
   package func setReference(_ slot: Int) { set(slot, Cell(.reference, 0)) }
 
-  /// Says where a row's reference leads, by a permanent ID.
+  /// Sets the target of a row's reference, by a permanent ID.
   package func point(_ row: Int, _ slot: Int, to id: ManagedObjectID) {
     precondition(row >= 0 && row < count && slot >= 0 && slot < width && !id.isTemporaryID)
     var place = scopes.count - 1
@@ -85,6 +85,6 @@ extension NewRows {
   /// Whether any row refers to another object.
   var hasReferences: Bool { !scopes.isEmpty }
 
-  /// The value of a cell that holds another than numbers and text.
+  /// The value of a cell that holds neither a number nor text.
   package func other(_ cell: Cell) -> Value { others[Int(cell.bits)] }
 }

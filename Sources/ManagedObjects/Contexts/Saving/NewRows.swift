@@ -1,20 +1,19 @@
-// Rows on their way from a reader to a store, in flat memory: an array of values for each, with a string on the heap for each
-// text, cost more to count, to make and to let go of on two threads than SQLite takes to write them.
-//   1. Filled by one thread at a time, which gives them away; constant from the save on.
-//   2. A row is `beginRow()`, what is set in it, and `endRow()`. Without that it never was.
-//   3. Cells are only read at places that the class has checked, or in a store's loop over `count` rows and known slots.
-
-/// Rows of one entity that a save inserts without an object for each: for an import, in whose context nobody looks at its
-/// objects. Made on any thread.
+/// Rows of one entity that a save inserts without an object for each, for an import, whose context has no observers. Made on
+/// any thread.
 ///
-/// The values were checked against the model, and refer to no new object.
+/// The values have been validated, and refer to no new object. They are in flat memory on their way from a reader to a store:
+/// an array of values per row, with a string on the heap per text, would cost more to make, count and free on two threads than
+/// SQLite takes to write them. Three invariants of this type:
+///   1. One thread at a time fills the rows and then hands them over. From the save on they are constant.
+///   2. A row is a `beginRow()`, the cells set in it, and an `endRow()`, without which the row doesn't exist.
+///   3. Cells are read only at places that the class has checked, or in a store's loop over `count` rows and known slots.
 package final class NewRows: @unchecked Sendable {
-  // Sendable: rule 1.
+  // Sendable: invariant 1 of this type, above.
 
-  /// A value: as it is, or where it is.
+  /// A value, or its place.
   @frozen @usableFromInline
   package struct Cell {
-    /// What it holds.
+    /// The kind of content.
     @usableFromInline
     package enum Kind: UInt8 {
       case null
@@ -24,7 +23,7 @@ package final class NewRows: @unchecked Sendable {
       case double
       /// Microseconds since 1970.
       case date
-      /// Where UTF-8 begins in the text.
+      /// The start of its UTF-8 in the text.
       case text
       /// The number of the row that a to-one relationship points to.
       case reference
@@ -33,7 +32,7 @@ package final class NewRows: @unchecked Sendable {
     }
 
     @usableFromInline package var kind: Kind
-    /// How many bytes of text; of a reference, the place of its ID's scope.
+    /// The number of bytes of text; for a reference, the place of its ID's scope.
     @usableFromInline package var length: UInt32
     @usableFromInline package var bits: Int64
 
@@ -46,36 +45,36 @@ package final class NewRows: @unchecked Sendable {
 
   }
 
-  /// The entity of all of them.
+  /// The entity of all rows.
   package let entity: EntityDescription
-  // Touched for each cell, by one thread, so that accesses never overlap: they go unchecked.
-  /// How many there are.
+  // Touched for each cell, by one thread, so accesses never overlap and go unchecked.
+  /// The number of rows.
   @exclusivity(unchecked) @usableFromInline package internal(set) var count = 0
-  /// How many slots each has.
+  /// The number of slots of each row.
   @usableFromInline let width: Int
   @exclusivity(unchecked) @usableFromInline var cells: UnsafeMutablePointer<Cell>
   @exclusivity(unchecked) @usableFromInline var capacity: Int
-  /// The text of the cells, one after the other.
+  /// The concatenated text of the cells.
   @exclusivity(unchecked) @usableFromInline package internal(set) var text: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var textCount = 0
   @exclusivity(unchecked) @usableFromInline var textCapacity: Int
   /// Values that are neither numbers nor text.
   var others: [Value] = []
-  /// What the IDs have in common that references lead to.
+  /// The scopes of the IDs that references lead to.
   @exclusivity(unchecked) var scopes: [IDScope] = []
-  /// A row as it begins; its text and its other values lie before those of any row.
+  /// The initial row. Its text and other values lie before those of all rows.
   private let initial: UnsafeMutablePointer<Cell>
-  /// The IDs of the rows until they are saved: of this scope, down from below this number.
+  /// The scope of the rows' IDs until they are saved, and the number that these count down from.
   private let scope: IDScope
   private let temporary: Int64
 
-  /// No rows yet, and room for some.
+  /// An empty list with room for rows.
   ///
   /// - Parameters:
-  ///   - coordinator: whose objects they will be.
-  ///   - capacity: how many rows there will be at most.
-  ///   - textCapacity: how many bytes of text may be expected.
-  ///   - initial: what a row holds where nothing is set.
+  ///   - coordinator: the coordinator of the context.
+  ///   - capacity: the greatest number of rows.
+  ///   - textCapacity: the expected number of bytes of text.
+  ///   - initial: the values of a row where nothing is set.
   package init(
     _ entity: EntityDescription, of coordinator: PersistentStoreCoordinator, capacity: Int, textCapacity: Int,
     initial values: ContiguousArray<Value>
@@ -91,7 +90,7 @@ package final class NewRows: @unchecked Sendable {
     temporary = ManagedObjectContext.temporaryNumbers(capacity)
     var (textCount, others) = (0, [Value]())
     for (slot, value) in values.enumerated() {
-      // The text of defaults is short, and what doesn't fit may be kept as a value.
+      // The text of defaults is short; text that doesn't fit is kept as a value.
       if case .string(let string) = value, textCount + string.utf8.count <= self.textCapacity {
         let length = string.utf8.count
         (text + textCount).copyMemory(from: Array(string.utf8), byteCount: length)
@@ -116,16 +115,16 @@ package final class NewRows: @unchecked Sendable {
 
   // MARK: Filling
 
-  /// Begins a row, with the values that it has where nothing is set.
+  /// Begins a row with the initial values.
   package func beginRow() {
     precondition(count < capacity, "There is no room for another row")
     (cells + count &* width).update(from: initial, count: width)
   }
 
-  /// Ends the row: it is one now.
+  /// Ends the row, which exists from now on.
   @inlinable package func endRow() { count &+= 1 }
 
-  /// Sets a cell of the row that was begun.
+  /// Sets a cell of the current row.
   @inlinable
   func set(_ slot: Int, _ cell: Cell) {
     precondition(slot >= 0 && slot < width && count < capacity)
@@ -150,7 +149,7 @@ package final class NewRows: @unchecked Sendable {
   package func set(_ slot: Int, text bytes: UnsafeRawBufferPointer) {
     if textCount &+ bytes.count > textCapacity { growText(by: bytes.count) }
     if let source = bytes.baseAddress { (text + textCount).copyMemory(from: source, byteCount: bytes.count) }
-    // What is longer than four gigabytes was refused by whoever read it.
+    // The reader has refused text of more than four gigabytes.
     set(slot, Cell(.text, Int64(textCount), length: UInt32(bytes.count)))
     textCount &+= bytes.count
   }

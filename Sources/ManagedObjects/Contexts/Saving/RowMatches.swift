@@ -1,12 +1,12 @@
-/// How rows without objects compare with those that the store has of the same keys.
+/// The comparison of rows without objects with the store's rows of the same keys.
 package struct RowMatches: Sendable {
-  /// The number of the store's row for each; nil where it has none.
+  /// The number of the store's row for each; nil where there is none.
   package var numbers: [Int64?]
-  /// Whether that holds the same values in the slots that were compared. Where it doesn't say so, the values may still be
-  /// equal, written in another way.
+  /// Whether the store's row has the same values in the compared slots. When false, the values may still be equal but stored in
+  /// another form.
   package var isSame: [Bool]
 
-  /// Of so many rows, none is there yet.
+  /// No matches for `count` rows.
   package init(count: Int) {
     numbers = Array(repeating: nil, count: count)
     isSame = Array(repeating: false, count: count)
@@ -21,7 +21,7 @@ extension NewRows {
     guard kind == .int || kind == .text, (0..<count).allSatisfy({ cell($0, slot).kind == kind }) else { return nil }
     var order = (0..<Int32(count)).map { $0 }
     if !isAscending(order, slot) {
-      // Equal keys keep their order, whatever that may be: they are found right below.
+      // The order of equal keys doesn't matter: they are detected below.
       order.sort { compare(Int($0), Int($1), slot) < 0 }
       guard isAscending(order, slot) else { return nil }
     }
@@ -32,7 +32,7 @@ extension NewRows {
     order.indices.dropFirst().allSatisfy { compare(Int(order[$0 - 1]), Int(order[$0]), slot) < 0 }
   }
 
-  /// Less than 0 when the key of the first comes first, as integers or bytes.
+  /// Less than 0 when the first key comes first, compared as integers or bytes.
   private func compare(_ first: Int, _ second: Int, _ slot: Int) -> Int {
     let (a, b) = (cell(first, slot), cell(second, slot))
     guard a.kind == .text else { return a.bits < b.bits ? -1 : a.bits == b.bits ? 0 : 1 }

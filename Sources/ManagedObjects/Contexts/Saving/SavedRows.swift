@@ -1,10 +1,10 @@
-/// Rows that were inserted without an object for each, as a store has them: with permanent IDs.
+/// Rows that were inserted without objects, with their permanent IDs.
 package struct SavedRows: Sendable {
   /// The values.
   package let rows: NewRows
-  /// What their IDs have in common.
+  /// The scope of their IDs.
   package let scope: IDScope
-  /// The numbers of their IDs, in their order.
+  /// The numbers of their IDs, in order.
   package let numbers: [Int64]
 
   /// The rows of one entity, with a number for each.
@@ -17,7 +17,7 @@ package struct SavedRows: Sendable {
   /// The ID of a row.
   package func id(_ row: Int) -> ManagedObjectID { ManagedObjectID(scope: scope, number: numbers[row]) }
 
-  /// Whether one of them may belong to a set of another object.
+  /// Whether one of them may belong to another object's set.
   var joinsSets: Bool { rows.hasReferences && rows.entity.joinsSets }
 
   /// A row with its values.
