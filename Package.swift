@@ -100,8 +100,11 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CLinux", yams], path: "Tests/TestSupport",
       swiftSettings: settings),
-    tests(of: "ManagedObjects", []),
-    tests(of: "SQLiteStore", ["ManagedObjects", grdb, sqlite]),
+    .target(
+      name: "StoreTestSupport", dependencies: ["ManagedObjects", "SQLiteStore", "TestSupport", grdb],
+      path: "Tests/StoreTestSupport", swiftSettings: settings),
+    tests(of: "ManagedObjects", ["StoreTestSupport"]),
+    tests(of: "SQLiteStore", ["ManagedObjects", "StoreTestSupport", grdb, sqlite]),
     tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import ManagedObjects
 import SQLiteStore
+import StoreTestSupport
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import GRDB
 import ManagedObjects
+import StoreTestSupport
 import TestSupport
 import Testing
 

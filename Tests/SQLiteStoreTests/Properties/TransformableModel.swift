@@ -1,6 +1,7 @@
 import Foundation
 import ManagedObjects
 import SQLiteStore
+import StoreTestSupport
 import TestSupport
 
 /// A store of objects with transformable attributes of each sort.

@@ -1,4 +1,5 @@
 import ManagedObjects
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 import SQLiteStore
+import StoreTestSupport
 import TestSupport
 import Testing
 

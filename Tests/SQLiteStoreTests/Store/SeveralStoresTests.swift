@@ -1,5 +1,6 @@
 import ManagedObjects
 import SQLiteStore
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -1,0 +1,122 @@
+import Foundation
+import ManagedObjects
+import StoreTestSupport
+import TestSupport
+import Testing
+
+@Suite("Saves that are merged after a later one was made")
+struct LateMergeTests {
+  private func set(_ age: Int32, of id: ManagedObjectID, in context: ManagedObjectContext) throws {
+    try context.performAndWait {
+      (context.object(with: id) as? Person)?.age = age
+      try context.save()
+    }
+  }
+
+  private func age(of id: ManagedObjectID, in context: ManagedObjectContext) -> Int32? {
+    context.performAndWait { (context.registeredObject(for: id) as? Person)?.age }
+  }
+
+  private func saved(_ stack: CompanyStack) throws -> ManagedObjectID {
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    return try writer.performAndWait {
+      let ada = try writer.person("Ada", age: 30)
+      try writer.save()
+      return ada.objectID
+    }
+  }
+
+  /// Runs `body` once, when the context posts.
+  private func once(_ name: Notification.Name, _ context: ManagedObjectContext, _ body: @escaping @Sendable () -> Void)
+    -> any NSObjectProtocol
+  {
+    let isDone = Recorder<Bool>()
+    return NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { _ in
+      guard isDone.items.isEmpty else { return }
+      isDone.note(true)
+      body()
+    }
+  }
+
+  @Test(
+    "don't take back what the context has saved since, into the store or into its parent",
+    arguments: StoreKind.allCases, [false, true])
+  func ownSave(_ kind: StoreKind, _ isChild: Bool) throws {
+    let stack = try CompanyStack(kind)
+    let id = try saved(stack)
+    let parent = isChild ? ManagedObjectContext(.privateQueue, coordinator: stack.coordinator) : nil
+    func context() -> ManagedObjectContext {
+      if let parent { return ManagedObjectContext(.privateQueue, parent: parent) }
+      return ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    }
+    let (main, other) = (context(), context())
+    try main.performAndWait {
+      main.automaticallyMergesChangesFromParent = true
+      main.retainsRegisteredObjects = true
+      main.mergePolicy = .mergeByPropertyObjectTrump
+      _ = try main.existingObject(with: id)
+    }
+    // Another context saves when this one is about to: what it saved waits until this one has.
+    let observer = once(ManagedObjectContext.willSaveObjectsNotification, main) {
+      #expect(throws: Never.self) { try set(31, of: id, in: other) }
+      parent?.performAndWait {}
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try set(32, of: id, in: main)
+    #expect(age(of: id, in: main) == 32)
+    #expect(main.performAndWait { !main.hasChanges })
+    try parent?.performAndWait { try parent?.save() }
+    #expect(try stack.context().all(Person.self).map(\.age) == [32])
+    // What comes after it counts again.
+    try set(33, of: id, in: context())
+    parent?.performAndWait {}
+    #expect(age(of: id, in: main) == 33)
+  }
+
+  @Test("don't bring a child what its parent has had others for since", arguments: StoreKind.allCases)
+  func parentsSave(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let id = try saved(stack)
+    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let (follower, first, second) = (
+      ManagedObjectContext(.privateQueue, parent: parent), ManagedObjectContext(.privateQueue, parent: parent),
+      ManagedObjectContext(.privateQueue, parent: parent)
+    )
+    parent.performAndWait { parent.retainsRegisteredObjects = true }
+    try follower.performAndWait {
+      follower.automaticallyMergesChangesFromParent = true
+      follower.retainsRegisteredObjects = true
+      _ = try follower.existingObject(with: id)
+    }
+    // The other child's save is the parent's, and saved by that, before the first one's is told.
+    let observer = once(ManagedObjectContext.didSaveObjectsNotification, first) {
+      #expect(throws: Never.self) {
+        try set(32, of: id, in: second)
+        try parent.performAndWait { try parent.save() }
+      }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try set(31, of: id, in: first)
+    parent.performAndWait {}
+    #expect(try stack.context().all(Person.self).map(\.age) == [32])
+    #expect(age(of: id, in: follower) == 32)
+  }
+
+  @Test("a merging interval may be longer than clocks can count", arguments: StoreKind.allCases)
+  func longInterval(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let id = try saved(stack)
+    let main = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let other = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    main.mergingInterval = .seconds(Int64.max)
+    try main.performAndWait {
+      main.automaticallyMergesChangesFromParent = true
+      main.retainsRegisteredObjects = true
+      _ = try main.existingObject(with: id)
+    }
+    for number in Int32(31)...33 {
+      try set(number, of: id, in: other)
+      #expect(age(of: id, in: main) == number)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import ManagedObjects
+import StoreTestSupport
+import TestSupport
+import Testing
+
+@Suite("The listener of automatic merges")
+struct MergeListenerTests {
+  private func save(_ name: String, in context: ManagedObjectContext) throws {
+    try context.performAndWait {
+      _ = try context.person(name, age: 30)
+      try context.save()
+    }
+  }
+
+  @Test("learns after each merge how many saves it took and how old the oldest was", arguments: StoreKind.allCases)
+  func lags(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let (writer, follower) = (
+      ManagedObjectContext(.privateQueue, coordinator: stack.coordinator),
+      ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    )
+    let merges = Recorder<SaveMerge>()
+    follower.performAndWait { follower.automaticallyMergesChangesFromParent = true }
+    follower.didMergeSaves = { merges.note($0) }
+    follower.mergingInterval = .seconds(3600)
+    let begun = ContinuousClock.now
+    try save("Ada", in: writer)
+    // What waits is merged before it does anything.
+    follower.performAndWait {}
+    #expect(merges.items.count == 1)
+    let first = ContinuousClock.now
+    try save("Ben", in: writer)
+    let second = ContinuousClock.now
+    try save("Cy", in: writer)
+    let last = ContinuousClock.now
+    follower.performAndWait {}
+    #expect(merges.items.count == 2)
+    #expect(merges.items[0].lag <= begun.duration(to: first))
+    #expect(merges.items[1].lag >= second.duration(to: last) && merges.items[1].lag <= first.duration(to: .now))
+    #expect(merges.items.map(\.saveCount) == [1, 2])
+    follower.didMergeSaves = nil
+    try save("Di", in: writer)
+    follower.performAndWait {}
+    #expect(merges.items.count == 2)
+  }
+
+  @Test("A context counts its objects without listing them", arguments: StoreKind.allCases)
+  func registeredObjectCount(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    try context.performAndWait {
+      #expect(context.registeredObjectCount == 0)
+      for name in ["Ada", "Ben"] { _ = try context.person(name, age: 30) }
+      #expect(context.registeredObjectCount == 2)
+      #expect(context.registeredObjectCount == context.registeredObjects.count)
+      context.reset()
+      #expect(context.registeredObjectCount == 0)
+    }
+  }
+}

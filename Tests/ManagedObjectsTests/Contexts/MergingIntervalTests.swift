@@ -1,0 +1,121 @@
+import Foundation
+import ManagedObjects
+import StoreTestSupport
+import TestSupport
+import Testing
+
+@Suite("How often a context merges by itself")
+struct MergingIntervalTests {
+  /// A context of the main queue that follows the others, and the ID of a person that it holds.
+  private func follower(_ stack: CompanyStack, every interval: Duration) throws -> (
+    ManagedObjectContext, ManagedObjectID
+  ) {
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let id = try writer.performAndWait {
+      let ada = try writer.person("Ada", age: 30)
+      try writer.save()
+      return ada.objectID
+    }
+    let main = ManagedObjectContext(.mainQueue, coordinator: stack.coordinator)
+    main.mergingInterval = interval
+    try main.performAndWait {
+      main.automaticallyMergesChangesFromParent = true
+      main.retainsRegisteredObjects = true
+      _ = try main.existingObject(with: id)
+    }
+    return (main, id)
+  }
+
+  private func set(_ age: Int32, of id: ManagedObjectID, _ stack: CompanyStack) throws {
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    try writer.performAndWait {
+      (writer.object(with: id) as? Person)?.age = age
+      try writer.save()
+    }
+  }
+
+  /// What the main queue sees without asking the context for anything, when all that was queued on it has been done.
+  private func seen(_ id: ManagedObjectID, _ main: ManagedObjectContext) async -> Int32? {
+    await MainActor.run { (main.registeredObject(for: id) as? Person)?.age }
+  }
+
+  @Test(
+    "a save is merged at once, the next one when the interval is over or the context is used",
+    arguments: StoreKind.allCases)
+  func interval(_ kind: StoreKind) async throws {
+    let stack = try CompanyStack(kind)
+    // So long that it isn't over before the test is.
+    let (main, id) = try follower(stack, every: .seconds(3600))
+    try set(31, of: id, stack)
+    #expect(await seen(id, main) == 31)
+    try set(32, of: id, stack)
+    try set(33, of: id, stack)
+    #expect(await seen(id, main) == 31)
+    #expect(main.performAndWait { (main.registeredObject(for: id) as? Person)?.age } == 33)
+    try set(34, of: id, stack)
+    #expect(await seen(id, main) == 33)
+    let found = try await MainActor.run { try main.count(for: FetchRequest<Person>(entityName: "Person")) }
+    #expect(await seen(id, main) == 34 && found == 1)
+  }
+
+  @Test("without an interval each save is merged at once", arguments: StoreKind.allCases)
+  func none(_ kind: StoreKind) async throws {
+    let stack = try CompanyStack(kind)
+    let (main, id) = try follower(stack, every: .zero)
+    for age in Int32(31)...35 {
+      try set(age, of: id, stack)
+      #expect(await seen(id, main) == age)
+    }
+  }
+
+  @Test("what waits is merged by itself in the end", arguments: StoreKind.allCases)
+  func end(_ kind: StoreKind) async throws {
+    let stack = try CompanyStack(kind)
+    let (main, id) = try follower(stack, every: .milliseconds(20))
+    let (merges, continuation) = AsyncStream<Int>.makeStream()
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: main, queue: nil
+    ) { note in
+      if let save = ContextSave(note) { continuation.yield(save.updatedObjectIDs.count) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    for age in Int32(31)...40 { try set(age, of: id, stack) }
+    var count = 0
+    for await updated in merges {
+      count += updated
+      if count == 10 { break }
+    }
+    #expect(await seen(id, main) == 40)
+  }
+
+  @Test("saves that insert and wait together are told as one, in their order", arguments: StoreKind.allCases)
+  func joined(_ kind: StoreKind) async throws {
+    let stack = try CompanyStack(kind)
+    let (main, id) = try follower(stack, every: .seconds(3600))
+    let (merges, continuation) = AsyncStream<[ManagedObjectID]>.makeStream()
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: main, queue: nil
+    ) { note in
+      let ids = note.userInfo?[ManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue] as? [ManagedObjectID]
+      if let save = ContextSave(note), save.insertedObjectIDs == ids { continuation.yield(save.insertedObjectIDs) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try set(31, of: id, stack)
+    #expect(await seen(id, main) == 31)
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let ids = try (0..<5).map { number in
+      try writer.performAndWait {
+        // Of the company's entity, which no set leads to from elsewhere.
+        let company = try writer.insert("Company")
+        try company.setValue(.string("Company \(number)"), forKey: "name")
+        try writer.save()
+        return company.objectID
+      }
+    }
+    main.performAndWait {}
+    continuation.finish()
+    var told: [[ManagedObjectID]] = []
+    for await merge in merges { told.append(merge) }
+    #expect(told == [[], ids])
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import ManagedObjects
+import StoreTestSupport
+import TestSupport
+import Testing
+
+/// One of the three stacks over one of the stores.
+struct StackCase: CustomTestStringConvertible, Sendable {
+  let stack: PersistentContainer.Stack
+  let store: StoreKind
+
+  static let all = PersistentContainer.Stack.allCases.flatMap { stack in
+    StoreKind.allCases.map { StackCase(stack: stack, store: $0) }
+  }
+
+  var testDescription: String { "\(stack.rawValue), \(store.testDescription)" }
+  var isNested: Bool { stack != .independent }
+
+  func make(viewQueue: ManagedObjectContext.ConcurrencyType = .privateQueue) throws -> StackFixture {
+    StackFixture(self, try CompanyStack(store), viewQueue)
+  }
+}
+
+/// A container over a store that can be watched.
+struct StackFixture: Sendable {
+  let company: CompanyStack
+  let container: PersistentContainer
+  var view: ManagedObjectContext { container.viewContext }
+
+  init(_ kind: StackCase, _ company: CompanyStack, _ viewQueue: ManagedObjectContext.ConcurrencyType) {
+    self.company = company
+    container = PersistentContainer(coordinator: company.coordinator, stack: kind.stack, viewQueue: viewQueue)
+  }
+
+  /// What the store holds: the people's names and ages.
+  func stored() throws -> [String] {
+    let reader = ManagedObjectContext(.privateQueue, coordinator: company.coordinator)
+    return try names(in: reader)
+  }
+
+  /// What a context shows: the people's names and ages.
+  func names(in context: ManagedObjectContext) throws -> [String] {
+    try context.performAndWait {
+      try context.all(Person.self, sortedBy: "name").map { "\($0.name ?? "") \($0.age ?? 0)" }
+    }
+  }
+
+  /// Inserts a person in a context and keeps it there.
+  @discardableResult
+  func insert(
+    _ name: String, age: Int32 = 0, email: String? = nil, in context: ManagedObjectContext
+  ) throws -> ManagedObjectID {
+    try context.performAndWait {
+      context.retainsRegisteredObjects = true
+      return try context.person(name, age: age, email: email).objectID
+    }
+  }
+
+  /// A person saved in the store, known to the view.
+  func savedPerson(_ name: String, age: Int32) async throws -> ManagedObjectID {
+    try insert(name, age: age, in: view)
+    try await view.saveToPersistentStore()
+    return try view.performAndWait { try view.named(name, Person.self)?.objectID } ?? insert(name, in: view)
+  }
+
+  func setAge(_ age: Int32, of id: ManagedObjectID, in context: ManagedObjectContext) {
+    context.performAndWait {
+      context.retainsRegisteredObjects = true
+      (context.object(with: id) as? Person)?.age = age
+    }
+  }
+
+  func age(of id: ManagedObjectID, in context: ManagedObjectContext) -> Int32? {
+    context.performAndWait {
+      context.retainsRegisteredObjects = true
+      return (context.object(with: id) as? Person)?.age
+    }
+  }
+
+  func save(_ context: ManagedObjectContext) throws { try context.performAndWait { try context.save() } }
+
+  /// Waits until the view has merged what was saved before.
+  func settle() {
+    container.writerContext?.performAndWait {}
+    view.performAndWait {}
+  }
+}

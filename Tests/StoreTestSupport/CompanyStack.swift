@@ -1,0 +1,80 @@
+package import Foundation
+package import GRDB
+package import ManagedObjects
+import SQLiteStore
+import Synchronization
+package import TestSupport
+
+/// The stores that the conformance suite runs over.
+package enum StoreKind: String, CaseIterable, CustomStringConvertible {
+  case inMemory = "in memory"
+  case sqlite = "SQLite"
+
+  package var description: String { rawValue }
+}
+
+/// A coordinator with one store of the test's model, or of another, and the contexts that a test makes on it.
+package final class CompanyStack: Sendable {
+  package let coordinator: PersistentStoreCoordinator
+  /// The store's file; nil in memory.
+  package let file: URL?
+  /// What has been read from the store.
+  package let reads = Recorder<String>()
+  /// Makes the store fail.
+  package let breaker = Breaker()
+  /// Objects live no longer than their context, and tests write `stack.context().all(…)`.
+  private let contexts = Mutex<[ManagedObjectContext]>([])
+
+  package init(_ kind: StoreKind, model: ManagedObjectModel = CompanyModel.model) throws {
+    let directory: ScratchDirectory?
+    let description: PersistentStoreDescription
+    switch kind {
+    case .inMemory:
+      directory = nil
+      file = nil
+      description = .inMemory()
+    case .sqlite:
+      let scratch = try ScratchDirectory()
+      let path = scratch.file("company.sqlite")
+      directory = scratch
+      file = path
+      description = .sqlite(at: path)
+    }
+    coordinator = PersistentStoreCoordinator(model: model)
+    let (reads, breaker) = (reads, breaker)
+    try coordinator.addPersistentStore(
+      PersistentStoreDescription { model, entities in
+        WatchedStore(try description.open(model, entities), noting: reads, breaker: breaker, in: directory)
+      })
+  }
+
+  /// A context of the calling thread.
+  package func context(_ name: String? = nil) -> ManagedObjectContext {
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: name)
+    contexts.withLock { $0.append(context) }
+    return context
+  }
+
+  /// Another coordinator on the same file, as another process would have.
+  package func secondCoordinator() throws -> PersistentStoreCoordinator {
+    let second = PersistentStoreCoordinator(model: coordinator.model)
+    try second.addPersistentStore(.sqlite(at: existingFile()))
+    return second
+  }
+
+  /// A plain connection to the file, as another program would have.
+  package func connection() throws -> DatabaseQueue { try DatabaseQueue(path: existingFile().path) }
+
+  /// The first column of a query's rows, as text, read by another program.
+  package func column(_ sql: String) throws -> [String] {
+    let connection = try connection()
+    return try connection.read { db in
+      try DatabaseValue.fetchAll(db, sql: sql).map { $0.storage.value.map { "\($0)" } ?? "NULL" }
+    }
+  }
+
+  private func existingFile() throws -> URL {
+    guard let file else { throw CocoaError(.fileNoSuchFile) }
+    return file
+  }
+}
