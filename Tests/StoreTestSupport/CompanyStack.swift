@@ -65,6 +65,13 @@ package final class CompanyStack: Sendable {
   /// A plain connection to the file, as another program would have.
   package func connection() throws -> DatabaseQueue { try DatabaseQueue(path: existingFile().path) }
 
+  /// Runs statements in one transaction, as another program would.
+  package func execute(_ statements: String...) throws {
+    try connection().write { db in
+      for statement in statements { try db.execute(sql: statement) }
+    }
+  }
+
   /// The first column of a query's rows, as text, read by another program.
   package func column(_ sql: String) throws -> [String] {
     let connection = try connection()

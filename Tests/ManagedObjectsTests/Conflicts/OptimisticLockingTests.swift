@@ -128,10 +128,7 @@ struct OptimisticLockingTests {
     try writer.save()
     let here = stack.context()
     let people = try here.all(Person.self, sortedBy: "name")
-    try stack.connection().write { db in
-      try db.execute(sql: "UPDATE Person SET age = 31 WHERE name = 'Ada'")
-      try db.execute(sql: "DELETE FROM Person WHERE name = 'Bob'")
-    }
+    try stack.execute("UPDATE Person SET age = 31 WHERE name = 'Ada'", "DELETE FROM Person WHERE name = 'Bob'")
     for person in people { person.name = "Mine" }
     let conflicts = [
       MergeConflict(objectID: people[0].objectID, isDeleted: false),
