@@ -89,7 +89,7 @@ final class JobLedger: SpoolDelegate {
     state.withLock { $0.beforeAnswering = body }
   }
 
-  func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
+  nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
     entries.map { entry in Result { try accept(entry) } }
   }
 

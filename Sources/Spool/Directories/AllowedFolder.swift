@@ -54,21 +54,21 @@ enum AllowedFolder {
 /// The daemon's own files and folders. They are never imported, whatever folders the configuration allows.
 struct ProtectedPaths: Sendable {
   /// With links resolved, as bytes.
-  private let paths: [[UInt8]]
+  private let roots: [[UInt8]]
 
   private static let besideDatabases: Set<[UInt8]> = Set(["-wal", "-shm", "-journal"].map { Array($0.utf8) })
 
   /// - Parameter paths: a path that doesn't exist yet is resolved by its folder, if that exists.
   init(_ paths: [String]) {
-    paths = paths.map { Array((ProtectedPaths.real($0) ?? $0).utf8) }
+    roots = paths.map { Array((ProtectedPaths.real($0) ?? $0).utf8) }
   }
 
   /// Whether a path without links is one of them, lies in one, or is a companion file of a database that is one (`-wal`, `-shm`,
   /// `-journal`).
   func contain(_ path: [UInt8]) -> Bool {
-    paths.contains { path in
-      guard path.starts(with: path) else { return false }
-      let rest = path.dropFirst(path.count)
+    roots.contains { root in
+      guard path.starts(with: root) else { return false }
+      let rest = path.dropFirst(root.count)
       return rest.isEmpty || rest.first == UInt8(ascii: "/") || ProtectedPaths.besideDatabases.contains(Array(rest))
     }
   }

@@ -110,7 +110,9 @@ final class IncomingFolders {
   func isWatched(_ place: SpoolPlace) -> Bool { watcher != nil && !lacksWatch(.place(recipe: place.recipe)) }
 
   /// Whether events report everything that arrives anywhere.
-  private var isWatched: Bool { watcher != nil && !lacksWatch(.root) && all.allSatisfy(isWatched) }
+  private var isEverythingWatched: Bool {
+    watcher != nil && !lacksWatch(.root) && all.allSatisfy { isWatched($0) }
+  }
 
   /// Whether a directory should be watched and isn't: it was opened before watching began, or no watches were left.
   private func lacksWatch(_ directory: WatchedDirectory) -> Bool {
@@ -173,7 +175,7 @@ final class IncomingFolders {
     }
     exists(.place(recipe: nil))
     for recipe in settings.recipes { refresh(recipe, in: incoming) }
-    if report.status.eventTrouble != nil, isWatched { report.update { $0.eventTrouble = nil } }
+    if report.status.eventTrouble != nil, isEverythingWatched { report.update { $0.eventTrouble = nil } }
   }
 
   private func refresh(_ recipe: String, in incoming: SpoolPlace) {

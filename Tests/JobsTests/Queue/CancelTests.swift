@@ -81,7 +81,8 @@ struct CancelTests {
   @Test("a change that its permission refuses leaves the job as it is", arguments: StoreKind.allCases)
   func permission(_ kind: StoreKind) async throws {
     struct Refused: Error, Equatable { let submitter: String }
-    let queue = try TestHouse(kind).queue()
+    let house = try TestHouse(kind)
+    let queue = try house.queue()
     let job = try await queue.submit(.of("noop").with { $0.submittedBy = "anna" })
     let refuse: JobQueue.Permission = { throw Refused(submitter: $0) }
     let changes: [@Sendable () async throws -> JobSnapshot] = [
