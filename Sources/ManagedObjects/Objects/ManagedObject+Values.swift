@@ -1,5 +1,3 @@
-import OrderedCollections
-
 extension ManagedObject {
   /// The attribute in a slot, for a typed class's accessors.
   ///
@@ -193,5 +191,98 @@ extension Value {
     case .orderedObjects: return "ordered set of objects"
     case .composite: return "Composite"
     }
+  }
+}
+
+extension ManagedObject {
+  /// The values of a composite's elements by name; null when all of them are null.
+  final func value(of composite: CompositeAttributeDescription) -> Value {
+    var values: [String: Value] = [:]
+    for (name, element) in composite.elements {
+      let value: Value
+      switch element {
+      case .attribute(let attribute): value = self.value(at: attribute.slot)
+      case .composite(let inner): value = self.value(of: inner)
+      }
+      if !value.isNull { values[name] = value }
+    }
+    return values.isEmpty ? .null : .composite(values)
+  }
+
+  /// Sets every element of a composite, to nil where it isn't named: a composite is one value.
+  /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)`` or
+  ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)``, before anything is changed.
+  final func setValue(_ value: Value, of composite: CompositeAttributeDescription) throws {
+    var changes: [(AttributeDescription, Value)] = []
+    try collect(value, of: composite, into: &changes)
+    for (attribute, value) in changes { setValue(value, at: attribute.slot) }
+  }
+
+  private final func collect(
+    _ value: Value, of composite: CompositeAttributeDescription, into changes: inout [(AttributeDescription, Value)]
+  ) throws {
+    let values: [String: Value]
+    switch value {
+    case .null: values = [:]
+    case .composite(let given): values = given
+    default:
+      throw ManagedObjectError.wrongType(
+        entity: entity.name, property: composite.name, expected: AttributeType.composite.rawValue, found: value.typeName
+      )
+    }
+    let names = Set(composite.elements.map(\.name))
+    if let unknown = values.keys.filter({ !names.contains($0) }).min() {
+      throw ManagedObjectError.unknownProperty(entity: entity.name, name: "\(composite.name).\(unknown)")
+    }
+    for (name, element) in composite.elements {
+      let value = values[name] ?? .null
+      switch element {
+      case .composite(let inner): try collect(value, of: inner, into: &changes)
+      case .attribute(let attribute):
+        guard value.fits(attribute.type) else {
+          throw ManagedObjectError.wrongType(
+            entity: entity.name, property: attribute.name, expected: attribute.type.rawValue, found: value.typeName)
+        }
+        changes.append((attribute, value))
+      }
+    }
+  }
+}
+
+extension ManagedObject {
+  /// The inherited ``validateValue(_:forKey:)``.
+  final func checkRules(for value: Value, _ key: String) throws {
+    confinement.check()
+    guard let property = entity.propertiesByName[key] else {
+      throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
+    }
+    if confinement.context?.callbacks.isCollectingFailures == true { return }
+    if isUnfilled { confinement.context?.fulfill(self) }
+    var values = slots
+    values[property.slot] = value
+    var failures: [ValidationFailure] = []
+    entity.validationRules.check(values, of: id, into: &failures)
+    failures.removeAll { $0.property != key }
+    guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
+  }
+
+  /// The inherited ``validateForInsert()`` and ``validateForUpdate()``.
+  final func checkProperties() throws {
+    confinement.check()
+    guard let context = confinement.context, !context.callbacks.isCollectingFailures else { return }
+    if isUnfilled { context.fulfill(self) }
+    try context.throwDeferredError()
+    var failures: [ValidationFailure] = []
+    SaveValidation(context).checkProperties(of: self, into: &failures)
+    guard failures.isEmpty else { throw ManagedObjectError.validation(failures) }
+  }
+
+  /// The inherited ``validateForDelete()``.
+  final func checkDeletion() throws {
+    confinement.check()
+    guard let context = confinement.context, !context.callbacks.isCollectingFailures else { return }
+    let denied = DeleteRules(context).denials(of: self)
+    try context.throwDeferredError()
+    guard denied.isEmpty else { throw ManagedObjectError.validation(denied) }
   }
 }
