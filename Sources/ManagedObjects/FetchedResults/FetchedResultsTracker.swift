@@ -17,6 +17,7 @@ final class FetchedResultsTracker: ContextObserver {
   let context: ManagedObjectContext
   let selection: FetchedSelection
   private let fetchObjects: () throws -> [ManagedObject]
+  /// Set by the controller once it holds the tracker, so it isn't private.
   weak var receiver: (any FetchedResultsReceiver)?
 
   private(set) var content: FetchedContent

@@ -46,7 +46,7 @@ extension ManagedObject {
     do {
       return try fetchedObjects(forKey: key)
     } catch {
-      confinement.context?.deferredError = error
+      confinement.context?.rowSource.deferError(error)
       return []
     }
   }

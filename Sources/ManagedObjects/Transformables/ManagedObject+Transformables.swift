@@ -14,7 +14,7 @@ extension ManagedObject {
     do {
       return try decoded(slot)
     } catch {
-      confinement.context?.deferredError = error
+      confinement.context?.rowSource.deferError(error)
       return nil
     }
   }
@@ -27,7 +27,7 @@ extension ManagedObject {
     do {
       try encode(value, slot)
     } catch {
-      confinement.context?.deferredError = error
+      confinement.context?.rowSource.deferError(error)
     }
   }
 

@@ -47,7 +47,9 @@ package final class NewRows: @unchecked Sendable {
 
   /// The entity of all rows.
   package let entity: EntityDescription
-  // Touched for each cell, by one thread, so accesses never overlap and go unchecked.
+  // Touched for each cell, by one thread, so accesses never overlap and go unchecked. Setters aren't private where importing
+  // modules inline the methods that use them.
+
   /// The number of rows.
   @exclusivity(unchecked) @usableFromInline package internal(set) var count = 0
   /// The number of slots of each row.
@@ -59,7 +61,7 @@ package final class NewRows: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var textCount = 0
   @exclusivity(unchecked) @usableFromInline var textCapacity: Int
   /// Values that are neither numbers nor text.
-  var others: [Value] = []
+  private var others: [Value] = []
   /// The scopes of the IDs that references lead to.
   @exclusivity(unchecked) var scopes: [IDScope] = []
   /// The initial row. Its text and other values lie before those of all rows.
