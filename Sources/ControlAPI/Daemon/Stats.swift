@@ -55,6 +55,10 @@ package struct Stats: Codable, Sendable, Hashable {
   package var durations: [String: Spread]
   /// How long the main queue let others wait while jobs ran, lately.
   package var mainQueue: Spread?
+  /// Seconds that contexts of the main queue have worked there since the daemon's start.
+  package var mainQueueBusy: Double
+  /// How the main contexts follow what is saved, by store; `queue.sqlite` is the queue.
+  package var mainContexts: [String: MainContextStatus]
   /// How long requests took to be answered, lately; streams of events and submissions left out.
   package var requests: Spread?
   /// Clients that listen to a stream of events or to a standing query.
@@ -63,8 +67,8 @@ package struct Stats: Codable, Sendable, Hashable {
   /// Numbers at one moment.
   package init(
     version: String, startedAt: Date, uptime: Double, counts: [String: Int] = [:], lanes: [String: [String: Int]] = [:],
-    rates: [Rate] = [], durations: [String: Spread] = [:], mainQueue: Spread? = nil, requests: Spread? = nil,
-    listeners: Int = 0
+    rates: [Rate] = [], durations: [String: Spread] = [:], mainQueue: Spread? = nil, mainQueueBusy: Double = 0,
+    mainContexts: [String: MainContextStatus] = [:], requests: Spread? = nil, listeners: Int = 0
   ) {
     self.version = version
     self.startedAt = startedAt
@@ -74,6 +78,8 @@ package struct Stats: Codable, Sendable, Hashable {
     self.rates = rates
     self.durations = durations
     self.mainQueue = mainQueue
+    self.mainQueueBusy = mainQueueBusy
+    self.mainContexts = mainContexts
     self.requests = requests
     self.listeners = listeners
   }
@@ -83,6 +89,8 @@ package struct Stats: Codable, Sendable, Hashable {
     case startedAt = "started_at"
     case uptime, counts, lanes, rates, durations
     case mainQueue = "main_queue"
+    case mainQueueBusy = "main_queue_busy"
+    case mainContexts = "main_contexts"
     case requests, listeners
   }
 }

@@ -70,13 +70,39 @@ package struct StoreStatus: Codable, Sendable, Hashable {
   package var name: String
   package var path: String
   package var entities: [String]
+  package var mainContext: MainContextStatus?
 
   /// A store and what it holds.
-  package init(name: String, path: String, entities: [String]) {
+  package init(name: String, path: String, entities: [String], mainContext: MainContextStatus? = nil) {
     self.name = name
     self.path = path
     self.entities = entities
+    self.mainContext = mainContext
   }
 
-  package enum CodingKeys: String, CodingKey, CaseIterable { case name, path, entities }
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case name, path, entities
+    case mainContext = "main_context"
+  }
+}
+
+/// How the main context of a store follows what is saved, since the daemon's start.
+package struct MainContextStatus: Codable, Sendable, Hashable {
+  package var savesMerged: Int64
+  /// How long the latest saves waited until they were merged; nil while there were none.
+  package var lag: Stats.Spread?
+  package var registeredObjects: Int
+
+  /// The state of a main context at one moment.
+  package init(savesMerged: Int64, lag: Stats.Spread? = nil, registeredObjects: Int) {
+    self.savesMerged = savesMerged
+    self.lag = lag
+    self.registeredObjects = registeredObjects
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case savesMerged = "saves_merged"
+    case lag
+    case registeredObjects = "registered_objects"
+  }
 }

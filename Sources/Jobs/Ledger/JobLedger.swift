@@ -42,7 +42,6 @@ final class JobLedger: Sendable {
   let context: ManagedObjectContext
   /// All reading for others.
   let mainContext: ManagedObjectContext
-  private let follower: SaveFollower
   private let now: @Sendable () -> Date
   /// How long a job that failed waits; from the next turn on.
   let backoff: Mutex<Backoff>
@@ -75,14 +74,10 @@ final class JobLedger: Sendable {
     }
   }
 
-  /// - Parameter merged: called each time the main context has merged what was saved, with how long ago that was.
-  init(
-    coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff,
-    merged: @escaping @Sendable (Duration) -> Void = { _ in }
-  ) {
+  init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
     context = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
-    mainContext = ManagedObjectContext(.mainQueue, coordinator: coordinator, name: "jobs.main")
-    follower = SaveFollower(of: context, into: mainContext, merged: merged)
+    // It merges a save before any `perform` that is called after it: who has an answer reads what it says.
+    mainContext = ManagedObjectContext(.mainQueue, mergingSavesOf: coordinator, name: "jobs.main")
     self.now = now
     self.backoff = Mutex(backoff)
   }

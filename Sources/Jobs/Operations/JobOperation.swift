@@ -1,19 +1,13 @@
-// An operation runs on a serial queue of its own, not on its lane's. Dispatch gives every serial queue a thread at once,
-// but a concurrent queue no more than there are cores while these are busy: two imports would keep a lane of maintenance
-// from starting anything. So to its OperationQueue it is an asynchronous operation, which says itself when it is done.
-//
-// Where jobs are short, the next of the lane follows in the same place and on the same thread, and the slot that the
-// OperationQueue counts is given back with the last of them (see `JobQueue+Ahead`): to go through the OperationQueue and
-// its threads takes longer than such a job.
+// An operation is a plain synchronous `Operation`: its lane's `OperationQueue` calls `start()`, and Foundation calls `main()`
+// there and counts it as finished when that returns. See `Lane` for which queue that is.
 
-import Dispatch
 public import Foundation
 package import ManagedObjects
 import Synchronization
 
 /// The work of one job: a subclass overrides ``perform()``.
 ///
-/// `perform()` runs on a queue of its own and may block. It builds its own private context there, saves whole
+/// `perform()` runs on a queue of its lane that nothing else uses, and may block. It builds its own private context there, saves whole
 /// batches, and after each batch reports progress and looks at two flags:
 /// - `isCancelled`: somebody wants the job stopped. Return ``JobOutcome/cancelled(_:)``.
 /// - ``isDraining``: the daemon stops. Return ``JobOutcome/interrupted(_:)``; the job goes on after the next start.
@@ -45,20 +39,21 @@ open class JobOperation: Operation, @unchecked Sendable {
   public let environment: JobEnvironment
   private let draining = Atomic<Bool>(false)
   private let ending = Mutex(Ending())
-  /// Told when the operation has done its work; what it returns follows in its place.
   private let successor = Mutex<(@Sendable () -> JobOperation?)?>(nil)
+  private let finished = Mutex<(@Sendable (JobOperation?) -> Void)?>(nil)
 
   private struct Ending {
-    var phase = Phase.waiting
     var outcome: JobOutcome?
     var latest: JobProgress?
   }
 
-  private enum Phase { case waiting, executing, finished }
-
   /// How operations of this class share the data store that their job names: beside others, unless a subclass says
   /// that it needs the store to itself, or not at all.
   open class var access: StoreAccess { .shared }
+
+  /// Whether operations of this class replace the whole content of their store, which no save announces: contexts of the
+  /// store forget what they have read, and standing queries end.
+  open class var replacesContent: Bool { false }
 
   /// An operation for a job. A subclass that overrides it calls it first.
   public required init(job: JobSnapshot, environment: JobEnvironment) {
@@ -88,50 +83,20 @@ open class JobOperation: Operation, @unchecked Sendable {
     environment.report(progress)
   }
 
-  /// True: see above.
-  public final override var isAsynchronous: Bool { true }
-  /// Whether it runs.
-  public final override var isExecuting: Bool { ending.withLock { $0.phase == .executing } }
-  /// Whether it has ended, or was cancelled before it ran.
-  public final override var isFinished: Bool { ending.withLock { $0.phase == .finished } }
-
-  /// Called by the operation queue, when it is the operation's turn.
+  /// Called by the operation queue when it is the operation's turn.
   public final override func start() {
-    willChangeValue(for: \.isExecuting)
-    ending.withLock { $0.phase = .executing }
-    didChangeValue(for: \.isExecuting)
-    DispatchQueue(label: "job.\(job.id)").async {
-      self.main()
-      var next = self.takeSuccessor()
-      while let operation = next {
-        operation.ending.withLock { $0.phase = .executing }
-        operation.main()
-        next = operation.takeSuccessor()
-        operation.ending.withLock { $0.phase = .finished }
-      }
-      self.finish()
-    }
+    super.start()
+    // Foundation doesn't call `main()` of an operation that was cancelled before; that is an end, too.
+    let next = successor.withLock { $0.take() }?()
+    finished.withLock { $0.take() }?(next)
   }
 
-  /// Has somebody told, once, on the operation's thread, when its work is done or it was cancelled before; what that
-  /// returns follows in its place.
+  /// Sets what is called once, on the operation's thread, when it has done its work, or was cancelled before; what it
+  /// returns follows in the operation's slot.
   final func whenDone(_ body: @escaping @Sendable () -> JobOperation?) { successor.withLock { $0 = body } }
 
-  private func takeSuccessor() -> JobOperation? {
-    let body = successor.withLock { body in
-      defer { body = nil }
-      return body
-    }
-    return body?()
-  }
-
-  private func finish() {
-    willChangeValue(for: \.isExecuting)
-    willChangeValue(for: \.isFinished)
-    ending.withLock { $0.phase = .finished }
-    didChangeValue(for: \.isExecuting)
-    didChangeValue(for: \.isFinished)
-  }
+  /// Sets what is called once after that, with the operation that is to follow.
+  final func whenFinished(_ body: @escaping @Sendable (JobOperation?) -> Void) { finished.withLock { $0 = body } }
 
   /// Runs ``perform()`` and keeps its outcome.
   public final override func main() {

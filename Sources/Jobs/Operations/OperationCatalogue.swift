@@ -7,6 +7,7 @@ public struct OperationCatalogue: Sendable {
 
   private struct Entry: Sendable {
     var access: StoreAccess
+    var replacesContent = false
     var factory: Factory
     var check: @Sendable (JobSubmission, ManagedObjectModel) throws -> Void = { _, _ in }
   }
@@ -20,7 +21,8 @@ public struct OperationCatalogue: Sendable {
   /// Adds the operations of a class, or replaces those of that kind. They share the store as the class says.
   public mutating func add(_ kind: String, _ operation: JobOperation.Type) {
     entries[kind] = Entry(
-      access: operation.access, factory: { operation.init(job: $0, environment: $1) }, check: operation.check)
+      access: operation.access, replacesContent: operation.replacesContent,
+      factory: { operation.init(job: $0, environment: $1) }, check: operation.check)
   }
 
   /// Adds a factory, or replaces that of the kind.
@@ -36,6 +38,9 @@ public struct OperationCatalogue: Sendable {
 
   /// How jobs of a kind share their store; `none` for a kind that isn't known, whose jobs only fail.
   public func access(of kind: String) -> StoreAccess { entries[kind]?.access ?? .none }
+
+  /// Whether jobs of a kind replace the content of their store; see ``JobOperation/replacesContent``.
+  package func replacesContent(_ kind: String) -> Bool { entries[kind]?.replacesContent ?? false }
 
   /// Looks at what a submission says, as its operation understands it; see ``JobOperation/check(_:in:)``.
   /// - Throws: ``JobFailure``.

@@ -51,7 +51,7 @@ extension JobQueue {
     try await ledger.context.perform {
       // What was set later may be here already.
       let latest = try self.ledger.laneSettings()[lane] ?? setting
-      self.apply(latest, to: known)
+      self.apply(latest, to: known.name)
       self.claimWork()
     }
     guard let snapshot = snapshot(of: lane, try await counts()) else {
@@ -61,14 +61,11 @@ extension JobQueue {
   }
 
   /// On the ledger's queue.
-  func apply(_ setting: LaneControl.Setting, to lane: Lane) {
-    let name = lane.name
-    let concurrency = state.withLock { state -> Int? in
-      state.lanes[name]?.setting = setting
-      state.lanesWithWork.insert(name)
-      return state.lanes[name]?.concurrency
+  func apply(_ setting: LaneControl.Setting, to lane: String) {
+    state.withLock { state in
+      state.lanes[lane]?.setting = setting
+      state.lanesWithWork.insert(lane)
     }
-    if let concurrency { lane.operations.maxConcurrentOperationCount = concurrency }
   }
 
   private func snapshot(of name: String, _ counts: JobCounts) -> LaneSnapshot? {

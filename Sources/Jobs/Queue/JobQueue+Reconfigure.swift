@@ -72,10 +72,6 @@ extension JobQueue {
         defer { settings = Settings(lanes: table, retention: new.retention, schedules: new.schedules) }
         return settings
       }
-      for (name, lane) in table {
-        guard let number = self.state.withLock({ $0.lanes[name]?.concurrency }) else { continue }
-        lane.operations.maxConcurrentOperationCount = number
-      }
       self.ledger.backoff.withLock { $0 = new.backoff }
       self.setDue(new.schedules, from: old.schedules)
       committed()

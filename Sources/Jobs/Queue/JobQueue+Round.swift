@@ -18,8 +18,8 @@ package enum QueueRoundStation: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension JobQueue {
-  /// Goes once around: reads the store on the ledger's queue, where every change of a job is written, and then passes where
-  /// each lane's operations begin, however many of them run. What hangs keeps it from coming back.
+  /// Goes once around: reads the store on the ledger's queue, where every change of a job is written, and then has each
+  /// lane begin something, however many operations run there. Whatever hangs keeps it from coming back.
   /// - Parameters:
   ///   - arrived: called at each station, before it lets the round on.
   ///   - finished: called once, after the last; with the store's error, if it can't be read.
@@ -44,6 +44,6 @@ extension JobQueue {
   ) {
     guard let lane = lanes.first else { return finished() }
     arrived(.lane(lane.name))
-    lane.operations.underlyingQueue?.async { pass(lanes.dropFirst(), arrived, finished) }
+    lane.probe { pass(lanes.dropFirst(), arrived, finished) }
   }
 }

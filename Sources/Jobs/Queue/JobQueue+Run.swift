@@ -4,7 +4,7 @@ import Logging
 extension JobQueue {
   /// Starts the operation of a job that was claimed.
   func run(_ job: JobSnapshot) {
-    if let operation = prepare(job) { lanes[job.lane]?.operations.addOperation(operation) }
+    if let operation = prepare(job) { lanes[job.lane]?.run(operation) }
   }
 
   /// Makes the operation of a job that was claimed, or whose claim is about to be written.

@@ -28,8 +28,8 @@ extension JobQueue {
   /// What was set of lanes, and what their rates remember.
   private func loadLanes() throws {
     let set = try ledger.laneSettings()
-    for (name, lane) in lanes {
-      if let setting = set[name] { apply(setting, to: lane) }
+    for name in lanes.keys {
+      if let setting = set[name] { apply(setting, to: name) }
       guard let rate = state.withLock({ $0.lanes[name]?.configuration.rate }) else { continue }
       let starts = try latestStarts(in: name, rate)
       state.withLock { $0.lanes[name]?.starts = starts }

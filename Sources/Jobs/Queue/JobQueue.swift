@@ -1,7 +1,7 @@
 // A job's way through the queue:
 //
 //   submit ─▶ the ledger writes it ─▶ `offer`: its lane has work ─▶ a claim, as soon as the lane has a slot free
-//     ─▶ `run`: its operation goes to the lane's OperationQueue ─▶ the operation ends ─▶ the ledger writes the end
+//     ─▶ `run`: its operation goes to an OperationQueue of the lane ─▶ the operation ends ─▶ the ledger writes the end
 //     ─▶ the slot is free: the next claim ─▶ `settle`: the file is put away ─▶ whoever waited is told
 //
 // What has to be done about a job follows from what was committed, never from what was asked for. The slot of an
@@ -33,8 +33,6 @@ package final class JobQueue: Sendable {
     package var moved: @Sendable (JobSnapshot, JobState?) -> Void
     /// Called each time an operation says how far it is, on its thread: with the job as it was known before.
     package var progressed: @Sendable (JobSnapshot, JobProgress) -> Void
-    /// Called on the main queue each time ``JobQueue/mainContext`` has merged what was saved: with how long ago that was.
-    package var merged: @Sendable (Duration) -> Void
 
     /// Hooks that do nothing, where none are given.
     package init(
@@ -43,8 +41,7 @@ package final class JobQueue: Sendable {
       removed: @escaping @Sendable (JobSnapshot) async throws -> Void = { _ in },
       fetch: @escaping @Sendable (JobSnapshot, String) async throws -> Void = { _, _ in },
       moved: @escaping @Sendable (JobSnapshot, JobState?) -> Void = { _, _ in },
-      progressed: @escaping @Sendable (JobSnapshot, JobProgress) -> Void = { _, _ in },
-      merged: @escaping @Sendable (Duration) -> Void = { _ in }
+      progressed: @escaping @Sendable (JobSnapshot, JobProgress) -> Void = { _, _ in }
     ) {
       self.finished = finished
       self.revive = revive
@@ -52,7 +49,6 @@ package final class JobQueue: Sendable {
       self.fetch = fetch
       self.moved = moved
       self.progressed = progressed
-      self.merged = merged
     }
   }
 
@@ -95,7 +91,7 @@ package final class JobQueue: Sendable {
     self.clock = clock
     self.random = random
     self.logger = logger
-    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff, merged: hooks.merged)
+    ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
     timer = WakeTimer(clock: clock)
     pruneTimer = WakeTimer(clock: clock)
     state.withLock { $0.lanes = lanes.mapValues { LaneControl($0) } }

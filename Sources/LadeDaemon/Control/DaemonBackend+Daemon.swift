@@ -3,6 +3,7 @@ import ControlServer
 import Jobs
 import Dispatch
 import Foundation
+import ManagedObjects
 
 extension DaemonBackend {
   func stats() async throws -> Stats {
@@ -15,7 +16,8 @@ extension DaemonBackend {
       lanes: counts.lanes.mapValues { states in
         Dictionary(uniqueKeysWithValues: states.filter { $0.value != 0 }.map { ($0.rawValue, $1) })
       },
-      rates: meters.ended.rates(at: now), durations: meters.ended.durations, mainQueue: meters.mainQueue.spread)
+      rates: meters.ended.rates(at: now), durations: meters.ended.durations, mainQueue: meters.mainQueue.spread,
+      mainQueueBusy: MainQueueTurn.total / .seconds(1), mainContexts: try await meters.mainContexts.status())
   }
 
   func log(_ query: LogQuery) -> [LogLine] { meters.log.lines(query) }

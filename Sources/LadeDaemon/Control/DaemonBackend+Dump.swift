@@ -37,6 +37,11 @@ extension DaemonBackend {
     if let main = stats.mainQueue {
       lines.append("state: the main queue let others wait \(main.median) s in the median, \(main.longest) s at most")
     }
+    for (name, main) in stats.mainContexts.sorted(by: { $0.key < $1.key }) {
+      let lag = main.lag.map { ", merge lag \($0.median) s in the median, \($0.p99) s at the 99th percentile" } ?? ""
+      lines.append(
+        "state: main context of \(name): \(main.savesMerged) saves merged\(lag), \(main.registeredObjects) objects")
+    }
     let process = ProcessUse.now()
     lines.append("state: memory \(process.residentBytes >> 20) MiB, \(process.descriptors) open files")
     return lines

@@ -10,15 +10,13 @@ extension DaemonBackend {
   /// Files are looked at there: of /proc, and what a disk may be slow to tell.
   private static let measuringQueue = DispatchQueue(label: "control.metrics", qos: .utility)
 
-  /// How the queue's own store is called among the others: no store of the configuration can have a dot in its name.
-  private static let queueStoreName = "queue.sqlite"
-
   func metrics() async throws -> [MetricFamily] {
     // Kept in memory while jobs move.
     let counts = try await queue.counts()
+    let mainContexts = try await meters.mainContexts.families()
     let stores =
       stores.all.map { ($0.configuration.name, $0.configuration.path) }
-      + [(Self.queueStoreName, loaded.configuration.queueStore)]
+      + [(MainContexts.queueStoreName, loaded.configuration.queueStore)]
     let measured = await withCheckedContinuation { (answer: CheckedContinuation<[MetricFamily], Never>) in
       Self.measuringQueue.async { answer.resume(returning: Self.sizes(of: stores) + ProcessUse.now().families) }
     }
@@ -29,9 +27,7 @@ extension DaemonBackend {
         MetricFamily(
           "lade_main_queue_wait_seconds",
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
-          meters.mainQueue.waits),
-        meters.merges.family,
-      ] + Self.spool(intake.status) + measured
+      ] + mainContexts + Self.spool(intake.status) + measured
   }
 
   private static func jobs(_ counts: JobCounts) -> MetricFamily {

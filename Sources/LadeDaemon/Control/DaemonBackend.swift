@@ -33,13 +33,14 @@ struct DaemonBackend: ControlBackend {
         name: lane.name, concurrency: lane.concurrency, running: states[.running] ?? 0,
         available: states[.available] ?? 0, scheduled: states[.scheduled] ?? 0, retryable: states[.retryable] ?? 0)
     }
+    let mainContexts = try await meters.mainContexts.status()
     return Status(
       version: LadeVersion.current, pid: getpid(), startedAt: startedAt, lanes: lanes,
       counts: Dictionary(uniqueKeysWithValues: ControlAPI.JobState.allCases.map { ($0, counts[$0.queued]) }),
       stores: stores.all.map { store in
         StoreStatus(
           name: store.configuration.name, path: store.configuration.path,
-          entities: store.entities.sorted())
+          entities: store.entities.sorted(), mainContext: mainContexts[store.configuration.name])
       },
       spool: configuration.spool)
   }

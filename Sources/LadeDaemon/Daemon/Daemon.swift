@@ -109,14 +109,16 @@ public struct Daemon: Sendable {
       directories: opened.directories, current: current, queue: { holder.queue },
       queueIdentifier: opened.queueIdentifier, startedAt: startedAt, logger: logger)
     let ended = EndedJobs(since: startedAt)
-    let (jobs, merges) = (JobMeter(kinds: operations.kinds), MergeMeter())
+    let jobs = JobMeter(kinds: operations.kinds)
     let metricsListeners = try listeners(passed)
-    let standing = StandingQueries(merges: merges)
+    let standing = StandingQueries()
     let files = ScheduledFiles(
       current: current, directories: opened.directories, queue: { holder.queue })
-    let queue = try makeQueue(opened, current, bridge, files, jobs, merges) { job in
+    let queue = try makeQueue(opened, current, bridge, files, jobs) { job in
       ended.note(job)
-      if ["restore", "migrate"].contains(job.kind), let store = job.store { standing.end(of: store) }
+      guard operations.replacesContent(job.kind), let store = job.store else { return }
+      standing.end(of: store)
+      try await opened.stores[store]?.main.reset()
     }
     holder.set(queue)
     let intake = SpoolIntake(
@@ -133,7 +135,8 @@ public struct Daemon: Sendable {
       current: current, loaded: loaded, reloader: reloader, queue: queue, stores: opened.stores,
       directories: opened.directories, intake: intake,
       meters: Meters(
-        log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue), jobs: jobs, merges: merges,
+        log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue), jobs: jobs,
+        mainContexts: MainContexts(stores: opened.stores, queue: StoreMainContext(queue.mainContext)),
         health: HealthProbe(Rounds(queue))), standing: standing, readiness: Readiness(of: intake), startedAt: startedAt)
     let requests = RequestMeter()
     let control = ControlServer(
@@ -204,7 +207,7 @@ public struct Daemon: Sendable {
 
   private func makeQueue(
     _ opened: Opened, _ current: CurrentConfiguration, _ bridge: SpoolBridge, _ files: ScheduledFiles,
-    _ jobs: JobMeter, _ merges: MergeMeter, ended: @escaping @Sendable (JobSnapshot) -> Void
+    _ jobs: JobMeter, ended: @escaping @Sendable (JobSnapshot) async throws -> Void
   ) throws -> JobQueue {
     let stores = opened.stores
     var environment = JobEnvironment(
@@ -224,12 +227,12 @@ public struct Daemon: Sendable {
         operations: operations, environment: environment,
         hooks: JobQueue.Hooks(
           finished: { job in
-            ended(job)
+            try await ended(job)
             try await bridge.finished(job)
           }, revive: { try await bridge.revive($0) },
           removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) },
           fetch: { try await files.fetch($0, of: $1) }, moved: { jobs.note($0, from: $1) },
-          progressed: { jobs.note($1, of: $0) }, merged: { merges.note($0, in: .queue) }),
+          progressed: { jobs.note($1, of: $0) }),
         retention: JobRetention(configuration.keep), schedules: schedules, backoff: Backoff(configuration.retry),
         logger: logger)
     } catch {

@@ -1,29 +1,77 @@
+import ControlAPI
 import ControlServer
+import ManagedObjects
 import Synchronization
 
-/// Measures how far contexts that follow what others save lag behind, since this daemon's start. Safe from any thread.
+/// Measures the merges of a context that follows saves: how many saves it has merged since the daemon's start, and how far
+/// it lags behind. Safe from any thread.
 final class MergeMeter: Sendable {
-  /// Whose contexts.
-  enum Place: String, CaseIterable {
-    /// The queue's main context, which answers questions about jobs.
-    case queue
-    /// Those of standing queries.
-    case watch
+  private struct State {
+    var saves: UInt64 = 0
+    var lags = Histogram.ofWaits
+    var latest = LatestSamples(capacity: 1200)
   }
 
-  private let lags = Mutex(
-    Dictionary(uniqueKeysWithValues: Place.allCases.map { ($0, Histogram.ofWaits) }))
+  private let state = Mutex(State())
 
-  /// What was saved that long ago is merged now.
-  func note(_ lag: Duration, in place: Place) { lags.withLock { $0[place]?.observe(lag) } }
+  func note(_ merge: SaveMerge) {
+    state.withLock { state in
+      state.saves += UInt64(merge.saveCount)
+      state.lags.observe(merge.lag)
+      state.latest.add(merge.lag / .seconds(1))
+    }
+  }
 
-  var family: MetricFamily {
-    var family = MetricFamily(
+  /// How many saves were merged.
+  var saves: UInt64 { state.withLock(\.saves) }
+  /// The lags of all merges.
+  var lags: Histogram { state.withLock(\.lags) }
+  /// The lags of the latest merges; nil while there were none.
+  var lag: Stats.Spread? { state.withLock { $0.latest.spread } }
+}
+
+/// The main contexts of all stores of a daemon, the queue's among them.
+struct MainContexts: Sendable {
+  /// The queue's name among the stores: no store of the configuration can have a dot in its name.
+  static let queueStoreName = "queue.sqlite"
+
+  let stores: DataStores
+  let queue: StoreMainContext
+
+  private var all: [(name: String, main: StoreMainContext)] {
+    stores.all.map { ($0.configuration.name, $0.main) } + [(Self.queueStoreName, queue)]
+  }
+
+  /// How far each is, by the names of the stores.
+  func status() async throws -> [String: MainContextStatus] {
+    var status: [String: MainContextStatus] = [:]
+    for (name, main) in all { status[name] = try await main.status() }
+    return status
+  }
+
+  /// The same for Prometheus.
+  func families() async throws -> [MetricFamily] {
+    var saves = MetricFamily(
+      .counter, "lade_saves_merged_total",
+      "Saves that the main context of a store has merged, since this daemon's start; queue.sqlite is the queue.")
+    var lags = MetricFamily(
       .histogram, "lade_merge_lag_seconds",
-      "How long it took from a save until a context that follows had merged it, since this daemon's start: the queue's on the "
-        + "main queue (queue), those of standing queries (watch).")
-    let lags = lags.withLock { $0 }
-    for place in Place.allCases { if let lag = lags[place] { family.add(lag, ["context": place.rawValue]) } }
-    return family
+      "How long a save waited until a context had merged it, since this daemon's start: the main context of the store (main), "
+        + "and, counted from there, that of its standing queries (watch).")
+    var objects = MetricFamily(
+      .gauge, "lade_main_context_objects", "Objects that the main context of a store has registered.")
+    for (name, main) in all {
+      let status = try await main.status()
+      saves.add(status.savesMerged, ["store": name])
+      objects.add(status.registeredObjects, ["store": name])
+      lags.add(main.merges.lags, ["store": name, "context": "main"])
+      // The queue has no standing queries.
+      if name != Self.queueStoreName { lags.add(main.feedMerges.lags, ["store": name, "context": "watch"]) }
+    }
+    var busy = MetricFamily(
+      .counter, "lade_main_queue_busy_seconds_total",
+      "How long contexts of the main queue have worked there, since this daemon's start.")
+    busy.add(MainQueueTurn.total / .seconds(1))
+    return [saves, lags, objects, busy]
   }
 }

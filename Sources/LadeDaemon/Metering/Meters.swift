@@ -4,6 +4,6 @@ struct Meters: Sendable {
   let ended: EndedJobs
   let mainQueue: MainQueueMeter
   let jobs: JobMeter
-  let merges: MergeMeter
+  let mainContexts: MainContexts
   let health: HealthProbe
 }

@@ -12,6 +12,8 @@ final class DataStores: Sendable {
   struct Store: Sendable {
     let configuration: StoreConfiguration
     let coordinator: PersistentStoreCoordinator
+    /// Merges everything that is saved through the coordinator.
+    let main: StoreMainContext
     /// The entities that are the user's, without those that imports keep for themselves.
     let entities: [String]
   }
@@ -65,7 +67,9 @@ final class DataStores: Sendable {
   static func read(_ configuration: StoreConfiguration) throws -> Store {
     let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: configuration.model))
     let coordinator = PersistentStoreCoordinator(model: try ImportModel.adding(to: data))
-    return Store(configuration: configuration, coordinator: coordinator, entities: data.entities.map(\.name))
+    return Store(
+      configuration: configuration, coordinator: coordinator,
+      main: StoreMainContext(of: coordinator, name: configuration.name), entities: data.entities.map(\.name))
   }
 
   /// Opens a store's file, and migrates it if need be, which is said in the log.

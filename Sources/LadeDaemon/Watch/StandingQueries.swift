@@ -1,7 +1,5 @@
-// Standing queries live in a context of their store that has a queue of its own and merges by itself what imports save:
-// made for the first query, gone with the last. Not in one of the main queue: a query looks at each row that is saved, and
-// its first look is a fetch that may read all of a table. Nothing of that is to be waited for by whoever asks for a job
-// (rule 2 of the design).
+// The standing queries of a store are fetched results controllers in one feed of the store's main context: see
+// `StoreMainContext`. The feed exists from the first query to the last.
 
 import ControlAPI
 import ControlServer
@@ -18,20 +16,17 @@ final class StandingQueries: Sendable {
     weak var value: StandingQuery?
   }
 
-  private let contexts = Mutex<[String: WeakContext]>([:])
-  private let merges: MergeMeter
+  private let feeds = Mutex<[String: WeakContext]>([:])
   private let queries = Mutex<[String: [WeakQuery]]>([:])
 
-  /// - Parameter merges: what measures how far the queries lag behind.
-  init(merges: MergeMeter) { self.merges = merges }
-
-  /// Ends the queries of a store whose content was replaced, which no save tells of.
+  /// Ends the queries of a store whose content was replaced, which no save says. Later queries share no object with them.
   func end(of store: String) {
+    feeds.withLock { $0[store] = nil }
     let ended = queries.withLock { $0.removeValue(forKey: store) ?? [] }
     for query in ended.compactMap(\.value) { query.endReplaced() }
   }
 
-  /// Follows a query from now on: its result, then each change, until the stream is let go of.
+  /// Follows a query: the stream begins with its result and goes on with each change until it is released.
   /// - Throws: ``ControlError`` for a query that can't be followed, or the store's error.
   func follow(
     _ query: WatchQuery, of entity: EntityDescription, in store: DataStores.Store
@@ -39,9 +34,10 @@ final class StandingQueries: Sendable {
     let columns = try ObjectColumns(query.columns, of: entity)
     try ObjectColumns.check(query.sort, of: entity)
     let request = try Self.request(query)
-    let context = context(of: store)
+    let context = feed(of: store)
+    // What was saved before the fetch isn't announced as a change after it.
+    try await store.main.catchUp()
     return try await context.perform {
-      context.automaticallyMergesChangesFromParent = true
       let standing = StandingQuery(query, columns, request, in: context)
       // Before it has fetched: what is replaced after that is told.
       self.queries.withLock { queries in
@@ -52,18 +48,13 @@ final class StandingQueries: Sendable {
     }
   }
 
-  private func context(of store: DataStores.Store) -> ManagedObjectContext {
-    contexts.withLock { contexts in
+  private func feed(of store: DataStores.Store) -> ManagedObjectContext {
+    feeds.withLock { feeds in
       let name = store.configuration.name
-      if let context = contexts[name]?.value, context.persistentStoreCoordinator === store.coordinator {
-        return context
-      }
-      let context = ManagedObjectContext(.privateQueue, coordinator: store.coordinator, name: "watch \(name)")
-      // What an import saves within that time is looked at together.
-      context.mergingInterval = .milliseconds(50)
-      context.didMergeSaves = { [merges] in merges.note($0.lag, in: .watch) }
-      contexts[name] = WeakContext(value: context)
-      return context
+      if let feed = feeds[name]?.value, feed.persistentStoreCoordinator === store.coordinator { return feed }
+      let feed = store.main.makeFeed(name: "watch \(name)")
+      feeds[name] = WeakContext(value: feed)
+      return feed
     }
   }
 

@@ -256,7 +256,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   /// Runs `block` as the context's work. The caller is on the context's queue.
   func run<T>(_ block: () throws -> T) rethrows -> T {
-    try confinement.own {
+    let turn = concurrencyType == .mainQueue ? MainQueueTurn.begin() : nil
+    defer { turn?.end() }
+    return try confinement.own {
       mergeWaitingSaves()
       takePromotedIDs()
       defer { processPendingChanges() }

@@ -102,7 +102,8 @@ struct OpenAPITests {
     let types: [String: Set<String>] = [
       "Problem": names(Problem.CodingKeys.self), "Status": names(Status.CodingKeys.self),
       "LaneStatus": names(LaneStatus.CodingKeys.self), "StoreStatus": names(StoreStatus.CodingKeys.self),
-      "Stats": names(Stats.CodingKeys.self), "Rate": names(Stats.Rate.CodingKeys.self),
+      "MainContextStatus": names(MainContextStatus.CodingKeys.self), "Stats": names(Stats.CodingKeys.self),
+      "Rate": names(Stats.Rate.CodingKeys.self),
       "Spread": names(Stats.Spread.CodingKeys.self), "LogPage": names(LogPage.CodingKeys.self),
       "LogLine": names(LogLine.CodingKeys.self), "ConfigurationCheck": names(ConfigurationCheck.CodingKeys.self),
       "Reload": names(Reload.CodingKeys.self), "Health": names(Health.CodingKeys.self),

@@ -10,7 +10,11 @@ extension MemoryBackend {
       counts: ["running": 1], lanes: ["import": ["running": 1]],
       rates: [.init(seconds: 12.5, completed: 2, cancelled: 1, discarded: 0, records: 1000)],
       durations: ["import": .init(count: 2, median: 0.5, p99: 1, longest: 1)],
-      mainQueue: .init(count: 4, median: 0.0001, p99: 0.001, longest: 0.001))
+      mainQueue: .init(count: 4, median: 0.0001, p99: 0.001, longest: 0.001), mainQueueBusy: 0.25,
+      mainContexts: [
+        "main": .init(
+          savesMerged: 7, lag: .init(count: 5, median: 0.0001, p99: 0.05, longest: 0.05), registeredObjects: 1)
+      ])
   }
 
   func metrics() async throws -> [MetricFamily] {

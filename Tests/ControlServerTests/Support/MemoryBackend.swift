@@ -80,7 +80,11 @@ final class MemoryBackend: ControlBackend {
     Status(
       version: LadeVersion.current, pid: 4711, startedAt: Date(timeIntervalSince1970: 1_772_000_000.25),
       lanes: [LaneStatus(name: "import", concurrency: 2, running: 1)], counts: [.running: 1],
-      stores: [StoreStatus(name: "main", path: "/var/lib/lade/main.sqlite", entities: ["Stop"])],
+      stores: [
+        StoreStatus(
+          name: "main", path: "/var/lib/lade/main.sqlite", entities: ["Stop"],
+          mainContext: .init(savesMerged: 7, registeredObjects: 1))
+      ],
       spool: "/var/spool/lade")
   }
 

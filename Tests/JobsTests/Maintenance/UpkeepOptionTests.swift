@@ -38,6 +38,23 @@ struct UpkeepOptionTests {
     await queue.drain(timeout: .seconds(10))
   }
 
+  @Test(
+    "a submission with an option out of range is refused before a job is made of it",
+    arguments: [
+      Case(kind: "checkpoint", options: #"{"wait": -1}"#, expected: "wait is -1"),
+      Case(kind: "checkpoint", options: #"{"wait": 86401}"#, expected: "from 0 to 86400 seconds"),
+      Case(kind: "optimise", options: #"{"sample": -1}"#, expected: "sample is -1"),
+      Case(kind: "optimise", options: #"{"sample": 1000000001}"#, expected: "to 1000000000"),
+    ])
+  func checked(_ one: Case) throws {
+    let house = try UpkeepHouse()
+    let failure = try #require(
+      #expect(throws: JobFailure.self) {
+        try OperationCatalogue.standard.check(.upkeep(one.kind, one.options), in: house.data.model)
+      })
+    #expect(failure.code == "bad_options" && failure.message.contains(one.expected), "\(failure.message)")
+  }
+
   @Test("a store that isn't there is named", arguments: ["vacuum", "optimise", "checkpoint", "reindex"])
   func noStore(kind: String) async throws {
     let house = try UpkeepHouse()

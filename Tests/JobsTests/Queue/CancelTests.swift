@@ -55,12 +55,12 @@ struct CancelTests {
   func beforeItRan(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()
-    queue.lanes["import"]?.operations.isSuspended = true
+    queue.lanes["import"]?.isSuspended = true
     try await queue.start()
     let job = try await queue.submit(.of("noop"))
     _ = try await queue.job(job.id, when: .running)
     _ = try await queue.cancel(job.id, by: "ben")
-    queue.lanes["import"]?.operations.isSuspended = false
+    queue.lanes["import"]?.isSuspended = false
     #expect(try await queue.whenEnded(job.id).state == .cancelled)
   }
 

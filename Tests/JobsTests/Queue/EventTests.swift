@@ -76,10 +76,10 @@ struct EventTests {
     #expect(finished.all == [.cancelled, .completed, .completed])
   }
 
-  @Test("hooks hear of each change that is durable, of progress, and of merges", arguments: StoreKind.allCases)
+  @Test("hooks hear of each durable change and of progress", arguments: StoreKind.allCases)
   func measuringHooks(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
-    let (moved, progressed, merged) = (Shared<String>(), Shared<String>(), Shared<Duration>())
+    let (moved, progressed) = (Shared<String>(), Shared<String>())
     let queue = try house.queue(
       [
         "work": { operation in
@@ -89,15 +89,12 @@ struct EventTests {
       ],
       hooks: .init(
         moved: { moved.append("\($1?.rawValue ?? "new") → \($0.state) \($0.progress.records)") },
-        progressed: { progressed.append("\($0.progress.records) → \($1.records)") }, merged: { merged.append($0) }))
+        progressed: { progressed.append("\($0.progress.records) → \($1.records)") }))
     let job = try await queue.submit(.of("work"))
     try await queue.start()
     _ = try await queue.whenEnded(job.id)
     #expect(moved.all == ["new → available 0", "available → running 0", "running → completed 2"])
     #expect(progressed.all == ["0 → 0", "0 → 1", "1 → 1"])
-    // It is read behind the merges.
-    _ = try await queue.job(job.id)
-    #expect(merged.all.count >= 3 && merged.all.allSatisfy { $0 > .zero })
   }
 
   @Test("a hook that throws doesn't keep anybody waiting", arguments: StoreKind.allCases)
@@ -139,6 +136,8 @@ struct EventTests {
       #expect(job.jobState == .available)
       try await queue.start()
       _ = try await queue.whenEnded(id)
+      // Outside of `perform` it may lag behind by one merging interval.
+      try await context.perform {}
       #expect(job.jobState == .completed && job.endedAt != nil && !job.hasChanges)
     } catch {
       Issue.record(error)

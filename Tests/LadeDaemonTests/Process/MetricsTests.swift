@@ -12,7 +12,8 @@ struct MetricsTests {
   private static let families = [
     "lade_build_info", "lade_jobs", "lade_jobs_ended_total", "lade_job_retries_total", "lade_job_duration_seconds",
     "lade_records_total", "lade_records_skipped_total", "lade_rejects_total", "lade_rows_total",
-    "lade_main_queue_wait_seconds", "lade_merge_lag_seconds", "lade_spool_entries_total", "lade_spool_failures_total",
+    "lade_main_queue_wait_seconds", "lade_main_queue_busy_seconds_total", "lade_merge_lag_seconds",
+    "lade_saves_merged_total", "lade_main_context_objects", "lade_spool_entries_total", "lade_spool_failures_total",
     "lade_spool_overflows_total", "lade_spool_entries_waiting", "lade_spool_last_look_timestamp_seconds",
     "lade_store_size_bytes", "lade_store_wal_size_bytes", "lade_request_duration_seconds", "lade_listeners",
     "process_cpu_seconds_total", "process_start_time_seconds", "process_resident_memory_bytes",
@@ -70,9 +71,14 @@ struct MetricsTests {
     for name in ["lade_main_queue_wait_seconds_count", "lade_request_duration_seconds_count", "lade_listeners"] {
       #expect(try #require(text.value(name)) > 0, "\(name)")
     }
-    for context in ["queue", "watch"] {
-      #expect(try #require(text.value("lade_merge_lag_seconds_count", ["context": context])) > 0, "\(context)")
+    for (store, context) in [("queue.sqlite", "main"), ("main", "main"), ("main", "watch")] {
+      let labels = ["store": store, "context": context]
+      #expect(try #require(text.value("lade_merge_lag_seconds_count", labels)) > 0, "\(store), \(context)")
     }
+    for store in ["queue.sqlite", "main"] {
+      #expect(try #require(text.value("lade_saves_merged_total", ["store": store])) > 0, "\(store)")
+    }
+    #expect(text.value("lade_main_context_objects", ["store": "queue.sqlite"]) == 0)
     for store in ["main", "queue.sqlite"] {
       #expect(try #require(text.value("lade_store_size_bytes", ["store": store])) > 0, "\(store)")
       #expect(text.value("lade_store_wal_size_bytes", ["store": store]) != nil, "\(store)")

@@ -28,6 +28,7 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       wait = try values.decodeIfPresent(Double.self, forKey: .wait) ?? 30
       mode = try values.decodeWord(CheckpointMode.self, forKey: .mode) ?? .truncate
+      guard (0...86_400).contains(wait) else { throw Self.bad("wait is \(wait): it can be from 0 to 86400 seconds") }
     }
   }
 
@@ -37,9 +38,6 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
 
   package override func perform() throws -> JobOutcome {
     let options = try Options.read(job.options)
-    guard (0...86_400).contains(options.wait) else {
-      throw Options.bad("wait is \(options.wait): it can be from 0 to 86400 seconds")
-    }
     let store = try maintainedStore()
     return try watched { watch in
       let result = try store.maintenance.checkpoint(options.mode, patience: .seconds(options.wait), watch)

@@ -48,31 +48,22 @@ extension JobOperation {
   /// Runs upkeep that is told when the job is to stop, and whose progress is the job's.
   /// - Parameter body: returns how the job ended; ``MaintenanceStopped`` ends it as it was asked to.
   final func watched(_ body: (MaintenanceWatch) throws -> JobOutcome) throws -> JobOutcome {
-    let latest = Latest()
+    let latest = Mutex(JobProgress())
     let watch = MaintenanceWatch(
       shouldStop: { self.isCancelled || self.isDraining },
       report: { progress in
         let now = JobProgress(progress)
-        if latest.isNew(now) { self.report(now) }
+        let before = latest.withLock { latest in
+          defer { latest = now }
+          return latest
+        }
+        if now != before { self.report(now) }
       })
     do {
       return try body(watch)
     } catch is MaintenanceStopped {
-      return isCancelled ? .cancelled(latest.progress) : .interrupted(latest.progress)
-    }
-  }
-}
-
-/// The last progress that was reported.
-private final class Latest: Sendable {
-  private let value = Mutex(JobProgress())
-
-  var progress: JobProgress { value.withLock { $0 } }
-
-  func isNew(_ progress: JobProgress) -> Bool {
-    value.withLock { value in
-      defer { value = progress }
-      return value != progress
+      let progress = latest.withLock { $0 }
+      return isCancelled ? .cancelled(progress) : .interrupted(progress)
     }
   }
 }

@@ -12,6 +12,7 @@ package final class MigrateOperation: JobOperation, @unchecked Sendable {
   /// The kind of job that it does.
   package static let kind = "migrate"
   package override class var access: StoreAccess { .exclusive }
+  package override class var replacesContent: Bool { true }
 
   /// It takes none.
   package struct Options: OperationOptions, Equatable {

@@ -22,6 +22,9 @@ package final class OptimiseOperation: JobOperation, @unchecked Sendable {
     package init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       sample = try values.decodeIfPresent(Int.self, forKey: .sample) ?? 1000
+      guard (0...1_000_000_000).contains(sample) else {
+        throw Self.bad("sample is \(sample): it can be from 0, for all, to 1000000000")
+      }
     }
   }
 
@@ -31,9 +34,6 @@ package final class OptimiseOperation: JobOperation, @unchecked Sendable {
 
   package override func perform() throws -> JobOutcome {
     let options = try Options.read(job.options)
-    guard (0...1_000_000_000).contains(options.sample) else {
-      throw Options.bad("sample is \(options.sample): it can be from 0, for all, to 1000000000")
-    }
     let store = try maintainedStore()
     return try watched { watch in
       let tables = try store.maintenance.optimise(sampling: options.sample == 0 ? nil : options.sample, watch)

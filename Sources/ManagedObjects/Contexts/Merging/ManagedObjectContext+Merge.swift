@@ -132,6 +132,21 @@ extension ManagedObjectContext {
     set { mailbox.listener = newValue }
   }
 
+  /// A context with a queue that merges automatically from its first moment on, so that it misses no save. May be made on
+  /// any thread.
+  /// - Parameter upstream: a context of the same coordinator. The new one then merges what `upstream` has merged and
+  ///   saved, in that order, instead of what the coordinator announces. It fetches from the coordinator all the same, so
+  ///   that reading never occupies the queue of `upstream`, as it would for a child.
+  package convenience init(
+    _ concurrencyType: ConcurrencyType, mergingSavesOf coordinator: PersistentStoreCoordinator,
+    through upstream: ManagedObjectContext? = nil, name: String
+  ) {
+    precondition(concurrencyType != .confinement, "a confinement context has no queue to merge on")
+    precondition(upstream.map { $0.persistentStoreCoordinator === coordinator } ?? true, "one coordinator for both")
+    self.init(concurrencyType, coordinator: coordinator, name: name)
+    (upstream?.followers ?? coordinator.followers).add(self)
+  }
+
   /// Has a save merged later, on the context's queue.
   func enqueue(_ save: ContextSave) {
     guard !save.isMade(by: identity) else { return }

@@ -27,7 +27,7 @@ struct StatsSheet: Sendable {
   func rendered(width: Int?, style: Style) -> String {
     var text = style("laded \(stats.version.printable)", .bold)
     text += ", up \(Quantity.duration(stats.uptime)), \(Quantity.count(stats.listeners, "listener"))\n"
-    for table in [rates, durations] where !table.rows.isEmpty {
+    for table in [rates, durations, mainContexts] where !table.rows.isEmpty {
       text += "\n" + table.rendered(width: width, style: style)
     }
     return text
@@ -53,6 +53,10 @@ struct StatsSheet: Sendable {
       })
   }
 
+  private var mainContexts: TextTable {
+    TextTable(mainContexts: stats.mainContexts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+  }
+
   private var durations: TextTable {
     var spreads = stats.durations.sorted { $0.key < $1.key }.map { ("job: \($0.key)", $0.value) }
     if let requests = stats.requests { spreads.append(("request", requests)) }
@@ -65,6 +69,25 @@ struct StatsSheet: Sendable {
         [
           .init(name), .init(Quantity.count(spread.count)), .init(Quantity.span(spread.median)),
           .init(Quantity.span(spread.p99)), .init(Quantity.span(spread.longest)),
+        ]
+      })
+  }
+}
+
+extension TextTable {
+  /// How the main contexts of stores keep up with what is saved.
+  init(mainContexts: [(store: String, status: MainContextStatus)]) {
+    self.init(
+      columns: [
+        .init("MAIN CONTEXT OF"), .init("SAVES MERGED", .right), .init("LAG P50", .right), .init("LAG P99", .right),
+        .init("OBJECTS", .right),
+      ],
+      rows: mainContexts.map { store, status in
+        [
+          .init(store), .init(Quantity.count(status.savesMerged)),
+          .init(status.lag.map { Quantity.span($0.median) } ?? ""),
+          .init(status.lag.map { Quantity.span($0.p99) } ?? ""),
+          .init(Quantity.count(status.registeredObjects)),
         ]
       })
   }

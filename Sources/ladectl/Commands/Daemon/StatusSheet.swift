@@ -16,8 +16,9 @@ struct StatusSheet: Sendable {
     if status.version != LadeVersion.current {
       text += style("This is ladectl \(LadeVersion.current): not the daemon's version.", .yellow) + "\n"
     }
-    return text + "\n" + lanes.rendered(width: width, style: style) + "\n"
-      + stores.rendered(width: width, style: style)
+    let contexts = status.stores.compactMap { store in store.mainContext.map { (store.name, $0) } }
+    let tables = [lanes, stores] + (contexts.isEmpty ? [] : [TextTable(mainContexts: contexts)])
+    return text + "\n" + tables.map { $0.rendered(width: width, style: style) }.joined(separator: "\n")
   }
 
   private var jobs: String {

@@ -19,6 +19,7 @@ package final class RestoreOperation: JobOperation, @unchecked Sendable {
   /// The kind of job that it does.
   package static let kind = "restore"
   package override class var access: StoreAccess { .exclusive }
+  package override class var replacesContent: Bool { true }
 
   /// What a submission says.
   package struct Options: OperationOptions, Equatable {

@@ -1,0 +1,34 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@Suite("The main context of a data store in a daemon", .startsDaemons)
+struct MainContextTests {
+  private static let recipes = "  members: { store: main, entity: Member, mode: insert, batch_size: 500 }\n"
+
+  @Test("is complete after SIGKILL and restart in the middle of an import", .timeLimit(.minutes(20)))
+  func killed() async throws {
+    let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes)
+    let members = Members(rows: 60_000)
+    let first = try await folder.start()
+    try folder.drop(members.csv, as: "members.csv", into: "members")
+    while try await folder.jobs().isEmpty {}
+    let events = try JobEvents(of: 1, socket: folder.file("s"))
+    let reached = await events.first { $0.progress.records >= 10_000 }
+    #expect(reached?.state == .running)
+    try await first.kill()
+    let before = try #require(Int(try await folder.sqlite("SELECT count(*) FROM Member")))
+    let second = try await folder.start()
+    #expect(try await folder.ended(1).state == .completed)
+    #expect(try await folder.count("Member") == members.good)
+    let stats: Stats = try await folder.got("GET", .stats)
+    let main = try #require(stats.mainContexts["main"])
+    #expect(before < members.good)
+    #expect(Int(main.savesMerged) >= (members.good - before + 499) / 500, "every batch after the restart is merged")
+    #expect(main.registeredObjects == 0)
+    #expect(stats.mainContexts.keys.sorted() == ["main", "queue.sqlite"])
+    let status: Status = try await folder.got("GET", .status)
+    #expect(try #require(status.stores.first?.mainContext).savesMerged >= main.savesMerged)
+    try await second.stop()
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Logging
+import ManagedObjects
+import SQLiteStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LadeDaemon
+
+@Suite("The main context of a data store", .timeLimit(.minutes(20)))
+struct StoreMainContextTests {
+  private final class House: Sendable {
+    let directory: ScratchDirectory
+    let stores: DataStores
+
+    init(_ directory: ScratchDirectory? = nil) throws {
+      let isNew = directory == nil
+      self.directory = try directory ?? ScratchDirectory()
+      let file = self.directory.file("lade.yaml")
+      if isNew {
+        try ModelText(
+          ModelText.entity("Member", unique: ["number"], [.attribute("number", "Integer 64"), .attribute("name")])
+        ).write(to: self.directory.file("Model.xcdatamodeld").path)
+        try Data(
+          """
+          state: \(self.directory.url.path)
+          stores: {main: {path: main.sqlite, model: Model.xcdatamodeld}}
+          """.utf8
+        ).write(to: file)
+      }
+      stores = try DataStores(try DaemonConfiguration.load(path: file.path).stores, Logger(label: "test"))
+    }
+
+    var store: DataStores.Store { get throws { try #require(stores["main"]) } }
+
+    /// Saves as an operation does: in a private context of its own, batch by batch.
+    func insert(_ numbers: Range<Int>, batch: Int) throws {
+      let context = ManagedObjectContext(.confinement, coordinator: try store.coordinator)
+      for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: batch) {
+        for number in first..<min(first + batch, numbers.upperBound) {
+          let member = try context.insert("Member")
+          try member.setValue(.int(Int64(number)), forKey: "number")
+          try member.setValue(.string("new"), forKey: "name")
+        }
+        try context.save()
+        context.reset()
+      }
+    }
+
+    func rename(_ number: Int64, _ names: [String]) throws {
+      let context = ManagedObjectContext(.confinement, coordinator: try store.coordinator)
+      let request = FetchRequest<ManagedObject>(entityName: "Member", predicate: .equal("number", .int(number)))
+      let member = try #require(try context.fetch(request).first)
+      for name in names {
+        try member.setValue(.string(name), forKey: "name")
+        try context.save()
+      }
+    }
+
+    func countInMain() async throws -> Int {
+      let context = try store.main.context
+      return try await context.perform { try context.count(for: FetchRequest<ManagedObject>(entityName: "Member")) }
+    }
+  }
+
+  @Test("merges every save of every operation, and registers none of their objects")
+  func complete() async throws {
+    let house = try House()
+    async let first: Void = Task.detached { try house.insert(0..<2_000, batch: 100) }.value
+    async let second: Void = Task.detached { try house.insert(2_000..<3_000, batch: 50) }.value
+    _ = try await (first, second)
+    let status = try await house.store.main.status()
+    #expect(status.savesMerged == 40 && status.registeredObjects == 0)
+    #expect(try #require(status.lag).longest < 60)
+    #expect(try await house.countInMain() == 3_000)
+  }
+
+  @Test("is complete when the rest of an import is saved after a restart")
+  func restarted() async throws {
+    let house = try House()
+    try house.insert(0..<500, batch: 100)
+    let next = try House(house.directory)
+    try next.insert(500..<1_200, batch: 100)
+    #expect(try await next.store.main.status().savesMerged == 7)
+    #expect(try await next.countInMain() == 1_200)
+  }
+
+  /// Notes what the only object of a controller is called after each change.
+  private final class Names: FetchedResultsControllerDelegate, Sendable {
+    let seen = Mutex<[String]>([])
+
+    func controllerDidChangeContent(_ controller: FetchedResultsController<ManagedObject>) {
+      guard case .string(let name)? = controller.fetchedObjects?.first?.value(forKey: "name") else { return }
+      seen.withLock { $0.append(name) }
+    }
+  }
+
+  /// A controller that stays on the queue of its context.
+  private final class Followed: @unchecked Sendable {
+    // Sendable: touched within the context's `perform` only.
+    var controller: FetchedResultsController<ManagedObject>?
+  }
+
+  @Test("passes on to its feed what it has merged, in order, so that a controller sees every save")
+  func feed() async throws {
+    let house = try House()
+    try house.insert(0..<1, batch: 1)
+    let main = try house.store.main
+    main.context.mergingInterval = .zero
+    let feed = main.makeFeed(name: "test")
+    try await main.catchUp()
+    let (names, followed) = (Names(), Followed())
+    try await feed.perform {
+      let request = FetchRequest<ManagedObject>(entityName: "Member", sortDescriptors: [FetchSortDescriptor("number")])
+      let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: feed)
+      controller.delegate = names
+      try controller.performFetch()
+      followed.controller = controller
+    }
+    let expected = (1...100).map { "name \($0)" }
+    try house.rename(0, expected)
+    try await main.catchUp()
+    try await feed.perform {}
+    #expect(names.seen.withLock { $0 } == expected)
+    #expect(main.feedMerges.saves == 100)
+    #expect(try await main.status().registeredObjects == 0, "the objects are the feed's alone")
+    try await feed.perform { followed.controller = nil }
+  }
+}
