@@ -96,7 +96,40 @@ final class MeasuredDaemon {
     return round
   }
 
-  /// A number in an answer, where it is known what that looks like; 0 where it has none.
+  /// Imports a file and asks for nothing but the end, twice a second: what the main queue does for the import alone.
+  func measureUnasked(_ file: URL) throws -> ControlRound {
+    let before = try busy()
+    let body = #"{"source": "\#(file.absoluteURL.path)", "entity": "Person"}"#
+    let answer = try ask("POST", "/v1/jobs", body)
+    guard answer.hasPrefix("HTTP/1.1 201") else { throw NoAnswer(uri: "/v1/jobs", answer: answer) }
+    let start = ContinuousClock.now
+    while true {
+      Thread.sleep(forTimeInterval: 0.5)
+      let answer = try ask("GET", Self.uris[0])
+      if answer.contains(#""state":"completed""#) { break }
+      if answer.contains(#""state":"discarded""#) { throw NoAnswer(uri: Self.uris[0], answer: answer) }
+    }
+    var round = ControlRound()
+    round.seconds = start.duration(to: .now) / .seconds(1)
+    let stats = try ask("GET", "/v1/stats")
+    round.busyShare = (try busy() - before) / round.seconds
+    round.mainQueue = Self.number("p99", after: "main_queue", in: stats) * 1000
+    round.longestWait = Self.number("longest", after: "main_queue", in: stats) * 1000
+    round.savesMerged = Int(Self.number("saves_merged", after: "main", in: stats))
+    round.mergeLag = Self.number("p99", after: "main", in: stats) * 1000
+    round.peakMiB = try peak()
+    return round
+  }
+
+  /// Seconds that the contexts of the main queue have worked.
+  private func busy() throws -> Double { Self.number("main_queue_busy", in: try ask("GET", "/v1/stats")) }
+
+  private static func number(_ name: String, in answer: String) -> Double {
+    guard let value = answer.range(of: "\"\(name)\":")?.upperBound else { return 0 }
+    return Double(answer[value...].prefix { "0123456789.eE+-".contains($0) }) ?? 0
+  }
+
+  /// A number in a section of an answer; 0 where there is none.
   private static func number(_ name: String, after section: String, in answer: String) -> Double {
     guard let place = answer.range(of: "\"\(section)\":{")?.upperBound,
       let value = answer[place...].range(of: "\"\(name)\":")?.upperBound
