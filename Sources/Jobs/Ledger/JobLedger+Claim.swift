@@ -1,10 +1,14 @@
-// A claim takes what stands first in the index `claim`: the highest priority, and of one priority the lowest number.
+// A claim takes the first entries of the index `claim`: the highest priority, and of one priority the lowest number.
 // It reads no further than it takes, so that it costs the same with ten jobs waiting and with a million (rule 9); only
-// while somebody has a data store alone, or is to have it next, does it pass over the jobs of that store.
+// while a job has a data store to itself, or is next to have it, does it pass over the other jobs of that store.
+//
+// What is `running` in the store when a process starts was run by a process that is gone: the store has one daemon, and
+// this one hasn't claimed anything yet. Nothing is concluded from the time that has passed, so a live job is never run
+// twice.
 
 import ManagedObjects
 
-/// What the claims of a turn go by, and what they find out.
+/// The input of the claims of a turn, and what they learn.
 struct ClaimScope {
   /// Who works on which store, with what was claimed so far.
   var use: StoreUse
@@ -103,5 +107,22 @@ extension LedgerTurn {
         entityName: QueueModel.job, predicate: wanted,
         sortDescriptors: [FetchSortDescriptor(JobSlot.priority.name, ascending: false), FetchSortDescriptor("SELF")],
         fetchLimit: limit, includesPendingChanges: false))
+  }
+}
+
+extension JobLedger {
+  /// Puts back what an earlier process left running, on the ledger's queue, where the caller is. To be called before
+  /// the first claim.
+  /// - Returns: how many there were.
+  func rescue() throws -> Int {
+    try turn { turn in
+      let running = FetchPredicate.equal(JobSlot.state.name, .string(JobState.running.rawValue))
+      let jobs = try turn.context.fetch(FetchRequest<Job>(entityName: QueueModel.job, predicate: running))
+      for job in jobs {
+        try turn.apply(.rescued, to: job, reason: "the daemon ended while it ran", by: nil)
+        job.rescues += 1
+      }
+      return jobs.count
+    }
   }
 }

@@ -1,5 +1,5 @@
 // The queue's store has one writer, the context here, and one reader, the main context, which follows by merging. So no
-// change is ever made on old values, and whoever reads never waits for a write (rule 2). Requests that come while a
+// change is ever based on old values, and reading never waits for a write (rule 2, ARCHITECTURE.md). Requests that come while a
 // transaction is being written wait together and share the next one.
 //
 // A request's way: `write` puts it in line → a turn on the ledger's queue takes all that wait → each body changes jobs
@@ -11,43 +11,43 @@ import Foundation
 import ManagedObjects
 import Synchronization
 
-/// Hears of what the ledger wrote, on the ledger's queue, in order.
+/// Observes the ledger's transactions, on the ledger's queue, in order.
 protocol LedgerObserver: AnyObject, Sendable {
-  /// The names of the lanes that there are now. They change on the ledger's queue only.
+  /// The names of the current lanes. They change on the ledger's queue only.
   var lanesNow: [String] { get }
   func hasLane(_ name: String) -> Bool
   /// A turn is about to change a job that is available.
   /// - Returns: whether its operation has begun, and only its claim isn't written yet.
   func ledgerWillChange(_ id: Int64, in lane: String) -> Bool
-  /// A turn is about to be saved: what can share its transaction may be added.
+  /// A turn is about to be saved: changes that can share its transaction may be added.
   func ledgerWillCommit(_ turn: LedgerTurn)
   /// These changes are durable.
   func ledgerDidCommit(_ changes: [LedgerChange])
-  /// The requests of a turn have their answers: there is time for other work.
+  /// The requests of a turn are answered: there is time for other work.
   func ledgerDidEndTurn()
 }
 
-/// The jobs in their store, and the only way to change them.
+/// The jobs in their store. All changes of jobs are made here.
 final class JobLedger: Sendable {
-  /// Changes jobs; what it returns makes the answer, once the changes are durable.
+  /// Changes jobs; the closure that it returns makes the answer, once the changes are durable.
   typealias Body<Answer> = @Sendable (LedgerTurn) throws -> () throws -> Answer
   typealias Reply<Answer> = @Sendable (Result<Answer, any Error>) -> Void
 
   /// Jobs that share a transaction, at most: of requests that are about one each. A larger one has its own.
   private static let largestTurn = 256
-  /// Changes after which the context lets go of all objects, so that memory doesn't grow with the jobs.
+  /// The number of changes after which the context forgets its objects, which bounds its memory.
   private static let changesKept = 1000
 
-  /// All writing.
+  /// Makes all changes.
   let context: ManagedObjectContext
-  /// All reading for others.
+  /// Answers all reads of others.
   let mainContext: ManagedObjectContext
   private let now: @Sendable () -> Date
   /// How long a job that failed waits; from the next turn on.
   let backoff: Mutex<Backoff>
   private let line = Mutex(Line())
   private let observer = Mutex(Observer())
-  /// Changes since the context let go of its objects.
+  /// Changes since the context last forgot its objects.
   private let changesHeld = Atomic<Int>(0)
 
   private struct Observer { weak var value: (any LedgerObserver)? }
@@ -172,7 +172,7 @@ final class JobLedger: Sendable {
       if requests.count > 1 {
         for request in requests { answer([request]) }
       } else if case ManagedObjectError.mergeConflicts = error, !isSecondTry {
-        // Another program changed the row: it is read anew.
+        // Another program changed the row: it is read again.
         answer(requests, isSecondTry: true)
       } else {
         requests[0].fail(error)

@@ -1,22 +1,22 @@
-// Rule 6, second half: every transition is recorded with its time, its reason and who wanted it, in the transaction
-// that makes it. All changes of jobs go through `apply`.
+// The second half of rule 6 (ARCHITECTURE.md): every transition is recorded with its time, its reason and who asked for it, in
+// the transaction that makes it. All changes of jobs go through `apply`.
 
 import Foundation
 import ManagedObjects
 
-/// A job that a turn changed, as it stands now, and what is to be done about it.
+/// A job that a turn has changed, in its new state, and the actions that follow.
 struct LedgerChange: Sendable {
   var job: JobSnapshot
-  /// Where it stood before the turn; nil if it is new.
+  /// Its state before the turn; nil if it is new.
   var from: JobState?
   var actions: [JobAction]
-  /// What the turn has recorded of it, oldest first.
+  /// The transitions that the turn has recorded, oldest first.
   var steps: [JobSnapshot.Transition] = []
   /// Whether it was removed from the store.
   var isRemoved = false
 }
 
-/// One transaction of the ledger in the making. Lives on the ledger's queue, during one turn.
+/// One transaction of the ledger while it is made. Lives on the ledger's queue, during one turn.
 final class LedgerTurn {
   let context: ManagedObjectContext
   let now: Date
@@ -27,10 +27,10 @@ final class LedgerTurn {
   private var removals: [LedgerChange] = []
   /// Jobs that are new, or have their files now.
   private var arrivals: [Job] = []
-  /// Jobs that have ended or were taken up again in this turn, of which others have to hear.
+  /// Jobs that have ended or were retried in this turn, whose followers and batches have to be updated.
   private var toTell: [(job: Job, from: JobState?)] = []
   private var isTelling = false
-  /// What was available when the turn began: the first of each lane, as far as somebody looked. It stays so until it ends.
+  /// The first jobs of each lane that were available when the turn began, as far as they were looked up.
   var lookedUp: [String: (closed: Set<String>, limit: Int, jobs: [Job])] = [:]
 
   init(context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil) {
@@ -77,7 +77,7 @@ final class LedgerTurn {
     var step: JobSnapshot.Transition?
     if after != before {
       job.take(after)
-      // Why it ended stays, whatever is learnt of it afterwards.
+      // The reason of its end stays, whatever follows.
       if before.state?.isEnded != true || after.state != before.state { job.reason = reason }
       step = try insert(from: before.state, to: after.state, reason: reason, by: who, of: job)
     } else if actions.isEmpty {
@@ -87,8 +87,8 @@ final class LedgerTurn {
     if before.state?.isEnded != after.state?.isEnded, before.state != nil { try tell(job, from: before.state) }
   }
 
-  /// Whether an available job's operation has begun, for others to write its claim. If not, it doesn't begin any more but
-  /// by a claim.
+  /// Whether an available job's operation has begun, so that its claim has to be written. If not, it now begins only by a
+  /// claim.
   func hasBegun(_ job: Job) -> Bool {
     guard let observer, job.jobState == .available, !job.objectID.isTemporaryID else { return false }
     return observer.ledgerWillChange(job.objectID.number, in: job.lane)
@@ -119,10 +119,10 @@ final class LedgerTurn {
     return to.map { JobSnapshot.Transition(at: now, from: from, to: $0, reason: reason, by: who) }
   }
 
-  /// Notes that a job is new, or has its file now: if it may run, it may be claimed at once.
+  /// Notes that a job is new, or has its file now: if it may run, this turn may claim it.
   func noteArrival(_ job: Job) { arrivals.append(job) }
 
-  /// Lets the file of a job that has ended be put away.
+  /// Has the file of an ended job put away.
   func settle(_ job: Job) { note(job, from: job.jobState, [.settle]) }
 
   /// Takes a job that has ended out of the store.
@@ -132,7 +132,7 @@ final class LedgerTurn {
     context.delete(job)
   }
 
-  /// Those that follow the job, and its batch, hear of its end, and so on: in a row, for a chain may be long.
+  /// Updates the followers of a job and its batch, then theirs. A loop, because a chain may be long.
   private func tell(_ job: Job, from: JobState?) throws {
     toTell.append((job, from))
     guard !isTelling else { return }

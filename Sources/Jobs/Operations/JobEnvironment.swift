@@ -22,7 +22,7 @@ public struct JobEnvironment: Sendable {
   package var reportsDirectory: URL?
   /// A logger; the one that an operation gets names its job.
   public var logger: Logger
-  /// Tells the queue how far the job is. Set by the queue for each job.
+  /// Reports the job's progress to the queue. Set by the queue for each job.
   public internal(set) var report: @Sendable (JobProgress) -> Void = { _ in }
 
   /// An environment for the queue to hand to operations.

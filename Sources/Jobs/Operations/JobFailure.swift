@@ -6,7 +6,7 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
   public var code: String
   /// What happened, where, and what to do: for people.
   public var message: String
-  /// Whether it may pass by itself: a locked store does, a malformed file doesn't.
+  /// Whether it may go away without a change: a locked store may, a malformed file can't.
   public var isRetryable: Bool
 
   /// A failure.

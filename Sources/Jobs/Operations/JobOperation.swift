@@ -9,11 +9,11 @@ import Synchronization
 ///
 /// `perform()` runs on a queue of its lane that nothing else uses, and may block. It builds its own private context there, saves whole
 /// batches, and after each batch reports progress and looks at two flags:
-/// - `isCancelled`: somebody wants the job stopped. Return ``JobOutcome/cancelled(_:)``.
+/// - `isCancelled`: the job is to be cancelled. Return ``JobOutcome/cancelled(_:)``.
 /// - ``isDraining``: the daemon stops. Return ``JobOutcome/interrupted(_:)``; the job goes on after the next start.
 ///
 /// It may be killed at any instruction and run again from the beginning, so what it has done already must be noted where
-/// its work is (rule 4 of the design).
+/// its work is (rule 4, ARCHITECTURE.md).
 ///
 /// ```swift
 /// final class CountOperation: JobOperation, @unchecked Sendable {
@@ -65,8 +65,8 @@ open class JobOperation: Operation, @unchecked Sendable {
   /// Whether the daemon stops, so that the operation is to stop at its next batch. May be read from any thread.
   public final var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-  /// Looks at what a submission says before a job is made of it, so that whoever submits it is told of mistakes at once.
-  /// What only the store's content can tell is left to ``perform()``, which looks at everything again.
+  /// Checks a submission before a job is made of it, so that mistakes are reported to the submitter.
+  /// What depends on the store's content is left to ``perform()``, which checks everything again.
   /// - Parameter model: the model of the data store that it names.
   /// - Throws: what the job would fail with.
   package class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {}
@@ -121,4 +121,34 @@ open class JobOperation: Operation, @unchecked Sendable {
 
   /// How it ended. An operation that was cancelled before its turn never ran.
   final var outcome: JobOutcome { ending.withLock { $0.outcome } ?? .cancelled(job.progress) }
+}
+
+/// How an operation ended.
+public enum JobOutcome: Sendable, Equatable {
+  /// It did everything. `note` is a remark for people, beside the numbers.
+  case completed(JobProgress, note: String? = nil)
+  /// It stopped because it was cancelled; what it saved stays.
+  case cancelled(JobProgress)
+  /// It stopped because the daemon stops, and continues after the next start.
+  case interrupted(JobProgress)
+  /// It failed; what it saved stays.
+  case failed(JobFailure, JobProgress)
+
+  /// How far it came.
+  public var progress: JobProgress {
+    switch self {
+    case .completed(let progress, _), .cancelled(let progress), .interrupted(let progress), .failed(_, let progress):
+      return progress
+    }
+  }
+}
+
+/// How the operations of a kind share the data store that their job names.
+public enum StoreAccess: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The job doesn't touch the store: it runs whatever runs there.
+  case none
+  /// It runs beside others, as imports do: each has its own context and saves.
+  case shared
+  /// It has the store to itself: it begins when nothing else runs there, and until it ends nothing else begins.
+  case exclusive
 }

@@ -54,3 +54,37 @@ public struct OperationCatalogue: Sendable {
 
   func factory(for kind: String) -> Factory? { entries[kind]?.factory }
 }
+
+extension OperationCatalogue {
+  /// The operations of this library: `import`, `export`, `prune` and `update`, and those that look after stores.
+  public static var standard: OperationCatalogue {
+    var catalogue = OperationCatalogue()
+    catalogue.add(ImportOperation.kind, ImportOperation.self)
+    catalogue.addObjects()
+    catalogue.addMaintenance()
+    return catalogue
+  }
+}
+
+extension OperationCatalogue {
+  /// Adds the operations on the objects of data stores.
+  package mutating func addObjects() {
+    add(ExportOperation.kind, ExportOperation.self)
+    add(PruneOperation.kind, PruneOperation.self)
+    add(UpdateOperation.kind, UpdateOperation.self)
+  }
+}
+
+extension OperationCatalogue {
+  /// Adds the operations that look after data stores.
+  package mutating func addMaintenance() {
+    add(VacuumOperation.kind, VacuumOperation.self)
+    add(OptimiseOperation.kind, OptimiseOperation.self)
+    add(CheckpointOperation.kind, CheckpointOperation.self)
+    add(ReindexOperation.kind, ReindexOperation.self)
+    add(BackupOperation.kind, BackupOperation.self)
+    add(RestoreOperation.kind, RestoreOperation.self)
+    add(CheckOperation.kind, CheckOperation.self)
+    add(MigrateOperation.kind, MigrateOperation.self)
+  }
+}

@@ -1,11 +1,11 @@
 import Dispatch
 package import Foundation
 
-/// The queue's one clock: what time it is, and how to be called at a time. Tests bring their own.
+/// The queue's only clock: the time, and calls at a time. Tests have their own.
 package struct JobClock: Sendable {
-  /// What time it is.
+  /// The current time.
   package var now: @Sendable () -> Date
-  /// Calls a closure at a time, or at once if it has passed. The result takes the call back.
+  /// Calls a closure at a time, or immediately if it has passed. The result cancels the call.
   package var schedule: @Sendable (Date, @escaping @Sendable () -> Void) -> @Sendable () -> Void
 
   /// A clock.
@@ -31,7 +31,7 @@ package struct JobClock: Sendable {
   }
 }
 
-/// Keeps a timer alive until it is taken back.
+/// Keeps a timer alive until it is cancelled.
 private struct SendableTimer: @unchecked Sendable {
   // Sendable: Dispatch sources may be cancelled from any thread.
   let timer: any DispatchSourceTimer

@@ -1,9 +1,9 @@
-// Whoever listens gets the newest snapshot of every job that moved since they looked last: a listener that is slow
-// skips steps of a job, never its latest state, and costs memory for a bounded number of jobs.
+// Each listener gets the newest snapshot of every job that has changed since it last looked. A slow listener misses steps of
+// a job, but never its latest state, and needs memory for a bounded number of jobs.
 
 import Synchronization
 
-/// Hands snapshots to everybody who listens.
+/// Hands snapshots of jobs to all listeners.
 final class JobEventHub: Sendable {
   private struct Listener { weak var subscription: JobSubscription? }
   private struct State {

@@ -1,6 +1,6 @@
 import Foundation
 
-// What follows from a commit. All of it runs on the ledger's queue, so that a job's changes are seen in their order.
+// What follows from a commit. All of it runs on the ledger's queue, in the order of the changes.
 
 extension JobQueue: LedgerObserver {
   var lanesNow: [String] { Array(lanes.keys) }
@@ -14,7 +14,7 @@ extension JobQueue: LedgerObserver {
     for (lane, ids) in turn.endedByLane {
       let slots = state.withLock { state -> Int? in
         guard state.isStarted, !state.isDraining, state.lanesWithWork.contains(lane) else { return nil }
-        let ended = ids.count { state.running[$0]?.hasPassedOn == false }
+        let ended = state.running.holders(among: ids)
         return state.slots(of: lane, ended: ended, at: now)
       }
       guard let slots else { continue }
@@ -32,7 +32,7 @@ extension JobQueue: LedgerObserver {
     state.withLock { $0.use.takeNext(of: scope.use) }
   }
 
-  /// In lanes where nothing else waits, what comes is claimed as it comes.
+  /// In a lane where nothing waits, new jobs are claimed by the transaction that makes them.
   private func claimOffered(by turn: LedgerTurn, at now: Date, _ scope: inout ClaimScope) {
     for (lane, jobs) in turn.offeredByLane {
       let slots = state.withLock { state -> Int in
@@ -57,6 +57,7 @@ extension JobQueue: LedgerObserver {
   }
 
   func ledgerDidCommit(_ changes: [LedgerChange]) {
+    let delegate = delegate
     var ended: [JobSnapshot] = []
     for change in changes {
       let job = change.job
@@ -67,25 +68,18 @@ extension JobQueue: LedgerObserver {
         state.counts?.move(
           in: job.lane, from: isClaimedAtOnce ? .available : change.from, to: change.isRemoved ? nil : job.state)
         if job.state != .running {
-          state.forget(job.id)
+          state.end(job.id)
           if job.state != .available, state.use.giveUp(job.id) { state.lanesWithWork.formUnion(state.lanes.keys) }
         } else {
-          state.running[job.id]?.snapshot.isCancelRequested = job.isCancelRequested
+          state.running.noteCancelRequest(job.isCancelRequested, of: job.id)
         }
         if change.isRemoved { return }
-        if change.actions.contains(.settle) {
-          if job.isBeforeArrival {
-            state.unarrived.insert(job.id)
-          } else {
-            state.unarrived.remove(job.id)
-            state.settling.insert(job.id)
-          }
-        }
-        state.putInOrder(job)
-        // Under the lock, as progress is: nobody hears of progress after the end.
+        if change.actions.contains(.settle) { state.settling.begin(job) }
+        state.upcoming.putInOrder(job)
+        // Under the lock, as progress is: no progress is announced after the end.
         if !change.actions.contains(.run) || job.state != .running { hub.broadcast(job) }
       }
-      if !change.isRemoved { hooks.moved(job, change.from) }
+      if !change.isRemoved { delegate?.jobQueue(self, didMove: job, from: change.from) }
       for action in change.actions {
         switch action {
         case .offer: if job.state == .available { state.withLock { _ = $0.lanesWithWork.insert(job.lane) } }
@@ -106,7 +100,7 @@ extension JobQueue: LedgerObserver {
 
   func ledgerDidEndTurn() { claimWork() }
 
-  /// Fills the free slots of every lane that may have work. On the ledger's queue.
+  /// Claims jobs for the free slots of every lane that may have work. On the ledger's queue.
   func claimWork() {
     let now = clock.now()
     let (candidates, limited) = state.withLock { state -> ([String], [Date]) in
@@ -132,11 +126,11 @@ extension JobQueue: LedgerObserver {
     }
   }
 
-  /// What is kept of a removed job elsewhere is removed too.
+  /// Has the delegate remove what is kept of a removed job elsewhere.
   private func clearAway(_ job: JobSnapshot) {
     Task {
       do {
-        try await hooks.removed(job)
+        try await delegate?.jobQueue(self, didRemove: job)
       } catch {
         logger.error(
           "job \(job.id): it was removed, and what is left of it couldn't be",
@@ -145,7 +139,7 @@ extension JobQueue: LedgerObserver {
     }
   }
 
-  /// The jobs' files are put away, and whoever waits is told. Those that have a file don't wait for each other.
+  /// Has the files of jobs put away, then lets those go on who wait for the jobs. Jobs with files don't wait for each other.
   private func putAway(_ jobs: [JobSnapshot]) {
     let withoutFile = jobs.filter { $0.activeName == nil }
     if !withoutFile.isEmpty { Task { for job in withoutFile { await putAway(job) } } }
@@ -154,26 +148,21 @@ extension JobQueue: LedgerObserver {
 
   private func putAway(_ job: JobSnapshot) async {
     do {
-      try await hooks.finished(job)
+      try await delegate?.jobQueue(self, didEnd: job)
     } catch {
       logger.error(
         "job \(job.id): its file couldn't be put away, and stays in active/ until the next start",
         metadata: job.logMetadata.adding(["file": "\(job.activeName ?? "-")", "error": "\(error)"]))
     }
-    let (waiters, isPruningCut) = state.withLock { state in
-      state.settling.remove(job.id)
-      let isCut = state.isPruningCut && state.busy.isEmpty
-      if isCut { state.isPruningCut = false }
-      return (state.waiters.removeValue(forKey: job.id) ?? [], isCut)
-    }
+    let (waiters, prunesAgain) = state.withLock { ($0.waiters.take(for: job.id), $0.settling.end(job.id)) }
     for waiter in waiters { waiter.open() }
-    if isPruningCut { pruneSoon() }
+    if prunesAgain { pruneSoon() }
     endDrainIfQuiet()
   }
 
   /// As after a commit: see ``settle(_:)``.
   func settle(_ job: JobSnapshot) {
-    let isNew = state.withLock { $0.settling.insert(job.id).inserted }
+    let isNew = state.withLock { $0.settling.beginAgain(job.id) }
     if isNew { putAway([job]) }
   }
 }

@@ -1,14 +1,14 @@
-// What the spool says of a job's file. An entry that makes a job without a file of its own needn't be anywhere for the job to
-// run, and a file has to be in `active/`; that this is so for good, also after a loss of power, may be known later. Until
-// then the job keeps its origin, so that its entry, met again, makes no other; it isn't removed, and when it has ended its
-// file isn't put away and nobody who waits for it is told, so that what is on the disk is brought there in order.
+// What the spool reports about a job's file. A job with a file may run when the file is in `active/`; that the move is durable,
+// even after a loss of power, may be known only later. Until then the job keeps its origin, so that its entry makes no second
+// job if it is met again. The job isn't removed either, and when it has ended its file isn't put away and those who wait for
+// it wait on, so that changes on the disk keep their order.
 
 import Foundation
 
 extension JobQueue {
-  /// Notes that files are in `active/`, so that their jobs may run: though a loss of power may bring their entries back, as
-  /// which they are still known. If it can't be written, ``filesArrived(_:by:named:)`` says it again.
-  /// - Parameter named: what the file of a job, by its number and its source, is called there.
+  /// Notes that files are in `active/`, so that their jobs may run. A loss of power may still bring their entries back, so the
+  /// jobs keep their origins. If this can't be written, ``filesArrived(_:by:named:)`` makes up for it.
+  /// - Parameter named: returns the name of a job's file there, for the job's number and source.
   package func filesCame(_ ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String) {
     ledger.write({ turn in
       for id in ids { try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: false, by: who) }
@@ -19,9 +19,9 @@ extension JobQueue {
     }
   }
 
-  /// Notes that entries have left `incoming/` for good and their files are in `active/`. May be said more than once. Of a
-  /// job that has ended, the `finished` hook is called for the file.
-  /// - Returns: the jobs that there aren't.
+  /// Notes that entries have left `incoming/` for good and their files are in `active/`. May be called more than once. Of a
+  /// job that has ended, the delegate puts the file away.
+  /// - Returns: the numbers without a job.
   package nonisolated(nonsending) func filesArrived(
     _ ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String
   ) async throws -> [Int64] {
@@ -48,7 +48,7 @@ extension JobQueue {
     }
   }
 
-  /// Lets a job wait again for its file, which isn't in `active/` after a start, or ever was. Before ``start()``.
+  /// Lets a job wait for its file again, which isn't in `active/` after a restart. Before ``start()``.
   package func fileLost(_ id: Int64) async throws {
     _ = try await ledger.change { turn in
       let job = try turn.job(id)
@@ -58,8 +58,8 @@ extension JobQueue {
     }
   }
 
-  /// Ends a job whose file won't come; one that needs none, or no more, goes on. What comes later and has its origin makes a
-  /// job of its own.
+  /// Ends a job whose file won't come; a job that needs no file, or no more, continues. A later entry with the same origin
+  /// makes a new job.
   package func withdraw(_ id: Int64, reason: String) async throws -> JobSnapshot {
     try await ledger.change { turn in
       let job = try turn.job(id)

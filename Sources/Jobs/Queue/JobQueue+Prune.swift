@@ -1,6 +1,5 @@
-// Jobs that have ended are removed a few at a time, each few in a transaction of their own and behind what waits for the
-// ledger, by age and by number. Nothing wakes up for it but the job that gets too old next, and that at most once a
-// minute.
+// Ended jobs are removed by age and by number, a few in each transaction and after the requests that wait for the ledger. A
+// timer wakes up for the next job that gets too old, at most once a minute.
 
 import Foundation
 
@@ -9,7 +8,7 @@ extension JobQueue {
   /// Seconds between two looks, at least.
   private static let leastPause: TimeInterval = 60
 
-  /// Removes what is kept no longer, and sets the timer for what will be. On the ledger's queue.
+  /// Removes jobs that are kept no longer, and sets the timer for the next. On the ledger's queue.
   func prune() {
     let mayRun = state.withLock { state in
       defer { state.isPruning = state.isStarted && !state.isDraining }
@@ -21,7 +20,7 @@ extension JobQueue {
   /// The same, as soon as the ledger's queue comes to it. From any thread.
   func pruneSoon() { ledger.context.perform { self.prune() } }
 
-  /// More have ended than are kept: a tenth more than that, so that it isn't looked for each time.
+  /// Prunes when the number of ended jobs exceeds the limit by a tenth, so that it doesn't happen after each end.
   func pruneIfMany() {
     guard let most = retention.count else { return }
     let ended = state.withLock { state in Self.ended.reduce(0) { $0 + (state.counts?[$1] ?? 0) } }
@@ -61,7 +60,7 @@ extension JobQueue {
 
   /// - Returns: whether there may be more.
   private func pruneByAge() throws -> Bool {
-    let busy = state.withLock { $0.busy }
+    let busy = state.withLock { $0.settling.all }
     for (state, age) in retention.age {
       let pruned = try ledger.prune(
         state, endedBefore: clock.now().addingTimeInterval(-age), limit: JobLedger.prunedTogether, busy: busy)
@@ -74,7 +73,7 @@ extension JobQueue {
   private func pruneByCount() throws -> Bool {
     guard let most = retention.count else { return false }
     let (number, busy) = state.withLock { state in
-      (Self.ended.reduce(0) { $0 + (state.counts?[$1] ?? 0) }, state.busy)
+      (Self.ended.reduce(0) { $0 + (state.counts?[$1] ?? 0) }, state.settling.all)
     }
     let excess = min(number - most, JobLedger.prunedTogether)
     guard excess > 0 else { return false }
@@ -88,12 +87,8 @@ extension JobQueue {
       removed += try ledger.prune(state, endedBefore: last.time, limit: group.count, busy: busy).removed
     }
     if !busy.isEmpty {
-      // Those that are put away still are looked at when they are.
-      let isCut = state.withLock { state in
-        state.isPruningCut = !state.busy.isEmpty
-        return state.isPruningCut
-      }
-      if !isCut { return true }
+      // Jobs whose files are still being put away are looked at when that is done.
+      if !state.withLock({ $0.settling.notePruningCut() }) { return true }
     }
     return excess == JobLedger.prunedTogether && removed > 0
   }

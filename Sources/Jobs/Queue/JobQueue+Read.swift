@@ -1,13 +1,13 @@
 import Foundation
 import ManagedObjects
 
-// Reads are answered by the main context, on the main queue, which follows every save. How far a running job is stands
+// Reads are answered by the main context, on the main queue, which merges every save. The progress of a running job is kept
 // in memory until it ends.
 
 extension JobQueue {
   /// The jobs that run now, the oldest first, with their progress.
   package var runningJobs: [JobSnapshot] {
-    state.withLock { $0.running.values.map(\.snapshot) }.sorted { $0.id < $1.id }
+    state.withLock { $0.running.snapshots }.sorted { $0.id < $1.id }
   }
 
   /// The job of that number.
@@ -27,7 +27,7 @@ extension JobQueue {
     return try await ledger.context.perform { try self.loadCounts() }
   }
 
-  /// Counts once; from then on every commit is added. On the ledger's queue.
+  /// Counts once; later commits adjust the counts. On the ledger's queue.
   func loadCounts() throws -> JobCounts {
     if let counts = state.withLock({ $0.counts }) { return counts }
     let counts = try ledger.count(lanes: Array(lanes.keys))
@@ -35,12 +35,12 @@ extension JobQueue {
     return counts
   }
 
-  /// A job with what stands in memory: how far it is when it runs, and what it waits for when it doesn't.
+  /// A job with what is known in memory: its progress if it runs, what it waits for if it doesn't.
   package func completed(_ job: JobSnapshot) -> JobSnapshot {
     var job = job
     switch job.state {
     case .running:
-      if let progress = state.withLock({ $0.running[job.id]?.snapshot.progress }) { job.progress = progress }
+      if let progress = state.withLock({ $0.running.progress(of: job.id) }) { job.progress = progress }
     case .scheduled:
       if job.isHeld {
         job.waitsFor = "its release"
@@ -55,7 +55,7 @@ extension JobQueue {
     return job
   }
 
-  /// What keeps an available job from being next, beside those before it.
+  /// What keeps an available job from running, apart from the jobs before it.
   private func obstacle(to job: JobSnapshot) -> String? {
     let access = operations.access(of: job.kind)
     let now = clock.now()
@@ -76,5 +76,38 @@ extension JobSnapshot {
   fileprivate var batchOrJobs: String {
     guard let after, !after.isEmpty else { return "the jobs that it follows" }
     return (after.count == 1 ? "job " : "jobs ") + after.map { "\($0.job)" }.joined(separator: ", ")
+  }
+}
+
+extension JobQueue {
+  /// Waits until a job has ended and its file has been put away.
+  /// - Throws: ``JobQueueError/noSuchJob(_:)``, the store's error, or `CancellationError` when the task is cancelled.
+  package func whenEnded(_ id: Int64) async throws -> JobSnapshot {
+    while true {
+      try Task.checkCancellation()
+      // Registered before looking, so that no end is missed in between.
+      let latch = Latch()
+      state.withLock { $0.waiters.add(latch, for: id) }
+      defer { leave(latch, of: id) }
+      if let job = try await endedJob(id) { return job }
+      await withTaskCancellationHandler {
+        await latch.wait()
+      } onCancel: {
+        latch.open()
+      }
+    }
+  }
+
+  /// The job, if it has ended and is settled.
+  private func endedJob(_ id: Int64) async throws -> JobSnapshot? {
+    let job = try await job(id)
+    guard job.state.isEnded else { return nil }
+    // The main context may have merged the commit before the queue has done what follows from it.
+    try await ledger.context.perform {}
+    return state.withLock { $0.settling.contains(id) } ? nil : job
+  }
+
+  private func leave(_ latch: Latch, of id: Int64) {
+    state.withLock { $0.waiters.remove(latch, for: id) }
   }
 }

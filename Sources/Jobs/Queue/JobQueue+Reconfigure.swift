@@ -1,18 +1,19 @@
-// What the queue works by can be changed while it runs, all or nothing: whatever can go wrong is done first, the last of it
-// the transaction that notes the schedules. A kill after that finds schedules that the next start notes again, as its own
-// configuration has them. All of it happens on the ledger's queue, between two transactions, so that no job is claimed, made
-// or ended by half of it; jobs that run aren't touched.
+// A new configuration of the queue is applied as a whole or not at all, while jobs run. Everything that can fail is done first,
+// ending with the transaction that notes the schedules; after a kill the next start notes them again, from its own
+// configuration. All of it happens on the ledger's queue, between two transactions, so that no job is claimed, made or ended
+// under half of a configuration. Running jobs aren't affected.
 
 import Foundation
+import Logging
 
-/// What a queue works by and can work by otherwise.
+/// The settings of a queue that can change while it runs.
 package struct JobQueueConfiguration: Sendable {
   package var lanes: [LaneConfiguration]
   package var schedules: [ScheduleConfiguration]
   package var retention: JobRetention
   package var backoff: Backoff
 
-  /// Everything has to be said: what isn't there is taken away.
+  /// A complete configuration: lanes and schedules that it doesn't name are removed.
   package init(
     lanes: [LaneConfiguration], schedules: [ScheduleConfiguration], retention: JobRetention, backoff: Backoff
   ) {
@@ -24,7 +25,7 @@ package struct JobQueueConfiguration: Sendable {
 }
 
 extension JobQueue {
-  /// What ``reconfigure(_:committed:)`` changes, beside what governs the lanes.
+  /// What ``reconfigure(_:committed:)`` changes, apart from the limits of the lanes.
   struct Settings: Sendable {
     var lanes: [String: Lane]
     var retention: JobRetention
@@ -35,8 +36,8 @@ extension JobQueue {
   var retention: JobRetention { settings.withLock { $0.retention } }
   var configuredSchedules: [ScheduleConfiguration] { settings.withLock { $0.schedules } }
 
-  /// Works by another configuration from now on. A lane whose concurrency was set while the queue ran keeps that.
-  /// - Parameter committed: called once, when nothing can go wrong any more, before any job is made or begins by it.
+  /// Applies another configuration. A lane whose concurrency was set at run time keeps that.
+  /// - Parameter committed: called once, when nothing can fail any more, before any job is made or begins under it.
   /// - Throws: ``JobQueueError/invalidLanes(_:)``, ``JobQueueError/lanesInUse(_:)``,
   ///   ``JobQueueError/invalidSchedule(_:_:)``, or the store's error; everything is as it was then.
   package func reconfigure(
@@ -57,7 +58,7 @@ extension JobQueue {
         if let newCounts { state.counts = newCounts }
         state.lanes = state.lanes.filter { lanes[$0.key] != nil }
         for (name, control) in controls {
-          // What was set of one that is there isn't the configuration's, and jobs begin meanwhile.
+          // Settings made at run time aren't the configuration's, and jobs begin in the meantime.
           guard let rate = state.lanes[name].map(\.configuration.rate) else {
             state.lanes[name] = control
             continue
@@ -95,7 +96,7 @@ extension JobQueue {
     return known
   }
 
-  /// Nobody would run the jobs of a lane that isn't there any more.
+  /// The jobs of a removed lane would never run.
   private static func check(_ removed: Set<String>, areDone counts: JobCounts) throws(JobQueueError) {
     var inUse: [String: Int] = [:]
     for name in removed {
@@ -105,7 +106,7 @@ extension JobQueue {
     guard inUse.isEmpty else { throw .lanesInUse(inUse) }
   }
 
-  /// What governs lanes that are new, or are other than they were.
+  /// The limits of lanes that are new or changed.
   private func changedControls(_ lanes: [String: LaneConfiguration]) throws -> [String: LaneControl] {
     let now = state.withLock { $0.lanes }
     let set = try ledger.laneSettings()
@@ -124,7 +125,7 @@ extension JobQueue {
     try ledger.latestStarts(lane: lane, since: clock.now().addingTimeInterval(-rate.period), limit: rate.jobs)
   }
 
-  /// Has each schedule looked at that is new or another one now.
+  /// Makes new and changed schedules due for a look.
   private func setDue(_ schedules: [ScheduleConfiguration], from old: [ScheduleConfiguration]) {
     let before = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
     dueSchedules.withLock { due in
@@ -136,6 +137,85 @@ extension JobQueue {
           && before[schedule.name]?.jitter == schedule.jitter
         due[schedule.name] = isSame ? known[schedule.name] ?? .now : .now
       }
+    }
+  }
+}
+
+// Run-time settings of lanes. They are durable when the call returns, and outlive the daemon.
+
+extension JobQueue {
+  /// Pauses a lane: no job of it begins until it is resumed. Running jobs continue.
+  /// - Throws: ``JobQueueError/unknownLane(_:known:)``, or the store's error. So do the others here.
+  package func pause(lane: String, by who: String) async throws -> LaneSnapshot {
+    try await set(lane, "paused by \(who)") { row, now in
+      guard !row.isPaused else { return }
+      row.isPaused = true
+      row.pausedBy = who
+      row.pausedAt = now
+    }
+  }
+
+  /// Lets jobs of a paused lane begin again.
+  package func resume(lane: String, by who: String) async throws -> LaneSnapshot {
+    try await set(lane, "resumed by \(who)") { row, _ in
+      row.isPaused = false
+      row.pausedBy = nil
+      row.pausedAt = nil
+    }
+  }
+
+  /// Changes how many jobs of a lane run at a time, from 1 to 64; nil for the configured number. Running jobs beyond the new
+  /// number continue.
+  /// - Throws: ``JobQueueError/invalidLanes(_:)`` too.
+  package func setConcurrency(of lane: String, to number: Int?, by who: String) async throws -> LaneSnapshot {
+    if let number, !(1...64).contains(number) {
+      throw JobQueueError.invalidLanes("\(lane) can run from 1 to 64 jobs at a time, not \(number)")
+    }
+    return try await set(lane, "\(number.map { "\($0)" } ?? "as configured") at a time, by \(who)") { row, _ in
+      row.concurrency = number
+    }
+  }
+
+  /// The lanes of the configuration, by name.
+  package func laneSnapshots() async throws -> [LaneSnapshot] {
+    let counts = try await counts()
+    return lanes.keys.sorted().compactMap { snapshot(of: $0, counts) }
+  }
+
+  private func set(
+    _ lane: String, _ what: String, _ change: @escaping @Sendable (LaneSetting, Date) -> Void
+  ) async throws -> LaneSnapshot {
+    guard let known = lanes[lane] else { throw JobQueueError.unknownLane(lane, known: Array(lanes.keys)) }
+    let setting = try await ledger.set(lane, change)
+    logger.notice("lane \(lane): \(what)", metadata: ["lane": "\(lane)"])
+    try await ledger.context.perform {
+      // A later setting may have been written already.
+      let latest = try self.ledger.laneSettings()[lane] ?? setting
+      self.apply(latest, to: known.name)
+      self.claimWork()
+    }
+    guard let snapshot = snapshot(of: lane, try await counts()) else {
+      throw JobQueueError.unknownLane(lane, known: Array(lanes.keys))
+    }
+    return snapshot
+  }
+
+  /// On the ledger's queue.
+  func apply(_ setting: LaneControl.Setting, to lane: String) {
+    state.withLock { state in
+      state.lanes[lane]?.setting = setting
+      state.lanesWithWork.insert(lane)
+    }
+  }
+
+  private func snapshot(of name: String, _ counts: JobCounts) -> LaneSnapshot? {
+    state.withLock { state in
+      guard let control = state.lanes[name] else { return nil }
+      return LaneSnapshot(
+        name: name, concurrency: control.concurrency, configuredConcurrency: control.configuration.concurrency,
+        isPaused: control.setting.isPaused, pausedBy: control.setting.pausedBy, pausedAt: control.setting.pausedAt,
+        rate: control.configuration.rate, counts: counts.lanes[name] ?? [:],
+        running: state.running.holders(in: name))
     }
   }
 }

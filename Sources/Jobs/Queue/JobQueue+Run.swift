@@ -1,3 +1,22 @@
+// From a claim to the end of an operation.
+//
+// Usually a job is claimed first and runs when its claim is durable. Short jobs would then spend their time waiting for the
+// disk: an end and the next claim are one transaction, and the lane does nothing while it is written. A lane whose jobs are
+// short therefore looks up its next jobs ahead. Each begins as soon as the one before it has ended, in its slot, while the
+// ledger writes, so that many ends and claims share a transaction.
+//
+// What holds all the same:
+// 1. No more operations of a lane run than may.
+// 2. A job's claim and its end are in the store in that order, or neither is. In the second case the job is available, as if
+//    it had never begun; a kill leaves no more than it leaves of a job whose end wasn't written.
+// 3. A change of a job that has begun is a change of a running job, because its claim is written first (`LedgerTurn.apply`).
+//    A job that is changed before it has begun begins only by a claim.
+// 4. The order is that of claims. A job that comes to stand before those that are next, or one that may not be let in, makes
+//    them wait for the next claim.
+//
+// An operation can't be ended from outside. One that runs past its time is asked to stop, as by a cancellation, and what it
+// answers becomes a failure. Until it answers it keeps its slot.
+
 import Foundation
 import Logging
 
@@ -8,8 +27,8 @@ extension JobQueue {
   }
 
   /// Makes the operation of a job that was claimed, or whose claim is about to be written.
-  /// - Returns: what is to be run; nil where there is no such operation, which is the job's end.
-  func prepare(_ job: JobSnapshot) -> JobOperation? {
+  /// - Returns: nil where there is no such operation, which ends the job.
+  private func prepare(_ job: JobSnapshot) -> JobOperation? {
     var environment = environment
     for (key, value) in job.logMetadata { environment.logger[metadataKey: key] = value }
     if let stores = environment.presentStores { environment.dataStores = stores() }
@@ -18,21 +37,18 @@ extension JobQueue {
     let operation = factory?(job, environment) ?? JobOperation(job: job, environment: environment)
     let access = operations.access(of: job.kind)
     let limit = limit(of: job)
-    let begun = job.startedAt ?? clock.now()
+    let now = clock.now()
+    let begun = job.startedAt ?? now
     let id = job.id
     operation.whenDone { [weak self] in self?.operationDidEnd(id) }
     let news = state.withLock { state in
-      let beginning = state.beginning.removeValue(forKey: job.id)
-      state.running[job.id] = .init(
-        operation: operation, snapshot: job, lane: job.lane, access: access, limit: limit, begun: clock.now(),
-        isClaimed: beginning?.isClaimed ?? true)
-      state.inLane[job.lane, default: 0] += 1
+      let passing = state.running.begin(operation, job, access: access, limit: limit, at: now)
       state.lanes[job.lane]?.note(start: begun)
-      if beginning == nil {
+      if passing == nil {
         _ = state.use.enter(.init(id: job.id, kind: job.kind, lane: job.lane), store: job.store, access: access)
       }
       hub.broadcast(job)
-      return (isStopped: beginning?.isStopped ?? false, isDraining: beginning != nil && state.isDraining)
+      return (isStopped: passing?.isStopped ?? false, isDraining: passing != nil && state.isDraining)
     }
     if news.isStopped { operation.cancel() }
     if news.isDraining { operation.drain() }
@@ -45,31 +61,26 @@ extension JobQueue {
     return nil
   }
 
-  /// Takes note of progress, and tells it on.
+  /// Takes note of progress and passes it on.
   private func note(_ progress: JobProgress, of id: Int64) {
-    let (before, news) = state.withLock { state -> (JobSnapshot?, JobSnapshot?) in
-      guard let snapshot = state.running[id]?.snapshot else { return (nil, nil) }
-      guard snapshot.progress != progress else { return (snapshot, nil) }
-      state.running[id]?.snapshot.progress = progress
-      var news = snapshot
-      news.progress = progress
-      hub.broadcast(news)
-      return (snapshot, news)
+    let news = state.withLock { state in
+      let news = state.running.note(progress, of: id)
+      if let after = news?.after { hub.broadcast(after) }
+      return news
     }
-    if let before { hooks.progressed(before, progress) }
-    if let news { logger.logProgress(of: news) }
+    guard let news else { return }
+    delegate?.jobQueue(self, didReport: progress, of: news.before)
+    if let after = news.after { logger.logProgress(of: after) }
   }
 
-  /// Called on the operation's thread, also for one that was cancelled before it ran.
-  /// - Returns: what is to follow in its place.
+  /// Called on the operation's thread, also for an operation that was cancelled before it ran.
+  /// - Returns: what follows in its slot.
   private func operationDidEnd(_ id: Int64) -> JobOperation? {
     let now = clock.now()
-    let ended = state.withLock { state in
-      state.running[id].map { (running: $0, next: state.passOnSlot(of: id, at: now)) }
-    }
-    guard let (running, next) = ended else { return nil }
+    let (outcome, next) = state.withLock { ($0.running.outcome(of: id), $0.passOnSlot(of: id, at: now)) }
+    guard let outcome else { return nil }
     // Its end first, then what follows: they are written in this order.
-    write(outcome(running.operation.outcome, passed: running.passed), of: id)
+    write(outcome, of: id)
     return next.flatMap { beginAhead($0) }
   }
 
@@ -91,17 +102,152 @@ extension JobQueue {
     }
   }
 
-  /// The job was changed by somebody else than this queue, who knows better.
+  /// Another program has changed the job, which isn't this queue's any more.
   private func forget(_ id: Int64, _ error: any Error) {
     logger.error(
       "job \(id): its end was lost, for its row was changed by another program",
       metadata: ["job": "\(id)", "error": "\(error)"])
     let waiters = state.withLock { state in
-      state.forget(id)
-      return state.waiters.removeValue(forKey: id) ?? []
+      state.end(id)
+      return state.waiters.take(for: id)
     }
     for waiter in waiters { waiter.open() }
     endDrainIfQuiet()
+  }
+
+  /// Asks a job's operation to stop.
+  func stop(_ id: Int64) {
+    let operation = state.withLock { $0.running.stop(id) }
+    operation?.cancel()
+  }
+
+  // MARK: Beginning ahead of the claim
+
+  /// Whether a turn that ends some jobs of a lane is to look up the next, because they were short.
+  func looksAhead(in lane: String, after ended: [Int64]) -> Bool {
+    state.withLock { state in
+      state.upcoming.areFew(in: lane) && state.use.closed.isEmpty && state.unwritten.isEmpty
+        && ended.contains { state.running.isShort($0) }
+    }
+  }
+
+  /// How many available jobs of a lane a turn has to look at that makes some claims and looks up the next.
+  func reach(in lane: String, claims: Int) -> Int { UpcomingJobs.most + claims + ahead(in: lane) }
+
+  /// Looks up the next jobs of a lane, after the turn's claims.
+  func lookAhead(in lane: String, _ turn: LedgerTurn, claimed: Int) throws {
+    guard state.withLock({ $0.use.closed.isEmpty }) else { return }
+    let limit = reach(in: lane, claims: claimed)
+    let jobs = try turn.available(in: lane, besides: [], limit: limit).filter { $0.jobState == .available }
+    var next: [UpcomingJobs.Next] = []
+    for job in jobs {
+      let access = operations.access(of: job.kind)
+      // One that is to have its store to itself lets none pass.
+      guard access != .exclusive, operations.factory(for: job.kind) != nil else { break }
+      next.append(.init(job: try job.snapshot(), access: access))
+    }
+    state.withLock { state in
+      // The store still shows those as available that have begun in the meantime.
+      state.upcoming.set(next.filter { !state.running.hasBegun($0.job.id) }, in: lane)
+    }
+  }
+
+  /// How many available jobs of a lane have begun, or may begin at any time.
+  func ahead(in lane: String) -> Int { state.withLock { $0.ahead(in: lane) } }
+
+  func ledgerWillChange(_ id: Int64, in lane: String) -> Bool {
+    state.withLock { state in
+      if let isClaimed = state.running.isClaimed(id) { return !isClaimed }
+      state.upcoming.remove(id, from: lane)
+      return false
+    }
+  }
+
+  /// Puts the claim of a job in line that was passed a slot on.
+  /// - Returns: its operation, which is to run now.
+  private func beginAhead(_ job: JobSnapshot) -> JobOperation? {
+    var begun = job
+    begun.state = .running
+    begun.startedAt = clock.now()
+    begun.attempt += 1
+    let operation = prepare(begun)
+    writeClaims()
+    return operation
+  }
+
+  /// Puts a request in line that writes the claims of all that have begun without one. The end of a job that is quicker is
+  /// written with its claim.
+  private func writeClaims() {
+    let isComing = state.withLock { state in
+      defer { state.areClaimsComing = true }
+      return state.areClaimsComing
+    }
+    guard !isComing else { return }
+    ledger.write({ [weak self] turn in
+      let begun = self?.state.withLock { state in
+        state.areClaimsComing = false
+        return state.running.unclaimed
+      }
+      for id in begun ?? [] {
+        do {
+          let job = try turn.job(id)
+          if turn.hasBegun(job) { try turn.claim(job) }
+        } catch JobQueueError.noSuchJob {
+          // Its end reports that.
+          continue
+        }
+      }
+      return {}
+    }) { [weak self] (result: Result<Void, any Error>) in
+      guard let self, case .failure(let error) = result else { return }
+      report(error, "that jobs have begun couldn't be written")
+    }
+  }
+
+  /// Notes that a job's claim is durable.
+  /// - Returns: whether its operation had begun before.
+  func noteClaim(of job: JobSnapshot) -> Bool {
+    state.withLock { state in
+      state.running.noteClaim(of: job.id)
+      return state.running.hasBegun(job.id)
+    }
+  }
+
+  // MARK: Limits of time
+
+  /// When an operation that begins now is to be stopped.
+  private func limit(of job: JobSnapshot) -> RunningJobs.Limit? {
+    let begun = job.startedAt ?? clock.now()
+    let timeout = job.timeout.map { seconds in
+      RunningJobs.Limit(
+        time: begun.addingTimeInterval(seconds),
+        failure: JobFailure(
+          code: "timeout", message: "it took longer than the \(Self.text(seconds)) that an attempt may take",
+          isRetryable: true))
+    }
+    let deadline = job.deadline.map {
+      RunningJobs.Limit(
+        time: $0, failure: JobFailure(code: "deadline", message: "its deadline passed while it ran", isRetryable: false)
+      )
+    }
+    guard let timeout, let deadline else { return timeout ?? deadline }
+    return timeout.time < deadline.time ? timeout : deadline
+  }
+
+  /// Asks operations to stop whose time is over.
+  /// - Returns: when to look again; nil if no limit is ahead.
+  func stopOverdue() -> Date? {
+    let now = clock.now()
+    let (overdue, next) = state.withLock { $0.running.takeOverdue(at: now) }
+    for (id, operation) in overdue {
+      logger.warning("job \(id): its time is over, and it is asked to stop", metadata: ["job": "\(id)"])
+      operation.cancel()
+    }
+    return next
+  }
+
+  private static func text(_ seconds: TimeInterval) -> String {
+    seconds < 120 ? "\(seconds.formatted()) s" : Duration.seconds(seconds).formatted(.time(pattern: .hourMinuteSecond))
   }
 }
 
@@ -127,6 +273,6 @@ extension LedgerTurn {
 }
 
 extension Job {
-  /// Who wanted a running job stopped is its reason since.
+  /// The reason that was given for stopping a running job.
   fileprivate var cancelReason: String { isCancelRequested ? reason ?? "cancelled" : "cancelled by its operation" }
 }

@@ -1,28 +1,28 @@
-/// What the queue refuses.
+/// Why the queue refuses a request.
 package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible {
   /// No operation is known for the kind of job.
   case unknownKind(String, known: [String])
   /// No lane of that name is configured.
   case unknownLane(String, known: [String])
-  /// A submission that can't be taken as it is.
+  /// The submission isn't valid.
   case invalidSubmission(String)
   /// There is no job of that number (any more).
   case noSuchJob(Int64)
   /// There is no batch of that number (any more).
   case noSuchBatch(Int64)
-  /// What was asked for can't be done to the job now, though it isn't about its state.
+  /// The request can't be carried out now, for a reason other than the job's state.
   case refused(id: Int64, why: String)
-  /// What was asked for can't happen to the job where it stands.
+  /// The request isn't possible in the job's state.
   case notPossible(id: Int64, IllegalTransition)
   /// The lanes can't be set up as configured.
   case invalidLanes(String)
-  /// Lanes that can't be taken away, for so many of their jobs haven't ended.
+  /// Lanes that can't be removed, with the number of their jobs that haven't ended.
   case lanesInUse([String: Int])
-  /// A schedule of that name can't be what it is.
+  /// The schedule of that name isn't valid.
   case invalidSchedule(String, String)
   /// A queue is started once.
   case startedBefore
-  /// The queue's store holds what this version can't have written.
+  /// The queue's store holds a value that this version doesn't write.
   case unreadable(id: Int64, what: String)
 
   package var description: String {

@@ -8,7 +8,7 @@
 //
 // How many slots are in use is decided by the claim (`LaneControl.slots`), because it also depends on what the store
 // knows: rates, pauses, jobs that need a data store to themselves, and ends that aren't durable yet. When an operation
-// passes its slot on (`JobQueue+Ahead`), the next one is added to the same `OperationQueue`, which admits it when the one
+// passes its slot on (`JobQueue+Run`), the next one is added to the same `OperationQueue`, which admits it when the one
 // before has returned from `main()`.
 
 import Dispatch
@@ -100,4 +100,49 @@ final class Lane: Sendable {
   }
 
   private func giveBack(_ slot: Slot) { slots.withLock { $0.free.append(slot) } }
+}
+
+/// The limits of a lane, which decide how many of its jobs begin. A value, kept by the queue.
+struct LaneControl {
+  /// The run-time settings.
+  struct Setting: Sendable, Equatable {
+    var isPaused = false
+    var pausedBy: String?
+    var pausedAt: Date?
+    /// nil for that of the configuration.
+    var concurrency: Int?
+  }
+
+  var configuration: LaneConfiguration
+  var setting = Setting()
+  /// When its latest jobs began, oldest first, as far as its rate counts them.
+  var starts: [Date] = []
+
+  init(_ configuration: LaneConfiguration) { self.configuration = configuration }
+
+  /// How many of its jobs run at a time, at most.
+  var concurrency: Int { setting.concurrency ?? configuration.concurrency }
+
+  /// How many of its jobs may begin now, when `running` do.
+  func slots(running: Int, at time: Date) -> Int {
+    guard !setting.isPaused else { return 0 }
+    let free = max(0, concurrency - running)
+    guard let rate = configuration.rate else { return free }
+    return min(free, rate.jobs - starts.count { $0 > time.addingTimeInterval(-rate.period) })
+  }
+
+  /// When the rate lets the next begin; nil if it lets one begin now.
+  func nextStart(at time: Date) -> Date? {
+    guard let rate = configuration.rate else { return nil }
+    let recent = starts.filter { $0 > time.addingTimeInterval(-rate.period) }
+    guard recent.count >= rate.jobs else { return nil }
+    return recent[recent.count - rate.jobs].addingTimeInterval(rate.period)
+  }
+
+  /// A job has begun.
+  mutating func note(start time: Date) {
+    guard let rate = configuration.rate else { return }
+    starts.append(time)
+    if starts.count > rate.jobs { starts.removeFirst(starts.count - rate.jobs) }
+  }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Opens once; whoever waits before goes on then, and whoever comes later at once.
+/// Opens once. Tasks that wait for it go on then; later ones don't wait.
 final class Latch: Sendable {
   private struct State {
     var isOpen = false

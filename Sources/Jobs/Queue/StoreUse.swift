@@ -1,9 +1,9 @@
-// An operation that needs a data store to itself begins when no other runs there, and until it ends no other begins. So
-// that it isn't put off for ever, nothing begins in the store either from when it stands first in its lane. What waits
-// stays `available`, and takes no slot of a lane.
+// An operation that needs a data store to itself begins when no other runs there, and no other begins until it ends. To keep
+// it from starving, nothing begins in the store from when it is first in its lane. A waiting job stays `available` and takes
+// no slot.
 
-/// Who works on which data store, and who is to have one to itself next. A value, kept by the queue and changed on the
-/// ledger's queue.
+/// Which jobs use which data store, and which one is next to have a store to itself. A value, kept by the queue and changed on
+/// the ledger's queue.
 struct StoreUse {
   /// A job that has a store to itself, or is to have.
   struct Holder: Equatable {
@@ -17,10 +17,10 @@ struct StoreUse {
   private var alone: [String: Holder] = [:]
   private(set) var next: [String: Holder] = [:]
 
-  /// Stores in which nothing begins but what is to have it to itself.
+  /// Stores that a job has to itself, or is next to have.
   var closed: Set<String> { Set(alone.keys).union(next.keys) }
 
-  /// Lets a job into its store, if that may be now; an exclusive job that has to wait closes the store.
+  /// Lets a job into its store if possible now; an exclusive job that has to wait closes the store to others.
   mutating func enter(_ holder: Holder, store: String?, access: StoreAccess) -> Bool {
     guard let store, access != .none else { return true }
     if alone[store] != nil { return false }
@@ -28,7 +28,7 @@ struct StoreUse {
     switch access {
     case .none: break
     case .shared:
-      // It waited to be alone under an earlier catalogue.
+      // Under an earlier catalogue it waited for exclusive use.
       next[store] = nil
       sharing[store, default: 0] += 1
     case .exclusive:
@@ -42,7 +42,7 @@ struct StoreUse {
     return true
   }
 
-  /// A job has ended. What waits for its store may begin.
+  /// A job has ended: jobs that wait for its store may begin.
   mutating func leave(_ id: Int64, store: String?, access: StoreAccess) {
     guard let store, access != .none else { return }
     if alone[store]?.id == id {
@@ -52,7 +52,7 @@ struct StoreUse {
     }
   }
 
-  /// A job that isn't available any more is to have no store next.
+  /// A job that isn't available any more gives up its claim to a store.
   /// - Returns: whether it was.
   mutating func giveUp(_ id: Int64) -> Bool {
     guard let store = next.first(where: { $0.value.id == id })?.key else { return false }
@@ -60,12 +60,12 @@ struct StoreUse {
     return true
   }
 
-  /// The jobs of a lane that are to have a store to themselves next, and can.
+  /// The jobs of a lane that can have their store to themselves now.
   func ready(lane: String) -> [Holder] {
     next.filter { $0.value.lane == lane && sharing[$0.key] == nil && alone[$0.key] == nil }.map(\.value)
   }
 
-  /// Takes over what another has found out about who is next.
+  /// Takes over from another value which jobs are next.
   mutating func takeNext(of other: StoreUse) { next = other.next }
 
   /// What keeps a job from its store, in words; nil if nothing does.

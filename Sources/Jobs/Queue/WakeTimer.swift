@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// One timer to the earliest of the times that it was told: between them nothing wakes up.
+/// One timer, set to the earliest of the requested times: nothing wakes up in between.
 final class WakeTimer: Sendable {
   private let clock: JobClock
   private let pending = Mutex<(time: Date, cancel: @Sendable () -> Void, number: Int)?>(nil)
@@ -9,7 +9,7 @@ final class WakeTimer: Sendable {
 
   init(clock: JobClock) { self.clock = clock }
 
-  /// Calls `body` at `time`, unless it is to be called earlier anyway. Whoever is called arms the timer anew.
+  /// Calls `body` at `time`, unless an earlier call is due. The called code arms the timer again.
   func arm(_ time: Date, _ body: @escaping @Sendable () -> Void) {
     let number = count.add(1, ordering: .relaxed).newValue
     let isEarliest = pending.withLock { pending in
@@ -19,7 +19,7 @@ final class WakeTimer: Sendable {
       return true
     }
     guard isEarliest else { return }
-    // Outside the lock: a time that has passed calls at once.
+    // Outside the lock: for a time that has passed the clock calls immediately.
     let cancel = clock.schedule(time) { [weak self] in
       guard let self else { return }
       let isCurrent = self.pending.withLock { pending in

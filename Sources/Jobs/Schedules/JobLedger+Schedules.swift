@@ -28,7 +28,7 @@ struct ScheduleDue: Sendable, Equatable {
 enum ScheduleOutcome: Sendable, Equatable {
   /// A job was made, at its time.
   case made
-  /// A job was made for times that were missed: so many, or more than `MissedTimes.most`.
+  /// A job was made for times that were missed: their number, or more than `MissedTimes.most`.
   case caughtUp(MissedTimes)
   /// It had been made for the same time before: by a clock that was set back since.
   case madeBefore

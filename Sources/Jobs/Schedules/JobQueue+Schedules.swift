@@ -80,11 +80,12 @@ extension JobQueue {
   private static var firstFetchPause: Duration { .seconds(5) }
 
   private func fetchFile(of job: JobSnapshot, _ schedule: ScheduleConfiguration) {
-    Task { [weak self, hooks, logger] in
+    Task { [weak self, logger] in
       var pause = Self.firstFetchPause
       while true {
         do {
-          return try await hooks.fetch(job, schedule.name)
+          guard let self else { return }
+          return try await delegate?.jobQueue(self, fetchFileOf: job, for: schedule.name) ?? ()
         } catch {
           logger.error(
             """

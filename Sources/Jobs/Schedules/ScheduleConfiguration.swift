@@ -31,7 +31,7 @@ package struct ScheduleConfiguration: Sendable, Equatable {
     self.submission = submission
   }
 
-  /// The calendar as the store remembers it: another one begins anew. nil while it doesn't run.
+  /// The calendar as the store remembers it; a different one starts again. nil while it doesn't run.
   var signature: String? {
     guard isEnabled else { return nil }
     return calendar.map { "\($0.normalized) [\($0.zone.name)]" }.sorted().joined(separator: "; ")

@@ -2,7 +2,7 @@ package import Foundation
 
 /// What happens to a job.
 package enum JobEvent: Sendable, Equatable {
-  /// Somebody hands it in: with what it has to wait for.
+  /// It is submitted, with what it has to wait for.
   case submitted(JobWaiting)
   /// The time it waited for has come.
   case due
@@ -12,19 +12,19 @@ package enum JobEvent: Sendable, Equatable {
   case succeeded
   /// Its operation failed. `jitter` is a random number from 0 up to 1, for the time of the next attempt.
   case failed(isRetryable: Bool, jitter: Double)
-  /// Somebody wants it stopped.
+  /// A user cancels it.
   case cancelRequested
-  /// Its operation stopped because somebody wanted it.
+  /// Its operation stopped because of that.
   case cancelled
   /// Its operation stopped because the daemon stops.
   case interrupted
   /// The daemon that ran it is gone.
   case rescued
-  /// Somebody wants it tried again.
+  /// A user retries it.
   case retryRequested
-  /// Somebody holds it back.
+  /// A user holds it back.
   case held
-  /// Somebody lets it go on.
+  /// A user releases it.
   case released
   /// Its file is in `active/`.
   case fileArrived
@@ -67,7 +67,7 @@ package struct JobWaiting: Sendable, Equatable {
   package var notBefore: Date?
   /// It is to have ended by then.
   package var deadline: Date?
-  /// Somebody is to release it first.
+  /// It has to be released first.
   package var isHeld: Bool
   /// Its file isn't in `active/` yet.
   package var awaitsFile: Bool
@@ -97,7 +97,7 @@ package enum JobAction: Sendable, Equatable {
   case run
   /// Its operation is to be cancelled.
   case stop
-  /// The job has ended: its file is to be put away, and whoever waits for it is to be told.
+  /// The job has ended: its file is to be put away, and those who wait for it go on.
   case settle
 }
 

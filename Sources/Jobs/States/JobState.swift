@@ -1,28 +1,26 @@
-/// Where a job stands. The names are those of Oban and River; ``JobStateMachine`` is the only way from one to another.
+/// The state of a job. The names are those of Oban and River; only ``JobStateMachine`` changes it.
 public enum JobState: String, Sendable, Hashable, Codable, CaseIterable, CodingKeyRepresentable {
-  /// Waits for its time, for its file to be handed over, for the jobs that it follows, or for somebody to release it.
-  /// The queue's timer moves it to `available` when its time has come, the end of the last job that it follows, the
-  /// spool's hand-over or whoever held it when it was held back; whoever cancels it moves it to `cancelled`, as does the
-  /// failure of a job that it follows; a deadline that passes moves it to `discarded`.
+  /// Waits for its time, for its file, for the jobs that it follows, or for its release. It becomes `available` by the
+  /// queue's timer, by the end of the last job that it follows, by the hand-over of its file, or by its release. A user who
+  /// cancels it, or the failure of a job that it follows, makes it `cancelled`; a deadline that passes, `discarded`.
   case scheduled
-  /// May run. Its lane claims it, by priority and then by age, and moves it to `running`; whoever holds it moves it
-  /// back to `scheduled`, whoever cancels it to `cancelled`.
+  /// May run. Its lane claims it, by priority and then by age, which makes it `running`. A user can hold it (`scheduled`) or
+  /// cancel it (`cancelled`).
   case available
   /// Its operation runs. The operation's outcome moves it out: to `completed`, `cancelled`, `retryable` or `discarded`,
   /// or back to `available` when the daemon is drained. After a kill the next start moves it back to `available`.
   case running
-  /// Failed in a way that may pass, and waits for its next attempt. The queue's timer moves it to `available`, as does
-  /// whoever doesn't want to wait; whoever cancels it moves it to `cancelled`.
+  /// Failed in a way that may pass, and waits for its next attempt. The queue's timer makes it `available`, as does a user
+  /// who retries it; a user who cancels it makes it `cancelled`.
   case retryable
-  /// Did what it was to do. Nobody moves it any more.
+  /// Has done its work. This state is final.
   case completed
-  /// Was stopped by somebody, perhaps with a part of its batches saved. Only whoever retries it moves it, to
-  /// `available`.
+  /// Was cancelled, perhaps with a part of its batches saved. Only a retry changes that, to `available`.
   case cancelled
-  /// Failed for good. Only whoever retries it moves it, to `available`.
+  /// Failed for good. Only a retry changes that, to `available`.
   case discarded
 
-  /// Whether nothing more happens to the job unless somebody retries it.
+  /// Whether nothing more happens to the job unless it is retried.
   public var isEnded: Bool {
     switch self {
     case .completed, .cancelled, .discarded: return true

@@ -1,5 +1,5 @@
-// Rule 6 of the design, its first half: a job changes state only here. The second half, that every transition is
-// recorded with its reason, is `LedgerTurn`'s, the only caller outside the tests.
+// The first half of rule 6 (ARCHITECTURE.md): a job changes state only here. The second half, that every transition is
+// recorded with its reason, is kept by `LedgerTurn`, the only caller outside the tests.
 //
 //   submitted ─▶ scheduled ──due, released, file arrived──▶ available ──claimed──▶ running ──succeeded──▶ completed
 //                    ▲                                        ▲  ▲ ▲                │ │ │
@@ -14,14 +14,15 @@
 // to `available`. Every pair of state and event that isn't legal is listed, with its reason, in the method of the event.
 
 package import Foundation
+import ManagedObjects
 
 /// Where one job stands, and what may happen to it: a value without clock, store or queue.
 package struct JobStateMachine: Sendable, Equatable {
-  /// Where it stands; nil before it was submitted.
+  /// Its state; nil before it was submitted.
   package internal(set) var state: JobState?
   /// When it becomes available, while it waits for a time; nil otherwise.
   package internal(set) var availableAt: Date?
-  /// Whoever submitted it didn't want it to run earlier.
+  /// The submitter doesn't want it to run earlier.
   package internal(set) var notBefore: Date?
   /// It is to have ended by then.
   package internal(set) var deadline: Date?
@@ -32,9 +33,9 @@ package struct JobStateMachine: Sendable, Equatable {
   /// the next claim, and isn't counted twice.
   package internal(set) var attempt = 0
   package internal(set) var maxAttempts: Int
-  /// Whether somebody wants the running job stopped.
+  /// Whether the running job is to be cancelled.
   package internal(set) var isCancelRequested = false
-  /// Whether somebody holds it back.
+  /// Whether a user holds it back.
   package internal(set) var isHeld = false
   /// Whether its file isn't in `active/` yet.
   package internal(set) var isAwaitingFile = false
@@ -78,7 +79,7 @@ package struct JobStateMachine: Sendable, Equatable {
     IllegalTransition(state: state, event: event, why: why)
   }
 
-  /// Waits for whatever it has to wait for, or is available at once.
+  /// The job waits, if there is something to wait for, or is available.
   mutating func wait(at time: Date) -> [JobAction] {
     availableAt = nil
     state = .scheduled
@@ -99,5 +100,247 @@ package struct JobStateMachine: Sendable, Equatable {
     isCancelRequested = false
     isAwaitingJobs = false
     return [.settle]
+  }
+}
+
+extension Date {
+  /// The time as a store keeps it, to the microsecond: so a job is the same before and after it was read again, and is
+  /// due by the store's comparison exactly when it is due by the state machine's.
+  var asStored: Date { ISODate.microseconds(of: self).map(ISODate.date(microseconds:)) ?? self }
+}
+
+// The events of a job that doesn't run.
+
+extension JobStateMachine {
+  mutating func submit(
+    _ event: JobEvent, at time: Date, _ waiting: JobWaiting
+  ) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil:
+      notBefore = waiting.notBefore?.asStored
+      deadline = waiting.deadline?.asStored
+      isHeld = waiting.isHeld
+      isAwaitingFile = waiting.awaitsFile
+      isAwaitingJobs = waiting.awaitsJobs
+      return wait(at: time)
+    case .scheduled, .available, .running, .retryable: throw illegal(event, "it is in the queue already")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it was in the queue before: submit a new one")
+    }
+  }
+
+  mutating func becomeDue(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled, .retryable:
+      guard let availableAt else { throw illegal(event, "it waits for somebody, not for a time") }
+      guard availableAt <= time else { throw illegal(event, "its time hasn't come") }
+      self.availableAt = nil
+      state = .available
+      return [.offer]
+    case .available: throw illegal(event, "it has been due before")
+    case .running: throw illegal(event, "it runs already")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  mutating func hold(_ event: JobEvent) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled, .available, .retryable:
+      isHeld = true
+      availableAt = nil
+      state = .scheduled
+      return []
+    case .running: throw illegal(event, "it runs already: cancel it, and retry it later")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  mutating func release(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled:
+      guard isHeld else { throw illegal(event, "nobody holds it") }
+      isHeld = false
+      return wait(at: time)
+    case .available, .running, .retryable: throw illegal(event, "nobody holds it")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  /// May be said more than once: the spool repeats it when it isn't sure.
+  mutating func takeFile(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled:
+      guard isAwaitingFile else { return [] }
+      isAwaitingFile = false
+      return wait(at: time)
+    case .available, .running, .retryable: return []
+    case .completed, .cancelled, .discarded:
+      // It was cancelled during the hand-over: its file is put away now.
+      guard isAwaitingFile else { return [] }
+      isAwaitingFile = false
+      return [.settle]
+    }
+  }
+
+  /// It waits for it again. Said at a start alone: what is running then was cut short.
+  mutating func loseFile(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .running:
+      if isCancelRequested { return end(.cancelled, at: time) }
+      attempt = max(0, attempt - 1)
+    case .scheduled: if isAwaitingFile { return [] }
+    case .available, .retryable: break
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+    isAwaitingFile = true
+    return wait(at: time)
+  }
+
+  mutating func meetDependencies(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireAwaitingJobs(event)
+    isAwaitingJobs = false
+    return wait(at: time)
+  }
+
+  mutating func failDependency(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireAwaitingJobs(event)
+    return end(.cancelled, at: time)
+  }
+
+  private func requireAwaitingJobs(_ event: JobEvent) throws(IllegalTransition) {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled: if !isAwaitingJobs { throw illegal(event, "it follows no job, or none any more") }
+    case .available, .running, .retryable: throw illegal(event, "it follows no job any more")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  mutating func expire(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled, .available, .retryable:
+      guard let deadline else { throw illegal(event, "it has no deadline") }
+      guard deadline <= time else { throw illegal(event, "its deadline hasn't passed") }
+      return end(.discarded, at: time)
+    case .running: throw illegal(event, "it runs: its operation is to be stopped")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  /// A job that ended because of a job that it follows, or of its deadline, is wanted regardless of these.
+  mutating func retry(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .retryable:
+      availableAt = nil
+      state = .available
+      return [.offer]
+    case .cancelled, .discarded:
+      endedAt = nil
+      isHeld = false
+      notBefore = nil
+      isAwaitingJobs = false
+      if let deadline, deadline <= time { self.deadline = nil }
+      maxAttempts = max(maxAttempts, attempt + 1)
+      return wait(at: time)
+    case .scheduled:
+      throw illegal(event, "it hasn't been tried yet: it waits for its time, its file, another job or its release")
+    case .available: throw illegal(event, "it is about to run")
+    case .running: throw illegal(event, "it runs already")
+    case .completed: throw illegal(event, "it succeeded: submit it again")
+    }
+  }
+}
+
+// The events of a job that is to run, runs, or is to be stopped.
+
+extension JobStateMachine {
+  mutating func claim(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .available:
+      state = .running
+      startedAt = time
+      attempt += 1
+      return [.run]
+    case .scheduled: throw illegal(event, "it waits for its time, its file, another job or its release")
+    case .retryable: throw illegal(event, "its next attempt isn't due")
+    case .running: throw illegal(event, "it runs already")
+    case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
+    }
+  }
+
+  /// Also after a request to cancel: there was nothing left to stop.
+  mutating func succeed(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireRunning(event)
+    return end(.completed, at: time)
+  }
+
+  mutating func fail(
+    _ event: JobEvent, at time: Date, isRetryable: Bool, jitter: Double
+  ) throws(IllegalTransition) -> [JobAction] {
+    try requireRunning(event)
+    if isCancelRequested { return end(.cancelled, at: time) }
+    guard isRetryable, attempt < maxAttempts else { return end(.discarded, at: time) }
+    let next = time.addingTimeInterval(backoff.delay(afterAttempt: attempt, random: jitter)).asStored
+    // Its deadline would pass while it waits.
+    if let deadline, next >= deadline { return end(.discarded, at: time) }
+    state = .retryable
+    availableAt = next
+    return [.wake(next)]
+  }
+
+  mutating func requestCancel(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    switch state {
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled, .available, .retryable: return end(.cancelled, at: time)
+    case .running:
+      isCancelRequested = true
+      return [.stop]
+    case .completed: throw illegal(event, "it has succeeded already")
+    case .cancelled: throw illegal(event, "it is cancelled already")
+    case .discarded: throw illegal(event, "it has failed already")
+    }
+  }
+
+  mutating func cancel(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireRunning(event)
+    return end(.cancelled, at: time)
+  }
+
+  mutating func interrupt(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireRunning(event)
+    return putBack(at: time)
+  }
+
+  mutating func rescue(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
+    try requireRunning(event)
+    return putBack(at: time)
+  }
+
+  /// The attempt goes on where it was cut short, so the next claim counts it again.
+  private mutating func putBack(at time: Date) -> [JobAction] {
+    if isCancelRequested { return end(.cancelled, at: time) }
+    attempt = max(0, attempt - 1)
+    state = .available
+    return [.offer]
+  }
+
+  private func requireRunning(_ event: JobEvent) throws(IllegalTransition) {
+    switch state {
+    case .running: return
+    case nil: throw illegal(event, "it isn't in the queue")
+    case .scheduled: throw illegal(event, "it doesn't run: it waits for its time, its file, another job or its release")
+    case .available: throw illegal(event, "it doesn't run: no lane has claimed it")
+    case .retryable: throw illegal(event, "it doesn't run: its next attempt isn't due")
+    case .completed: throw illegal(event, "it doesn't run any more: it succeeded")
+    case .cancelled: throw illegal(event, "it doesn't run any more: it was cancelled")
+    case .discarded: throw illegal(event, "it doesn't run any more: it failed")
+    }
   }
 }

@@ -27,6 +27,7 @@ extension DaemonBackend {
         MetricFamily(
           "lade_main_queue_wait_seconds",
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
+          meters.mainQueue.waits)
       ] + mainContexts + Self.spool(intake.status) + measured
   }
 

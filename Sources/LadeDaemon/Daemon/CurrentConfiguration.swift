@@ -1,6 +1,8 @@
+import Foundation
+import Jobs
 import Synchronization
 
-/// What the daemon works by now. Whoever does something takes one snapshot for all of it: the next one may be another.
+/// The current configuration. Code that uses several parts of it takes one snapshot, because the next may differ.
 final class CurrentConfiguration: Sendable {
   /// A configuration with what follows from it.
   struct Snapshot: Sendable {
@@ -24,4 +26,39 @@ final class CurrentConfiguration: Sendable {
   var now: Snapshot { value.withLock { $0 } }
 
   func put(_ snapshot: Snapshot) { value.withLock { $0 = snapshot } }
+}
+
+// What the configuration says, as the queue takes it.
+
+extension Jobs.LaneConfiguration {
+  init(_ lane: LaneConfiguration) {
+    self.init(
+      name: lane.name, concurrency: lane.concurrency,
+      rate: lane.rate.map { RateLimit(jobs: $0.jobs, period: $0.per / .seconds(1)) })
+  }
+}
+
+extension Backoff {
+  init(_ retry: RetryConfiguration) {
+    self.init(
+      first: retry.first / .seconds(1), longest: retry.longest / .seconds(1), spread: Double(retry.spread) / 100)
+  }
+}
+
+extension JobRetention {
+  init(_ keep: KeepConfiguration) {
+    self.init(
+      age: [
+        .completed: keep.completed / .seconds(1), .cancelled: keep.cancelled / .seconds(1),
+        .discarded: keep.discarded / .seconds(1),
+      ], count: keep.jobs)
+  }
+}
+
+extension JobQueueConfiguration {
+  init(_ configuration: DaemonConfiguration, _ schedules: [Jobs.ScheduleConfiguration]) {
+    self.init(
+      lanes: configuration.lanes.map(Jobs.LaneConfiguration.init), schedules: schedules,
+      retention: JobRetention(configuration.keep), backoff: Backoff(configuration.retry))
+  }
 }

@@ -1,21 +1,10 @@
-// The daemon, put together:
-//
-//   incoming/ ─▶ SpoolIntake ─▶ SpoolBridge ─▶ JobQueue ─▶ ImportOperation ─▶ data stores
-//   control.sock ─▶ ControlServer ─▶ DaemonBackend ─▶ the same queue and stores
-//
-// It stops in the opposite order: the intake takes nothing more, running jobs end at their next batch, and the control
-// socket answers until they have.
-
 import ControlAPI
 import ControlServer
+import Dispatch
 import Foundation
 public import Jobs
 import Logging
-import ManagedObjects
-import SQLiteStore
 import ServiceLifecycle
-import Spool
-import Synchronization
 import Systemd
 
 /// A daemon of one configuration.
@@ -66,7 +55,9 @@ public struct Daemon: Sendable {
   /// Reads the models, and looks whether files could be imported by the recipes. Makes nothing.
   /// - Throws: ``DaemonError`` with everything that is wrong.
   public func check() async throws {
-    let problems = try await blocking { [loaded, operations] in try loaded.problems(operations) }
+    let problems = try await DispatchQueue(label: "laded.check").result { [loaded, operations] in
+      try loaded.problems(operations)
+    }
     guard !problems.isEmpty else { return }
     throw DaemonError.configuration(ConfigurationProblems(problems, layers: loaded.layers).description)
   }
@@ -74,7 +65,7 @@ public struct Daemon: Sendable {
   /// This version of Lade.
   public static var version: String { LadeVersion.current }
 
-  /// Works until SIGTERM or SIGINT, then ends what is running and returns. A second one ends the process at once.
+  /// Runs until SIGTERM or SIGINT, then stops running jobs and returns. A second signal ends the process immediately.
   /// - Throws: ``DaemonError`` when it can't start, or what made it stop.
   public func run() async throws {
     do {
@@ -98,76 +89,24 @@ public struct Daemon: Sendable {
     // Before anything is made, and before a store is migrated.
     try await check()
     let passed = try passedSockets()
-    // Stores that are to be migrated can take long.
-    let starting = Patience(logger: logger)
-    defer { starting.end() }
-    let opened = try await blocking { try Opened(configuration, logger) }
-    let holder = QueueHolder()
-    let current = CurrentConfiguration(
-      .init(SubmissionPlan(configuration: configuration, stores: opened.stores, operations: operations)))
-    let bridge = SpoolBridge(
-      directories: opened.directories, current: current, queue: { holder.queue },
-      queueIdentifier: opened.queueIdentifier, startedAt: startedAt, logger: logger)
-    let ended = EndedJobs(since: startedAt)
-    let jobs = JobMeter(kinds: operations.kinds)
     let metricsListeners = try listeners(passed)
-    let standing = StandingQueries()
-    let files = ScheduledFiles(
-      current: current, directories: opened.directories, queue: { holder.queue })
-    let queue = try makeQueue(opened, current, bridge, files, jobs) { job in
-      ended.note(job)
-      guard operations.replacesContent(job.kind), let store = job.store else { return }
-      standing.end(of: store)
-      try await opened.stores[store]?.main.reset()
-    }
-    holder.set(queue)
-    let intake = SpoolIntake(
-      directories: opened.directories, settings: try configuration.spoolSettings(), delegate: bridge, logger: logger)
-    try await intake.openHotFolders()
-    try await intake.synchroniseMoves()
-    try await bridge.recover()
-    try await queue.start()
-    let status = StatusService(queue: queue, logger: logger)
-    let reloader = Reloader(
-      loaded, current, stores: opened.stores, queue: queue, intake: intake, level: level, status: status,
-      logger: logger)
-    let backend = DaemonBackend(
-      current: current, loaded: loaded, reloader: reloader, queue: queue, stores: opened.stores,
-      directories: opened.directories, intake: intake,
-      meters: Meters(
-        log: log, ended: ended, mainQueue: MainQueueMeter(queue: queue), jobs: jobs,
-        mainContexts: MainContexts(stores: opened.stores, queue: StoreMainContext(queue.mainContext)),
-        health: HealthProbe(Rounds(queue))), standing: standing, readiness: Readiness(of: intake), startedAt: startedAt)
-    let requests = RequestMeter()
+    // Migrating stores can take long.
+    let starting = TimeoutExtender(logger: logger)
+    defer { starting.end() }
+    let parts = try await DaemonParts(loaded, operations, level, log, startedAt: startedAt, logger: logger)
+    try await parts.start()
     let control = ControlServer(
-      backend: backend, meter: requests, address: SocketAddress(path: configuration.socket),
+      backend: parts.backend, meter: parts.requests, address: SocketAddress(path: configuration.socket),
       passed: passed.control?.descriptor, logger: logger,
       onListening: {
         starting.end()
-        await status.ready()
+        await parts.status.ready()
       })
-    let services = ServiceGroup(
-      services: [
-        WatchdogService(queue: queue, logger: logger), control,
-        MetricsServer(
-          backend: backend, meter: requests, listeners: metricsListeners, token: configuration.metrics.token,
-          logger: logger),
-        QueueService(queue: queue, current: current, logger: logger),
-        SpoolService(intake: intake), status, backend.meters.mainQueue, backend.readiness,
-      ], logger: logger)
-    let signals = SignalService(
-      logger: logger,
-      stop: {
-        await reloader.stop()
-        await services.triggerGracefulShutdown()
-      }, dump: { await backend.dump(to: logger) },
-      reload: {
-        // It says itself what is wrong.
-        _ = await Task { try await reloader.reload() }.result
-      })
-    // Before the service manager hears that the daemon is up: it may ask for a reload at once.
-    let trapped = await SignalService.trapped()
-    let listening = Task { await signals.listen(to: trapped) }
+    let metrics = MetricsServer(
+      backend: parts.backend, meter: parts.requests, listeners: metricsListeners, token: configuration.metrics.token,
+      logger: logger)
+    let services = ServiceGroup(services: parts.services(control, metrics), logger: logger)
+    let listening = await listen(to: services, parts)
     defer { listening.cancel() }
     logger.notice(
       "laded \(LadeVersion.current) starts",
@@ -177,11 +116,26 @@ public struct Daemon: Sendable {
     } catch let error as ControlSocketError {
       throw DaemonError(error)
     }
-    let closing = Patience(logger: logger)
+    let closing = TimeoutExtender(logger: logger)
     defer { closing.end() }
-    try await blocking { try opened.close() }
+    try await parts.close()
     logger.notice("laded has stopped", metadata: JournalMessage.daemonStopped.metadata())
-    withExtendedLifetime(opened.locks) {}
+  }
+
+  /// Handles signals. Called before the service manager learns that the daemon is up, because it may then ask for a reload.
+  private func listen(to services: ServiceGroup, _ parts: DaemonParts) async -> Task<Void, Never> {
+    let signals = SignalService(
+      logger: logger,
+      stop: {
+        await parts.reloader.stop()
+        await services.triggerGracefulShutdown()
+      }, dump: { [logger] in await parts.backend.dump(to: logger) },
+      reload: {
+        // The reloader reports what is wrong itself.
+        _ = await Task { try await parts.reloader.reload() }.result
+      })
+    let trapped = await SignalService.trapped()
+    return Task { await signals.listen(to: trapped) }
   }
 
   /// The sockets that the service manager made.
@@ -204,57 +158,4 @@ public struct Daemon: Sendable {
       throw DaemonError.metrics(reason: "\(error)")
     }
   }
-
-  private func makeQueue(
-    _ opened: Opened, _ current: CurrentConfiguration, _ bridge: SpoolBridge, _ files: ScheduledFiles,
-    _ jobs: JobMeter, ended: @escaping @Sendable (JobSnapshot) async throws -> Void
-  ) throws -> JobQueue {
-    let stores = opened.stores
-    var environment = JobEnvironment(
-      dataStores: stores.coordinators,
-      activeDirectory: URL(fileURLWithPath: configuration.spool).appendingPathComponent("active"),
-      rejectsDirectory: URL(fileURLWithPath: configuration.rejects),
-      exportsDirectory: URL(fileURLWithPath: configuration.exports), queueIdentifier: opened.queueIdentifier,
-      logger: logger)
-    environment.presentStores = { stores.coordinators }
-    environment.upkeep = StoreUpkeep.of(current, stores, logger)
-    environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
-    let schedules = try current.now.plan.schedules()
-    do {
-      return try JobQueue(
-        coordinator: opened.queueCoordinator,
-        lanes: configuration.lanes.map(Jobs.LaneConfiguration.init),
-        operations: operations, environment: environment,
-        hooks: JobQueue.Hooks(
-          finished: { job in
-            try await ended(job)
-            try await bridge.finished(job)
-          }, revive: { try await bridge.revive($0) },
-          removed: { [rejects = configuration.rejects] in try await bridge.removed($0, rejects: rejects) },
-          fetch: { try await files.fetch($0, of: $1) }, moved: { jobs.note($0, from: $1) },
-          progressed: { jobs.note($1, of: $0) }),
-        retention: JobRetention(configuration.keep), schedules: schedules, backoff: Backoff(configuration.retry),
-        logger: logger)
-    } catch {
-      throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
-    }
-  }
-
-  private func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: "laded.start").async { continuation.resume(with: Result { try body() }) }
-    }
-  }
-}
-
-/// The queue, for what is made before it and used after.
-private final class QueueHolder: Sendable {
-  private let value = Mutex<JobQueue?>(nil)
-
-  var queue: JobQueue {
-    guard let queue = value.withLock({ $0 }) else { preconditionFailure("the queue is made before anything is taken") }
-    return queue
-  }
-
-  func set(_ queue: JobQueue) { value.withLock { $0 = queue } }
 }

@@ -6,7 +6,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Cause: Sendable, Equatable {
     /// It isn't there, can't be made, or its disk fails.
     case unusable
-    /// It is somebody else's.
+    /// It belongs to another user.
     case notPermitted
     /// A later version made it, or it isn't what it should be: another start won't help.
     case unreadable

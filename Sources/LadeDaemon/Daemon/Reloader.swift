@@ -11,7 +11,7 @@ import Jobs
 import Logging
 import Spool
 
-/// Puts a configuration in force that was changed since.
+/// Applies a changed configuration as a whole or not at all.
 actor Reloader {
   private let loaded: LoadedConfiguration
   private let current: CurrentConfiguration
@@ -41,12 +41,12 @@ actor Reloader {
     self.logger = logger
   }
 
-  /// Reads the configuration again, and puts it in force. What came of it is in the log, and told to the service manager.
+  /// Reads the configuration again and applies it. The result is logged and reported to the service manager.
   /// - Throws: `ControlError.badConfiguration` with all that is wrong, `unavailable` when the daemon stops, or what failed:
   ///   everything is as it was then.
   func reload() async throws -> Reload {
     let before = last
-    // It goes on, even if whoever asked for it is gone.
+    // It continues even if the client that asked for it is gone.
     let next = Task {
       _ = await before?.result
       return try await tell()
@@ -55,15 +55,15 @@ actor Reloader {
     return try await next.value
   }
 
-  /// Lets no reload begin any more.
+  /// Refuses further reloads.
   func stop() { isStopping = true }
 
   private func tell() async throws -> Reload {
     guard !isStopping else { throw ControlError.unavailable(reason: "The daemon is stopping.") }
     status.reloading()
     // The intake finishes what it has in hand, which may be many.
-    let patience = Patience(logger: logger)
-    defer { patience.end() }
+    let extender = TimeoutExtender(logger: logger)
+    defer { extender.end() }
     do {
       let reload = try await perform()
       logger.notice("configuration: \(reload.words)", metadata: JournalMessage.configurationReloaded.metadata())
@@ -146,20 +146,11 @@ extension Reload {
 }
 
 extension DaemonConfiguration {
-  /// What the intake is told.
+  /// The settings of the intake.
   func spoolSettings() throws -> SpoolSettings {
     var timing = intake.timing
     timing.rescanInterval = rescanInterval
     return try SpoolSettings(
       recipes: Set(recipes.map(\.name)), allowedFolders: allowedFolders, timing: timing, rules: intake.rules)
-  }
-}
-
-extension DispatchQueue {
-  /// What `body` makes on this queue.
-  fileprivate func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      async { continuation.resume(with: Result { try body() }) }
-    }
   }
 }

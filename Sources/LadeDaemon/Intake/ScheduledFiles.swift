@@ -9,17 +9,17 @@ import Spool
 struct ScheduledFiles: Sendable {
   let current: CurrentConfiguration
   let directories: SpoolDirectories
-  let queue: @Sendable () -> JobQueue
+  let queue: JobQueue
 
   /// Brings the file of a job that a schedule made, or cancels the job with the reason.
   func fetch(_ job: JobSnapshot, of name: String) async throws {
     do {
       let activeName = try await copy(for: job, of: name)
-      _ = try await queue().fileArrived(job.id, activeName: activeName, by: "schedule \(name)")
+      _ = try await queue.fileArrived(job.id, activeName: activeName, by: "schedule \(name)")
     } catch let refusal as SubmissionRefusal {
-      _ = try await queue().cancel(job.id, by: "schedule \(name): \(refusal)")
+      _ = try await queue.cancel(job.id, by: "schedule \(name): \(refusal)")
     } catch is ScheduleIsGone {
-      _ = try await queue().cancel(
+      _ = try await queue.cancel(
         job.id, by: "schedule \(name): it was taken out of the configuration before its file was there")
     }
   }

@@ -13,7 +13,7 @@ import Spool
 struct SpoolBridge: SpoolDelegate {
   let directories: SpoolDirectories
   let current: CurrentConfiguration
-  let queue: @Sendable () -> JobQueue
+  let queue: JobQueue
   let queueIdentifier: String
   /// Jobs submitted before this time are from an earlier run of the daemon.
   let startedAt: Date
@@ -25,7 +25,7 @@ struct SpoolBridge: SpoolDelegate {
   /// Makes the jobs of entries, in their order: in one transaction, if all can be made.
   nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
     let wanted = entries.map { entry in Result { try submission(of: entry) } }
-    var receipts = await queue().receive(wanted.compactMap { $0.success }).makeIterator()
+    var receipts = await queue.receive(wanted.compactMap { $0.success }).makeIterator()
     return zip(entries, wanted).map { entry, wanted in
       wanted.flatMap { submission in
         guard let receipt = receipts.next() else { return .failure(CancellationError()) }
@@ -80,17 +80,17 @@ struct SpoolBridge: SpoolDelegate {
     }
   }
 
-  func filesArrived(of ids: [Int64]) { queue().filesCame(ids, by: "spool", named: Self.activeName) }
+  func filesArrived(of ids: [Int64]) { queue.filesCame(ids, by: "spool", named: Self.activeName) }
 
   /// From now on the files of the jobs can be put away: their entries have left `incoming/` for good.
   nonisolated(nonsending) func handOverCompleted(of ids: [Int64]) async throws {
-    for id in try await queue().filesArrived(ids, by: "spool", named: Self.activeName) {
+    for id in try await queue.filesArrived(ids, by: "spool", named: Self.activeName) {
       logger.warning("job \(id): it is gone; its file stays in active/", metadata: ["job": "\(id)"])
     }
   }
 
   func sourceChanged(of id: Int64) async throws {
-    _ = try await queue().withdraw(id, reason: "cancelled by the spool: its file was written to while it was copied")
+    _ = try await queue.withdraw(id, reason: "cancelled by the spool: its file was written to while it was copied")
   }
 
   /// Forgets how far a job had come in its store, and puts its file away.
@@ -136,22 +136,22 @@ struct SpoolBridge: SpoolDelegate {
     try await each(JobFilter(isUnarrived: true, limit: 1000)) { job in
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try directories.isActive(name) }) {
-        _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
+        _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
       } else if job.source != nil, !job.isAwaitingFile, !job.state.isEnded {
-        try await queue().fileLost(job.id)
+        try await queue.fileLost(job.id)
       }
     }
     try await each(JobFilter(isAwaitingFile: true, limit: 1000)) { job in
       guard job.origin == nil, !job.state.isEnded else { return }
       let name = Self.activeName(job.id, job.source)
       if try await directories.onQueue({ try directories.isActive(name) }) {
-        _ = try await queue().fileArrived(job.id, activeName: name, by: "restart")
+        _ = try await queue.fileArrived(job.id, activeName: name, by: "restart")
       } else {
-        _ = try await queue().cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
+        _ = try await queue.cancel(job.id, by: "restart: the daemon was stopped while it copied the file")
       }
     }
     for ids in try await activeJobs() {
-      for id in Set(try await queue().settle(ids)).sorted() {
+      for id in Set(try await queue.settle(ids)).sorted() {
         logger.warning(
           "job \(id): a file of it is in active/, and it isn't in the queue: the file stays there",
           metadata: ["job": "\(id)"])
@@ -166,7 +166,7 @@ struct SpoolBridge: SpoolDelegate {
       guard job.submittedAt < startedAt else { return }
       let name = Self.activeName(job.id, job.source)
       guard try await !directories.onQueue({ try directories.isActive(name) }) else { return }
-      _ = try await queue().withdraw(
+      _ = try await queue.withdraw(
         job.id, reason: "cancelled by the spool: its file was removed before it was taken")
     }
   }
@@ -190,7 +190,7 @@ struct SpoolBridge: SpoolDelegate {
   private func each(_ filter: JobFilter, _ body: (JobSnapshot) async throws -> Void) async throws {
     var filter = filter
     while true {
-      let jobs = try await queue().jobs(filter)
+      let jobs = try await queue.jobs(filter)
       for job in jobs { try await body(job) }
       guard jobs.count == filter.limit, let last = jobs.last else { return }
       filter.before = last.id

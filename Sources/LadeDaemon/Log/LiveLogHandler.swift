@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// The level that the configuration says, for every logger of the daemon at once.
+/// The configured log level, shared by all loggers of the daemon.
 final class LiveLogLevel: Sendable {
   private let value: Mutex<Logger.Level>
 

@@ -6,7 +6,7 @@ import Synchronization
 /// Counts the jobs that end, second by second for the last quarter of an hour, and how long the latest of each kind took.
 final class EndedJobs: Sendable {
   private static let seconds = 900
-  /// Kinds whose durations are kept: any program's own among them, and no more memory than for so many.
+  /// The number of kinds whose durations are kept. Programs add kinds of their own, and the memory is bounded.
   private static let mostKinds = 64
 
   private struct Second {

@@ -37,12 +37,12 @@ final class HealthProbe: Sendable {
     }
   }
 
-  private let rounds: Rounds
+  private let rounds: LivenessProbe
   private let limit: Duration
   private let turn = Mutex<Turn?>(nil)
 
   /// - Parameter limit: how long a round may take.
-  init(_ rounds: Rounds, limit: Duration = .seconds(5)) {
+  init(_ rounds: LivenessProbe, limit: Duration = .seconds(5)) {
     self.rounds = rounds
     self.limit = limit
   }
@@ -84,7 +84,7 @@ final class HealthProbe: Sendable {
       let seconds = standing.since.duration(to: .now).components.seconds
       checks[standing.station] = .init(.fail, "no answer for \(seconds) s")
     }
-    if let trouble { checks["\(QueueRoundStation.store)"] = .init(.fail, trouble) }
+    if let trouble { checks["\(ProbeStation.store)"] = .init(.fail, trouble) }
     return Health(version: LadeVersion.current, checks: checks)
   }
 }

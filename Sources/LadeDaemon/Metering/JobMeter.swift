@@ -8,7 +8,7 @@ import Synchronization
 
 /// Counts what jobs do, by kind, since this daemon's start. Safe from any thread.
 final class JobMeter: Sendable {
-  /// Kinds that are counted by themselves: any program's own among them, and no more memory than for so many.
+  /// The number of kinds that are counted separately. Programs add kinds of their own, and the memory is bounded.
   private static let mostKinds = 64
   private static let others = "other"
 
@@ -39,7 +39,7 @@ final class JobMeter: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter kinds: those that are told from the beginning, with zeros.
+  /// - Parameter kinds: the kinds that are listed from the beginning, with zeros.
   init(kinds: [String]) {
     let known = Dictionary(kinds.prefix(Self.mostKinds).map { ($0, Counts()) }) { first, _ in first }
     state = Mutex(State(kinds: known))

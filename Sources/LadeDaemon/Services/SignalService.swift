@@ -5,7 +5,7 @@ import Glibc
 import Logging
 import UnixSignals
 
-/// Hears the process's signals. Before it runs SIGTERM ends a daemon that only starts.
+/// Handles the process's signals. Before it runs, SIGTERM ends a daemon that is still starting.
 struct SignalService: Sendable {
   let logger: Logger
   /// Asks the daemon to stop; called once.
@@ -25,19 +25,19 @@ struct SignalService: Sendable {
     await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigusr1)
   }
 
-  /// Hears until the task is cancelled.
+  /// Handles signals until the task is cancelled.
   func listen(to signals: UnixSignalsSequence) async {
     var isStopping = false
     for await signal in signals {
       switch signal {
       case .sigusr1: await dump()
-      // It may take long, and the others are to be heard meanwhile.
+      // A reload may take long, and other signals must be handled in the meantime.
       case .sighup: Task { await reload() }
       case let signal where !isStopping:
         isStopping = true
         logger.notice(
           "\(signal): stopping; once more ends it at once", metadata: JournalMessage.daemonStopping.metadata())
-        // What follows may take long, and the next signal is to be heard meanwhile.
+        // Stopping may take long, and the next signal must be handled in the meantime.
         Task { await stop() }
       case let signal:
         logger.notice("\(signal) again: ending at once; what runs goes on after the next start")

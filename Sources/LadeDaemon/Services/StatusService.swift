@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import Systemd
 
-/// Tells the service manager what goes on: `STATUS=` after each change, at most every second, and `STOPPING=1`.
+/// Reports to the service manager: `STATUS=` after each change, at most every second, and `STOPPING=1`.
 struct StatusService: Service {
   let queue: JobQueue
   let logger: Logger
@@ -12,7 +12,7 @@ struct StatusService: Service {
     await withGracefulShutdownHandler {
       for await job in queue.events(capacity: 1).cancelOnGracefulShutdown() {
         await tell(job)
-        // What changes meanwhile waits as one newest event.
+        // Changes in the meantime are one event, the newest.
         guard await pause() else { break }
       }
     } onGracefulShutdown: {

@@ -1,5 +1,5 @@
-// The service manager hears from here, and hears only what is true: that a round has come back from the queue's store, from
-// every lane and from the main queue. Whatever hangs there, the pings end, and the service manager starts the daemon anew.
+// The service manager is pinged only when a probe has come back from the queue's store, from every lane and from the main queue.
+// If any of them hangs, the pings end and the service manager restarts the daemon.
 
 import Jobs
 import Logging
@@ -8,11 +8,11 @@ import Systemd
 
 /// Pings the service manager's watchdog, if it has one for this service (`WatchdogSec=`).
 struct WatchdogService: Service {
-  private let rounds: Rounds
+  private let rounds: LivenessProbe
   private let logger: Logger
 
   init(queue: JobQueue, logger: Logger) {
-    rounds = Rounds(queue)
+    rounds = LivenessProbe(queue)
     self.logger = logger
   }
 

@@ -1,12 +1,17 @@
+// A migration changes the file in one transaction, while readers continue with the state before it. Then requests get the new
+// model with its coordinator, and the old coordinator closes the file after the reads that are under way; later reads
+// through it fail.
+
 import Foundation
 import Importing
+import Jobs
 import Logging
 import ManagedObjects
 import SQLiteStore
 import Synchronization
 
-/// The data stores of the configuration, opened. What leads to one is replaced when it is migrated: who holds on to a
-/// ``Store`` for longer than a request has to be ready for its coordinator to have no store any more.
+/// The open data stores of the configuration. A migration replaces a ``Store``: code that keeps one for longer than a request
+/// must expect its coordinator to have lost the store.
 final class DataStores: Sendable {
   /// One store with what leads to it.
   struct Store: Sendable {
@@ -28,7 +33,7 @@ final class DataStores: Sendable {
       do {
         try Self.open(store, logger)
       } catch {
-        let trouble = PathTrouble(store.configuration.path, error)
+        let trouble = PathDiagnosis(store.configuration.path, error)
         throw DaemonError.store(name: store.configuration.name, reason: trouble.reason, cause: trouble.cause)
       }
     }
@@ -105,4 +110,57 @@ final class DataStores: Sendable {
 
   /// The only store, when there is one.
   var only: Store? { all.count == 1 ? all.first : nil }
+}
+
+extension DataStores {
+  /// Migrates a store to the model that its configuration's path holds now. Nothing else may write to it.
+  /// - Throws: ``MigrationError``, `ModelError`, ``MaintenanceStopped``, or the store's error: the store is as it was then.
+  func migrate(_ name: String, _ watch: MaintenanceWatch, _ logger: Logger) throws -> MigrationReport {
+    guard let old = self[name] else { throw DaemonError.store(name: name, reason: "the configuration hasn't got it") }
+    let new = try Self.read(old.configuration)
+    let (before, after) = (old.coordinator.model, new.coordinator.model)
+    if try ModelDefinition(before).text() == ModelDefinition(after).text() { return MigrationReport(differences: []) }
+    let differences = VersionDifference.between(
+      before.entityVersionHashesByName, after.entityVersionHashesByName, from: before, to: after)
+    watch.report(MaintenanceProgress(phase: "migrating"))
+    try Self.open(new, logger, shouldStop: watch.shouldStop)
+    replace(with: new)
+    var report = MigrationReport(differences: differences)
+    for store in old.coordinator.persistentStores {
+      do {
+        try old.coordinator.remove(store)
+      } catch {
+        report.remarks.append("somebody still reads by the model of before, and finds what fits it: \(error)")
+      }
+    }
+    return report
+  }
+}
+
+/// Logs the migration of a store. For one opening of a store.
+final class MigrationLog: Sendable {
+  private let store: String
+  private let logger: Logger
+  private let begun = Mutex<ContinuousClock.Instant?>(nil)
+
+  init(store: String, _ logger: Logger) {
+    self.store = store
+    self.logger = logger
+  }
+
+  func begin(_ differences: [VersionDifference]) {
+    begun.withLock { $0 = .now }
+    let what = differences.map { "\($0)" }.joined(separator: "; ")
+    logger.notice("store \(store): its model has changed, and it is migrated: \(what)", metadata: ["store": "\(store)"])
+  }
+
+  func warn(_ message: String) { logger.warning("store \(store): \(message)", metadata: ["store": "\(store)"]) }
+
+  /// The store is open.
+  func end() {
+    guard let begun = begun.withLock({ $0 }) else { return }
+    let time = begun.duration(to: .now).formatted(.units(allowed: [.minutes, .seconds, .milliseconds], width: .narrow))
+    logger.notice(
+      "store \(store): migrated in \(time)", metadata: JournalMessage.storeMigrated.metadata(["store": "\(store)"]))
+  }
 }

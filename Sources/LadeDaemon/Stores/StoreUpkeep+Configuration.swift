@@ -4,7 +4,7 @@ import Logging
 import ManagedObjects
 
 extension StoreUpkeep {
-  /// What a configuration says about looking after its stores, by their names.
+  /// How the configuration wants its stores maintained, by their names.
   static func of(
     _ current: CurrentConfiguration, _ stores: DataStores, _ logger: Logger
   ) -> [String: StoreUpkeep] {

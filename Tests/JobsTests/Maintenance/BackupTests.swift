@@ -11,7 +11,7 @@ struct BackupTests {
   /// What a backup holds: how many people, and how many of them the import's checkpoint knows.
   private func content(_ house: UpkeepHouse, _ name: String) throws -> (people: Int, noted: Int?) {
     let plain = house.path("look-\(UUID().uuidString).sqlite")
-    try FilePassage.unpack(house.path("backups/\(name)"), into: plain, MaintenanceWatch())
+    try BackupPacking.unpack(house.path("backups/\(name)"), into: plain, MaintenanceWatch())
     return try DatabaseQueue(path: plain.path).read { db in
       #expect(try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"])
       #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete")

@@ -147,7 +147,7 @@ struct CancelTests {
   func cancelledDuringHandOver(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let finished = Shared<String?>()
-    let queue = try house.queue(hooks: .init(finished: { finished.append($0.activeName) }))
+    let queue = try house.queue(delegate: .init(finished: { finished.append($0.activeName) }))
     let job = try await queue.submit(.of("noop").with { $0.awaitsFile = true })
     _ = try await queue.cancel(job.id, by: "ben")
     _ = try await queue.whenEnded(job.id)

@@ -58,10 +58,10 @@ struct EventTests {
   }
 
   @Test("the file of an ended job is put away before whoever waits goes on", arguments: StoreKind.allCases)
-  func finishedHook(_ kind: StoreKind) async throws {
+  func finished(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let finished = Shared<JobState>()
-    let queue = try house.queue(hooks: .init(finished: { finished.append($0.state) }))
+    let queue = try house.queue(delegate: .init(finished: { finished.append($0.state) }))
     let cancelled = try await queue.submit(.of("noop"))
     _ = try await queue.cancel(cancelled.id, by: "ben")
     _ = try await queue.whenEnded(cancelled.id)
@@ -76,8 +76,8 @@ struct EventTests {
     #expect(finished.all == [.cancelled, .completed, .completed])
   }
 
-  @Test("hooks hear of each durable change and of progress", arguments: StoreKind.allCases)
-  func measuringHooks(_ kind: StoreKind) async throws {
+  @Test("the delegate hears of each durable change and of progress", arguments: StoreKind.allCases)
+  func measuring(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let (moved, progressed) = (Shared<String>(), Shared<String>())
     let queue = try house.queue(
@@ -87,7 +87,7 @@ struct EventTests {
           return .completed(JobProgress(records: 2))
         }
       ],
-      hooks: .init(
+      delegate: .init(
         moved: { moved.append("\($1?.rawValue ?? "new") → \($0.state) \($0.progress.records)") },
         progressed: { progressed.append("\($0.progress.records) → \($1.records)") }))
     let job = try await queue.submit(.of("work"))
@@ -97,10 +97,10 @@ struct EventTests {
     #expect(progressed.all == ["0 → 0", "0 → 1", "1 → 1"])
   }
 
-  @Test("a hook that throws doesn't keep anybody waiting", arguments: StoreKind.allCases)
-  func throwingHook(_ kind: StoreKind) async throws {
+  @Test("a delegate that throws keeps nobody waiting", arguments: StoreKind.allCases)
+  func throwing(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
-    let queue = try house.queue(hooks: .init(finished: { _ in throw CocoaError(.fileWriteOutOfSpace) }))
+    let queue = try house.queue(delegate: .init(finished: { _ in throw CocoaError(.fileWriteOutOfSpace) }))
     try await queue.start()
     let job = try await queue.submit(.of("noop"))
     #expect(try await queue.whenEnded(job.id).state == .completed)

@@ -46,7 +46,7 @@ struct RestartTests {
     _ = try await killed.cancel(job.id, by: "ben")
     let finished = Shared<Int64>()
     let queue = try house.queue(
-      ["work": { _ in .completed(JobProgress()) }], hooks: .init(finished: { finished.append($0.id) }))
+      ["work": { _ in .completed(JobProgress()) }], delegate: .init(finished: { finished.append($0.id) }))
     try await queue.start()
     #expect(try await queue.whenEnded(job.id).state == .cancelled)
     #expect(finished.all == [job.id])
@@ -92,7 +92,9 @@ struct RestartTests {
 
   /// Waits until the operation has been asked to stop.
   private func drained(_ queue: JobQueue, _ id: Int64) async {
-    while let running = queue.state.withLock({ $0.running[id] }), !running.operation.isDraining { await Task.yield() }
+    while let running = queue.state.withLock({ $0.running.operation(of: id) }), !running.isDraining {
+      await Task.yield()
+    }
   }
 
   @Test("a drain that takes too long names what still runs", arguments: StoreKind.allCases)

@@ -11,7 +11,7 @@ struct RetentionTests {
     let house = try TestHouse(kind)
     let (removed, gone) = (Shared<Int64>(), Gate())
     let queue = try house.queue(
-      hooks: .init(removed: {
+      delegate: .init(removed: {
         removed.append($0.id)
         gone.open()
       }), retention: JobRetention(age: [.completed: 100, .cancelled: 1000]))

@@ -49,7 +49,7 @@ struct RetryTests {
           $0.job.attempt == 1 ? .failed(Locked().jobFailure, JobProgress(rejected: 2)) : .completed($0.job.progress)
         }
       ],
-      hooks: .init(revive: { revived.append($0.id) }))
+      delegate: .init(revive: { revived.append($0.id) }))
     try await queue.start()
     let id = try await queue.submit(.of("flaky").with { $0.maxAttempts = 1 }).id
     let job = try await queue.whenEnded(id)
@@ -63,7 +63,7 @@ struct RetryTests {
   @Test("a job whose file can't be brought back isn't tried again", arguments: StoreKind.allCases)
   func notRevived(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
-    let queue = try house.queue(hooks: .init(revive: { _ in throw CocoaError(.fileNoSuchFile) }))
+    let queue = try house.queue(delegate: .init(revive: { _ in throw CocoaError(.fileNoSuchFile) }))
     let id = try await queue.submit(.of("noop")).id
     _ = try await queue.cancel(id, by: "ben")
     let error = await #expect(throws: JobQueueError.self) { try await queue.retry(id, by: "ben") }

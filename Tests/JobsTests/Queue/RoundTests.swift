@@ -9,7 +9,7 @@ import Testing
 struct RoundTests {
   /// What a round has told.
   private final class Told: Sendable {
-    let stations = Mutex<[QueueRoundStation]>([])
+    let stations = Mutex<[ProbeStation]>([])
     let end = Mutex<[String]>([])
 
     func round(_ queue: JobQueue) async {
@@ -65,7 +65,7 @@ struct RoundTests {
     let told = Told()
     async let coming: Void = told.round(queue)
     // What is behind it in the same line waits as well: so it has got there, and no further.
-    let station = place == "store" ? QueueRoundStation.store : .lane("b")
+    let station = place == "store" ? ProbeStation.store : .lane("b")
     while told.stations.withLock({ $0.last }) != station { await Task.yield() }
     #expect(told.end.withLock { $0 } == [])
     letGo(place, of: queue, at: gate)

@@ -224,7 +224,7 @@ struct ScheduleTests {
       // The queue is left as by SIGKILL: of what it goes on to do nothing is written.
       house.faults.writesLeft = 0
       await killed.drain(timeout: .zero)
-      while killed.state.withLock({ state in state.running.keys.contains { state.unwritten[$0] == nil } }) {
+      while killed.state.withLock({ state in state.running.snapshots.contains { state.unwritten[$0.id] == nil } }) {
         await Task.yield()
       }
       try await killed.ledger.context.perform {}

@@ -86,7 +86,7 @@ final class TestHouse: Sendable {
   func queue(
     _ kinds: [String: ScriptedOperation.Script] = [:],
     exclusive: [String: ScriptedOperation.Script] = [:],
-    lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], hooks: JobQueue.Hooks = .init(),
+    lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], delegate: TestDelegate = TestDelegate(),
     retention: JobRetention = .init(), schedules: [ScheduleConfiguration] = [],
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   ) throws -> JobQueue {
@@ -100,15 +100,17 @@ final class TestHouse: Sendable {
     }
     let environment = JobEnvironment(
       dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: logger)
-    return try JobQueue(
-      coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, hooks: hooks,
-      retention: retention, schedules: schedules, backoff: Backoff(first: 10, longest: 60, spread: 0.5),
+    let queue = try JobQueue(
+      coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, retention: retention,
+      schedules: schedules, backoff: Backoff(first: 10, longest: 60, spread: 0.5),
       clock: clock.clock,
       random: {
-        // The directory stays for as long as the queue does.
-        _ = self
+        // The directory and the delegate stay for as long as the queue does.
+        _ = (self, delegate)
         return 0.5
       }, logger: logger)
+    queue.delegate = delegate
+    return queue
   }
 }
 

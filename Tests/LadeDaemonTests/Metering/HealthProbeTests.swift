@@ -28,7 +28,7 @@ struct HealthProbeTests {
 
   @Test("every station is told when the round comes back")
   func pass() async throws {
-    let probe = HealthProbe(Rounds(try queue()), limit: .seconds(600))
+    let probe = HealthProbe(LivenessProbe(try queue()), limit: .seconds(600))
     for _ in 0..<2 {
       let health = await probe.check()
       #expect(health.status == .pass && health.output == nil)
@@ -43,7 +43,7 @@ struct HealthProbeTests {
     let main = DispatchQueue(label: "main")
     let gate = DispatchSemaphore(value: 0)
     main.async { gate.wait() }
-    let probe = HealthProbe(Rounds(try queue(), last: main), limit: .milliseconds(300))
+    let probe = HealthProbe(LivenessProbe(try queue(), last: main), limit: .milliseconds(300))
     async let (first, second) = (probe.check(), probe.check())
     for health in await [first, second] {
       #expect(health.status == .fail)
@@ -64,7 +64,7 @@ struct HealthProbeTests {
     let main = DispatchQueue(label: "main")
     let gate = DispatchSemaphore(value: 0)
     main.async { gate.wait() }
-    let rounds = Rounds(try queue(), last: main)
+    let rounds = LivenessProbe(try queue(), last: main)
     let probe = HealthProbe(rounds, limit: .seconds(600))
     async let answers = withTaskGroup(of: Health.self) { group in
       for _ in 0..<20 { group.addTask { await probe.check() } }

@@ -78,7 +78,7 @@ struct MetricsTests {
     for store in ["queue.sqlite", "main"] {
       #expect(try #require(text.value("lade_saves_merged_total", ["store": store])) > 0, "\(store)")
     }
-    #expect(text.value("lade_main_context_objects", ["store": "queue.sqlite"]) == 0)
+    #expect(text.value("lade_main_context_objects", ["store": "main"]) == 0)
     for store in ["main", "queue.sqlite"] {
       #expect(try #require(text.value("lade_store_size_bytes", ["store": store])) > 0, "\(store)")
       #expect(text.value("lade_store_wal_size_bytes", ["store": store]) != nil, "\(store)")

@@ -1,6 +1,6 @@
 package import ManagedObjects
 
-/// Copies a data store's write-ahead log into its file: kind `checkpoint`. Whoever copies the file by other means wants that.
+/// Copies a data store's write-ahead log into its file: kind `checkpoint`. Useful before the file is copied by other means.
 ///
 /// Imports and readers go on beside it. Stopped or killed, what was copied stays so.
 package final class CheckpointOperation: JobOperation, @unchecked Sendable {

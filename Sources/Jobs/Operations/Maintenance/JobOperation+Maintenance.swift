@@ -45,7 +45,7 @@ extension JobOperation {
     return upkeep
   }
 
-  /// Runs upkeep that is told when the job is to stop, and whose progress is the job's.
+  /// Runs maintenance that stops when the job is to stop, and reports its progress as the job's.
   /// - Parameter body: returns how the job ended; ``MaintenanceStopped`` ends it as it was asked to.
   final func watched(_ body: (MaintenanceWatch) throws -> JobOutcome) throws -> JobOutcome {
     let latest = Mutex(JobProgress())

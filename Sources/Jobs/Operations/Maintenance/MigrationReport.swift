@@ -1,10 +1,10 @@
 package import ManagedObjects
 
-/// What a migration came to.
+/// The result of a migration.
 package struct MigrationReport: Sendable, Equatable {
   /// Every entity in which the models differ; none if the store has the present model already.
   package var differences: [VersionDifference]
-  /// What there is to say besides.
+  /// Other remarks.
   package var remarks: [String]
 
   package init(differences: [VersionDifference], remarks: [String] = []) {

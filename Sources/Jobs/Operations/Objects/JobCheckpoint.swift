@@ -1,6 +1,6 @@
-// Rules 3 and 4 of the design, for operations on objects: what a batch has done is noted in the data store by the batch's own
-// save, where imports note the same, so that a job that is killed and run again goes on from there and counts nothing
-// twice. The note is removed when the queue knows of the job's end.
+// Rules 3 and 4 (ARCHITECTURE.md) for operations on objects: the save of a batch also notes in the data store how far the job
+// has come, where imports note the same. A job that is killed and runs again continues from there and counts nothing twice.
+// The note is removed when the queue knows of the job's end.
 
 import Importing
 package import ManagedObjects

@@ -1,3 +1,4 @@
+import Importing
 import ManagedObjects
 
 // What the operations on objects share: which store and entity the job is about, and which objects.
@@ -42,6 +43,21 @@ extension JobOperation {
         isRetryable: false)
     }
     return entity
+  }
+
+  /// What an operation works with that goes through selected objects and notes how far it has come.
+  /// - Throws: ``JobFailure``, or the store's error.
+  final func selectedObjects(
+    _ select: (EntityDescription) throws -> Selection
+  ) throws -> (selection: Selection, context: ManagedObjectContext, checkpoint: ImportCheckpoint) {
+    let coordinator = try objectStore()
+    let entity = try objectEntity(in: coordinator)
+    try requireCheckpoints(in: coordinator)
+    let selection = try select(entity)
+    let context = privateContext(coordinator)
+    let checkpoint = try ImportCheckpoint.read(checkpointName, in: context) ?? ImportCheckpoint()
+    context.reset()
+    return (selection, context, checkpoint)
   }
 
   /// A private context for the job, to be used by the calling thread.

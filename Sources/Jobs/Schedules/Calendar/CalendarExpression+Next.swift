@@ -87,7 +87,7 @@ extension CalendarExpression {
     return rest < 0 ? quotient - 1 : quotient
   }
 
-  /// Where the search is; what is smaller than that which moves begins anew.
+  /// Where the search is; when a unit moves, the smaller ones start again.
   private struct Cursor {
     var year, month, day, time: Int
 

@@ -96,7 +96,7 @@ extension RecurringZone {
       return true
     }
 
-    /// Passes over `CET` or `<+01>`.
+    /// MultiPassProgress over `CET` or `<+01>`.
     mutating func skipName() -> Bool {
       let start = index
       if take("<") {

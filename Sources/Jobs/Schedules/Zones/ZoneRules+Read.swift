@@ -54,7 +54,7 @@ extension ZoneRules {
 
     func has(_ count: Int) -> Bool { count <= bytes.count - index }
 
-    /// A number of so many bytes, the highest first. The caller has looked whether they are there.
+    /// A big-endian number of `width` bytes. The caller has checked that they are there.
     mutating func integer(_ width: Int) -> Int64 {
       var value: Int64 = width > 1 && bytes[index] >= 0x80 ? -1 : 0
       for _ in 0..<width {

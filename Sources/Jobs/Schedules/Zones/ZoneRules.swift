@@ -15,7 +15,7 @@ struct ZoneRules: Sendable, Equatable {
   /// What holds after the last transition; nil if nothing changes any more.
   var rest: RecurringZone?
 
-  /// Seconds that the clocks are ahead of UTC, so many seconds after the start of 1970.
+  /// How many seconds the clocks are ahead of UTC at a time, in seconds after the start of 1970.
   func offset(at seconds: Int64) -> Int {
     guard let last = transitions.last else { return rest?.offset(at: seconds) ?? initialOffset }
     if seconds >= last, let rest { return rest.offset(at: seconds) }

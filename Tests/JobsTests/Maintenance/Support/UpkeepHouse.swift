@@ -109,10 +109,11 @@ final class UpkeepHouse: Sendable {
       coordinator: queueStore,
       lanes: [.init(name: "import", concurrency: 1), .init(name: "maintenance", concurrency: 1)],
       operations: catalogue, environment: environment,
-      hooks: .init(finished: { _ in
+      random: {
         // The folder stays for as long as the queue does.
         _ = self
-      }), logger: quiet)
+        return 0.5
+      }, logger: quiet)
     try await queue.start()
     return queue
   }

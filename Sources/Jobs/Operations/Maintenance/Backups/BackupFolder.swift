@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// The folder of a store's backups. Others' files in it are left alone.
+/// The folder with the backups of a store. Other files in it are left alone.
 struct BackupFolder {
   let url: URL
   let store: String
 
-  /// The store's backups, the oldest first; those that a person has put there under another name aside.
+  /// The backups of the store, oldest first. Files that people have put there under other names don't count.
   func backups() throws -> [BackupName] {
     do {
       return try FileManager.default.contentsOfDirectory(atPath: url.path).compactMap { BackupName($0, of: store) }
@@ -28,11 +28,11 @@ struct BackupFolder {
     for name in old {
       guard unlink(file(name).path) == 0 || errno == ENOENT else { throw JobFailure(errno: errno, file(name).path) }
     }
-    if !old.isEmpty { try JobWorkspace.synchronize(url) }
+    if !old.isEmpty { try JobWorkspace.synchronise(url) }
     return old
   }
 
-  /// The file of a backup that somebody names.
+  /// The file of a backup.
   /// - Parameter name: a file's name, or `latest`.
   func file(named name: String) throws -> URL {
     if name == "latest" {

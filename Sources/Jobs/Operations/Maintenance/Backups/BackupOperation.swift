@@ -1,14 +1,14 @@
-// The way of a backup: copy ─▶ check the copy ─▶ pack ─▶ unpack and compare ─▶ its name ─▶ older ones go. Before it has its
-// name all of it stands in the job's workspace, and nothing in the folder has changed. A job that is killed after that, and
-// run again, finds what it has made by the job's number in the name.
+// The steps of a backup: copy ─▶ check the copy ─▶ pack ─▶ unpack and compare ─▶ rename ─▶ remove older ones. Until the rename
+// all files are in the job's workspace and the folder hasn't changed. A job that is killed after it and runs again finds its
+// backup by the job's number in the name.
 
 import Foundation
 package import ManagedObjects
 
 /// Makes a copy of a data store in its folder of backups: kind `backup`.
 ///
-/// Imports go on meanwhile; the copy is one state of the store. It is checked before it gets its name, and only then do
-/// older ones go, so that there is always one to go back to.
+/// Imports continue; the copy is one state of the store. It is checked before it gets its name, and older backups are
+/// removed only after that, so that there is always one to restore.
 package final class BackupOperation: JobOperation, @unchecked Sendable {
   // Sendable: it adds nothing to its superclass.
 
@@ -16,13 +16,13 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
   package static let kind = "backup"
   package override class var access: StoreAccess { .shared }
 
-  /// What a submission may say; what it leaves out is as the configuration has it.
+  /// The options of a submission; the configuration has the defaults.
   package struct Options: OperationOptions, Equatable {
-    /// How many backups of the store are kept: the newest, this one among them.
+    /// How many backups of the store are kept: the newest ones, including this.
     package var keep: Int?
     /// How it is packed: `none`, `gzip` or `zstd`.
     package var compress: BackupCompression?
-    /// How closely the copy is looked at: `quick` or `full`.
+    /// How thoroughly the copy is checked: `quick` or `full`.
     package var check: CheckDepth
 
     package enum CodingKeys: String, CodingKey, CaseIterable { case keep, compress, check }
@@ -75,11 +75,11 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
     var remarks: [String] = []
   }
 
-  /// What this job made before it was killed. Another queue's job of that number is an older one.
+  /// The backup that this job made before it was killed. A job of another queue with the same number is older.
   private func madeBefore(_ folder: BackupFolder) throws -> Made? {
     let earliest = job.submittedAt.addingTimeInterval(-1)
     guard let name = try folder.backups().last(where: { $0.job == job.id && $0.time >= earliest }) else { return nil }
-    // It makes none of its own, which would take away the one that it was killed in.
+    // It makes no new workspace, which would remove the one in which it was killed.
     try JobWorkspace.removeAbandoned(in: folder.url)
     return Made(name: name)
   }
@@ -91,7 +91,7 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
     let workspace = try JobWorkspace(job: job.id, in: folder.url)
     let copy = workspace.file("copy.sqlite")
     let compression = options.compress ?? upkeep.compression
-    let passes = Passes(compression == .none ? 2 : 4, watch)
+    let passes = MultiPassProgress(compression == .none ? 2 : 4, watch)
     let name = BackupName(store: store.name, time: Date(), job: job.id, compression: compression)
     try store.maintenance.copyContent(to: copy, passes.next("copying"))
     var made = Made(name: name)
@@ -101,21 +101,21 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
       return made
     }
     let packed = workspace.file("packed")
-    try FilePassage.pack(copy, into: packed, compression, passes.next("packing"))
-    guard try FilePassage.holds(packed, copy, passes.next("verifying")) else {
+    try BackupPacking.pack(copy, into: packed, compression, passes.next("packing"))
+    guard try BackupPacking.holds(packed, copy, passes.next("verifying")) else {
       throw JobFailure(
-        code: "damaged", message: "what was packed isn't what was to be packed: is the disk damaged?",
+        code: "damaged", message: "the packed file differs from the copy: is the disk damaged?",
         isRetryable: true)
     }
     try workspace.publish("packed", as: name.description)
     return made
   }
 
-  /// - Returns: what there is to say of a copy that can be restored.
+  /// - Returns: remarks about a copy that can be restored.
   private func check(
     _ copy: URL, _ store: MaintainedStore, _ depth: CheckDepth, _ watch: MaintenanceWatch
   ) throws -> [String] {
-    let look = try CopyLook(copy, store.maintenance, depth, watch)
+    let look = try BackupInspection(copy, store.maintenance, depth, watch)
     guard look.damage.isEmpty else {
       throw JobFailure(
         code: "damaged",

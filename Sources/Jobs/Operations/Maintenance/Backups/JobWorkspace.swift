@@ -1,7 +1,7 @@
-// What a job makes is made in a folder of its own, `.job-12.tmp`, beside where it is to be, and gets its name when it is
-// whole and on the disk. While its job works the folder is locked: by flock, which the kernel lets go of however the process
-// ends. A job that begins takes away what nobody has locked: its own earlier attempt's, and that of any job which was
-// killed and never run again.
+// A job writes its files in a folder of its own, `.job-12.tmp`, beside their destination, and renames them when they are
+// complete and durable. While the job works it holds a lock on the folder (flock), which the kernel releases however the
+// process ends. A job that begins removes every folder without a lock: what its own earlier attempt left, and what any job
+// left that was killed and never ran again.
 
 import Foundation
 import Glibc
@@ -36,17 +36,16 @@ final class JobWorkspace {
 
   func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 
-  /// Gives a whole file its name, beside the workspace, in the place of what has it: once this returns, it is there whatever
-  /// happens.
+  /// Renames a complete file to its destination beside the workspace, replacing what is there. Durable on return.
   func publish(_ name: String, as final: String) throws {
-    try Self.synchronize(file(name))
+    try Self.synchronise(file(name))
     let target = parent.appendingPathComponent(final)
     guard rename(file(name).path, target.path) == 0 else { throw JobFailure(errno: errno, target.path) }
-    try Self.synchronize(parent)
+    try Self.synchronise(parent)
   }
 
-  /// Makes a file, or what a folder lists, survive a loss of power.
-  static func synchronize(_ url: URL) throws {
+  /// Makes the content of a file, or the entries of a folder, survive a loss of power.
+  static func synchronise(_ url: URL) throws {
     let file = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { throw JobFailure(errno: errno, url.path) }
     defer { close(file) }
@@ -58,7 +57,7 @@ final class JobWorkspace {
       guard mkdir(folder.path, 0o700) == 0 || errno == EEXIST else { throw JobFailure(errno: errno, folder.path) }
       let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
       guard descriptor >= 0 else {
-        // Somebody took it for abandoned before it was locked.
+        // Another job removed it as abandoned before it was locked.
         if errno == ENOENT { continue }
         throw JobFailure(errno: errno, folder.path)
       }
@@ -102,13 +101,13 @@ final class JobWorkspace {
     }
   }
 
-  /// What can't be removed now is, by whoever makes a workspace in the same place next.
+  /// What can't be removed now will be removed when the next workspace is made there.
   private static func remove(_ folder: URL) {
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     } catch {
-      // It is gone, or not ours to look into.
+      // It is gone, or belongs to another user.
       return
     }
     for name in names { unlink(folder.appendingPathComponent(name).path) }
@@ -117,7 +116,7 @@ final class JobWorkspace {
 }
 
 extension JobFailure {
-  /// What the system says of a file.
+  /// A system call that failed on a file.
   init(errno code: Int32, _ path: String) {
     let isFull = code == ENOSPC || code == EDQUOT
     self.init(

@@ -1,18 +1,17 @@
-// The way of a restore: unpack ─▶ check ─▶ migrate to the store's present model ─▶ write over the store, in one transaction.
-// Until the last step only files of the job's workspace have changed. The content that is put there notes which job did it,
-// in the same transaction: a job that is killed after it, and run again, doesn't put it there a second time, over what
-// others have written since.
+// The steps of a restore: unpack ─▶ check ─▶ migrate to the store's current model ─▶ replace the content, in one transaction.
+// Until the last step only files in the job's workspace have changed. The same transaction notes which job restored the
+// content, so that a job which is killed after it and runs again doesn't overwrite what others have written since.
 
 import Foundation
 import Glibc
 import Importing
 package import ManagedObjects
 
-/// Puts a backup in the place of a data store's content: kind `restore`. What was written since the backup is lost.
+/// Replaces the content of a data store by a backup: kind `restore`. What was written since the backup is lost.
 ///
-/// It takes the store alone. Whoever reads sees the old content or the new, and contexts that follow the store read again.
-/// A backup of an older version of the model is migrated, with what the configuration allows to be lost; one of another
-/// store's model is refused, and so is a damaged one.
+/// The job has the store to itself. Readers see the old content or the new, and contexts that follow the store read again.
+/// A backup of an older version of the model is migrated, with the losses that the configuration allows. A damaged backup,
+/// or one of another store's model, is refused.
 package final class RestoreOperation: JobOperation, @unchecked Sendable {
   // Sendable: it adds nothing to its superclass.
 
@@ -21,11 +20,11 @@ package final class RestoreOperation: JobOperation, @unchecked Sendable {
   package override class var access: StoreAccess { .exclusive }
   package override class var replacesContent: Bool { true }
 
-  /// What a submission says.
+  /// The options of a submission.
   package struct Options: OperationOptions, Equatable {
     /// The name of a file in the store's folder of backups, packed or not; or `latest`. Required.
     package var backup: String
-    /// How closely the backup is looked at before: `quick` or `full`.
+    /// How thoroughly the backup is checked first: `quick` or `full`.
     package var check: CheckDepth
 
     package enum CodingKeys: String, CodingKey, CaseIterable { case backup, check }
@@ -67,8 +66,8 @@ package final class RestoreOperation: JobOperation, @unchecked Sendable {
     return try watched { watch in
       let workspace = try JobWorkspace(job: job.id, in: folder.url)
       let copy = workspace.file("copy.sqlite")
-      let passes = Passes(3, watch)
-      try FilePassage.unpack(backup, into: copy, passes.next("unpacking"))
+      let passes = MultiPassProgress(3, watch)
+      try BackupPacking.unpack(backup, into: copy, passes.next("unpacking"))
       let remarks = try check(copy, backup, store, options.check, passes.next("verifying"))
       try store.coordinator.prepareCopy(
         at: copy, for: store.store, migration: upkeep.migration, mark: mark, watch)
@@ -84,9 +83,9 @@ package final class RestoreOperation: JobOperation, @unchecked Sendable {
     _ copy: URL, _ backup: URL, _ store: MaintainedStore, _ depth: CheckDepth, _ watch: MaintenanceWatch
   ) throws -> [String] {
     let name = backup.lastPathComponent
-    let look: CopyLook
+    let look: BackupInspection
     do {
-      look = try CopyLook(copy, store.maintenance, depth, watch)
+      look = try BackupInspection(copy, store.maintenance, depth, watch)
     } catch ManagedObjectError.incompatibleStore(_, let reason) {
       throw JobFailure(code: "not_a_backup", message: "\(name) is no backup of a store: \(reason)", isRetryable: false)
     }

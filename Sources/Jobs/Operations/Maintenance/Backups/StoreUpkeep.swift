@@ -1,7 +1,7 @@
 package import Foundation
 package import ManagedObjects
 
-/// What the configuration says about looking after one data store.
+/// How the configuration wants a data store maintained.
 package struct StoreUpkeep: Sendable {
   /// Where backups are kept, made if it isn't there.
   package var backupFolder: URL
@@ -12,7 +12,7 @@ package struct StoreUpkeep: Sendable {
   /// What a migration of a backup, or of the store, may do.
   package var migration: MigrationOptions
   /// Migrates the store to the model that its configuration's path holds now, and has everything of the daemon use that;
-  /// nil where nobody can do that.
+  /// nil where that isn't possible.
   package var migrate: (@Sendable (MaintenanceWatch) throws -> MigrationReport)?
 
   package init(

@@ -5,7 +5,7 @@ struct GraphFinding {
   let problem: StoreProblem
   /// How it is mended; nil where that isn't safe.
   let fix: GraphFix?
-  /// What somebody has to do about it where that is so.
+  /// What a person has to do about it, if anything.
   let otherwise: String
 
   func advice(canRepair: Bool) -> String {
@@ -142,7 +142,7 @@ struct ObjectGraphBatch {
         entityName: relationship.entity.name, predicate: .equal(relationship.name, .object(other)), fetchLimit: 3))
     let otherwise = "decide which it is, and set it"
     guard case .object(let third) = target.values[inverse.slot] else {
-      // Nobody else may claim it, or it can't be told who is meant.
+      // No other object may claim it, or the owner is ambiguous.
       let fix = GraphFix(
         object: other, relationship: inverse.name, former: .null, value: .object(object), deed: "set there, too")
       return note(

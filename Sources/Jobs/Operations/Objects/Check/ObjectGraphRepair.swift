@@ -19,7 +19,7 @@ struct ObjectGraphRepair {
     return try fixes.reduce(into: []) { mended, fix in mended.formUnion(try save([fix]) ?? []) }
   }
 
-  /// nil when the save is refused: for another object's sake, or because somebody else was faster.
+  /// nil when the save is refused, because of another object or a concurrent change.
   private func save(_ fixes: [GraphFix]) throws -> Set<GraphFix>? {
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "check", transactionAuthor: author)

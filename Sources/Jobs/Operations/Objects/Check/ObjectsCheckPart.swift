@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// The object graph's half of a check. What can't be read as it should isn't looked at: the file's half tells why.
+/// The object graph's half of a check. It passes over what can't be read; the file's half reports why.
 enum ObjectsCheckPart: CheckPart {
   static func isWanted(_ options: CheckOperation.Options) -> Bool { options.objects || options.repair }
 

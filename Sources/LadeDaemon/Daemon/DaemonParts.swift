@@ -1,0 +1,182 @@
+// What a daemon is made of, in the order in which the parts are made:
+//
+//   OpenStores ─▶ JobQueue ─▶ SpoolBridge ─▶ SpoolIntake ─▶ DaemonBackend
+//
+//   incoming/ ─▶ SpoolIntake ─▶ SpoolBridge ─▶ JobQueue ─▶ operations ─▶ data stores
+//   control.sock ─▶ ControlServer ─▶ DaemonBackend ─▶ the same queue and stores
+//
+// Each part refers only to those made before it. One call goes the other way: the queue calls its delegate
+// (`DaemonJobEvents`), to which it refers weakly.
+//
+// The daemon stops in the opposite order: the intake takes nothing more, running jobs end at their next batch, and the
+// control socket answers until they have.
+
+import ControlServer
+import Dispatch
+import Foundation
+import Jobs
+import Logging
+import ServiceLifecycle
+import Spool
+
+/// The parts of a running daemon.
+final class DaemonParts: Sendable {
+  let backend: DaemonBackend
+  let reloader: Reloader
+  let status: StatusService
+  let requests = RequestMeter()
+  private let open: OpenStores
+  private let queue: JobQueue
+  private let events: DaemonJobEvents
+  private let bridge: SpoolBridge
+  private let intake: SpoolIntake
+  private let logger: Logger
+
+  /// Opens the stores and makes the parts. Nothing runs yet.
+  /// - Throws: ``DaemonError``.
+  init(
+    _ loaded: LoadedConfiguration, _ operations: OperationCatalogue, _ level: LiveLogLevel, _ log: LogRing,
+    startedAt: Date, logger: Logger
+  ) async throws {
+    let configuration = loaded.configuration
+    let open = try await DispatchQueue(label: "laded.start").result { try OpenStores(configuration, logger) }
+    let current = CurrentConfiguration(
+      .init(SubmissionPlan(configuration: configuration, stores: open.stores, operations: operations)))
+    let queue = try Self.makeQueue(open, current, operations, logger)
+    let bridge = SpoolBridge(
+      directories: open.directories, current: current, queue: queue, queueIdentifier: open.queueIdentifier,
+      startedAt: startedAt, logger: logger)
+    let events = DaemonJobEvents(
+      bridge: bridge, files: ScheduledFiles(current: current, directories: open.directories, queue: queue),
+      stores: open.stores, operations: operations, rejects: configuration.rejects, startedAt: startedAt)
+    queue.delegate = events
+    let intake = SpoolIntake(
+      directories: open.directories, settings: try configuration.spoolSettings(), delegate: bridge, logger: logger)
+    status = StatusService(queue: queue, logger: logger)
+    reloader = Reloader(
+      loaded, current, stores: open.stores, queue: queue, intake: intake, level: level, status: status, logger: logger)
+    backend = DaemonBackend(
+      current: current, loaded: loaded, reloader: reloader, queue: queue, stores: open.stores,
+      directories: open.directories, intake: intake,
+      meters: Meters(
+        log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,
+        mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
+        health: HealthProbe(LivenessProbe(queue))), standing: events.standing, readiness: Readiness(of: intake),
+      startedAt: startedAt)
+    (self.open, self.queue, self.events, self.bridge, self.intake, self.logger) = (
+      open, queue, events, bridge, intake, logger
+    )
+  }
+
+  /// Finishes what an earlier process left undone, and begins to run jobs.
+  func start() async throws {
+    try await intake.openHotFolders()
+    try await intake.synchroniseMoves()
+    try await bridge.recover()
+    try await queue.start()
+  }
+
+  /// Everything that runs until the daemon stops, in the order in which it starts.
+  func services(_ servers: any Service...) -> [any Service] {
+    [WatchdogService(queue: queue, logger: logger)] + servers + [
+      QueueService(queue: queue, current: backend.current, logger: logger), SpoolService(intake: intake), status,
+      backend.meters.mainQueue, backend.readiness,
+    ]
+  }
+
+  /// Closes the stores, after all services have ended.
+  func close() async throws { try await DispatchQueue(label: "laded.stop").result { [open] in try open.close() } }
+
+  private static func makeQueue(
+    _ open: OpenStores, _ current: CurrentConfiguration, _ operations: OperationCatalogue, _ logger: Logger
+  ) throws -> JobQueue {
+    let (configuration, stores) = (current.now.configuration, open.stores)
+    var environment = JobEnvironment(
+      dataStores: stores.coordinators,
+      activeDirectory: URL(fileURLWithPath: configuration.spool).appendingPathComponent("active"),
+      rejectsDirectory: URL(fileURLWithPath: configuration.rejects),
+      exportsDirectory: URL(fileURLWithPath: configuration.exports), queueIdentifier: open.queueIdentifier,
+      logger: logger)
+    environment.presentStores = { stores.coordinators }
+    environment.upkeep = StoreUpkeep.of(current, stores, logger)
+    environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
+    let schedules = try current.now.plan.schedules()
+    do {
+      return try JobQueue(
+        coordinator: open.queueCoordinator, lanes: configuration.lanes.map(Jobs.LaneConfiguration.init),
+        operations: operations, environment: environment, retention: JobRetention(configuration.keep),
+        schedules: schedules, backoff: Backoff(configuration.retry), logger: logger)
+    } catch {
+      throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
+    }
+  }
+}
+
+/// What follows, in a daemon, from what happens to jobs.
+final class DaemonJobEvents: JobQueueDelegate {
+  let ended: EndedJobs
+  let jobs: JobMeter
+  let standing = StandingQueries()
+  private let bridge: SpoolBridge
+  private let files: ScheduledFiles
+  private let stores: DataStores
+  private let operations: OperationCatalogue
+  private let rejects: String
+
+  init(
+    bridge: SpoolBridge, files: ScheduledFiles, stores: DataStores, operations: OperationCatalogue, rejects: String,
+    startedAt: Date
+  ) {
+    self.bridge = bridge
+    self.files = files
+    self.stores = stores
+    self.operations = operations
+    self.rejects = rejects
+    ended = EndedJobs(since: startedAt)
+    jobs = JobMeter(kinds: operations.kinds)
+  }
+
+  func jobQueue(_ queue: JobQueue, didEnd job: JobSnapshot) async throws {
+    ended.note(job)
+    if operations.replacesContent(job.kind), let store = job.store {
+      standing.end(of: store)
+      try await stores[store]?.main.reset()
+    }
+    try await bridge.finished(job)
+  }
+
+  func jobQueue(_ queue: JobQueue, willRetry job: JobSnapshot) async throws { try await bridge.revive(job) }
+
+  func jobQueue(_ queue: JobQueue, didRemove job: JobSnapshot) async throws {
+    try await bridge.removed(job, rejects: rejects)
+  }
+
+  func jobQueue(_ queue: JobQueue, fetchFileOf job: JobSnapshot, for schedule: String) async throws {
+    try await files.fetch(job, of: schedule)
+  }
+
+  func jobQueue(_ queue: JobQueue, didMove job: JobSnapshot, from former: JobState?) { jobs.note(job, from: former) }
+
+  func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: JobSnapshot) {
+    jobs.note(progress, of: job)
+  }
+}
+
+extension DispatchQueue {
+  /// Runs `body`, which may block, on this queue and awaits its result.
+  func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}
+
+/// The daemon's measurements of itself.
+struct Meters: Sendable {
+  let log: LogRing
+  let ended: EndedJobs
+  let mainQueue: MainQueueMeter
+  let jobs: JobMeter
+  let mainContexts: MainContexts
+  let health: HealthProbe
+}

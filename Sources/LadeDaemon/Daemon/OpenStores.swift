@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import Jobs
+import Logging
+import ManagedObjects
+import SQLiteStore
+import Spool
+
+/// The open files of a daemon: stores, spool and locks.
+struct OpenStores: Sendable {
+  /// On the state directory, and on the spool: files there are named after this queue's jobs.
+  let locks: [InstanceLock]
+  let stores: DataStores
+  let queueCoordinator: PersistentStoreCoordinator
+  /// What names the queue in the data stores.
+  let queueIdentifier: String
+  let directories: SpoolDirectories
+
+  /// Opens everything and creates what is missing. Blocks.
+  init(_ configuration: DaemonConfiguration, _ logger: Logger) throws {
+    let socketFolder = URL(fileURLWithPath: configuration.socket).deletingLastPathComponent().path
+    for path in [configuration.state, configuration.rejects, socketFolder]
+    where !FileManager.default.fileExists(atPath: path) {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+      } catch {
+        let trouble = PathDiagnosis(path, SystemFailure(error))
+        throw DaemonError.directory(path: path, reason: trouble.reason, cause: trouble.cause)
+      }
+    }
+    let stateLock = try InstanceLock(directory: configuration.state)
+    stores = try DataStores(configuration.stores, logger)
+    do {
+      queueCoordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+      var queue = PersistentStoreDescription.sqlite(
+        at: URL(fileURLWithPath: configuration.queueStore),
+        options: SQLiteStoreOptions(
+          durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20))
+      // A daemon of an earlier version doesn't drop what a later one has noted.
+      queue.refusesLossyMigration = true
+      queueIdentifier = try queueCoordinator.addPersistentStore(queue).identifier
+    } catch {
+      let trouble = PathDiagnosis(configuration.queueStore, error)
+      throw DaemonError.queue(path: configuration.queueStore, reason: trouble.reason, cause: trouble.cause)
+    }
+    do {
+      // Whatever folders are allowed, these are not to be imported.
+      let own = [configuration.state, configuration.queueStore] + configuration.stores.map(\.path)
+      directories = try SpoolDirectories(path: configuration.spool, protected: own)
+    } catch {
+      let place = if case SpoolError.system(_, let path, _) = error { path } else { configuration.spool }
+      let trouble = PathDiagnosis(place, error)
+      throw DaemonError.spool(path: configuration.spool, reason: trouble.reason, cause: trouble.cause)
+    }
+    locks = [stateLock, try InstanceLock(directory: configuration.spool)]
+  }
+
+  /// Closes the stores, so that each is one file again. They must not be in use. Blocks.
+  func close() throws {
+    for coordinator in stores.all.map(\.coordinator) + [queueCoordinator] { try coordinator.close() }
+  }
+}
+
+/// Makes sure that one daemon works on a directory, its state or its spool: a lock that the kernel gives back when the
+/// process ends, however it ends.
+final class InstanceLock: Sendable {
+  private let descriptor: Int32
+
+  /// Takes the lock.
+  /// - Throws: ``DaemonError/alreadyRunning(directory:pid:)``, ``DaemonError/directory(path:reason:)``.
+  init(directory: String) throws {
+    let path = directory + "/laded.pid"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    guard descriptor >= 0 else {
+      let trouble = PathDiagnosis(path, SystemFailure(code: errno))
+      throw DaemonError.directory(path: directory, reason: trouble.reason, cause: trouble.cause)
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      var bytes = [UInt8](repeating: 0, count: 32)
+      let count = max(0, pread(descriptor, &bytes, bytes.count, 0))
+      close(descriptor)
+      let pid = String(decoding: bytes.prefix(count), as: UTF8.self).filter(\.isNumber)
+      throw DaemonError.alreadyRunning(directory: directory, pid: pid)
+    }
+    let text = Array("\(getpid())\n".utf8)
+    guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      throw DaemonError.directory(path: path, reason: reason)
+    }
+  }
+
+  deinit { close(descriptor) }
+}
