@@ -1,23 +1,23 @@
 package import ManagedObjects
 
-/// The entities that an import keeps beside the rows it writes: in the same store, so that both commit together.
+/// The entities of an import's own bookkeeping, in the same store as its rows, so that both commit together.
 package enum ImportModel {
-  /// How far each job has come.
+  /// The checkpoint of each job.
   package static let checkpointEntity = "lade_checkpoint"
-  /// Rows of a job that refer to objects which the store hasn't got yet.
+  /// References of a job's rows to objects that the store doesn't have yet.
   package static let referenceEntity = "lade_unresolved"
-  /// Records of a job that need an object which a later row may be.
+  /// Deferred records of a job: they need an object that a later row may be.
   package static let asideEntity = "lade_aside"
-  /// Which objects the records of a job were about.
+  /// The objects that a job's records were about.
   package static let seenEntity = "lade_seen"
-  /// Files that were imported, where the recipe says that the same one isn't imported again.
+  /// Imported files, for recipes that don't import the same file twice.
   package static let importedEntity = "lade_imported"
-  /// All of these: nobody's data.
+  /// All of these. They are no user data.
   package static let entities: Set<String> = [
     checkpointEntity, referenceEntity, asideEntity, seenEntity, importedEntity,
   ]
 
-  /// The model, to be merged with that of the data.
+  /// The model of these entities, to be merged with that of the data.
   package static func make() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
       EntityDefinition(

@@ -1,13 +1,13 @@
-/// A column's own words for true and false. Case doesn't matter.
+/// A column's own words for true and false. Case makes no difference.
 struct BooleanWords: Sendable {
   private let words: TextTable
-  /// How many of the words mean true; they come first.
+  /// How many words mean true; they come first.
   private let trueCount: Int
-  /// What an error says is expected.
+  /// The expected words, for error messages.
   let description: String
 
-  /// Where one of the two isn't given, it has the usual words.
-  /// - Throws: `ConverterError.badOption` when a word means both.
+  /// If one of the two isn't given, the usual words are taken.
+  /// - Throws: `ConverterError.badOption` if a word means both.
   init(trueWords: [String]?, falseWords: [String]?, attribute: String) throws(ConverterError) {
     func lowercased(_ words: [String]) -> [String] {
       var known: Set<String> = []
@@ -32,9 +32,9 @@ struct BooleanWords: Sendable {
     description = "\(truths.joined(separator: ", ")) or \(falsehoods.joined(separator: ", "))"
   }
 
-  /// Whether the text is a word for true; nil when it is none at all.
+  /// Whether the text is a word for true; nil if it is none of the words.
   func truth(_ text: UnsafeRawBufferPointer) -> Bool? {
-    // Letters other than ASCII may change their length with their case, but not to a quarter.
+    // Lowercasing may change the length of non-ASCII letters, but by less than a factor of four.
     guard text.count <= words.longest * 4 else { return nil }
     if text.contains(where: { $0 >= 0x80 }) {
       var small = String(decoding: text, as: UTF8.self).lowercased()

@@ -1,28 +1,28 @@
 import ManagedObjects
 
-/// What a recipe says of the cells of one property beyond the model, made ready.
+/// A recipe's rules for the cells of one property, compiled.
 ///
-/// A text goes through them in this order: without the spaces around it, if it is trimmed; null, if it is one of the
-/// nulls; what it stands for, if it is one of the values; otherwise converted as the recipe says that numbers, dates or
-/// booleans are written.
+/// A text is processed in this order: the spaces around it are removed, if it is to be trimmed; it is null, if it is one of
+/// the nulls; it has the given meaning, if it is one of the values; otherwise it is converted by the recipe's notation for
+/// numbers, dates or booleans.
 final class CellRules: Sendable {
   let trims: Bool
   let nulls: TextTable?
   let separators: NumberSeparators?
   let words: BooleanWords?
-  /// That of dates that don't say theirs.
+  /// The zone of dates that don't give one.
   let zone: LocalTime?
-  /// What stands between the strings of a list.
+  /// What separates the strings of a list.
   let separator: String?
   private let values: (texts: TextTable, values: [Value], list: String)?
   let refusesOtherValues: Bool
 
-  /// The rules of a property; nil when they say nothing that matters to values of this type.
+  /// The rules of a property; nil if they make no difference to values of this type.
   ///
   /// - Parameters:
-  ///   - rule: the property's, with the recipe's own `nulls` and `trims` where it has none.
+  ///   - rule: the property's rule, with the recipe's `nulls` and `trims` if it has none of its own.
   ///   - plain: the converter of the property's values without rules.
-  /// - Throws: `ConverterError` when something that the rule says can't be, or doesn't concern values of this type.
+  /// - Throws: `ConverterError` if the rule contains something impossible, or something that has no meaning for this type.
   static func of(_ rule: PropertyRule, _ plain: ValueConverter) throws(ConverterError) -> CellRules? {
     try checkUses(of: rule, plain)
     let rules = try CellRules(checked: rule, plain, values: nil)
@@ -31,7 +31,7 @@ final class CellRules: Sendable {
     let sorted = given.sorted { $0.key < $1.key }
     var values: [Value] = []
     for (text, meaning) in sorted {
-      // Those of a list are what its strings stand for.
+      // In a list, values replace its strings.
       values.append(
         plain.base == .list
           ? meaning.isEmpty ? .null : .string(meaning) : try converter.given(meaning, as: "values", for: text))
@@ -100,7 +100,7 @@ final class CellRules: Sendable {
     }
   }
 
-  /// What a text stands for: nil where the rules don't say. The text has been trimmed.
+  /// The meaning of a text, which has been trimmed; nil if the rules don't give one.
   func value(of text: UnsafeRawBufferPointer) throws(ConversionCode) -> Value? {
     if let nulls, nulls.contains(text) { return .null }
     guard let values else { return nil }
@@ -109,13 +109,13 @@ final class CellRules: Sendable {
     return nil
   }
 
-  /// What an error says more of the texts that are expected.
+  /// What error messages add about the expected texts.
   var expectation: String? {
     separators.map { " " + $0.words }
       ?? separator.map { " of strings with “\($0)” between them, or an array of strings" }
   }
 
-  /// The texts that would have done, for an error of that code.
+  /// The texts that would have been accepted, for an error with this code.
   func listed(_ code: ConversionCode) -> String? {
     switch code {
     case .unknownValue: return values?.list

@@ -1,7 +1,7 @@
 package import ManagedObjects
 
-/// Why a cell has no value of its attribute's type: what a conversion throws. One byte, so that refusing a cell costs
-/// nothing; `ValueConverter.problem(_:text:)` makes words of it.
+/// Why a cell can't be converted to its attribute's type: what a conversion throws. One byte, so that refusing a cell costs
+/// nothing; `ValueConverter.problem(_:text:)` turns it into words.
 package enum ConversionCode: String, Error, Sendable, Hashable, Codable {
   case notAnInteger = "not_an_integer"
   case notANumber = "not_a_number"
@@ -12,30 +12,30 @@ package enum ConversionCode: String, Error, Sendable, Hashable, Codable {
   case notBase64 = "not_base64"
   /// A number that the type can't hold.
   case outOfRange = "out_of_range"
-  /// A decimal number of more than 38 significant digits.
+  /// A decimal number with more than 38 significant digits.
   case tooPrecise = "too_precise"
-  /// A text that isn't among those that the recipe gives values for.
+  /// A text that the recipe gives no value for.
   case unknownValue = "unknown_value"
-  /// A JSON number or boolean where the type takes text only.
+  /// A JSON number or boolean where the type accepts text only.
   case wrongKind = "wrong_kind"
 }
 
-/// A cell that couldn't be converted, in full.
+/// A cell that couldn't be converted, with everything that a message needs.
 package struct ConversionProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A short name that never changes, for reject files and scripts.
+  /// A stable short name, for reject files and scripts.
   package let code: ConversionCode
   /// The attribute that the cell was meant for.
   package let attribute: String
-  /// The attribute's type, and the format that a date was to have.
+  /// The attribute's type, and the expected format of a date.
   package let expected: String
-  /// The texts that would have done, where a recipe lists them.
+  /// The texts that would have been accepted, if a recipe lists them.
   package var words: String?
-  /// What stood in the source, its first 60 characters.
+  /// The first 60 characters of the cell.
   package let text: String
 
   package var description: String { "\(attribute): “\(text)” \(reason)" }
 
-  /// What is wrong with the text, without it and without the attribute.
+  /// The problem, without the text and the attribute.
   var reason: String {
     switch code {
     case .notAnInteger: return "isn't a whole number; expected \(expected)"
@@ -58,17 +58,17 @@ package struct ConversionProblem: Error, Sendable, Hashable, CustomStringConvert
 package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Values of this type can't be read from text.
   case unsupportedType(attribute: String, type: AttributeType)
-  /// The date format has a letter that isn't supported, or that often.
+  /// The date format has a letter that isn't supported, or not in this number.
   case unsupportedLetter(attribute: String, format: String, letter: String)
   /// A quotation in the date format isn't closed.
   case unclosedQuote(attribute: String, format: String)
-  /// A recipe says something, by the key that it has there, that doesn't concern attributes of this type.
+  /// A recipe's option, named as in the recipe, has no meaning for attributes of this type.
   case uselessOption(attribute: String, option: String, type: String)
-  /// What a recipe's option says can't be.
+  /// A recipe's option has an impossible value.
   case badOption(attribute: String, option: String, value: String, reason: String)
-  /// A transformable attribute isn't one of strings.
+  /// A transformable attribute can't hold an array of strings.
   case noList(attribute: String, reason: String)
-  /// There is no such time zone; the nearest name that there is.
+  /// There is no such time zone; with the nearest existing name.
   case unknownTimeZone(attribute: String, name: String, nearest: String?)
 
   package var description: String {

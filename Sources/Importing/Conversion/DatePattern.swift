@@ -1,13 +1,13 @@
 /// A date format of Unicode's TR 35, compiled once into a short list of steps.
 ///
 /// Supported: `y yyyy yy u` year (two digits: 1969 to 2068), `M MM L LL` month, `MMM MMMM` English month names, `d dd`
-/// day, `E…` English names of weekdays, read and set aside, `H HH` hour, `h hh` with `a` hour and AM or PM, `m mm` minute,
-/// `s ss` second, `S…` fraction of a second, `Z…`, `X…`, `x…` time zone. Letters between single quotes and everything that
-/// isn't a letter stand for themselves; two single quotes are one.
+/// day, `E…` English names of weekdays, read and ignored, `H HH` hour, `h hh` with `a` hour and AM or PM, `m mm` minute,
+/// `s ss` second, `S…` fraction of a second, `Z…`, `X…`, `x…` time zone. Letters between single quotes and all characters that
+/// aren't letters stand for themselves; two single quotes are one.
 ///
-/// One letter or two take one or two digits, unless another number stands directly beside: then exactly as many digits
-/// as letters. `yyyy` takes exactly four, `y` one to four. A format without a zone is UTC; what the format leaves out is
-/// that of 1 January 2000, midnight, as with Foundation's `DateFormatter`.
+/// One or two letters take one or two digits, unless another number is adjacent: then exactly as many digits as letters.
+/// `yyyy` takes exactly four, `y` one to four. A format without a zone is UTC. What the format leaves out is that of
+/// 1 January 2000, midnight, as with Foundation's `DateFormatter`.
 struct DatePattern: Sendable {
   enum Field: UInt8 {
     case year, month, day, hour, hourOfHalf, minute, second
@@ -19,7 +19,7 @@ struct DatePattern: Sendable {
     case number(Field, least: UInt8, most: UInt8)
     /// Exactly two digits.
     case shortYear
-    /// Exactly so many digits, or one to nine for 0.
+    /// Exactly this many digits; one to nine for 0.
     case fraction(UInt8)
     case monthName
     case weekdayName
@@ -36,7 +36,7 @@ struct DatePattern: Sendable {
     }
   }
 
-  private(set) var steps: [Step] = []
+  private var steps: [Step] = []
 
   /// Compiles a format.
   /// - Throws: `ConverterError`, naming the letter that isn't supported.
@@ -111,7 +111,7 @@ struct DatePattern: Sendable {
     }
   }
 
-  /// A number beside another has as many digits as letters; one that stands alone may have fewer.
+  /// Adjacent numbers have as many digits as letters; a number that stands alone may have fewer.
   private mutating func fixWidths() {
     // One longer than the steps at each end.
     let isNumber = [false] + steps.map(\.isNumber) + [false]
@@ -124,5 +124,14 @@ struct DatePattern: Sendable {
       default: break
       }
     }
+  }
+
+  /// Microseconds since 1970, UTC; nil if the text isn't a date in this format, or not a date of the calendar.
+  /// - Parameter zone: the zone of dates that don't give one; nil for UTC.
+  func microsecondsSince1970(_ text: UnsafeRawBufferPointer, in zone: LocalTime? = nil) -> Int64? {
+    var reader = DateFieldReader(text: text)
+    for step in steps where !reader.take(step) { return nil }
+    guard reader.index == text.count else { return nil }
+    return reader.microsecondsSince1970(in: zone)
   }
 }

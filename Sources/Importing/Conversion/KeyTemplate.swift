@@ -1,10 +1,9 @@
 import Foundation
 
-/// A key put together from columns: `{code|^([A-Z]{2})}-{parent}`.
+/// A key composed from columns: `{code|^([A-Z]{2})}-{parent}`.
 ///
-/// `{column}` stands for the column's text, `{column|regex}` for what the regular expression's first group finds in it.
-/// Braces inside the expression come in pairs, or have a backslash before them. What stands outside braces stands for
-/// itself.
+/// `{column}` stands for the column's text, `{column|regex}` for what the first group of the regular expression matches in
+/// it. Braces inside the expression must be balanced, or escaped with a backslash. Text outside braces stands for itself.
 package struct KeyTemplate: Sendable {
   private enum Part: Sendable {
     case literal(String)
@@ -13,7 +12,7 @@ package struct KeyTemplate: Sendable {
   }
 
   private let parts: [Part]
-  /// The columns it needs, each once, in the order in which they are first named.
+  /// The columns that it needs, each once, in the order in which they first appear.
   package let columns: [String]
 
   /// Reads a template.
@@ -42,7 +41,7 @@ package struct KeyTemplate: Sendable {
     self.columns = columns
   }
 
-  /// The key of one record, nil when a part's text is missing or empty, or its expression doesn't match.
+  /// The key of one record; nil if the text of a part is missing or empty, or its expression doesn't match.
   /// - Parameter lookup: the text of a column in the record.
   package func render(_ lookup: (String) -> String?) -> String? {
     var key = ""
@@ -102,11 +101,11 @@ package struct KeyTemplate: Sendable {
 
 /// Why a key template can't be used.
 package enum KeyTemplateError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A brace without its other half; the position counts characters from 1.
+  /// An unbalanced brace; the position counts characters from 1.
   case unbalancedBrace(template: String, position: Int)
   /// Braces without a column's name.
   case noName(template: String)
-  /// No column at all: every record would have the same key.
+  /// No column: every record would have the same key.
   case noColumn(template: String)
   case badExpression(template: String, expression: String)
   /// A regular expression without a group in parentheses.

@@ -1,23 +1,23 @@
 import Foundation
 import ManagedObjects
 
-/// The offsets of a time zone from UTC, as a table by local time: what dates that don't say their zone are read by.
+/// The offsets of a time zone from UTC, as a table by local time: for dates that don't give their zone.
 ///
-/// Foundation says the offset at an instant, not at a local time, so the zone's changes are listed once, and a date
-/// costs a search among them. A local time that a clock put forward passes over is read with the offset from before, and
-/// so is as much later by the new one: 02:30 becomes 03:30. One that comes twice, because a clock was put back, is
-/// the first of the two.
+/// Foundation gives the offset at an instant, not at a local time. So the zone's transitions are listed once, and each date
+/// costs a binary search among them. A local time that is skipped when clocks go forward is read with the offset from
+/// before, and so becomes later by the difference: 02:30 becomes 03:30. A local time that occurs twice, because clocks go
+/// back, is the first of the two.
 ///
-/// Past the end of the table the rules go on: the calendar repeats itself, weekdays included, every 400 years.
+/// After the end of the table the rules continue: the calendar repeats every 400 years, weekdays included.
 struct LocalTime: Sendable {
   /// 400 years of the Gregorian calendar, in seconds.
   private static let cycle: Int64 = 146_097 * 86_400
-  /// The year 2100: every zone goes by fixed rules from there on.
+  /// The year 2100: every zone has fixed rules from then on.
   private static let regular: Int64 = 4_102_444_800
-  /// The year 1800, before there were any zones.
+  /// The year 1800, before the first time zones.
   private static let beginning: Int64 = -5_364_662_400
 
-  /// The first local second to which each offset applies, but for the first offset, which applies before all of them.
+  /// The first local second of each offset except the first, which applies before all of them.
   private let begins: [Int64]
   private let offsets: [Int64]
 
@@ -43,11 +43,11 @@ struct LocalTime: Sendable {
     self.offsets = offsets
   }
 
-  /// Seconds east of UTC at a local time, which is given as seconds from the start of 1970 there.
+  /// Seconds east of UTC at a local time, given as seconds since the beginning of 1970 in local time.
   func offset(at local: Int64) -> Int64 {
     var local = local
     if local >= Self.regular + Self.cycle { local = Self.regular + (local - Self.regular) % Self.cycle }
-    // The last that has begun.
+    // The last offset that has begun.
     var low = 0
     var high = begins.count
     while low < high {

@@ -1,19 +1,19 @@
-/// How a column writes numbers other than `1234.56`: what stands before the fraction, and between groups of digits.
+/// A column's notation of numbers other than `1234.56`: the decimal separator, and the separator of groups of digits.
 ///
-/// Groups may have any number of digits, since people group by three, four and by two; but a separator of groups stands
-/// between two digits of the whole part, and nowhere else: not at its ends, not twice, not in the fraction.
+/// Groups may have any number of digits, since groups of two, three and four are in use. A group separator stands between
+/// two digits of the whole part and nowhere else: not at its ends, not twice, not in the fraction.
 struct NumberSeparators: Sendable {
   /// In UTF-8, one to four bytes.
   private let fraction: [UInt8]
-  /// In UTF-8; empty when digits aren't grouped.
+  /// In UTF-8; empty if digits aren't grouped.
   private let group: [UInt8]
 
-  /// - Throws: `ConverterError.badOption` when a separator isn't one character, or couldn't be told from other parts of
-  ///   a number.
+  /// - Throws: `ConverterError.badOption` if a separator isn't one character, or could be mistaken for another part of a
+  ///   number.
   init(fraction: String?, group: String?, attribute: String) throws(ConverterError) {
     for (option, text) in [("decimal_separator", fraction), ("grouping_separator", group)] {
       guard let text else { continue }
-      // Several code points would be one character too, but nobody writes numbers so.
+      // A character of several code points isn't used in numbers.
       guard text.unicodeScalars.count == 1, let scalar = text.unicodeScalars.first else {
         throw .badOption(attribute: attribute, option: option, value: text, reason: "must be one character")
       }
@@ -35,18 +35,18 @@ struct NumberSeparators: Sendable {
     self.group = Array((group ?? "").utf8)
   }
 
-  /// What an error says is expected.
+  /// The expected notation, for error messages.
   var words: String {
     let point = "with “\(String(decoding: fraction, as: UTF8.self))” before the fraction"
     return group.isEmpty ? point : point + " and “\(String(decoding: group, as: UTF8.self))” between groups of digits"
   }
 
-  /// Calls `body` with the number as it would be written with a point and without groups.
-  /// - Throws: `ConversionCode.notANumber` where a separator stands that can't stand there, and what `body` throws.
+  /// Calls `body` with the number rewritten with a point and without groups.
+  /// - Throws: `ConversionCode.notANumber` if a separator stands where it can't, and what `body` throws.
   func withPlain<T>(
     _ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(ConversionCode) -> T
   ) throws(ConversionCode) -> T {
-    // A plain number is never longer.
+    // The rewritten number is never longer.
     let result = withUnsafeTemporaryAllocation(byteCount: max(1, text.count), alignment: 1) {
       buffer -> Result<T, ConversionCode> in
       do throws(ConversionCode) {
@@ -74,12 +74,12 @@ struct NumberSeparators: Sendable {
       }
       var byte = text[index]
       if Self.stands(fraction, at: index, in: text) {
-        // A second one is refused by who reads the plain number.
+        // Reading the rewritten number refuses a second point.
         byte = UInt8(ascii: ".")
         isWhole = false
         index += fraction.count
       } else {
-        // Only the separators that were asked for are any.
+        // A point that isn't one of the column's separators is an error.
         guard byte != UInt8(ascii: ".") else { throw .notANumber }
         if byte | 0x20 == UInt8(ascii: "e") { isWhole = false }
         index += 1

@@ -1,14 +1,14 @@
-/// Texts, each at most once, found by their bytes: what null tokens, words and value maps are looked up in. Made once;
-/// looking up makes no String and allocates nothing.
+/// A set of texts, found by their bytes: for null tokens, words and value maps. Built once; a search creates no String and
+/// allocates nothing.
 struct TextTable: Sendable {
   private var bytes: [UInt8] = []
-  /// Where each text begins in `bytes`, and where the last one ends.
+  /// Where each text begins in `bytes`, and the end of the last one.
   private var starts: [Int] = [0]
-  /// For each hash the number of a text and one more, 0 for none; a power of two of them, at most half of them taken.
+  /// For each hash, the number of a text plus one, or 0 for none. Their count is a power of two, and at most half are used.
   private var buckets: [Int32]
   private(set) var longest = 0
 
-  /// A table of these texts, without those that came before.
+  /// A table of these texts, without repetitions.
   init(_ texts: some Sequence<String>) {
     let texts = Array(texts)
     var size = 8
@@ -29,9 +29,9 @@ struct TextTable: Sendable {
     buckets[place] = Int32(count)
   }
 
-  /// The number of a text, in the order in which they were given; nil when it isn't there.
+  /// The number of a text, in the order in which they were given; nil if it isn't there.
   func find(_ text: UnsafeRawBufferPointer) -> Int? {
-    // Also spares hashing a text of any length.
+    // Also avoids hashing a text of any length.
     guard text.count <= longest else { return nil }
     let number = buckets[bucket(of: text)]
     return number == 0 ? nil : Int(number) - 1
@@ -39,7 +39,7 @@ struct TextTable: Sendable {
 
   func contains(_ text: UnsafeRawBufferPointer) -> Bool { find(text) != nil }
 
-  /// The bucket that has the text, or where it would be.
+  /// The bucket of a text, or the free one where it would be added.
   private func bucket(of text: UnsafeRawBufferPointer) -> Int {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,12 +1,13 @@
+import Foundation
 package import ManagedObjects
 
-// A converter that follows a recipe's rules goes this way, all others the one beside.
+// Conversion by a recipe's rules. Kept apart, so that converters without rules don't pay for them.
 extension ValueConverter {
-  /// A converter for cells of a property that a recipe says something of.
+  /// A converter for the cells of a property that a recipe has rules for.
   ///
   /// - Parameters:
-  ///   - attribute: the property, or the attribute that a relationship's keys are of.
-  ///   - rule: what the recipe says, with its `nulls` and `trims` for all columns where the property has none of its own.
+  ///   - attribute: the property, or the attribute of a relationship's keys.
+  ///   - rule: the rule, with the recipe's `nulls` and `trims` for all columns if it has none of its own.
   /// - Throws: `ConverterError`.
   package init(attribute: AttributeDescription, rule: PropertyRule) throws(ConverterError) {
     let plain = try ValueConverter(
@@ -25,7 +26,7 @@ extension ValueConverter {
     return try written(text, rules)
   }
 
-  /// The value of a text that is written as the rules say.
+  /// The value of a text in the notation of the rules.
   private func written(_ text: UnsafeRawBufferPointer, _ rules: CellRules) throws(ConversionCode) -> Value {
     if let separators = rules.separators {
       return try separators.withPlain(text) { (plain) throws(ConversionCode) in try value(of: plain, base, whole: plain)
@@ -52,13 +53,12 @@ extension ValueConverter {
     return try value(ofBool: bool, base)
   }
 
-  /// The value of a text that stands in the recipe itself: written as in a column, but neither null nor another value
-  /// because of what it is.
+  /// The value of a text in the recipe itself: in the notation of a column, but not subject to its `nulls` and `values`.
   ///
   /// - Parameters:
-  ///   - option: what it is given as.
-  ///   - source: of `values`, the text that it stands for.
-  /// - Throws: `ConverterError.badOption` when it doesn't convert.
+  ///   - option: the option that gives it.
+  ///   - source: the text of the source that it replaces, if the option is `values`.
+  /// - Throws: `ConverterError.badOption` if it can't be converted.
   func given(_ text: String, as option: String, for source: String? = nil) throws(ConverterError) -> Value {
     var copy = text
     let result = copy.withUTF8 { bytes -> Result<Value, ConversionCode> in
@@ -80,5 +80,54 @@ extension ValueConverter {
         attribute: attribute.name, option: option, value: text,
         reason: problem.reason + (source.map { " (for “\($0)”)" } ?? ""))
     }
+  }
+}
+
+// Arrays of strings in transformable attributes: a text with separators, or a JSON array.
+extension ValueConverter {
+  /// The strings of a text, without empty ones and nulls.
+  func list(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
+    guard let separator = rules?.separator else { throw .wrongKind }
+    return try list(String(decoding: text, as: UTF8.self).split(separator: separator).map(String.init))
+  }
+
+  /// The value of a JSON array, for an attribute that holds an array of strings.
+  func convert(nested json: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
+    guard base == .list else { throw .wrongKind }
+    let strings: [String]
+    do {
+      strings = try JSONDecoder().decode([String].self, from: Data(json))
+    } catch {
+      throw .wrongKind
+    }
+    return try list(strings)
+  }
+
+  private func list(_ strings: [String]) throws(ConversionCode) -> Value {
+    var kept: [String] = []
+    for var string in strings {
+      let value = try meaning(&string)
+      if case .string(let text) = value { kept.append(text) }
+    }
+    do {
+      return .data(try attribute.data(of: kept))
+    } catch {
+      throw .wrongKind
+    }
+  }
+
+  /// The meaning of one string.
+  private func meaning(_ string: inout String) throws(ConversionCode) -> Value {
+    let result = string.withUTF8 { bytes -> Result<Value, ConversionCode> in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      let text = rules?.trims == true ? Self.trimmed(bytes) : bytes
+      if text.isEmpty { return .success(.null) }
+      do throws(ConversionCode) {
+        return .success(try rules?.value(of: text) ?? .string(String(decoding: text, as: UTF8.self)))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 }

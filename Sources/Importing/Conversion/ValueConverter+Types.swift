@@ -1,7 +1,7 @@
 import Foundation
 import ManagedObjects
 
-// One function a type. Each is given text that isn't empty and has no space around it.
+// One function for each type. Their texts aren't empty and have no space around them.
 extension ValueConverter {
   /// A sign and digits, and nothing else.
   func integer(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
@@ -14,7 +14,7 @@ extension ValueConverter {
     while index < text.count {
       let digit = text[index] &- 0x30
       guard digit < 10 else { throw .notAnInteger }
-      // 19 digits after the sign can't overflow 64 bits without a sign.
+      // 19 digits can't overflow an unsigned 64-bit integer.
       if index < 19 {
         magnitude = magnitude &* 10 &+ UInt64(digit)
       } else {
@@ -29,7 +29,7 @@ extension ValueConverter {
     return try fitting(magnitude, isNegative: isNegative)
   }
 
-  /// A number whose value is whole, however it is written.
+  /// A number whose value is an integer, in any notation.
   func wholeNumber(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
     var number = try DecimalNotation(text)
     if number.mantissa == 0 { return 0 }
@@ -63,7 +63,7 @@ extension ValueConverter {
   }
 
   func boolean(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Bool {
-    // Bit 5 makes an ASCII letter small and leaves a digit as it is.
+    // Setting bit 5 lowercases an ASCII letter and leaves a digit unchanged.
     func word(_ count: Int) -> UInt64 {
       var word: UInt64 = 0
       for index in 0..<count { word = word << 8 | UInt64(text[index] | 0x20) }
@@ -96,7 +96,7 @@ extension ValueConverter {
     }
   }
 
-  /// The instant that ISO 8601 says, one that a store can keep.
+  /// The instant of an ISO 8601 date, in the range that a store can keep.
   @inline(__always)
   func isoMicroseconds(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
     guard let microseconds = ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self)) else {
@@ -109,14 +109,14 @@ extension ValueConverter {
   /// The microseconds since 1970 of the years 0 to 9999.
   private static let storableTimes: Range<Int64> = -62_167_219_200_000_000..<253_402_300_800_000_000
 
-  /// A date of those years, which its zone may have led out of.
+  /// A date in the range that a store can keep; its zone may have moved it out.
   @inline(__always)
   private func storable(_ microseconds: Int64) throws(ConversionCode) -> Date {
     guard Self.storableTimes.contains(microseconds) else { throw .outOfRange }
     return ISODate.date(microseconds: microseconds)
   }
 
-  /// A date that is one of that zone if it doesn't say another.
+  /// A date in the given zone, unless it gives another.
   private func isoDate(_ text: UnsafeRawBufferPointer, in zone: LocalTime) throws(ConversionCode) -> Date {
     guard let microseconds = ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self)) else {
       throw .notADate
@@ -131,8 +131,8 @@ extension ValueConverter {
     return try storable(microseconds - offset * 1_000_000)
   }
 
-  /// Seconds since 1970, or milliseconds when they are 100,000,000,000 or more, which as seconds would be in the year
-  /// 5138: MagicalRecord's `UnixTime` means milliseconds by it, others seconds.
+  /// Seconds since 1970; or milliseconds from 100,000,000,000 on, which as seconds would be in the year 5138. MagicalRecord's
+  /// `UnixTime` means milliseconds, others mean seconds.
   private func unixTime(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Date {
     let number: Double
     do {
@@ -143,7 +143,8 @@ extension ValueConverter {
     return try instant(abs(number) >= 1e11 ? number / 1000 : number)
   }
 
-  /// To the microsecond, as stores keep it, so that a date read back equals the one imported; of the years 0 to 9999.
+  /// A date of the years 0 to 9999, rounded to the microsecond as stores keep it, so that a date read back equals the one
+  /// imported.
   func instant(_ secondsSince1970: Double) throws(ConversionCode) -> Date {
     guard secondsSince1970 >= -62_167_219_200, secondsSince1970 < 253_402_300_799.999_9,
       let microseconds = ISODate.microseconds(of: Date(timeIntervalSince1970: secondsSince1970))
@@ -155,7 +156,7 @@ extension ValueConverter {
   func uuid(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> UUID {
     guard text.count == 36 else { throw .notAUUID }
     var wrong = (text[8] ^ 0x2D) | (text[13] ^ 0x2D) | (text[18] ^ 0x2D) | (text[23] ^ 0x2D)
-    // Without a branch a digit: which of them are letters can't be predicted.
+    // Without a branch for each digit: which digits are letters can't be predicted.
     func digits(_ range: Range<Int>, after start: UInt64 = 0) -> UInt64 {
       var number = start
       for index in range {

@@ -1,43 +1,42 @@
 import Foundation
 package import ManagedObjects
 
-/// Turns the bytes of cells into values of one attribute's type.
+/// Converts the bytes of cells into values of one attribute's type.
 ///
-/// Made once for an attribute, then called for every cell: what to do is a byte in the struct, nothing is looked up,
-/// and nothing is allocated that the value itself doesn't need. Where a cell can't be converted, the error thrown is one
-/// byte too; `problem(_:text:)` says it in words.
+/// Made once for an attribute, then called for every cell: the kind of conversion is one byte in the struct, nothing is
+/// looked up, and nothing is allocated that the value itself doesn't need. The error for a cell that can't be converted is
+/// one byte too; `problem(_:text:)` puts it into words.
 ///
-/// - Spaces, tabs and line ends around the text (XML that is printed nicely has such) are ignored, except for strings,
-///   unless a recipe says so.
-/// - Text of no bytes is null, except for strings where the caller said otherwise.
-/// - What a recipe says of the texts stands in `CellRules`, and costs nothing where it says nothing.
-/// - Whether the attribute takes null, and its bounds, are checked by validation, not here.
+/// - Spaces, tabs and line ends around the text, as in indented XML, are ignored; around strings only if a recipe says so.
+/// - Text of no bytes is null, except for strings if the caller says so.
+/// - A recipe's rules for texts are in `CellRules`, and cost nothing where there are none.
+/// - Validation checks whether the attribute accepts null, and its bounds; conversion doesn't.
 package struct ValueConverter: Sendable {
   enum Kind: UInt8 {
     case integer, decimal, double, float, boolean, string, isoDate, unixTime, datePattern, uuid, uri, data
-    /// The strings between separators, as the data of a transformable attribute. By rules only.
+    /// The strings between separators, as the data of a transformable attribute. With rules only.
     case list
-    /// By `CellRules`, and then as `base` says.
+    /// By `CellRules`, and then by `base`.
     case ruled
   }
 
   /// The attribute whose values are made.
   package let attribute: AttributeDescription
   let kind: Kind
-  /// What the values are, whatever rules there are.
+  /// The kind of the values, regardless of rules.
   let base: Kind
   let emptyStringIsNull: Bool
   let least: Int64
   let greatest: Int64
   let pattern: DatePattern?
   let dateFormat: String?
-  /// What a recipe says of the texts; there for the kind `ruled` only.
+  /// A recipe's rules for texts; for the kind `ruled` only.
   let rules: CellRules?
 
   /// A converter for `attribute`.
   ///
   /// - Parameters:
-  ///   - dateFormat: for dates: nil for ISO 8601, `UnixTime`, or a pattern of Unicode's TR 35, see `DatePattern`.
+  ///   - dateFormat: for dates: nil for ISO 8601, `UnixTime`, or a pattern of Unicode's TR 35; see `DatePattern`.
   ///   - emptyStringIsNull: whether text of no bytes is null for a string too.
   /// - Throws: `ConverterError`.
   package init(
@@ -47,7 +46,7 @@ package struct ValueConverter: Sendable {
       attribute: attribute, dateFormat: dateFormat, emptyStringIsNull: emptyStringIsNull, separator: nil)
   }
 
-  /// A converter for `attribute`, which is one of an array of strings if something stands between them.
+  /// A converter for `attribute`; with a separator, for an array of strings.
   init(
     attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = true, separator: String?
   ) throws(ConverterError) {
@@ -72,7 +71,7 @@ package struct ValueConverter: Sendable {
     self.rules = rules
   }
 
-  /// The same with these rules.
+  /// The same converter with these rules.
   func following(_ rules: CellRules) -> ValueConverter {
     ValueConverter(
       attribute: attribute, kind: .ruled, base: base, emptyStringIsNull: emptyStringIsNull, pattern: pattern,
@@ -100,7 +99,7 @@ package struct ValueConverter: Sendable {
       }
     case .transformable where isList:
       do {
-        // A transformer may refuse the strings of a record; that it takes any is sure then.
+        // A transformer may still refuse the strings of a record, but it accepts strings.
         _ = try attribute.data(of: ["a", "b"])
         return (.list, nil)
       } catch {
@@ -122,8 +121,8 @@ package struct ValueConverter: Sendable {
     return try value(of: trimmed, kind, whole: text)
   }
 
-  /// The value of text that isn't empty and, but for strings, has no space around it.
-  /// - Parameter whole: the same with the space around it, for the rules.
+  /// The value of text that isn't empty and, unless it is a string, has no space around it.
+  /// - Parameter whole: the same text with the space around it, for the rules.
   @inline(__always)
   func value(
     of text: UnsafeRawBufferPointer, _ kind: Kind, whole: UnsafeRawBufferPointer
@@ -147,10 +146,10 @@ package struct ValueConverter: Sendable {
   /// The value of a JSON number, as it was written.
   ///
   /// Integers may be written as `12.0` or `1.2e1`. A string takes the number's own text. A date without a format is
-  /// seconds since 1970; one with a pattern is the number's digits under the pattern.
+  /// seconds since 1970; with a pattern, the pattern is applied to the number's digits.
   ///
-  /// Rules for how numbers, dates and booleans are written are rules for texts: a JSON number is taken as JSON means it.
-  /// But it may be one of a recipe's nulls or values.
+  /// A recipe's notations for numbers, dates and booleans apply to texts only; a JSON number means what it means in JSON.
+  /// But it may be one of the recipe's nulls or values.
   package func convert(number: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
     try value(ofNumber: number, kind)
   }
@@ -182,9 +181,9 @@ package struct ValueConverter: Sendable {
     }
   }
 
-  /// What was wrong with a cell, in words: called for a cell that is rejected, and only then.
+  /// Why a cell can't be converted, in words. Called only for rejected cells.
   package func problem(_ code: ConversionCode, text: UnsafeRawBufferPointer) -> ConversionProblem {
-    // 60 characters of the longest clusters that anybody writes fit into this, so that a huge cell isn't decoded whole.
+    // Enough for 60 characters of long grapheme clusters, so that a huge cell isn't decoded completely.
     let all = String(decoding: text.prefix(1024), as: UTF8.self)
     let short = all.prefix(60)
     var expected = attribute.type.rawValue
@@ -201,7 +200,7 @@ package struct ValueConverter: Sendable {
       text: short.count < all.count || text.count > 1024 ? "\(short)…" : String(short))
   }
 
-  /// Without spaces, tabs and line ends at its ends.
+  /// The text without spaces, tabs and line ends at its ends.
   @inline(__always)
   static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     var start = 0
@@ -213,4 +212,55 @@ package struct ValueConverter: Sendable {
 
   @inline(__always)
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte &- 0x09 < 5 }
+}
+
+// MARK: Flat rows
+
+extension ValueConverter {
+  /// Converts a cell into a slot of the row that was begun.
+  /// - Parameter keepsNull: whether null leaves what the row has already.
+  @inline(__always)
+  func convert(
+    _ cell: Cell, _ bytes: UnsafeRawBufferPointer, into rows: NewRows, _ slot: Int, keepsNull: Bool
+  ) throws(ConversionCode) {
+    switch cell.kind {
+    case .text: try convert(text: bytes, into: rows, slot, keepsNull: keepsNull)
+    case .missing: break
+    case .empty, .null: if !keepsNull { rows.setNull(slot) }
+    case .number: set(try convert(number: bytes), in: rows, slot, keepsNull: keepsNull)
+    case .yes: set(try convert(bool: true), in: rows, slot, keepsNull: keepsNull)
+    case .no: set(try convert(bool: false), in: rows, slot, keepsNull: keepsNull)
+    case .nested: set(try convert(nested: bytes), in: rows, slot, keepsNull: keepsNull)
+    }
+  }
+
+  @inline(__always)
+  private func set(_ value: Value, in rows: NewRows, _ slot: Int, keepsNull: Bool) {
+    if keepsNull, value.isNull { return }
+    rows.set(slot, value)
+  }
+
+  /// Like ``convert(text:)``, but without making a value where the row can take the text's meaning directly.
+  @inline(__always)
+  private func convert(
+    text: UnsafeRawBufferPointer, into rows: NewRows, _ slot: Int, keepsNull: Bool
+  ) throws(ConversionCode) {
+    if kind == .string {
+      if !text.isEmpty || !emptyStringIsNull { rows.set(slot, text: text) } else if !keepsNull { rows.setNull(slot) }
+      return
+    }
+    let trimmed = Self.trimmed(text)
+    if trimmed.isEmpty, kind != .ruled {
+      if !keepsNull { rows.setNull(slot) }
+      return
+    }
+    switch kind {
+    case .integer: rows.set(slot, int: try integer(trimmed))
+    case .double: rows.set(slot, double: try DecimalNotation(trimmed).double(trimmed))
+    case .boolean: rows.set(slot, bool: try boolean(trimmed))
+    case .isoDate:
+      rows.set(slot, microseconds: try isoMicroseconds(trimmed))
+    default: set(try convert(text: text), in: rows, slot, keepsNull: keepsNull)
+    }
+  }
 }

@@ -1,28 +1,54 @@
-// Rules 3 and 4 of the design, for a file that holds several entities' records. It is one import a member, each with a
-// checkpoint of its own, which says how far it has come, and one for the whole, which is written first, with what the file
-// looks like, and is finished last. So a member that is finished isn't read again after a kill, and one that isn't is gone
-// on with. By file, all of it is in one transaction.
+// Rules 3 and 4 (ARCHITECTURE.md) for a file that holds records of several entities. Each member is an import with a
+// checkpoint of its own, and the feed has another: written first, with the identity of the file, and finished last. After a
+// kill, a finished member isn't read again and an unfinished one continues. An import of the whole file is one transaction.
 //
-// Where a member's end has to wait (see FeedPlan), members are all read first, and their ends come then, the last one's
-// first: the same imports are run again from where they stopped, which is the end of their members.
+// If the ends of members have to wait (see FeedPlan), all members are read first. Then their ends follow in reverse order:
+// the same imports run again from where they stopped, which is the end of their members.
 //
-// Members of a zip are gone to; a tar is read from its beginning for each, since it has no directory.
+// Members of a zip are found by its directory. A tar has none and is read from its beginning for each member.
 
 import ManagedObjects
 
 /// The import of a feed. On one thread.
 final class FeedImport {
+  /// At most so many notes are shown: a person reads them.
+  private static let noteLimit = 200
   private let importer: Importer
   private let context: ManagedObjectContext
   private let request: ImportRequest
   private let folder: RejectFolder
-  /// A job's note is for a person.
-  private static let shownNotes = 200
-  /// Of each step of the plan.
-  private var counts: [ImportCounts] = []
-  private var bytes: [(done: Int64, total: Int64)] = []
-  private var notes: [[String]] = []
-  private var isEmpty: [Bool] = []
+  private var members: [Member] = []
+
+  /// The state of one step of the plan.
+  private struct Member {
+    let step: FeedPlan.Step
+    var counts = ImportCounts()
+    var bytesDone: Int64 = 0
+    var bytesTotal: Int64
+    var notes: [String] = []
+    var isEmpty = false
+
+    init(_ step: FeedPlan.Step) {
+      self.step = step
+      bytesTotal = max(0, step.member?.size ?? 0)
+    }
+
+    mutating func note(_ progress: ImportProgress) {
+      counts = progress.counts
+      bytesDone = progress.bytesDone
+      bytesTotal = progress.bytesTotal
+    }
+
+    var allNotes: [String] {
+      let parts = [
+        (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.unchanged, "unchanged"),
+        (counts.deleted, "deleted"), (counts.rejected, "rejected"), (counts.skipped, "skipped"),
+      ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+      let summary =
+        "\(step.name) into \(step.entity.name): \(parts.isEmpty ? "nothing" : parts.joined(separator: ", "))"
+      return [summary] + notes.map { step.member == nil ? $0 : "\(step.name): \($0)" }
+    }
+  }
 
   init(_ importer: Importer, in context: ManagedObjectContext) {
     self.importer = importer
@@ -31,8 +57,8 @@ final class FeedImport {
     folder = RejectFolder(url: importer.request.rejects)
   }
 
-  /// As ``Importer/run(in:shouldStop:report:)``.
-  func run(shouldStop: () -> Bool, report: (ImportProgress) -> Void) throws -> ImportEnd {
+  /// Like ``Importer/run(in:shouldStop:report:)``.
+  func run(_ control: ImportControl) throws -> ImportEnd {
     guard let checkpoints = importer.coordinator.model.entitiesByName[ImportModel.checkpointEntity] else {
       throw MappingError.unknownEntity(name: ImportModel.checkpointEntity, known: [])
     }
@@ -42,32 +68,27 @@ final class FeedImport {
     if let begun, begun.isFinished {
       try folder.removeIfEmpty()
       try store.synchronize()
-      return .finished(ImportProgress(ended: begun, of: request.source), notes: [])
+      return .finished(ImportProgress(ended: begun, of: request.source), .committed, notes: [])
     }
     let source = try ImportSource(request.source, descriptor: request.descriptor)
-    var checkpoint = begun ?? ImportCheckpoint()
-    let identity = try source.identity()
-    if begun == nil { checkpoint.identity = identity }
-    guard checkpoint.identity == identity else {
-      throw MappingError.sourceChanged(was: checkpoint.identity, is: identity)
-    }
+    let checkpoint = try (begun ?? ImportCheckpoint()).identified(as: source)
     let plan = try FeedPlan(source, request, entities(of: store))
     try request.options.mapping.check(ofFeed: plan.steps.map(\.entity))
-    let known = try importer.knownFile(source, into: plan.target, shouldStop)
-    if begun == nil, let note = try known?.earlier(in: context) { return importer.ended(note) }
+    let known = try importer.knownFile(source, into: plan.target, control)
+    if begun == nil, let note = try known?.earlierImport(in: context) { return importer.skipped(note) }
     try folder.make()
-    let last = LastReport()
-    let end = try importer.inOneTransaction(of: store, ImportCheckpoint(), last, report) {
-      if begun == nil {
-        try checkpoint.write(to: ImportCheckpoint.object(request.job, in: context))
-        try context.save()
-        context.reset()
-      }
-      return try load(plan, &checkpoint, known, shouldStop) { progress in
-        last.progress = progress
-        report(progress)
-      }
+    let load = { [self] (control: ImportControl) throws -> ImportEnd in
+      if begun == nil { try save(checkpoint) }
+      return try importMembers(plan, checkpoint, known, control)
     }
+    let end =
+      if request.options.isWhole {
+        try WholeFileTransaction(
+          coordinator: importer.coordinator, store: store, isDryRun: request.options.isDryRun
+        ).run(from: ImportCheckpoint(), control, load)
+      } else {
+        try load(control)
+      }
     switch end {
     case .finished:
       try folder.removeIfEmpty()
@@ -77,24 +98,27 @@ final class FeedImport {
     return end
   }
 
-  private func load(
-    _ plan: FeedPlan, _ checkpoint: inout ImportCheckpoint, _ known: KnownFile?, _ shouldStop: () -> Bool,
-    _ report: (ImportProgress) -> Void
+  private func save(_ checkpoint: ImportCheckpoint) throws {
+    try checkpoint.write(to: ImportCheckpoint.object(request.job, in: context))
+    try context.save()
+    context.reset()
+  }
+
+  private func importMembers(
+    _ plan: FeedPlan, _ checkpoint: ImportCheckpoint, _ known: KnownFile?, _ control: ImportControl
   ) throws -> ImportEnd {
-    counts = plan.steps.map { _ in ImportCounts() }
-    bytes = plan.steps.map { (0, max(0, $0.member?.size ?? 0)) }
-    notes = plan.steps.map { _ in [] }
-    isEmpty = plan.steps.map { _ in false }
-    for index in plan.steps.indices {
-      guard try run(plan.steps[index], index, holdsEnd: plan.holdsEnds, shouldStop, report) else { return stopped() }
+    members = plan.steps.map(Member.init)
+    for index in members.indices {
+      guard try importMember(index, holdsEnd: plan.holdsEnds, control) else { return stopped() }
     }
     if plan.holdsEnds {
-      for index in plan.steps.indices.reversed() where !isEmpty[index] {
-        guard try run(plan.steps[index], index, holdsEnd: false, shouldStop, report) else { return stopped() }
+      for index in members.indices.reversed() where !members[index].isEmpty {
+        guard try importMember(index, holdsEnd: false, control) else { return stopped() }
       }
     }
-    let all = counts.reduce(ImportCounts(), +)
-    try importer.checkRejects(all, first: "see the reject files", atEnd: true)
+    let all = counts
+    try RejectLimits(request.options).check(all, first: "see the reject files", atEnd: true)
+    var checkpoint = checkpoint
     checkpoint.isFinished = true
     checkpoint.counts = all
     checkpoint.position.record = all.records
@@ -103,49 +127,40 @@ final class FeedImport {
     try known?.keep(in: context)
     try context.saveValidated()
     context.reset()
-    let told = zip(plan.steps, zip(counts, notes)).flatMap { step, done in
-      [Self.summary(step, done.0)] + done.1.map { step.member == nil ? $0 : "\(step.name): \($0)" }
-    }
-    var shown = Array(told.prefix(Self.shownNotes))
-    if told.count > shown.count { shown.append("and \(told.count - shown.count) more such notes") }
-    return .finished(progress, notes: shown + plan.notes)
+    let notes = members.flatMap(\.allNotes)
+    var shown = Array(notes.prefix(Self.noteLimit))
+    if notes.count > shown.count { shown.append("and \(notes.count - shown.count) more such notes") }
+    return .finished(progress, .committed, notes: shown + plan.notes)
   }
 
-  /// Imports one member, unless that is done.
-  /// - Returns: false when `shouldStop` said so before the end.
-  private func run(
-    _ step: FeedPlan.Step, _ index: Int, holdsEnd: Bool, _ shouldStop: () -> Bool, _ report: (ImportProgress) -> Void
-  ) throws -> Bool {
+  /// Imports one member, unless it is finished.
+  /// - Returns: false when `shouldStop` returned true before the end.
+  private func importMember(_ index: Int, holdsEnd: Bool, _ control: ImportControl) throws -> Bool {
+    let step = members[index].step
     let done = try ImportCheckpoint.read(step.job, in: context)
     context.reset()
     if let done, done.isFinished {
-      counts[index] = done.counts
-      // Its archive need not have said how long it is.
-      if done.bytesTotal > 0 { bytes[index].total = done.bytesTotal }
-      bytes[index].done = bytes[index].total
+      members[index].counts = done.counts
+      // The archive need not have said how long the member is.
+      if done.bytesTotal > 0 { members[index].bytesTotal = done.bytesTotal }
+      members[index].bytesDone = members[index].bytesTotal
       return true
     }
-    counts[index] = ImportCounts()
-    var part = importer
-    part.request = memberRequest(step)
-    part.part = FeedPart(member: step.member, others: counts.reduce(ImportCounts(), +), holdsEnd: holdsEnd)
+    members[index].counts = ImportCounts()
+    let part = FeedPart(member: step.member, others: counts, holdsEnd: holdsEnd)
+    let reporting = ImportControl(shouldStop: control.shouldStop) { [self] progress in
+      members[index].note(progress)
+      control.report(self.progress)
+    }
     do {
-      let end = try part.run(in: context, shouldStop: shouldStop) { progress in
-        take(progress, index)
-        report(self.progress)
-      }
-      switch end {
-      case .stopped(let progress):
-        take(progress, index)
-        return false
-      case .finished(let progress, let notes):
-        take(progress, index)
-        self.notes[index] = notes
-        return true
-      }
+      let end = try importer.importer(of: memberRequest(step), as: part).run(in: context, reporting)
+      members[index].note(end.progress)
+      guard case .finished = end else { return false }
+      members[index].notes = end.notes
+      return true
     } catch ReaderError.emptyFile where step.member != nil && !request.options.deletes {
-      isEmpty[index] = true
-      notes[index] = ["the file is empty"]
+      members[index].isEmpty = true
+      members[index].notes = ["the file is empty"]
       return true
     } catch let error where step.member != nil && (error is MappingError || error is ReaderError) {
       throw MemberFailure(member: step.name, reason: error)
@@ -159,43 +174,54 @@ final class FeedImport {
     member.rejects = folder.file(step.rejects)
     member.options.reader.member = nil
     member.options.mapping = request.options.mapping.narrowed(to: step.entity)
-    // Each leaves the store as it would be, for the next one; the whole is taken back.
+    // In a dry run too, each member must leave the store as it would be for the next one. The feed is rolled back.
     member.options.isDryRun = false
     member.options.atomicity = request.options.isWhole ? .file : .batch
     return member
   }
 
-  private func take(_ progress: ImportProgress, _ index: Int) {
-    counts[index] = progress.counts
-    bytes[index] = (progress.bytesDone, progress.bytesTotal)
-  }
+  private var counts: ImportCounts { members.reduce(ImportCounts()) { $0 + $1.counts } }
 
   private var progress: ImportProgress {
     ImportProgress(
-      counts: counts.reduce(ImportCounts(), +), bytesDone: bytes.reduce(0) { $0 + $1.done },
-      bytesTotal: bytes.reduce(0) { $0 + $1.total })
+      counts: counts, bytesDone: members.reduce(0) { $0 + $1.bytesDone },
+      bytesTotal: members.reduce(0) { $0 + $1.bytesTotal })
   }
 
-  /// How it stands when it was stopped: by file nothing is committed.
+  /// The end of a feed that was stopped. An import of the whole file has committed nothing.
   private func stopped() -> ImportEnd {
     guard request.options.isWhole else { return .stopped(progress) }
-    return .stopped(
-      ImportProgress(counts: ImportCounts(), bytesDone: 0, bytesTotal: bytes.reduce(0) { $0 + $1.total }))
+    return .stopped(ImportProgress(counts: ImportCounts(), bytesDone: 0, bytesTotal: progress.bytesTotal))
   }
 
-  /// The entities that files may be of: those whose rows are saved together with checkpoints.
+  /// The entities that files may belong to: those whose rows are saved together with checkpoints.
   private func entities(of store: PersistentStore) throws -> [EntityDescription] {
     try importer.coordinator.model.entities.filter { entity in
       try !entity.isAbstract && !ImportModel.entities.contains(entity.name)
         && importer.coordinator.store(of: entity) === store
     }
   }
+}
 
-  private static func summary(_ step: FeedPlan.Step, _ counts: ImportCounts) -> String {
-    let parts = [
-      (counts.inserted, "inserted"), (counts.updated, "updated"), (counts.unchanged, "unchanged"),
-      (counts.deleted, "deleted"), (counts.rejected, "rejected"), (counts.skipped, "skipped"),
-    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    return "\(step.name) into \(step.entity.name): \(parts.isEmpty ? "nothing" : parts.joined(separator: ", "))"
-  }
+/// What the import of a feed's member has to know about the feed.
+struct FeedPart {
+  /// The member that is read; nil for a file that isn't an archive.
+  let member: ArchiveMember?
+  /// The counts of the other members so far. Limits include them.
+  let others: ImportCounts
+  /// Whether it stops when everything is read. Another run does what can only be done at the end.
+  let holdsEnd: Bool
+
+  /// How the names of the members' jobs begin.
+  static func prefix(of job: String) -> String { job + "#" }
+}
+
+/// Why a member of a feed couldn't be imported.
+package struct MemberFailure: Error, CustomStringConvertible {
+  /// The member's name, safe to print.
+  package let member: String
+  /// A ``MappingError`` or `ReaderError`.
+  package let reason: any Error
+
+  package var description: String { "\(member): \(reason)" }
 }

@@ -1,35 +1,35 @@
-import ManagedObjects
+package import ManagedObjects
 
-/// What is imported of a file that holds several entities' records, and in what order.
+/// What is imported from a file that holds records of several entities, and in which order.
 struct FeedPlan {
   /// One file, or member of an archive.
   struct Step {
     let member: ArchiveMember?
-    /// The member's name, fit to be shown, or the file's.
+    /// The member's name, or the file's, safe to print.
     let name: String
     let entity: EntityDescription
     /// The name of its reject file.
     let rejects: String
-    /// What names its checkpoint.
+    /// Names its checkpoint.
     let job: String
   }
 
   private(set) var steps: [Step] = []
-  /// Whether what is done at the end of a member has to wait until all of them are in: because entities refer to each other
-  /// in a ring, or because what a member deletes may be needed by rows that a later member deletes.
+  /// Whether the ends of members have to wait until all members are read: because entities refer to each other in a cycle,
+  /// or because what a member deletes may be needed by rows that a later member deletes.
   private(set) var holdsEnds = false
-  /// What is to be said of the rest.
+  /// Remarks about the rest of the archive.
   private(set) var notes: [String] = []
 
-  /// What ``ImportRequest/feed`` means for a file.
+  /// The entity, for a file that isn't an archive; ``ImportRequest/feed`` otherwise.
   private(set) var target = ImportRequest.feed
 
   private static let shown = 20
-  /// Each file has a checkpoint, and stands in the job's note.
+  /// Each file has a checkpoint and a line in the job's note.
   private static let limit = 1_000
 
-  /// - Throws: ``MappingError/badFeed(reason:)`` when none of the files is an entity's, or two are of one that gives way to
-  ///   each of them; `ReaderError` when the archive can't be listed.
+  /// - Throws: ``MappingError/badFeed(reason:)`` if none of the files belongs to an entity, or two belong to one whose objects
+  ///   each would replace; `ReaderError` if the archive can't be listed.
   init(_ source: ImportSource, _ request: ImportRequest, _ entities: [EntityDescription]) throws {
     let reader = request.options.reader
     guard
@@ -90,7 +90,7 @@ struct FeedPlan {
     ]
   }
 
-  /// Files that may hold records, and those that are passed over: a `stops.pdf` isn't the stops.
+  /// Splits the files into those that may hold records and the others: `stops.pdf` doesn't hold the stops.
   private static func separate(
     _ members: [ArchiveMember], _ options: ReaderOptions, _ entities: [EntityDescription]
   ) -> (known: [ArchiveMember], unknown: [ArchiveMember]) {
@@ -103,7 +103,7 @@ struct FeedPlan {
     return (members.filter(isKnown), members.filter { !isKnown($0) })
   }
 
-  /// In modes where the objects give way to the file there can be but one file.
+  /// A mode that deletes what a file doesn't have allows one file for each entity.
   private func checkModes(_ options: ImportOptions) throws {
     guard let mode = options.mode, options.deletes else { return }
     for (name, steps) in Dictionary(grouping: steps, by: \.entity.name) where steps.count > 1 {
@@ -119,13 +119,13 @@ struct FeedPlan {
     notes.append("ignored: \(Self.list(names)), which no entity has a file for")
   }
 
-  /// Tells of entities that rows must refer to and that no file is there for.
+  /// Notes entities that rows must refer to and that no file is there for.
   private mutating func noteMissing(_ entities: [EntityDescription]) {
-    var told: Set<String> = []
+    var noted: Set<String> = []
     for step in steps {
       for relationship in step.entity.relationships where !relationship.isOptional && !relationship.isToMany {
         let destination = relationship.destinationEntity
-        guard !steps.contains(where: { $0.entity.isKindOf(destination) }), told.insert(destination.name).inserted
+        guard !steps.contains(where: { $0.entity.isKindOf(destination) }), noted.insert(destination.name).inserted
         else { continue }
         notes.append("there is no file for \(destination.name), which every \(step.entity.name) needs one of")
       }
@@ -143,5 +143,54 @@ struct FeedPlan {
 
   private static func list(_ names: [String]) -> String {
     names.prefix(shown).joined(separator: ", ") + (names.count > shown ? ", …" : "")
+  }
+}
+
+// A rule of a feed's recipe applies to every entity with a property of that name, or, written `Entity.property`, to one
+// entity.
+
+extension MappingOptions {
+  /// The rules for one entity of a feed.
+  func narrowed(to entity: EntityDescription) -> MappingOptions {
+    var narrow = self
+    narrow.properties = properties.filter { Self.isProperty($0.key, of: entity) }
+    for (name, rule) in properties where name.hasPrefix(entity.name + ".") {
+      narrow.properties[String(name.dropFirst(entity.name.count + 1))] = rule
+    }
+    return narrow
+  }
+
+  /// Refuses a rule for a property that none of the feed's entities has, a rule for one entity that it can't follow, and
+  /// options that fit none of the entities.
+  /// - Throws: ``MappingError``.
+  package func check(ofFeed entities: [EntityDescription]) throws(MappingError) {
+    let unknown = properties.keys.filter { name in
+      !entities.contains { Self.isProperty(name, of: $0) || name.hasPrefix($0.name + ".") }
+    }
+    guard unknown.isEmpty else {
+      throw MappingError.badFeed(
+        reason: "none of the entities (\(entities.map(\.name).joined(separator: ", "))) has a "
+          + unknown.sorted().joined(separator: ", ") + ", of which the recipe speaks")
+    }
+    var failure: MappingError?
+    var fitting = 0
+    for entity in entities {
+      var ofIt = MappingOptions()
+      ofIt.properties = properties.filter { $0.key.hasPrefix(entity.name + ".") }
+      if !ofIt.properties.isEmpty { try ofIt.narrowed(to: entity).check(against: entity) }
+      do throws(MappingError) {
+        try narrowed(to: entity).check(against: entity)
+        fitting += 1
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    // Options for all entities, such as a filter, need not fit an entity that no file belongs to.
+    if fitting == 0, let failure { throw failure }
+  }
+
+  private static func isProperty(_ name: String, of entity: EntityDescription) -> Bool {
+    let first = name.split(separator: ".").first.map(String.init) ?? name
+    return entity.propertiesByName[first] != nil
   }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// The folder of a feed's reject files. Each is called as the file that its records came from, so that it goes into the
-/// same entity when it is mended and dropped again.
+/// The folder of a feed's reject files. Each has the name of the file that its records came from, so that it goes into the
+/// same entity when it is corrected and submitted again.
 struct RejectFolder {
   let url: URL
   private static let longestName = 200
@@ -10,7 +10,7 @@ struct RejectFolder {
   /// A file in it.
   func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 
-  /// Makes it, unless an earlier run has, and waits until the disk has its name.
+  /// Creates the folder, unless an earlier run has, and waits until its name is durable.
   func make() throws {
     guard mkdir(url.path, 0o750) == 0 else {
       guard errno == EEXIST else { throw failure("make") }
@@ -26,19 +26,19 @@ struct RejectFolder {
     guard fsync(parent) == 0 else { throw failure("sync the directory of") }
   }
 
-  /// Takes away the files, which no commit counts.
+  /// Deletes the files, which no commit counts.
   func clear(_ names: [String]) throws {
     for name in names where unlink(file(name).path) != 0 && errno != ENOENT { throw failure("clear") }
     try removeIfEmpty()
   }
 
-  /// Takes it away if nothing was rejected.
+  /// Deletes the folder if nothing was rejected.
   func removeIfEmpty() throws {
     guard rmdir(url.path) != 0, ![ENOENT, ENOTEMPTY, EEXIST].contains(errno) else { return }
     throw failure("remove")
   }
 
-  /// The name for the rejects of a file or member: its own, without folders and without what says how it is packed.
+  /// The name for the rejects of a file or member: its own, without folders and without the endings of compression.
   static func name(for source: String, _ options: ReaderOptions) -> String {
     var options = options
     options.member = nil
@@ -51,7 +51,7 @@ struct RejectFolder {
       scalars.append(scalar.value < 0x20 || scalar.value == 0x7F || scalar == "/" ? "_" : scalar)
     }
     name = String(scalars)
-    // Its end, which the format is known by. By scalars: a character may be of any length.
+    // Keep its end, which tells the format. By scalars, since a character may be of any length.
     if name.utf8.count > longestName {
       var kept = name.unicodeScalars.suffix(longestName)
       while kept.reduce(0, { $0 + UTF8.width($1) }) > longestName { kept.removeFirst() }

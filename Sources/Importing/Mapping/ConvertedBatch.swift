@@ -1,236 +1,189 @@
 import ManagedObjects
 
-/// A batch of records turned into rows: what the reading thread hands to the one that writes.
+/// A batch of records converted into rows: what the reading thread hands to the writing thread.
 ///
-/// Handed over whole, from one thread to the other; the record batch behind it goes back to the reader afterwards.
+/// Handed over whole; afterwards the record batch behind it goes back to the reader.
 final class ConvertedBatch: @unchecked Sendable {
-  // Sendable: written by the reading thread before it is handed over, and read by the writing thread alone after.
+  // Sendable: made by the reading thread, and used by the writing thread alone after it has been handed over.
 
   /// A record's row.
   struct Row {
     let record: Int
-    var values: ContiguousArray<Value>
-    /// The key of each reference of the mapping: `.null` where the record says that there is none, `.unresolved` where
-    /// it says nothing.
+    let values: ContiguousArray<Value>
+    /// The key of each to-one relationship of the mapping: `.null` where the record says that it is empty, `.unresolved`
+    /// where it says nothing.
     let keys: [Value]
     /// The keys of each to-many relationship of the mapping, each once; nil where the record says nothing.
     var lists: [[Value]?] = []
-    /// What the record gives for relationships as objects.
+    /// The nested objects that the record gives for relationships.
     var nested: [Nested] = []
-    /// Of a record that was set aside, what was kept of it: it isn't in the batch's source.
-    var aside: AsideRow?
+    /// What was kept of a deferred record. It isn't in the batch's source.
+    var deferred: DeferredRow?
+  }
+
+  /// What a record gives for a relationship as nested objects, and the link made of it.
+  struct Nested {
+    let value: NestedValue
+    let link: NestedLink
   }
 
   let source: RecordBatch
   let mapping: RecordMapping
-  var rows: ContiguousArray<Row> = []
-  /// The rows, where they refer to nothing and objects may not be needed for them.
-  var newRows: NewRows?
-  /// The records of these.
-  var newRecords: [Int] = []
-  /// The keys of these, for each reference of the mapping.
-  var newKeys: [[Value]] = []
-  /// Of a mode that finds objects, these rows in the order of their keys.
-  var keyOrder: [Int32] = []
-  /// Whether a row of these is one that only objects can settle.
-  var needsObjects = false
-  var rejections: [Rejection] = []
-  /// Records that are passed over.
-  var skipped: Int64 = 0
-  /// What the rejected records are about; looked at only when somebody has to know.
-  var rejectedKeys = RejectedKeys()
-  private let notesRejected: Bool
-  let mode: ImportOptions.Mode
   /// Bytes of the source read so far.
   let bytesRead: Int64
-  /// Whether every row becomes a new object, and can be checked against the model before it is one.
+  /// Whether every row becomes a new object and has been validated before it is one.
   let isChecked: Bool
-  let filter: RecordFilter?
-  var failures: [ValidationFailure] = []
+  let rejections: [Rejection]
+  /// How many records the filter left out.
+  let skipped: Int64
+  /// What the rejected records are about, in a mode that needs to know.
+  let rejectedKeys: RejectedKeys
+  /// The rows that become objects.
+  private(set) var rows: ContiguousArray<Row>
+  /// The rows as flat memory, where objects may not be needed for them.
+  private var flat: FlatRows?
 
-  init(source: RecordBatch, mapping: RecordMapping, mode: ImportOptions.Mode, bytesRead: Int64) {
-    isChecked = mode == .insert && mapping.entity.validationRules.concernsAttributesOnly
-    filter = mapping.rules.filter
-    notesRejected = mode == .synchronise
-    self.mode = mode
+  init(
+    _ source: RecordBatch, _ mapping: RecordMapping, bytesRead: Int64, isChecked: Bool, rows: ContiguousArray<Row>,
+    flat: FlatRows?, rejections: [Rejection], skipped: Int64, rejectedKeys: RejectedKeys
+  ) {
     self.source = source
     self.mapping = mapping
     self.bytesRead = bytesRead
+    self.isChecked = isChecked
+    self.rows = rows
+    self.flat = flat
+    self.rejections = rejections
+    self.skipped = skipped
+    self.rejectedKeys = rejectedKeys
+  }
+
+  /// A batch of deferred records.
+  convenience init(_ deferred: [DeferredRow], of mapping: RecordMapping, mode: ImportOptions.Mode) throws {
+    var rows = ContiguousArray<Row>()
+    for (place, record) in deferred.enumerated() { rows.append(try record.row(place, mapping)) }
+    self.init(
+      RecordBatch(), mapping, bytesRead: 0, isChecked: RecordConverter.checksRows(of: mapping.entity, mode), rows: rows,
+      flat: nil, rejections: [], skipped: 0, rejectedKeys: RejectedKeys())
   }
 
   /// Whether any record has become a row.
-  var hasRows: Bool { newRows.map { $0.count > 0 } ?? !rows.isEmpty }
+  var hasRows: Bool { flat.map { $0.rows.count > 0 } ?? !rows.isEmpty }
 
-  /// Converts every record of objects to be of that coordinator: into a row, or into a rejection.
-  func convert(for coordinator: PersistentStoreCoordinator) {
-    // A filter and composites ask for values.
-    let isDirect = filter == nil && mapping.parts.isEmpty
-    let new = makeNewRows(for: coordinator, isDirect: isDirect)
-    if new == nil { rows.reserveCapacity(source.count) }
-    for record in 0..<source.count {
-      if source.hasProblems, let problem = source.problem(record) {
-        rejections.append(
-          source.rejection(
-            record, column: source.column(of: problem, record), code: problem.code, message: problem.description))
-        if notesRejected { noteRejected(record) }
-        continue
-      }
-      if let column = mapping.reasonColumn, isNotMended(record, column) {
-        rejections.append(
-          source.rejection(
-            record, code: RejectReason.notMended, message: "the record says why it was rejected, and nothing else"))
-        continue
-      }
-      if let new, isDirect { convert(record, into: new) } else { convert(record) }
-    }
-    orderByKey()
+  // MARK: Flat rows
+
+  /// The rows without objects, as long as nothing has needed objects.
+  var flatRows: NewRows? { flat?.rows }
+
+  /// The keys of the flat rows for a to-one relationship, by its place in the mapping.
+  func flatKeys(_ place: Int) -> ArraySlice<Value> { flat?.keys(place) ?? [] }
+
+  /// The flat rows in the order of their keys, in a mode that finds objects.
+  var keyOrder: [Int32] { flat?.order ?? [] }
+
+  /// Turns the flat rows into rows that become objects.
+  func makeRows() {
+    guard let flat else { return }
+    makeRows(of: Array(0..<flat.rows.count))
+    self.flat = nil
   }
 
-  /// Whether a record of a reject file has nothing but the reason: it couldn't be kept as an object, and isn't one now.
-  private func isNotMended(_ record: Int, _ reason: Int) -> Bool {
-    guard source.cell(record, reason).kind == .nested else { return false }
-    return (0..<source.cellCount(record)).allSatisfy { $0 == reason || source.cell(record, $0).kind == .missing }
+  /// Turns some of the flat rows into rows that become objects.
+  func makeRows(of indices: [Int]) {
+    rows.removeAll(keepingCapacity: true)
+    guard let flat, !indices.isEmpty else { return }
+    rows.reserveCapacity(indices.count)
+    for index in indices { rows.append(flat.row(index, mapping)) }
   }
 
-  private func convert(_ record: Int) {
-    var values = mapping.rules.initialValues
-    var failure: Rejection?
-    // Whether nothing but rejection is left: a record that the filter passes over isn't rejected for what it didn't ask for.
-    var isLost = false
-    for target in mapping.attributes {
-      let cell = source.cell(record, target.column)
-      if cell.kind == .missing { continue }
-      switch convert(cell, target.converter) {
-      case .success(.null) where target.hasDefault: break  // keeps it
-      case .success(let value): values[target.slot] = value
-      case .failure(let code):
-        failure = failure ?? rejection(record, cell, target.converter, code)
-        isLost = filter?.reads(target.slot) ?? true
-      }
-      if isLost { break }
-    }
-    if !isLost, !mapping.parts.isEmpty, let problem = setParts(record, &values, &isLost) {
-      failure = failure ?? problem
-    }
-    var keys: [Value] = []
-    if !isLost, !mapping.references.isEmpty {
-      keys.reserveCapacity(mapping.references.count)
-      for reference in mapping.references {
-        switch key(reference, record) {
-        case .success(let key): keys.append(key)
-        case .failure(let problem):
-          failure =
-            failure
-            ?? source.rejection(
-              record, column: reference.relationship.name, code: problem.code, message: problem.message)
-          keys.append(.unresolved)
-          isLost = filter?.reads(reference.relationship.slot) ?? true
-        }
-        if isLost { break }
-      }
-    }
-    if !isLost, let filter, !filter.takes(values, keys: keys, of: mapping.references) {
-      skipped += 1
-      return
-    }
-    var lists: [[Value]?] = []
-    if failure == nil, !mapping.collections.isEmpty {
-      lists.reserveCapacity(mapping.collections.count)
-      for collection in mapping.collections {
-        switch list(collection, record) {
-        case .success(let keys): lists.append(keys)
-        case .failure(let problem):
-          failure = source.rejection(
-            record, column: collection.relationship.name, code: problem.code, message: problem.message)
-        }
-        if failure != nil { break }
-      }
-    }
-    var nested: [Nested] = []
-    if failure == nil, !mapping.nesting.isEmpty { failure = nest(record, into: &nested) }
-    if failure == nil, isChecked {
-      mapping.entity.validationRules.check(values, of: nil, into: &failures)
-      if let first = failures.first {
-        failure = source.rejection(record, column: first.property, code: first.code, message: first.description)
-        failures.removeAll(keepingCapacity: true)
-      }
-    }
-    if let failure {
-      rejections.append(failure)
-      if notesRejected { noteRejected(record) }
-    } else if let newRows {
-      newRows.append(values)
-      newRecords.append(record)
-    } else {
-      rows.append(Row(record: record, values: values, keys: keys, lists: lists, nested: nested))
-    }
+  // MARK: Rows and their records
+
+  /// Whether the rows come from deferred records. Then writing them doesn't advance the reader's position.
+  var isDeferred: Bool { rows.first?.deferred != nil }
+
+  /// The number of a row's record in the source.
+  func number(of row: Row) -> Int64 {
+    row.deferred?.kept.record ?? source.end.record - Int64(source.count - row.record)
   }
 
-  func convert(_ cell: Cell, _ converter: ValueConverter) -> Result<Value, ConversionCode> {
-    switch cell.kind {
-    case .text:
-      return source.withBytes(of: cell) { bytes in
-        Self.attempt { () throws(ConversionCode) in try converter.convert(text: bytes) }
-      }
-    case .number:
-      return source.withBytes(of: cell) { bytes in
-        Self.attempt { () throws(ConversionCode) in try converter.convert(number: bytes) }
-      }
-    case .yes: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: true) }
-    case .no: return Self.attempt { () throws(ConversionCode) in try converter.convert(bool: false) }
-    case .empty, .null, .missing: return .success(.null)
-    case .nested:
-      return source.withBytes(of: cell) { bytes in
-        Self.attempt { () throws(ConversionCode) in try converter.convert(nested: bytes) }
-      }
-    }
-  }
-
+  /// Whether a row's record has a column.
   @inline(__always)
-  static func attempt(_ conversion: () throws(ConversionCode) -> Value) -> Result<Value, ConversionCode> {
-    do throws(ConversionCode) {
-      return .success(try conversion())
-    } catch {
-      return .failure(error)
-    }
+  func says(_ row: Row, _ column: Int) -> Bool {
+    guard let deferred = row.deferred else { return source.cell(row.record, column).kind != .missing }
+    return deferred.columns.contains(mapping.columns[column])
   }
 
-  struct KeyProblem: Error {
-    let code: String
-    let message: String
+  /// The constraint by which a row finds its object, by its place in the mapping: the first whose attributes the record all
+  /// has, even if they are null. nil when there is none, which is possible for JSON records only.
+  func constraint(of row: Row) -> Int? {
+    mapping.constraints.firstIndex { $0.columns.allSatisfy { says(row, $0) } }
   }
 
-  func key(_ reference: RecordMapping.Reference, _ record: Int) -> Result<Value, KeyProblem> {
-    if let constant = reference.constant { return .success(constant) }
-    if mapping.isAbsent(reference, record, in: source) { return .success(.unresolved) }
-    if mapping.mayNest, let column = reference.column, hasObject(source.cell(record, column)) {
-      return .success(.unresolved)
-    }
-    let converted: Result<Value, ConversionCode>
-    let text: String
-    if let cell = mapping.keyCell(reference, record, in: source) {
-      converted = convert(cell, reference.converter)
-      text = source.string(cell)
-    } else if var rendered = mapping.renderedKey(reference, record, in: source) {
-      text = rendered
-      converted = rendered.withUTF8 { bytes in
-        Self.attempt { () throws(ConversionCode) in try reference.converter.convert(text: UnsafeRawBufferPointer(bytes))
-        }
-      }
-    } else {
-      return .success(reference.defaultKey ?? .null)
-    }
-    if case .success(.null) = converted { return .success(reference.defaultKey ?? .null) }
-    return converted.mapError { code in
-      var text = text
-      let message = text.withUTF8 { reference.converter.problem(code, text: UnsafeRawBufferPointer($0)).description }
-      return KeyProblem(code: code.rawValue, message: message)
-    }
+  /// The key that values have in a constraint.
+  func key(of values: ContiguousArray<Value>, _ place: Int) -> UniqueKey {
+    UniqueKey(mapping.constraints[place].attributes.map { values[$0.slot] })
   }
 
-  func rejection(_ record: Int, _ cell: Cell, _ converter: ValueConverter, _ code: ConversionCode) -> Rejection {
-    let problem = source.withBytes(of: cell) { converter.problem(code, text: $0) }
-    return source.rejection(
-      record, column: problem.attribute, code: problem.code.rawValue, message: problem.description)
+  /// The rejection of a row's record.
+  func rejection(_ row: Row, column: String = "", code: String, message: String) -> Rejection {
+    guard let kept = row.deferred?.kept else {
+      return source.rejection(row.record, column: column, code: code, message: message)
+    }
+    return Rejection(
+      record: row.record, line: kept.line, column: column, code: code, message: message, raw: kept.raw,
+      isSelfContained: kept.isSelfContained)
+  }
+}
+
+/// The rows of a batch in flat memory: no value, no string and no array is made for them.
+///
+/// Possible where records have no references, or only keys of objects that the store has. A mode that only inserts needs no
+/// objects for them. In modes that find objects by one key, they are compared with the store's rows, and objects are made
+/// of those that change something.
+struct FlatRows {
+  let rows: NewRows
+  /// The record of each row.
+  private var records: [Int] = []
+  /// The key of each row, for each to-one relationship of the mapping. The reading of a record that is rejected may leave
+  /// one more.
+  private var keys: [[Value]]
+  /// The rows in the order of their keys, in a mode that finds objects.
+  private(set) var order: [Int32] = []
+
+  init(_ rows: NewRows, references: Int, capacity: Int) {
+    self.rows = rows
+    keys = Array(repeating: [], count: references)
+    records.reserveCapacity(capacity)
+  }
+
+  /// Notes the record of the row that was ended.
+  @inline(__always)
+  mutating func append(record: Int) { records.append(record) }
+
+  /// Notes a key of the row that is being made.
+  @inline(__always)
+  mutating func setKey(_ key: Value, _ place: Int) {
+    // A row that was rejected after its keys were read has left one.
+    if keys[place].count > rows.count { keys[place].removeLast() }
+    keys[place].append(key)
+  }
+
+  /// Prepares the comparison with the store's rows; false if two rows have the same key.
+  mutating func sort(by slot: Int) -> Bool {
+    guard let order = rows.order(by: slot) else { return false }
+    self.order = order
+    return true
+  }
+
+  func keys(_ place: Int) -> ArraySlice<Value> { keys[place].prefix(rows.count) }
+
+  /// A row for an object.
+  func row(_ index: Int, _ mapping: RecordMapping) -> ConvertedBatch.Row {
+    var values = rows.values(index)
+    for reference in mapping.references {
+      let slot = reference.relationship.slot
+      values[slot] = mapping.rules.initialValues[slot]
+    }
+    return ConvertedBatch.Row(record: records[index], values: values, keys: keys.map { $0[index] })
   }
 }

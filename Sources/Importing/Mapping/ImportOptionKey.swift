@@ -1,7 +1,7 @@
-/// What options of an import are called wherever somebody writes them: in a recipe of the configuration beside its own keys, as
-/// options of a ticket or a submission, and, those of reading, on the command line of `ladectl model infer`.
+/// The names of import options, wherever they are written: in a recipe of the configuration beside its own keys, as options of
+/// a ticket or a submission, and, for those of reading, on the command line of `ladectl model infer`.
 package enum ImportOptionKey: String, CaseIterable, Sendable {
-  // Of the whole.
+  // The import as a whole.
   case atomic
   case dryRun = "dry_run"
   case allowEmpty = "allow_empty"
@@ -9,7 +9,7 @@ package enum ImportOptionKey: String, CaseIterable, Sendable {
   case rejectLimit = "reject_limit"
   case rejectShare = "reject_share"
   case batchSize = "batch_size"
-  // Of reading.
+  // Reading.
   case format, member, encoding
   case fallbackEncoding = "fallback_encoding"
   case maximumExpansion = "maximum_expansion"
@@ -23,15 +23,15 @@ package enum ImportOptionKey: String, CaseIterable, Sendable {
   case fieldTrim = "field_trim"
   case shortLines = "short_lines"
   case root, record, table, query
-  // Of the way from records to objects.
+  // From records to objects.
   case properties, nulls, trim, filter
   case ignoredColumns = "ignored_columns"
   case unknownColumns = "unknown_columns"
 
-  /// Whether only the configuration may say it: they bound what a file may cost, and whoever hands in a file doesn't choose that.
+  /// Whether only the configuration may set it: it bounds what a file may cost, which the submitter doesn't choose.
   package var isOperators: Bool { self == .maximumExpansion || self == .maximumUnpackedBytes }
 
-  /// Whether it says how a file is read: what can be said before there is a model.
+  /// Whether it concerns the reading of a file, and so can be set before there is a model.
   package var isOfReading: Bool {
     switch self {
     case .format, .member, .encoding, .fallbackEncoding, .maximumExpansion, .maximumUnpackedBytes, .delimiter, .quote,

@@ -4,26 +4,26 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package enum Mode: String, Codable, Sendable, CaseIterable {
     /// Every record is a new object; one that the store has already is rejected.
     case insert
-    /// A record updates the object that has the same values in the entity's uniqueness constraint, or is a new one.
+    /// A record updates the object with the same values in the entity's uniqueness constraint, or is a new one.
     case upsert
-    /// A record updates the object with the same key; one whose object the store hasn't got is rejected.
+    /// A record updates the object with the same key; a record is rejected if there is none.
     case update
-    /// All objects of the entity are taken away and the records are the new ones, in one swap, whatever the atomicity.
+    /// The records replace all objects of the entity, in one transaction, whatever the atomicity.
     ///
-    /// A record whose key an object had takes that object's place: references of others to it, and its to-many
-    /// relationships that the source doesn't give, lead to the new one; what else the source doesn't say is as in a new
-    /// object. One that doesn't differ isn't written. So the counts are of what changes: all that were there and all records
-    /// when the entity has no key. What no accepted record is about is deleted, with the delete rules; where these, or
-    /// a reference that mustn't be empty, forbid it, the job fails and nothing is changed. Of records with one key, all
-    /// but one are rejected. Objects of entities that inherit from the entity stay, and those that have another constant
-    /// part of the key, as in ``synchronise``.
+    /// A record whose key an object has takes that object's place: references to it stay, and its to-many relationships that
+    /// the source doesn't give; everything else that the source doesn't give becomes as in a new object. A record that makes
+    /// no difference isn't written. So the counts say what changed; without a key, that is all former objects and all
+    /// records. Objects that no accepted record is about are deleted, by the delete rules. If these or a required reference
+    /// forbid it, the job fails and nothing is changed. Of several records with one key, all but one are rejected. Objects
+    /// of entities that inherit from the entity stay, and so do those with another constant part of the key, as in
+    /// ``synchronise``.
     case replace
-    /// As ``upsert``; at the end, objects that no record was about are deleted.
+    /// Like ``upsert``. At the end, objects that no record was about are deleted.
     ///
-    /// These are objects of exactly the entity, not of those that inherit from it. A record that is rejected is about its
-    /// object all the same, if its key can be read; if the key of one can't, nothing is deleted, and a note says so.
-    /// Records that the filter passes over are about none. Where the recipe gives a part of the key as a constant, only
-    /// objects that have it are looked at. An object that another one needs stays, and a note tells it.
+    /// These are objects of exactly the entity, not of those that inherit from it. A rejected record still protects its
+    /// object if its key can be read; if the key of any can't, nothing is deleted, and a note says so. Records that the
+    /// filter leaves out protect none. If the recipe gives a part of the key as a constant, only objects with this constant
+    /// are deleted. An object that another one needs stays, and a note names it.
     case synchronise
 
     /// Whether records find the objects that the store has, by their keys.
@@ -34,7 +34,7 @@ package struct ImportOptions: Codable, Sendable, Hashable {
       }
     }
 
-    /// Whether a record without a key is of no use.
+    /// Whether a record without a key is rejected.
     package var needsKey: Bool { findsObjects && self != .replace }
 
     /// Whether objects that no record is about are deleted.
@@ -45,33 +45,32 @@ package struct ImportOptions: Codable, Sendable, Hashable {
   package enum Atomicity: String, Codable, Sendable, CaseIterable {
     /// Each batch; what was committed stays when the import fails.
     case batch
-    /// The whole file: all of it or nothing, and readers see either. Others who write to the store wait meanwhile, and its
-    /// write-ahead log grows with the file: as much free disk as the rows take is needed for it. An import that is stopped or
-    /// killed begins anew.
+    /// The whole file, in one transaction. Other writers of the store wait until its end, and the write-ahead log grows with
+    /// the file: it needs as much free disk space as the rows take. An import that is stopped or killed starts again.
     case file
   }
 
-  /// nil: `upsert` when the entity has a uniqueness constraint, `insert` otherwise.
+  /// nil: `upsert` if the entity has a uniqueness constraint, `insert` otherwise.
   package var mode: Mode?
   package var atomicity: Atomicity = .batch
-  /// Everything is done but the commit, and said as if it had been. Costs what ``Atomicity/file`` does.
+  /// Whether everything is done and reported except the commit. Costs what ``Atomicity/file`` does.
   package var isDryRun = false
   /// Whether `replace` and `synchronise` may take a file without records, and delete everything.
   package var allowsEmpty = false
-  /// Whether a file that was imported before into the same entity, with options that say the same, is left alone: all its
-  /// bytes are read and hashed first to know that. What has become of its objects since, and what a changed model would make
-  /// of it, doesn't matter. The store remembers the last 100,000 files.
+  /// Whether a file that was imported before into the same entity, with equivalent options, is skipped. To find out, all its
+  /// bytes are read and hashed first. Later changes of its objects or of the model make no difference. The store remembers
+  /// the last 100,000 files.
   package var skipsKnownFiles = false
   /// How to read the source.
   package var reader: ReaderOptions
-  /// How records become objects, beyond what the model says.
+  /// How records become objects, in addition to what the model says.
   package var mapping = MappingOptions()
-  /// Records a batch: how many are read, written and committed together.
+  /// Records in a batch: how many are read, written and committed together.
   package var batchSize: Int
   /// The job fails with more rejected records than this; nil for no limit.
   package var rejectLimit: Int?
-  /// The job fails when more than this share of the records is rejected, from 0 to 1: looked at from the 1,000th record on, and
-  /// at the end; nil for no limit.
+  /// The job fails if more than this share of the records is rejected, from 0 to 1: checked from the 1,000th record on and at
+  /// the end; nil for no limit.
   package var rejectShare: Double?
 
   /// Options; the defaults suit most files.
@@ -89,7 +88,7 @@ extension ImportOptions {
   /// Whether the import is one transaction.
   package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace }
 
-  /// Whether objects are deleted at the end that the source doesn't have.
+  /// Whether objects that the source doesn't have are deleted at the end.
   var deletes: Bool { mode == .replace || mode == .synchronise }
 }
 
@@ -98,7 +97,7 @@ extension ImportOptions {
     case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, reader, mapping, batchSize, rejectLimit, rejectShare
   }
 
-  /// Reads options of a job that an older version may have submitted: what isn't there has its default.
+  /// Reads the options of a job, which an older version may have submitted: missing keys have their defaults.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init()

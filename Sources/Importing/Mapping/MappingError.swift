@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why records of a source can't become objects of an entity, whatever they hold.
+/// Why an import can't go on, whatever a single record holds.
 package enum MappingError: Error, Sendable, Equatable {
   /// A column that nothing takes, and the one that was probably meant.
   package struct UnknownColumn: Sendable, Equatable {
@@ -10,35 +10,35 @@ package enum MappingError: Error, Sendable, Equatable {
 
   case unknownEntity(name: String, known: [String])
   case abstractEntity(String)
-  /// None of the columns is one of the entity's.
+  /// None of the columns belongs to the entity.
   case nothingToMap(entity: String, columns: [String], expected: [String])
-  /// The mode needs a uniqueness constraint, and the source a column for each of its attributes.
+  /// The mode needs a uniqueness constraint, and a column for each of its attributes.
   case noKey(entity: String, constraints: [[String]], columns: [String], mode: ImportOptions.Mode = .upsert)
-  /// Objects that the source doesn't have can't be taken away, and the mode leaves none.
+  /// Objects that the source doesn't have can't be deleted, and the mode can't leave them.
   case cannotReplace(entity: String, count: Int64, examples: [String])
-  /// The source has nothing that would be kept, and the mode deletes what it doesn't have.
+  /// The source has nothing to keep, and the mode deletes what the source doesn't have.
   case wouldDeleteAll(entity: String, count: Int, mode: ImportOptions.Mode, records: Int64)
   case badRelationship(entity: String, relationship: String, reason: String)
   case badAttribute(entity: String, reason: String)
-  /// What a recipe says doesn't fit the entity, or can't be.
+  /// The recipe's rules don't fit the entity, or are impossible.
   case badRules(entity: String, problems: [String])
-  /// The recipe's filter isn't a predicate over what records of the entity say.
+  /// The recipe's filter isn't a predicate that records of the entity can answer.
   case badFilter(entity: String, filter: String, reason: String)
-  /// The source has columns that nothing takes, and the recipe refuses such.
+  /// The source has columns that nothing takes, and the recipe refuses them.
   case unknownColumns(entity: String, columns: [UnknownColumn])
   /// The source isn't the file that the import began with.
   case sourceChanged(was: String, is: String)
   /// The file can't be imported as a feed.
   case badFeed(reason: String)
-  /// Rejects went past the limit.
+  /// More records were rejected than the limit allows.
   case tooManyRejects(count: Int64, limit: Int, first: String)
   /// More than the allowed share of the records was rejected, from 0 to 1.
   case tooLargeShareRejected(count: Int64, records: Int64, share: Double, first: String)
   case fileFailed(path: String, operation: String, reason: String)
-  /// There is no room for what is to be written.
+  /// The disk is full.
   case diskFull(path: String, operation: String)
 
-  /// What a call of the system that failed with `code` means.
+  /// The error for a system call that failed with `code`.
   static func file(_ path: String, _ operation: String, code: Int32) -> MappingError {
     if code == ENOSPC || code == EDQUOT { return .diskFull(path: path, operation: operation) }
     return .fileFailed(path: path, operation: operation, reason: String(cString: strerror(code)))
@@ -104,13 +104,13 @@ extension MappingError: CustomStringConvertible {
 
   private func list(_ names: [String]) -> String { Self.list(names) }
 
-  /// As a recipe writes it: `2.5%`.
+  /// A share in the notation of recipes: `2.5%`.
   private static func percent(_ share: Double) -> String {
     let percent = (share * 1_000_000).rounded() / 10_000
     return (Int64(exactly: percent).map { String($0) } ?? String(percent)) + "%"
   }
 
-  /// Names of columns, of which a file may have many, and long ones.
+  /// A bounded list of column names. A file may have many, and long ones.
   static func list(_ names: [String]) -> String {
     names.prefix(12).map(SourceError.shown).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
   }

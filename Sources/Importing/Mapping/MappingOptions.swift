@@ -1,95 +1,94 @@
-/// What a recipe says of how records become objects. It goes before what the model's user info says.
+/// A recipe's rules for how records become objects. They take precedence over the model's user info.
 ///
-/// A cell becomes a value in these steps: the spaces around its text are taken away, if it is trimmed; it is null, if it
-/// is one of the `nulls`; it is what it stands for, if it is one of the `values`; otherwise it is converted, as the rule
-/// says that numbers, dates and booleans are written. An empty field of CSV is null before any of them. JSON's numbers
-/// and booleans may be nulls and values too, and are otherwise what JSON means by them.
+/// A cell becomes a value in these steps: the spaces around its text are removed, if it is to be trimmed; it is null, if it
+/// is one of the `nulls`; it has the given meaning, if it is one of the `values`; otherwise it is converted by the rule's
+/// notation for numbers, dates and booleans. An empty CSV field is null before any of these steps. JSON numbers and booleans
+/// may be nulls and values too; otherwise they mean what they mean in JSON.
 ///
-/// A default stands where the record says null, and where the record of a new object says nothing. A record that
-/// updates an object and says nothing of an attribute, as JSON's may, leaves it alone. A default goes before the model's,
-/// which stands for null where the attribute can't be null. An attribute of the key that has a constant or a default
-/// needs no column: it is part of the key by that.
+/// A default applies where the record says null, and where the record of a new object says nothing. A record that updates
+/// an object and doesn't mention an attribute, as JSON records may, leaves it alone. A default takes precedence over the
+/// model's, which replaces null where the attribute can't be null. A key attribute with a constant or a default needs no
+/// column.
 package struct MappingOptions: Codable, Sendable, Hashable {
   /// What to do with columns that nothing takes and that ``ignoredColumns`` doesn't name.
   package enum UnknownColumns: String, Codable, Sendable, CaseIterable {
     case ignore
-    /// They are told in the job's notes.
+    /// The job's notes list them.
     case warn
     /// The job fails before the first record, or at the first batch that has one.
     case refuse
   }
 
-  /// By the name of an attribute or relationship of the entity. Of objects inside its records the model says how they are
+  /// The rules, by the name of an attribute or relationship of the entity. For nested objects, the model says how they are
   /// read: see ``NestedMapping``.
   package var properties: [String: PropertyRule] = [:]
-  /// Texts that are null in every column, such as `NA`; an empty field is null anyway.
+  /// Texts that mean null in every column, such as `NA`. An empty field is always null.
   package var nulls: [String] = []
-  /// Whether spaces, tabs and line ends around texts are taken away in every column; of numbers and dates they always are.
+  /// Whether spaces, tabs and line ends around texts are removed in every column. Around numbers and dates they always are.
   package var trims = false
   /// A predicate, in the format language, over the entity's attributes and the keys of its to-one relationships as the
-  /// record gives them: records for which it isn't true are passed over, and counted as skipped. See ``RecordFilter``.
+  /// record gives them. Records for which it isn't true are left out and counted as skipped. See ``RecordFilter``.
   package var filter: String?
-  /// Columns that nothing is taken from, whatever they are called, and that are no unknown columns.
+  /// Columns that are never read and don't count as unknown.
   package var ignoredColumns: [String] = []
   package var unknownColumns = UnknownColumns.warn
 
   package init() {}
 }
 
-/// What a recipe says of one attribute or relationship.
+/// A recipe's rule for one attribute or relationship.
 package struct PropertyRule: Codable, Sendable, Hashable {
   /// What to do with a key that no object has at the end of the file.
   package enum Unresolved: String, Codable, Sendable, CaseIterable {
-    /// The relationship is left empty, and the note tells how many were.
+    /// The relationship is left empty. The notes say how many were.
     case leave
     /// The record is rejected.
     case reject
   }
 
-  /// The column it comes from.
+  /// The column that it comes from.
   package var column: String?
-  /// Every object has this value, as if each record had it in a column, written as the rule says; one that is updated
-  /// gets it too. `nulls` and `values` are for what the source says, not for this. Of a to-one relationship, the key.
+  /// The value of every object, as if each record had it in a column, in the rule's notation. Updated objects get it too.
+  /// `nulls` and `values` don't apply to it. For a to-one relationship, the key.
   package var constant: String?
-  /// The value where the record has none, or null; see ``MappingOptions``. Written as a constant is.
+  /// The value where the record has none, or null; see ``MappingOptions``. In the notation of a constant.
   package var defaultValue: String?
-  /// Texts that are null in this column, instead of ``MappingOptions/nulls``.
+  /// Texts that mean null in this column, instead of ``MappingOptions/nulls``.
   package var nulls: [String]?
   package var trims: Bool?
-  /// How dates are written: `UnixTime`, or a pattern of Unicode's TR 35.
+  /// The notation of dates: `UnixTime`, or a pattern of Unicode's TR 35.
   package var dateFormat: String?
-  /// The zone of dates that don't say theirs, such as `Europe/Berlin`; nil: UTC. A time that the zone's clocks pass over
-  /// is read with the offset from before and so is later by as much; of a time that comes twice it is the first.
+  /// The zone of dates that don't give one, such as `Europe/Berlin`; nil: UTC. A time skipped when clocks go forward is read
+  /// with the offset from before, and so becomes later by the difference; a time that occurs twice is the first of the two.
   package var timeZone: String?
-  /// What stands before the fraction of a number, one character; nil: a dot.
+  /// The decimal separator, one character; nil: a point.
   package var decimalSeparator: String?
-  /// What stands between groups of a number's digits, one character; nil: nothing. Groups may be of any size, but stand
-  /// between digits of the whole part.
+  /// The separator of groups of digits, one character; nil: none. Groups may have any size, in the whole part only.
   package var groupingSeparator: String?
-  /// Words for true and false instead of the usual ones; case doesn't matter. Of the one that isn't given, the usual.
+  /// Words for true and false. If one of the two isn't given, the usual words. Case makes no difference.
   package var trueWords: [String]?
   package var falseWords: [String]?
-  /// What texts of the source stand for, written as in the source; a text that isn't here stays what it is.
+  /// Replacements for texts of the source, in the notation of the source. A text that isn't here stays as it is.
   package var values: [String: String]?
   /// Whether a text that ``values`` doesn't have is rejected.
   package var refusesOtherValues = false
-  /// What stands between the elements of a text that holds several: the keys of a to-many relationship, or the strings of
-  /// a transformable attribute whose class is `[String]`. That takes JSON's arrays of strings as well. `nulls` are then the
-  /// whole text or one element, which is left out, as empty ones are; `values` are elements.
+  /// The separator of several elements in a text: the keys of a to-many relationship, or the strings of a transformable
+  /// attribute of class `[String]`, which takes JSON arrays of strings as well. `nulls` then apply to the whole text and to
+  /// elements, which are left out like empty ones; `values` apply to elements.
   package var separator: String?
-  /// A relationship's: the destination's attribute that the key is of.
+  /// For a relationship: the destination's attribute that holds the key.
   package var key: String?
-  /// A relationship's: whether an object with the key, and nothing but the key, is made when neither store nor file has
-  /// one. Of a relationship to the entity itself that is at the end of the file, since a later record may be the one.
+  /// For a relationship: whether an object with only the key is created if neither store nor file has one. For a
+  /// relationship to the entity itself, this happens at the end of the file, since a later record may be the object.
   package var creates = false
-  /// A relationship's; nil: reject when the relationship needs an object, leave it empty otherwise. Records that only lead
-  /// to each other in a circle are rejected.
+  /// For a relationship; nil: reject if the relationship needs an object, leave it empty otherwise. Records that need each
+  /// other in a cycle are rejected.
   package var unresolved: Unresolved?
 
   package init() {}
 }
 
-// What isn't there has its default, so that options of a job that an older version submitted can be read.
+// Missing keys have their defaults, so that options of jobs that an older version submitted can be read.
 
 extension MappingOptions {
   private enum CodingKeys: String, CodingKey {
@@ -130,4 +129,20 @@ extension PropertyRule {
     creates = try rule.decodeIfPresent(Bool.self, forKey: .creates) ?? creates
     unresolved = try rule.decodeIfPresent(Unresolved.self, forKey: .unresolved)
   }
+}
+
+/// The keys of a rule for one attribute or relationship, under `properties`, in recipes and options.
+package enum PropertyRuleKey: String, CaseIterable, Sendable {
+  case column, constant
+  case defaultValue = "default"
+  case nulls, trim
+  case dateFormat = "date_format"
+  case timeZone = "time_zone"
+  case decimalSeparator = "decimal_separator"
+  case groupingSeparator = "grouping_separator"
+  case trueWords = "true_words"
+  case falseWords = "false_words"
+  case values
+  case otherValues = "other_values"
+  case separator, key, create, unresolved
 }

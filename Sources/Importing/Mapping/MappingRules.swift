@@ -1,24 +1,24 @@
 package import ManagedObjects
 
-/// A recipe's mapping, checked against the entity and made ready. It knows nothing of a source's columns, so that it is
-/// made once an import, and once when somebody asks whether a recipe is sound.
+/// A recipe's rules, checked against the entity and compiled. They don't depend on a source's columns, so they are made once
+/// for each import, and once when a recipe is checked.
 package final class MappingRules: Sendable {
   package let entity: EntityDescription
   package let options: MappingOptions
-  /// The row that a new object starts with: the model's defaults, the recipe's own in place of them, and constants.
+  /// The values of a new object: the model's defaults, overridden by the recipe's defaults and constants.
   let initialValues: ContiguousArray<Value>
-  /// What every object has, whatever its record says.
+  /// The values of every object, whatever its record says.
   let constants: [(slot: Int, value: Value)]
-  /// The slots of attributes that have a default of the recipe's.
+  /// The slots of the attributes with a default of the recipe.
   let defaults: Set<Int>
-  /// The keys that every object's to-one relationship has, and those that it has where the record has none, by slot.
+  /// The keys of every object's to-one relationships, and those for records that have none, by slot.
   let constantKeys, defaultKeys: [Int: Value]
-  /// Which records the recipe wants; nil: all.
+  /// The records that the recipe wants; nil: all.
   let filter: RecordFilter?
-  /// The converters of attributes that the recipe says something of, by slot.
+  /// The converters of the attributes that the recipe has rules for, by slot.
   private let converters: [Int: ValueConverter]
 
-  /// - Throws: ``MappingError/badRules(entity:problems:)`` with everything that is wrong, or
+  /// - Throws: ``MappingError/badRules(entity:problems:)`` with all problems, or
   ///   ``MappingError/badFilter(entity:filter:reason:)``.
   package init(_ entity: EntityDescription, _ options: MappingOptions) throws(MappingError) {
     self.entity = entity
@@ -37,7 +37,7 @@ package final class MappingRules: Sendable {
           if rule.constant != nil { keys.constant[slot] = key } else { keys.other[slot] = key }
           continue
         }
-        // Of nested cells as they are: a rule may name the column, and nothing else.
+        // It takes nested cells as they are. A rule may only name the column.
         if attribute.isCodable, Self.concernsColumnOnly(rule) { continue }
         let converter = try Self.converter(for: attribute, options)
         converters[attribute.slot] = converter
@@ -60,15 +60,15 @@ package final class MappingRules: Sendable {
     (constantKeys, defaultKeys) = keys
   }
 
-  /// Whether null is the value that new objects have: a default of the recipe's or, where null can't be, the model's.
+  /// Whether null means the value of a new object: the recipe's default or, where null isn't allowed, the model's.
   func hasDefault(_ attribute: AttributeDescription) -> Bool {
     !attribute.isOptional || defaults.contains(attribute.slot)
   }
 
-  /// Whether the recipe makes an attribute an array of the strings between separators.
+  /// Whether the recipe splits an attribute's texts into an array of strings.
   func isList(_ attribute: AttributeDescription) -> Bool { options.properties[attribute.name]?.separator != nil }
 
-  /// The converter of an attribute's cells.
+  /// The converter for an attribute's cells.
   func converter(for attribute: AttributeDescription) throws(MappingError) -> ValueConverter {
     if let known = converters[attribute.slot] { return known }
     do {
@@ -78,12 +78,12 @@ package final class MappingRules: Sendable {
     }
   }
 
-  /// The converter of a relationship's keys, which are of an attribute of its destination.
+  /// The converter for a relationship's keys: values of an attribute of its destination.
   func converter(of key: AttributeDescription, for relationship: String) throws(ConverterError) -> ValueConverter {
     try Self.converter(of: key, for: relationship, options)
   }
 
-  // MARK: What a recipe says of one property
+  // MARK: Rules for one property
 
   private struct RuleProblem: Error {
     let reason: String
@@ -114,7 +114,7 @@ package final class MappingRules: Sendable {
     guard var rule = rule(relationship, options) else {
       return try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
     }
-    // It stands between keys, not in one.
+    // It separates keys; a key doesn't contain it.
     rule.separator = nil
     return try ValueConverter(attribute: key, rule: rule)
   }
@@ -125,7 +125,7 @@ package final class MappingRules: Sendable {
     return rule == PropertyRule()
   }
 
-  /// The key that a rule itself gives a relationship; nil when it gives none.
+  /// The key that a rule itself gives for a relationship; nil if it gives none.
   private static func key(
     _ name: String, _ rule: PropertyRule, of entity: EntityDescription, _ options: MappingOptions
   ) throws(RuleProblem) -> (slot: Int, key: Value)? {
@@ -143,7 +143,7 @@ package final class MappingRules: Sendable {
     (ofKeys.creates, ofKeys.unresolved, ofKeys.separator) = (false, nil, nil)
     if concernsColumnOnly(ofKeys) { return nil }
     let attribute: AttributeDescription
-    switch RecordMapping.key(of: relationship, options) {
+    switch ReferenceMapping.key(of: relationship, options) {
     case .success(let key): attribute = key
     case .failure(let problem): throw RuleProblem(reason: "\(entity.name).\(name): \(problem.reason)")
     }
@@ -160,7 +160,7 @@ package final class MappingRules: Sendable {
     }
   }
 
-  /// What the recipe says of a property, with what it says of all; nil when it says nothing of either.
+  /// The recipe's rule for a property, combined with its rules for all; nil if there is neither.
   private static func rule(_ name: String, _ options: MappingOptions) -> PropertyRule? {
     guard options.properties[name] != nil || options.trims || !options.nulls.isEmpty else { return nil }
     var rule = options.properties[name] ?? PropertyRule()
@@ -169,7 +169,7 @@ package final class MappingRules: Sendable {
     return rule
   }
 
-  /// The attribute of that name; nil when it is a relationship.
+  /// The attribute of that name; nil if it is a relationship.
   private static func attribute(
     _ name: String, _ rule: PropertyRule, of entity: EntityDescription
   ) throws(RuleProblem) -> AttributeDescription? {
@@ -206,7 +206,7 @@ package final class MappingRules: Sendable {
     return attribute
   }
 
-  /// What a rule says that can't both be.
+  /// Contradictions within a rule.
   private static func contradictions(in rule: PropertyRule, _ name: String, _ options: MappingOptions) -> [String] {
     var problems: [String] = []
     if rule.constant != nil, rule.column != nil {
@@ -223,8 +223,8 @@ package final class MappingRules: Sendable {
 }
 
 extension MappingOptions {
-  /// Refuses what no file of any columns could be imported with: rules for properties that the entity hasn't got, zones
-  /// and formats that don't exist, constants that don't convert. For who reads a configuration or takes a submission.
+  /// Refuses options that can't work for any file: rules for properties that the entity doesn't have, unknown zones and
+  /// formats, constants that can't be converted. For checking a configuration or a submission.
   package func check(against entity: EntityDescription) throws(MappingError) {
     _ = try MappingRules(entity, self)
     try RecordMapping.check(self, of: entity)

@@ -1,10 +1,10 @@
 import ManagedObjects
 
-/// Which records a recipe wants: a predicate over what a record says, asked of its row before that is an object.
+/// The records that a recipe wants: a predicate over what a record says, evaluated on its row before it becomes an object.
 ///
-/// The store isn't looked into. So it knows the attributes, as the record and the recipe's constants and defaults say
-/// them, and of a to-one relationship the key that the record gives, or that it gives none; anything else is refused.
-/// What a record that updates an object doesn't say is what a new object would have.
+/// The store isn't read. So a filter can use the attributes, as given by the record and the recipe's constants and defaults,
+/// and for a to-one relationship its key or whether it is empty; anything else is refused. Where a record doesn't mention an
+/// attribute, the filter sees the value of a new object, even if the record will update one.
 final class RecordFilter: Sendable {
   private let predicate: ResolvedPredicate
   private let entity: EntityDescription
@@ -38,13 +38,13 @@ final class RecordFilter: Sendable {
     }
   }
 
-  /// Whether it asks for the attribute or relationship in a slot.
+  /// Whether the filter reads the attribute or relationship in a slot.
   func reads(_ slot: Int) -> Bool { slots.contains(slot) }
 
-  /// Whether the record of this row is wanted.
+  /// Whether the filter takes the record of this row.
   /// - Parameter keys: one for each of the references.
   func takes(
-    _ values: ContiguousArray<Value>, keys: [Value], of references: [RecordMapping.Reference]
+    _ values: ContiguousArray<Value>, keys: [Value], of references: [ReferenceMapping]
   ) -> Bool {
     predicate.evaluate(on: RecordSubject(entity: entity, values: values, keys: keys, references: references))
   }
@@ -55,7 +55,7 @@ struct FilterProblem: Error {
   let reason: String
 }
 
-/// Finds what a filter asks for that a record doesn't say.
+/// Finds what a filter reads that a record can't say.
 private struct FilterCheck {
   let entity: EntityDescription
   let options: MappingOptions
@@ -100,7 +100,7 @@ private struct FilterCheck {
       slots.insert(attribute.slot)
     case (nil, .entityName): return
     case (let relationship?, .attribute(let attribute)):
-      guard path.steps.count == 1, case .success(let key) = RecordMapping.key(of: relationship, options),
+      guard path.steps.count == 1, case .success(let key) = ReferenceMapping.key(of: relationship, options),
         key.slot == attribute.slot
       else { throw unknown(path) }
       slots.insert(relationship.slot)
@@ -112,7 +112,7 @@ private struct FilterCheck {
     let unknown = "\(path.text) isn't known before the record is an object"
     guard let relationship = path.steps.first ?? path.relationship else { return FilterProblem(reason: unknown) }
     var known = "whether it has any, \(relationship.name) == nil"
-    if case .success(let key) = RecordMapping.key(of: relationship, options) {
+    if case .success(let key) = ReferenceMapping.key(of: relationship, options) {
       known = "\(relationship.name).\(key.name), and " + known
     }
     return FilterProblem(reason: "\(unknown): of \(relationship.name) a filter may ask for \(known)")
@@ -131,13 +131,13 @@ private struct RecordSubject: PredicateSubject {
   let entity: EntityDescription
   let values: ContiguousArray<Value>
   let keys: [Value]
-  let references: [RecordMapping.Reference]
+  let references: [ReferenceMapping]
 
   func value(at path: ResolvedPath) -> Value {
     if let relationship = path.steps.first { return key(of: relationship) }
     switch path.end {
     case .attribute(let attribute): return values[attribute.slot]
-    // Nothing but whether there is one is asked of it.
+    // A filter only asks whether there is one.
     case .relationship(let relationship): return key(of: relationship).isNull ? .null : .bool(true)
     case .entityName: return .string(entity.name)
     case .objectID, .composite: return .null
@@ -149,7 +149,7 @@ private struct RecordSubject: PredicateSubject {
     return keys[place] == .unresolved ? references[place].defaultKey ?? .null : keys[place]
   }
 
-  // What a filter may ask for doesn't need these.
+  // A filter can't read anything that needs these.
   var subjectID: ManagedObjectID { ManagedObjectID(scope: .of(entity, in: ""), number: 0) }
   func value(inSlot slot: Int) -> Value { values[slot] }
   func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }

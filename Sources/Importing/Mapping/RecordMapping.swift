@@ -1,24 +1,24 @@
 package import ManagedObjects
 
-/// How the columns of a source become the properties of an entity: worked out once, and again when a JSON source shows
-/// a key that it hadn't shown before.
+/// How the columns of a source become the properties of an entity. Made once, and again when a JSON source shows a key that
+/// it hadn't shown before.
 ///
-/// An attribute takes the column that its `mappedKeyName` in the model's user info names; without one, the column called
-/// as the attribute itself. A to-one relationship takes the key of the object it points to from the column of its
-/// `mappedKeyName` or name, or from several columns by `mappedKeyTemplate` (see ``KeyTemplate``), and finds that object
-/// by the attribute `relatedByAttribute`, or by the destination's only unique attribute. A recipe's ``PropertyRule`` goes
-/// before the user info: its column before `mappedKeyName` and the template, its key before `relatedByAttribute`.
+/// An attribute takes the column named by its `mappedKeyName` in the model's user info; without one, the column with the
+/// attribute's own name. A to-one relationship takes the key of its object from the column of its `mappedKeyName` or name,
+/// or from several columns by `mappedKeyTemplate` (see ``KeyTemplate``), and finds the object by the attribute
+/// `relatedByAttribute`, or by the destination's only unique attribute. A recipe's ``PropertyRule`` takes precedence over
+/// the user info: its column over `mappedKeyName` and the template, its key over `relatedByAttribute`.
 ///
-/// A to-many relationship takes several keys from one column: a text told apart by the recipe's `separator` or the model's
+/// A to-many relationship takes several keys from one column: a text split by the recipe's `separator` or the model's
 /// `mappedSeparator`, or an array. Where columns may nest, an object in place of a key becomes an object of the
-/// destination: see ``NestedMapping``. A key in it that nobody has rejects the record.
-package struct RecordMapping {
+/// destination: see ``NestedMapping``. A key in it that no object has rejects the record.
+package final class RecordMapping {
   /// An attribute and the column it comes from.
   final class AttributeColumn: Sendable {
     let column: Int
     let slot: Int
     let converter: ValueConverter
-    /// Whether null is the value that new objects have: a default of the recipe's or, where null can't be, the model's.
+    /// Whether null means the value of a new object: the recipe's default or, where null isn't allowed, the model's.
     let hasDefault: Bool
 
     init(column: Int, slot: Int, converter: ValueConverter, hasDefault: Bool) {
@@ -29,69 +29,54 @@ package struct RecordMapping {
     }
   }
 
-  /// A relationship and what its key, or its keys, are made of.
-  struct Reference {
-    let relationship: RelationshipDescription
-    /// The attribute of the destination that holds the key.
-    let key: AttributeDescription
-    let converter: ValueConverter
-    /// The column that holds the key, when it is one column as it stands.
-    let column: Int?
-    let template: KeyTemplate?
-    /// What is made for a key that no object has, if the recipe says so.
-    let creates: KeyedObject?
-    /// Whether a record whose key no object has is rejected: the relationship needs one, or the recipe says so.
-    let needsObject: Bool
-    /// What stands between several keys in a text; nil when a text is one key.
-    var separator: String?
-    /// The key that every record has, whatever it says; and the one for a record that has none.
-    var constant, defaultKey: Value?
-  }
-
   /// A uniqueness constraint, and the columns of its attributes.
   struct Constraint {
     let attributes: [AttributeDescription]
-    /// Those that a record must have to say its key; an attribute with a constant or a default of the recipe's needs none.
+    /// The columns that a record must have to give its key. An attribute with a constant or a default of the recipe needs none.
     let columns: [Int]
   }
 
-  /// What the recipe says.
+  /// The recipe's rules.
   let rules: MappingRules
   package var entity: EntityDescription { rules.entity }
   var options: MappingOptions { rules.options }
-  /// The columns that were known when this was worked out.
+  /// The columns that were known when this mapping was made.
   let columns: [String]
   let attributes: [AttributeColumn]
   /// To-one relationships.
-  let references: [Reference]
-  /// To-many relationships, of which a column says all that they hold.
-  let collections: [Reference]
-  /// Attributes that stand inside nested cells.
-  let parts: [Parts]
+  let references: [ReferenceMapping]
+  /// To-many relationships whose keys a column gives.
+  let collections: [ReferenceMapping]
+  /// Attributes inside nested cells.
+  let parts: [NestedAttributes]
   /// Relationships whose columns may hold objects.
-  let nesting: [Nesting]
+  let nesting: [NestedRelationship]
   /// How those become objects.
   let nestedMappings: NestedMappings
-  /// Whether the source can say several values in one column, as JSON does.
+  /// Whether a column of the source can hold several values, as in JSON.
   let mayNest: Bool
   /// The entity's uniqueness constraints whose attributes all have a column.
   let constraints: [Constraint]
-  /// Columns that nothing takes, other than the recipe says.
+  /// Columns that nothing takes and that the recipe doesn't name.
   package let ignored: [String]
-  /// The column of a reject file that isn't tabular with the reasons of before; nil in any other source.
+  /// The column with the reasons of earlier rejections, in a reject file that isn't tabular; nil in any other source.
   let reasonColumn: Int?
   private let columnIndex: [String: Int]
 
   /// A mapping of these columns.
   /// - Throws: ``MappingError``.
-  package init(
+  package convenience init(
     _ entity: EntityDescription, columns: [String], options: MappingOptions = MappingOptions(), mayNest: Bool = false
   ) throws {
     try self.init(MappingRules(entity, options), columns: columns, mayNest: mayNest)
   }
 
-  /// A mapping of these columns by rules that were made ready before.
-  init(
+  /// The same mapping for a source that has shown more columns.
+  func extended(to columns: [String]) throws -> RecordMapping {
+    try RecordMapping(rules, columns: columns, mayNest: mayNest, nestedMappings: nestedMappings)
+  }
+
+  private init(
     _ rules: MappingRules, columns: [String], mayNest: Bool, nestedMappings: NestedMappings = NestedMappings()
   ) throws {
     self.nestedMappings = nestedMappings
@@ -114,17 +99,21 @@ package struct RecordMapping {
       taken.insert(column)
     }
     try Self.check(options, of: entity)
-    var references: [Reference] = []
+    var references: [ReferenceMapping] = []
     for relationship in entity.relationships where !relationship.isToMany {
-      guard let reference = try Self.reference(relationship, rules, columnIndex, mayNest: mayNest) else { continue }
+      guard let reference = try ReferenceMapping.toOne(relationship, rules, columnIndex, mayNest: mayNest) else {
+        continue
+      }
       references.append(reference)
       if let column = reference.column { taken.insert(column) }
       for name in reference.template?.columns ?? [] { columnIndex[name].map { _ = taken.insert($0) } }
     }
-    collections = try Self.collections(rules, columnIndex, mayNest: mayNest)
+    collections = try entity.relationships.filter(\.isToMany).compactMap { relationship in
+      try ReferenceMapping.toMany(relationship, rules, columnIndex, mayNest: mayNest)
+    }
     taken.formUnion(collections.compactMap(\.column))
-    nesting = mayNest ? Self.nesting(rules, columnIndex) : []
-    parts = mayNest ? Self.parts(rules, columnIndex) : []
+    nesting = mayNest ? NestedRelationship.all(rules, columnIndex) : []
+    parts = mayNest ? NestedAttributes.all(rules, columnIndex) : []
     taken.formUnion(nesting.map(\.column) + parts.map(\.column))
     self.attributes = attributes
     self.references = references
@@ -145,20 +134,20 @@ package struct RecordMapping {
     if options.unknownColumns == .refuse, !ignored.isEmpty { throw unknownColumns }
   }
 
-  /// The column that an attribute comes from; nil when it is the same for every object.
+  /// The column of an attribute; nil if the recipe gives every object the same value.
   static func column(of attribute: AttributeDescription, _ options: MappingOptions) -> String? {
     let rule = options.properties[attribute.name]
     if rule?.constant != nil { return nil }
     return rule?.column ?? attribute.userInfo["mappedKeyName"] ?? attribute.name
   }
 
-  /// Columns that the recipe names and the source hasn't got.
+  /// Columns that the recipe names and the source doesn't have.
   var absent: [String] {
     Set(options.properties.values.compactMap(\.column)).filter { columnIndex[$0] == nil }.sorted()
   }
 
-  /// Properties that the filter asks for, and neither the source nor the recipe says: of every record they are as in a new
-  /// object.
+  /// Properties that the filter reads and that neither the source nor the recipe gives: every record has the values of a new
+  /// object there.
   var unansweredFilter: [String] {
     guard let filter = rules.filter else { return [] }
     var answered = rules.defaults.union(rules.constants.map(\.slot)).union(attributes.map(\.slot))
@@ -177,12 +166,7 @@ package struct RecordMapping {
       columns: ignored.map { .init(name: $0, nearest: NearestName.of($0, among: free)) })
   }
 
-  /// Whether a record is rejected whose key no object has.
-  static func needsObject(_ relationship: RelationshipDescription, _ rule: PropertyRule?) -> Bool {
-    !relationship.isOptional || rule?.unresolved == .reject
-  }
-
-  /// Refuses a recipe whose rules for relationships can't be followed, whatever the columns are.
+  /// Refuses a recipe whose rules for relationships can't be followed, whatever columns the source has.
   static func check(_ options: MappingOptions, of entity: EntityDescription) throws(MappingError) {
     for relationship in entity.relationships {
       guard let rule = options.properties[relationship.name] else { continue }
@@ -196,18 +180,20 @@ package struct RecordMapping {
         throw failure("it can't both create objects and reject keys that have none: leave one out")
       }
       guard rule.creates else { continue }
-      switch key(of: relationship, options) {
+      switch ReferenceMapping.key(of: relationship, options) {
       case .success(let key):
-        if let obstacle = KeyedObject(relationship, by: key).obstacle(from: relationship) { throw failure(obstacle) }
+        if let obstacle = PlaceholderObject(relationship, by: key).obstacle(from: relationship) {
+          throw failure(obstacle)
+        }
       case .failure(let problem): throw failure(problem.reason)
       }
     }
   }
 
-  /// Whether records become attributes alone.
+  /// Whether records become attributes only.
   var isWithoutRelationships: Bool { references.isEmpty && collections.isEmpty && nesting.isEmpty }
 
-  /// Whether records find rows of their own table by what only an index that isn't unique finds quickly.
+  /// Whether records find rows of their own table by something that only a non-unique index finds quickly.
   var looksAmongItsOwn: Bool {
     let ends = (references + collections).map { ($0.relationship, Optional($0.key)) }
     return (ends + nesting.map { ($0.end.relationship, $0.end.key) }).contains { relationship, key in
@@ -218,7 +204,7 @@ package struct RecordMapping {
     }
   }
 
-  /// Refuses a source of which nothing could be taken.
+  /// Refuses a source that has nothing for the entity.
   func checkNotEmpty() throws {
     let takesKeys = references.contains { $0.column != nil || $0.template != nil }
     guard attributes.isEmpty && !takesKeys && collections.isEmpty && parts.isEmpty && nesting.isEmpty else { return }
@@ -230,16 +216,16 @@ package struct RecordMapping {
     entity.attributes.filter { !$0.isTransient && $0.definition.derivationExpression == nil }
   }
 
-  /// The columns that the entity would take.
+  /// The columns that the entity could take.
   private var expectedColumns: [String] {
     let keys = entity.relationships.filter { !$0.isToMany }.flatMap { relationship -> [String] in
       let rule = options.properties[relationship.name]
-      guard case .success = Self.key(of: relationship, options), rule?.constant == nil else { return [] }
+      guard case .success = ReferenceMapping.key(of: relationship, options), rule?.constant == nil else { return [] }
       if let column = rule?.column { return [column] }
       do {
         if let text = relationship.userInfo["mappedKeyTemplate"] { return try KeyTemplate(text).columns }
       } catch {
-        // The mapping, which comes before any question for what it expected, has refused it.
+        // Never: making the mapping has refused the template.
         return []
       }
       return [relationship.userInfo["mappedKeyName"] ?? relationship.name]
@@ -247,7 +233,7 @@ package struct RecordMapping {
     return Self.attributes(of: entity).compactMap { Self.column(of: $0, options) } + keys
   }
 
-  /// Refuses a source whose records couldn't find their objects, as the mode needs.
+  /// Refuses a source whose records couldn't find their objects, if the mode needs that.
   func checkKey(_ mode: ImportOptions.Mode) throws {
     guard constraints.isEmpty else { return }
     throw MappingError.noKey(
@@ -255,31 +241,52 @@ package struct RecordMapping {
       mode: mode)
   }
 
-  /// The cell of a reference's key in a record; nil when the key is made by a template.
-  func keyCell(_ reference: Reference, _ record: Int, in batch: RecordBatch) -> Cell? {
+  // MARK: Reading keys
+
+  /// The cell of a reference's key in a record; nil if a template makes the key.
+  func keyCell(_ reference: ReferenceMapping, _ record: Int, in batch: RecordBatch) -> Cell? {
     guard let column = reference.column else { return nil }
     return batch.cell(record, column)
   }
 
-  /// Whether a record says nothing of a reference, as JSON records may; that is not the same as an empty key.
-  func isAbsent(_ reference: Reference, _ record: Int, in batch: RecordBatch) -> Bool {
-    if let column = reference.column { return batch.cell(record, column).kind == .missing }
-    return reference.template?.columns.contains { name in
-      columnIndex[name].map { batch.cell(record, $0).kind == .missing } ?? true
-    } ?? true
+  /// Whether a record says nothing about a reference, as JSON records may. That isn't the same as an empty key.
+  func isAbsent(_ reference: ReferenceMapping, _ record: Int, in batch: RecordBatch) -> Bool {
+    reference.isAbsent(record, in: batch, columnIndex)
   }
 
-  /// The key made by a reference's template from a record; nil when a part is missing.
-  func renderedKey(_ reference: Reference, _ record: Int, in batch: RecordBatch) -> String? {
-    reference.template?.render { name in
-      guard let column = columnIndex[name] else { return nil }
-      let cell = batch.cell(record, column)
-      switch cell.kind {
-      case .text, .number: return batch.string(cell)
-      case .yes: return "true"
-      case .no: return "false"
-      case .missing, .null, .empty, .nested: return nil
+  /// The key that a reference's template makes of a record; nil if a part is missing.
+  func renderedKey(_ reference: ReferenceMapping, _ record: Int, in batch: RecordBatch) -> String? {
+    reference.renderedKey(record, in: batch, columnIndex)
+  }
+
+  // MARK: Comparing with the store's rows
+
+  /// Whether all relationships are to-one, given by a plain key, and lead to other entities: to objects that the store has,
+  /// so that a batch's rows don't depend on each other.
+  var hasPlainReferencesOnly: Bool {
+    collections.isEmpty && nesting.isEmpty
+      && references.allSatisfy { reference in
+        let relationship = reference.relationship
+        return reference.column != nil && reference.template == nil && reference.separator == nil
+          && reference.constant == nil && reference.defaultKey == nil && !relationship.isTransient
+          && entity.rootEntity !== relationship.destinationEntity.rootEntity
+          && relationship.inverseRelationship?.isOrdered != true
       }
-    }
+  }
+
+  /// The slot of the one attribute that identifies the entity's objects; nil if there are several, or no column gives it.
+  func comparisonKey(in mode: ImportOptions.Mode) -> Int? {
+    guard mode != .replace, entity.superentity == nil, entity.subentities.isEmpty,
+      entity.uniquenessConstraints.count == 1, constraints.count == 1,
+      let constraint = constraints.first, constraint.attributes.count == 1, constraint.columns.count == 1
+    else { return nil }
+    return constraint.attributes.first?.slot
+  }
+
+  /// The slots in which a row may change its object.
+  var comparedSlots: [Int] {
+    Set(
+      attributes.map(\.slot) + rules.constants.map(\.slot) + references.map(\.relationship.slot)
+    ).sorted()
   }
 }

@@ -1,33 +1,34 @@
 import ManagedObjects
 
-/// Finds the objects that references point to, by key: one fetch a batch and relationship, and a bounded memory of keys
+/// Finds the objects that references lead to, by key: one fetch for each batch and relationship, and a bounded cache of keys
 /// found before.
 final class ReferenceResolver {
-  private let remembered: Int
+  /// How many keys of each relationship are cached.
+  private let cacheSize: Int
   private let context: ManagedObjectContext
-  /// Which objects there still are, in an import that replaces them.
-  var seen: SeenObjects?
+  /// Which objects still exist, in an import that replaces them.
+  private let seen: SeenObjects?
   private var known: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
 
-  /// - Parameter remembered: keys that are kept of each relationship.
-  init(context: ManagedObjectContext, remembered: Int = 150_000) {
+  init(context: ManagedObjectContext, seen: SeenObjects? = nil, cacheSize: Int = 150_000) {
     self.context = context
-    self.remembered = remembered
+    self.seen = seen
+    self.cacheSize = cacheSize
   }
 
-  /// The objects that the store has of the keys asked for. Of several with the same key, the one that came first.
+  /// The store's objects with these keys. If several have the same key, the oldest.
   func find(
     _ relationship: RelationshipDescription, by attribute: AttributeDescription, keys: Set<Value>
   ) throws -> [Value: ManagedObjectID] {
-    var (found, missing) = remembered(relationship, keys)
+    var (found, missing) = cached(relationship, keys)
     if missing.isEmpty { return found }
-    let new = try look(relationship, by: attribute, missing)
-    remember(new, of: relationship)
+    let new = try fetch(relationship, by: attribute, missing)
+    cache(new, of: relationship)
     found.merge(new) { $1 }
     return found
   }
 
-  /// As ``find(_:by:keys:)``, for keys of which most come again and are remembered: calls `body` with the place of each that
+  /// Like ``find(_:by:keys:)``, for keys most of which repeat and are cached: calls `body` with the place of each key that
   /// isn't null, and its object.
   /// - Returns: false as soon as a key has no object.
   func findEach(
@@ -36,16 +37,16 @@ final class ReferenceResolver {
   ) throws -> Bool {
     let missing = unknown(relationship, keys, body)
     if missing.isEmpty { return true }
-    let new = try look(relationship, by: attribute, Array(Set(missing.lazy.map { keys[$0] })))
+    let new = try fetch(relationship, by: attribute, Array(Set(missing.lazy.map { keys[$0] })))
     for place in missing {
       guard let id = new[keys[place]] else { return false }
       body(place, id)
     }
-    remember(new, of: relationship)
+    cache(new, of: relationship)
     return true
   }
 
-  /// The places of the keys that aren't remembered; calls `body` with the others.
+  /// The places of the keys that aren't cached; calls `body` with the others.
   private func unknown(
     _ relationship: RelationshipDescription, _ keys: ArraySlice<Value>, _ body: (Int, ManagedObjectID) -> Void
   ) -> [Int] {
@@ -57,8 +58,8 @@ final class ReferenceResolver {
     return unknown
   }
 
-  /// What is remembered of keys, and the others.
-  private func remembered(
+  /// The cached objects of keys, and the keys that aren't cached.
+  private func cached(
     _ relationship: RelationshipDescription, _ keys: Set<Value>
   ) -> (found: [Value: ManagedObjectID], missing: [Value]) {
     let known = self.known[relationship] ?? [:]
@@ -70,8 +71,8 @@ final class ReferenceResolver {
     return (found, missing)
   }
 
-  /// The objects that the store has of keys that aren't remembered.
-  private func look(
+  /// The store's objects with keys that aren't cached.
+  private func fetch(
     _ relationship: RelationshipDescription, by attribute: AttributeDescription, _ missing: [Value]
   ) throws -> [Value: ManagedObjectID] {
     var new: [Value: ManagedObjectID] = [:]
@@ -90,8 +91,7 @@ final class ReferenceResolver {
     return new
   }
 
-  /// The same objects themselves, of a to-many relationship whose objects say by a to-one relationship where they belong:
-  /// each will be changed.
+  /// The objects themselves, for a to-many relationship whose inverse is to-one: each of them will be changed.
   func members(
     _ relationship: RelationshipDescription, by attribute: AttributeDescription, keys: Set<Value>
   ) throws -> [ManagedObject] {
@@ -104,11 +104,11 @@ final class ReferenceResolver {
     }
   }
 
-  /// Forgets what was found: rows may have been changed or deleted since.
+  /// Empties the cache: rows may have been changed or deleted.
   func forget() { known.removeAll() }
 
-  private func remember(_ new: [Value: ManagedObjectID], of relationship: RelationshipDescription) {
-    if (known[relationship]?.count ?? 0) + new.count > remembered { known[relationship] = nil }
+  private func cache(_ new: [Value: ManagedObjectID], of relationship: RelationshipDescription) {
+    if (known[relationship]?.count ?? 0) + new.count > cacheSize { known[relationship] = nil }
     known[relationship, default: [:]].merge(new) { $1 }
   }
 }

@@ -1,31 +1,34 @@
-// What nested objects become, record by record and in two steps: first it is worked out what a record's objects are to be,
-// and checked, and nothing is touched; then that is done. So a record that is rejected leaves no trace.
+// Nested objects are applied record by record in two steps: first what a record's objects will be is planned and validated,
+// and nothing is touched; then the plan is carried out. So a rejected record leaves no trace.
 //
-// An object with a key is found in the store, among what rows before it made, or is new. One without a key is the one
-// that its owner has already: the only one of a to-one relationship, of a to-many one that with the same values.
+// An object with a key is found in the store or among those that earlier rows created, or is new. One without a key is the
+// one that its owner has already: the only one of a to-one relationship, the one with the same values of a to-many
+// relationship.
 
 import ManagedObjects
 
-/// Makes the nested objects of a batch into changes of a context. One look-up for each entity and key of a batch.
+/// Applies the nested objects of a batch to a context. One fetch for each entity and key of a batch.
 final class NestedApplier {
+  /// An entity, and attributes that identify its objects.
   private struct Place: Hashable {
     let entity: EntityDescription
     let attributes: [String]
   }
 
+  /// An entity, and the attribute that keys of its objects are of.
   private struct KeyPlace: Hashable {
     let entity: EntityDescription
     let attribute: String
   }
 
-  /// What a nested object is to become.
+  /// What a nested object will become.
   final class Planned {
     let row: NestedRow
-    /// nil: a new one, or one that another part of the record makes.
+    /// nil for a new one, or one that another part of the record creates.
     let object: ManagedObject?
     let identity: (attributes: [AttributeDescription], key: UniqueKey)?
-    var links: [(link: NestedLink, targets: [PlannedTarget])] = []
-    var isChange = false
+    fileprivate(set) var links: [(link: NestedLink, targets: [PlannedTarget])] = []
+    fileprivate(set) var isChange = false
 
     init(_ row: NestedRow, _ object: ManagedObject?, _ identity: (attributes: [AttributeDescription], key: UniqueKey)?)
     {
@@ -40,7 +43,7 @@ final class NestedApplier {
     case object(Planned)
   }
 
-  /// What is wrong with a record.
+  /// Why a record is rejected.
   struct Problem: Error {
     let path: String
     let code: String
@@ -52,21 +55,22 @@ final class NestedApplier {
   private var members: [ManagedObject] = []
   private var objects: [Place: [UniqueKey: ManagedObject]] = [:]
   private var keyed: [KeyPlace: [Value: ManagedObjectID]] = [:]
-  /// New objects, with the relationship that they were made for.
-  var made: [(object: ManagedObject, relationship: String)] = []
-  /// Every object that a record has inside, changed or not.
+  /// New objects, with the relationship that they were created for.
+  private var created: [(object: ManagedObject, relationship: String)] = []
+  /// Every nested object of the records, changed or not.
   private(set) var carried: [ManagedObject] = []
-  /// What was made or changed since the last look.
-  var touched: [(object: ManagedObject, former: ContiguousArray<Value>?)] = []
+  /// Objects created or changed since they were last taken.
+  private var touched: [(object: ManagedObject, former: ContiguousArray<Value>?)] = []
 
   init(_ context: ManagedObjectContext, _ resolver: ReferenceResolver) {
     self.context = context
     self.resolver = resolver
   }
 
-  // MARK: Looking up
+  // MARK: Finding
 
-  func lookUp(_ links: some Sequence<NestedLink>) throws {
+  /// Finds the store's objects for these links.
+  func find(_ links: some Sequence<NestedLink>) throws {
     var identities: [Place: (attributes: [AttributeDescription], keys: Set<UniqueKey>)] = [:]
     var keys: [KeyPlace: (end: NestedEnd, keys: Set<Value>)] = [:]
     var inner: [EntityDescription: Set<String>] = [:]
@@ -92,7 +96,7 @@ final class NestedApplier {
       let found = try ExistingObjects(
         place.entity, [.init(attributes: what.attributes, columns: [])], keys: [0: what.keys],
         sets: (inner[place.entity] ?? []).sorted(), in: context)
-      hold(inner[place.entity] ?? [], of: found.all())
+      retain(inner[place.entity] ?? [], of: found.all())
       objects[place] = [:]
       for key in what.keys { objects[place]?[key] = found.object(key, 0) }
     }
@@ -102,8 +106,8 @@ final class NestedApplier {
     }
   }
 
-  /// Keeps what relationships of objects hold, which has been read together, so that it isn't read again one by one.
-  func hold(_ relationships: Set<String>, of owners: [ManagedObject]) {
+  /// Retains what relationships of objects hold. It was fetched together, so that it isn't read again one by one.
+  func retain(_ relationships: Set<String>, of owners: [ManagedObject]) {
     for owner in owners {
       for name in relationships {
         guard let relationship = owner.entity.propertiesByName[name] as? RelationshipDescription else { continue }
@@ -112,7 +116,7 @@ final class NestedApplier {
     }
   }
 
-  /// Takes note of an object that is new or has other values than before.
+  /// Notes an object that is new or whose values have changed.
   func note(_ object: ManagedObject, formerly old: ContiguousArray<Value>?) {
     for place in objects.keys where object.entity.isKindOf(place.entity) {
       let slots = place.attributes.compactMap { object.entity.slot(of: $0) }
@@ -131,13 +135,13 @@ final class NestedApplier {
     }
   }
 
-  // MARK: Working out
+  // MARK: Planning
 
-  /// What a relationship of a record's object is to hold.
+  /// What a relationship of a record's object will hold.
   ///
   /// - Parameters:
-  ///   - owner: the object, nil when it is new.
-  ///   - path: where the relationship stands in the record.
+  ///   - owner: the object; nil if it is new.
+  ///   - path: the place of the relationship in the record.
   func plan(_ link: NestedLink, of owner: ManagedObject?, at path: String) throws -> [PlannedTarget] {
     var held: [ManagedObject] = []
     if let owner, link.hasObjects {
@@ -189,7 +193,7 @@ final class NestedApplier {
       let targets = try plan(inner, of: object, at: "\(path).\(relationship.name)")
       planned.links.append((inner, targets))
       if Self.isChange(targets, of: object, relationship) { planned.isChange = true }
-      // What it will be can't be told yet, only whether there is something.
+      // Only whether it will be empty is known yet.
       values[relationship.slot] = targets.isEmpty ? relationship.emptyValue : .unresolved
     }
     if let inverse = link.relationship.inverseRelationship, !inverse.isToMany { values[inverse.slot] = .unresolved }
@@ -202,7 +206,7 @@ final class NestedApplier {
     return planned
   }
 
-  /// Whether a relationship of an object would hold something else than it does, or something that it holds would change.
+  /// Whether a relationship of an object would hold other objects than it does, or an object that it holds would change.
   static func isChange(
     _ targets: [PlannedTarget], of object: ManagedObject?, _ relationship: RelationshipDescription
   ) -> Bool {
@@ -220,9 +224,9 @@ final class NestedApplier {
     return relationship.isOrdered ? held != ids : Set(held) != Set(ids)
   }
 
-  // MARK: Doing
+  // MARK: Carrying out
 
-  /// Has a relationship of an object hold what was worked out.
+  /// Sets a relationship of an object as planned.
   func hold(_ targets: [PlannedTarget], _ link: NestedLink, _ owner: ManagedObject) throws {
     let relationship = link.relationship
     let former = owner.held(by: relationship)
@@ -242,10 +246,22 @@ final class NestedApplier {
       owner.point(relationship, to: ids.first)
     }
     guard relationship.deleteRule == .cascade else { return }
-    // What belongs to its owner alone, and has no key by which somebody could find it again, goes with its place there.
+    // An object that belongs to its owner alone, and has no key to find it by, is deleted when it loses its place there.
     for id in former where !seen.contains(id) && relationship.destinationEntity.uniquenessConstraints.isEmpty {
       context.delete(context.object(with: id))
     }
+  }
+
+  /// The objects created since the last call, with the relationship that each was created for.
+  func takeCreated() -> [(object: ManagedObject, relationship: String)] {
+    defer { created.removeAll() }
+    return created
+  }
+
+  /// The objects created or changed since the last call, with the values that they had before.
+  func takeTouched() -> [(object: ManagedObject, former: ContiguousArray<Value>?)] {
+    defer { touched.removeAll() }
+    return touched
   }
 
   private func carryOut(_ planned: Planned, _ relationship: RelationshipDescription) throws -> ManagedObject {
@@ -261,7 +277,7 @@ final class NestedApplier {
       for slot in row.given { target.setValue(row.values[slot], at: slot) }
     } else {
       target = try context.insert(row.entity, values: row.values)
-      made.append((target, relationship.name))
+      created.append((target, relationship.name))
     }
     carried.append(target)
     if planned.isChange {
@@ -274,7 +290,7 @@ final class NestedApplier {
 }
 
 extension ManagedObject {
-  /// What a relationship holds now, whether it is one or several.
+  /// The objects that a to-one or to-many relationship holds now.
   func held(by relationship: RelationshipDescription) -> [ManagedObjectID] {
     if relationship.isToMany { return resolved(relationship).relatedIDs }
     if case .object(let id) = value(at: relationship.slot) { return [id] }

@@ -1,11 +1,11 @@
 import ManagedObjects
 import Synchronization
 
-/// How nested objects become objects of an entity: by names and key paths, as ``RecordMapping`` does by columns.
+/// How nested objects become objects of an entity: by names and key paths, as records do by columns in ``RecordMapping``.
 ///
-/// An attribute takes the value under its `mappedKeyName`, a path of keys (`address.city`), or under `mappedKeyName.1` to
-/// `.9`, the first that is there; without them under its name. The elements of a composite attribute stand in an object
-/// under the composite's name, since theirs are such paths. Source: MagicalRecord's data import, whose rules these are.
+/// An attribute takes the value under its `mappedKeyName`, a path of keys (`address.city`), or under the first of
+/// `mappedKeyName.1` to `.9` that is there; without these, under its name. The elements of a composite attribute stand in an
+/// object under the composite's name, since their names are such paths. These are the rules of MagicalRecord's data import.
 final class NestedMapping: Sendable {
   struct Attribute: Sendable {
     let attribute: AttributeDescription
@@ -30,7 +30,7 @@ final class NestedMapping: Sendable {
     }
     relationships = entity.relationships.filter { !$0.isUnstored }.map {
       Relationship(
-        relationship: $0, paths: Self.paths($0), end: NestedEnd($0, RecordMapping.key(of: $0, MappingOptions())))
+        relationship: $0, paths: Self.paths($0), end: NestedEnd($0, ReferenceMapping.key(of: $0, MappingOptions())))
     }
   }
 
@@ -45,14 +45,14 @@ final class NestedMapping: Sendable {
   }
 }
 
-/// Where a relationship leads, and by what its objects are found when only a key is given.
+/// Where a relationship leads, and how its objects are found if only a key is given.
 struct NestedEnd: Sendable {
   let relationship: RelationshipDescription
-  /// nil: a key alone finds nothing.
+  /// nil if a key alone finds nothing.
   let key: AttributeDescription?
   let converter: ValueConverter?
 
-  init(_ relationship: RelationshipDescription, _ key: Result<AttributeDescription, RecordMapping.KeyProblem>) {
+  init(_ relationship: RelationshipDescription, _ key: Result<AttributeDescription, ReferenceMapping.KeyProblem>) {
     self.relationship = relationship
     switch key {
     case .success(let key):
@@ -60,7 +60,7 @@ struct NestedEnd: Sendable {
         converter = try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
         self.key = key
       } catch {
-        // A key of a type that nothing converts to: then only objects can be given.
+        // Nothing converts to the type of the key, so only objects can be given.
         converter = nil
         self.key = nil
       }
@@ -71,15 +71,15 @@ struct NestedEnd: Sendable {
   }
 }
 
-/// Turns nested values into those of one attribute.
+/// Converts nested values into those of one attribute.
 enum NestedConverter: Sendable {
   case plain(ValueConverter)
-  /// Of a Codable type, which stands in the store as JSON.
+  /// For a Codable type, which the store keeps as JSON.
   case codable
-  /// Nothing can be said here.
+  /// Nothing can be given for the attribute; with the reason.
   case none(String)
 
-  /// - Parameter rules: what a recipe says of the attribute, if it is one of the entity that is imported.
+  /// - Parameter rules: the recipe's, if the attribute belongs to the entity that is imported.
   init(_ attribute: AttributeDescription, _ rules: MappingRules? = nil) {
     if attribute.type == .transformable, rules?.isList(attribute) != true {
       self = attribute.isCodable ? .codable : .none("its transformer takes nothing but the program's own values")
@@ -94,7 +94,7 @@ enum NestedConverter: Sendable {
     }
   }
 
-  func value(_ nested: NestedValue, of attribute: AttributeDescription) -> Result<Value, ConvertedBatch.KeyProblem> {
+  func value(_ nested: NestedValue, of attribute: AttributeDescription) -> Result<Value, RecordFields.Problem> {
     switch self {
     case .plain(let converter):
       do throws(ConversionCode) {
@@ -108,7 +108,7 @@ enum NestedConverter: Sendable {
   }
 }
 
-/// The mappings of the entities that an import has met in nested objects.
+/// The mappings of the entities of nested objects, made when they are first needed.
 final class NestedMappings: Sendable {
   private let known = Mutex<[String: NestedMapping]>([:])
 

@@ -1,9 +1,9 @@
 import ManagedObjects
 
-/// A nested object, turned into a row of its entity: what the reading thread makes of it.
+/// A nested object, converted into a row of its entity by the reading thread.
 final class NestedRow: Sendable {
   let entity: EntityDescription
-  /// The model's defaults, with what is given in place of them.
+  /// The given values, and the model's defaults for the rest.
   let values: ContiguousArray<Value>
   /// The slots of the attributes that are given.
   let given: [Int]
@@ -16,7 +16,7 @@ final class NestedRow: Sendable {
     self.links = links
   }
 
-  /// By what it is found: the first uniqueness constraint of which it gives everything, or the key of the relationship.
+  /// What the object is found by: the first uniqueness constraint whose attributes are all given, or the relationship's key.
   func identity(_ key: AttributeDescription?) -> (attributes: [AttributeDescription], key: UniqueKey)? {
     func isGiven(_ attribute: AttributeDescription) -> Bool {
       given.contains(attribute.slot) && !values[attribute.slot].isNull
@@ -27,7 +27,7 @@ final class NestedRow: Sendable {
   }
 }
 
-/// What a record, or an object in it, gives for a relationship: all that it is to hold.
+/// What a record, or a nested object, gives for a relationship: everything that it will hold.
 struct NestedLink: Sendable {
   enum Target: Sendable {
     case key(Value)
@@ -40,7 +40,7 @@ struct NestedLink: Sendable {
   var hasObjects: Bool { targets.contains { if case .object = $0 { true } else { false } } }
 }
 
-/// Turns nested values into rows. A mistake is told with the path at which it stands.
+/// Converts nested values into rows. An error names the path at which it stands.
 struct NestedConversion {
   struct Problem: Error {
     let path: String
@@ -50,7 +50,7 @@ struct NestedConversion {
 
   let mappings: NestedMappings
 
-  /// What is given for a relationship that stands at `path`.
+  /// Converts what is given for a relationship that stands at `path`.
   func link(_ nested: NestedValue, _ end: NestedEnd, at path: String) throws(Problem) -> NestedLink {
     if case .array = nested, !end.relationship.isToMany {
       throw Problem(

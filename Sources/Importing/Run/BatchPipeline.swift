@@ -4,30 +4,29 @@ import Synchronization
 
 /// Reads and converts batches on a thread of its own, one or two ahead of the thread that writes.
 ///
-/// Batches are handed over whole, so that the two threads meet once in thousands of records. Three record batches go
-/// round: one being filled, one waiting, one being written.
+/// Batches are handed over whole, so the threads synchronise once in thousands of records. Three record batches circulate:
+/// one is being filled, one waits, one is being written.
 final class BatchPipeline: @unchecked Sendable {
-  // Sendable: `state` is behind its lock; `reader` and `mapping` are touched by the reading thread only, between
-  // `start` and the end of the pipeline.
+  // Sendable: `state` is behind its lock. `reader` and `mapping` are touched by the reading thread only, from `init` until
+  // `ended` is signalled.
 
   private struct State {
     var ready: [Result<ConvertedBatch, any Error>] = []
     var spare: [RecordBatch] = [RecordBatch(), RecordBatch(), RecordBatch()]
-    var waste: [(ConvertedBatch, DetachedObjects?)] = []
+    var garbage: [(ConvertedBatch, DetachedObjects?)] = []
     var isStopped = false
   }
 
   private let reader: any RecordReader
   private let batchSize: Int
   private let mode: ImportOptions.Mode
+  private let coordinator: PersistentStoreCoordinator
   private var mapping: RecordMapping
   private let state = Mutex(State())
   private let filled = DispatchSemaphore(value: 0)
-  // Begun at zero and raised: Dispatch stops a program that lets go of a semaphore below the value it began with.
+  // Created at zero and signalled three times: Dispatch traps when a semaphore is released below its initial value.
   private let emptied = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
-
-  private let coordinator: PersistentStoreCoordinator
 
   init(
     reader: any RecordReader, mapping: RecordMapping, mode: ImportOptions.Mode, batchSize: Int,
@@ -42,29 +41,29 @@ final class BatchPipeline: @unchecked Sendable {
     DispatchQueue(label: "import.reader").async { self.readAll() }
   }
 
-  /// The next batch, nil after the last.
-  /// - Throws: what ended the reading; every batch before it has been handed over.
+  /// The next batch; nil after the last.
+  /// - Throws: what ended the reading. All batches before it have been returned.
   func next() throws -> ConvertedBatch? {
     filled.wait()
     let result = state.withLock { $0.ready.isEmpty ? nil : $0.ready.removeFirst() }
     guard let result else {
-      // The end is found by every later call too.
+      // Later calls must find the end too.
       filled.signal()
       return nil
     }
     return try result.get()
   }
 
-  /// Gives a batch's memory back to the reader, whose thread has the time to let go of tens of thousands of objects.
-  func recycle(_ batch: ConvertedBatch, _ remains: DetachedObjects?) {
+  /// Returns a batch's memory to the reader. Its thread has the time to release tens of thousands of objects.
+  func recycle(_ batch: ConvertedBatch, _ detached: DetachedObjects?) {
     state.withLock {
       $0.spare.append(batch.source)
-      $0.waste.append((batch, remains))
+      $0.garbage.append((batch, detached))
     }
     emptied.signal()
   }
 
-  /// Ends the reading, and waits until the source isn't touched any more.
+  /// Ends the reading, and waits until the source isn't used any more.
   func stop() {
     state.withLock { $0.isStopped = true }
     emptied.signal()
@@ -77,33 +76,29 @@ final class BatchPipeline: @unchecked Sendable {
     while true {
       emptied.wait()
       guard let batch = state.withLock({ $0.isStopped ? nil : $0.spare.popLast() }) else { break }
-      discardWaste()
+      releaseGarbage()
       do {
         guard try reader.read(into: batch, limit: batchSize) else { break }
-        if batch.columns.count != mapping.columns.count {
-          mapping = try RecordMapping(
-            mapping.rules, columns: batch.columns, mayNest: mapping.mayNest, nestedMappings: mapping.nestedMappings)
-        }
-        let converted = ConvertedBatch(source: batch, mapping: mapping, mode: mode, bytesRead: reader.bytesRead)
-        converted.convert(for: coordinator)
-        hand(.success(converted))
+        if batch.columns.count != mapping.columns.count { mapping = try mapping.extended(to: batch.columns) }
+        var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead)
+        deliver(.success(converter.convert(for: coordinator)))
       } catch {
-        hand(.failure(error))
+        deliver(.failure(error))
         break
       }
     }
     filled.signal()
   }
 
-  private func discardWaste() {
-    let waste = state.withLock { state in
-      defer { state.waste = [] }
-      return state.waste
+  private func releaseGarbage() {
+    let garbage = state.withLock { state in
+      defer { state.garbage = [] }
+      return state.garbage
     }
-    withExtendedLifetime(waste) {}
+    withExtendedLifetime(garbage) {}
   }
 
-  private func hand(_ result: Result<ConvertedBatch, any Error>) {
+  private func deliver(_ result: Result<ConvertedBatch, any Error>) {
     state.withLock { $0.ready.append(result) }
     filled.signal()
   }

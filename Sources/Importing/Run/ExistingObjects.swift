@@ -1,19 +1,19 @@
 import ManagedObjects
 
-/// The objects that the store has for a batch's keys: what upsert updates.
+/// The store's objects with a batch's keys: the ones that upsert updates.
 ///
-/// An object is found by the uniqueness constraint that its record names: one for all records of a CSV file, where JSON
-/// records may differ.
+/// An object is found by the uniqueness constraint whose attributes its record has: the same for all records of a CSV file,
+/// while JSON records may differ.
 struct ExistingObjects {
-  /// Terms of one condition: SQLite takes a thousand.
+  /// Terms of one condition: SQLite allows a thousand.
   private static let terms = 200
   private static let list = 10_000
 
   private let constraints: [RecordMapping.Constraint]
-  /// By the place of a constraint, those that the batch uses.
+  /// By the place of a constraint. Only the constraints that the batch uses are there.
   private var objects: [Int: [UniqueKey: ManagedObject]]
 
-  /// Fetches them, and what these to-many relationships of theirs hold. The context has no changes yet.
+  /// Fetches the objects, and what these to-many relationships of theirs hold. The context must have no changes yet.
   init(
     _ entity: EntityDescription, _ constraints: [RecordMapping.Constraint], keys: [Int: Set<UniqueKey>],
     sets: [String] = [], in context: ManagedObjectContext
@@ -43,7 +43,7 @@ struct ExistingObjects {
   /// The object with that key, which isn't partial.
   func object(_ key: UniqueKey, _ place: Int) -> ManagedObject? { objects[place]?[key] }
 
-  /// Takes note of an object's keys: of a new one, or of one whose keys have changed.
+  /// Notes the keys of a new object, or of one whose keys have changed.
   mutating func note(_ object: ManagedObject, formerly old: ContiguousArray<Value>?) {
     for place in objects.keys {
       let attributes = constraints[place].attributes
@@ -61,9 +61,9 @@ struct ExistingObjects {
     UniqueKey(constraints[place].attributes.map { object.value(at: $0.slot) })
   }
 
-  /// Conditions that together find the keys and little else: a compound key by the values of the attribute that has
-  /// fewest, each with the others' that occur with it. Looking for every value of each attribute alone could bring in
-  /// the whole table.
+  /// Conditions that together find the keys and little else: a compound key by the values of the attribute with the fewest,
+  /// each with the values of the others that occur with it. Fetching by every value of each attribute alone could read the
+  /// whole table.
   private static func predicates(_ attributes: [AttributeDescription], _ keys: Set<UniqueKey>) -> [FetchPredicate] {
     if attributes.count == 1 {
       return Array(keys.map { $0.values[0] }).parts(of: list).map { .isIn(attributes[0].name, Array($0)) }
@@ -83,4 +83,14 @@ struct ExistingObjects {
     }
     return conditions.parts(of: terms).map { $0.count == 1 ? $0[$0.startIndex] : .or(Array($0)) }
   }
+}
+
+/// The values of a uniqueness constraint's attributes in one row, compared as a store compares them.
+struct UniqueKey: Hashable {
+  let values: [Value]
+
+  init(_ values: [Value]) { self.values = values }
+
+  /// Whether a part is missing. Such a key matches nothing, as in SQL.
+  var isPartial: Bool { values.contains(.null) }
 }

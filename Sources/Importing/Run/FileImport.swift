@@ -18,13 +18,13 @@ public struct FileImport: Sendable {
     case insert
     /// A record updates the object with the same values in the entity's uniqueness constraint, or is a new one.
     case upsert
-    /// A record updates the object with the same key; one whose object the store hasn't got is rejected.
+    /// A record updates the object with the same key; a record is rejected if there is none.
     case update
-    /// All objects of the entity are taken away and the records are the new ones, in one swap. A record whose key an
-    /// object had takes its place, so that references of others to it stay.
+    /// The records replace all objects of the entity, in one transaction. A record whose key an object has takes the object's
+    /// place, so references to it stay.
     case replace
-    /// As ``upsert``; at the end, objects that no record was about are deleted, with the model's delete rules. Those that
-    /// others need stay, and the notes tell of them.
+    /// Like ``upsert``. At the end, objects that no record was about are deleted, by the model's delete rules. Objects that
+    /// others need stay, and the notes name them.
     case synchronise
   }
 
@@ -32,55 +32,56 @@ public struct FileImport: Sendable {
   public struct Result: Sendable, Hashable {
     /// Records read.
     public let records: Int64
-    /// Objects inserted, changed, and found to be as they should.
+    /// Objects inserted, changed, and found unchanged.
     public let inserted, updated, unchanged: Int64
-    /// Objects deleted because the file hasn't got them.
+    /// Objects deleted because the file doesn't have them.
     public let deleted: Int64
-    /// Records passed over, as a filter says.
+    /// Records left out by a filter.
     public let skipped: Int64
-    /// Records that couldn't be taken in; they stand in the reject file.
+    /// Records that couldn't be imported; they are in the reject file.
     public let rejected: Int64
-    /// What else there is to say, for a person.
+    /// Remarks for a person.
     public let notes: [String]
   }
 
   private let entity: String
   private let coordinator: PersistentStoreCoordinator
-  /// nil: `upsert` when the entity has a uniqueness constraint, `insert` otherwise.
+  /// nil: `upsert` if the entity has a uniqueness constraint, `insert` otherwise.
   public var mode: Mode?
-  /// Where rejected records go; nil: beside the source, with `.rejects` added to its name.
+  /// The reject file; nil: beside the source, with `.rejects` added to its name.
   public var rejects: URL?
   /// The import fails with more rejected records than this; nil for no limit.
   public var rejectLimit: Int? = 1000
-  /// Whether all of a file is committed together: all of it or nothing, and readers see either. Others who write to the
-  /// store wait meanwhile, and its write-ahead log grows with the file.
+  /// Whether the whole file is committed in one transaction. Other writers of the store wait until its end, and the
+  /// write-ahead log grows with the file.
   public var isAtomic = false
-  /// Whether everything is done but the commit: the result says what would have been.
+  /// Whether everything is done except the commit. The result says what would have been.
   public var isDryRun = false
   /// Whether ``Mode/replace`` and ``Mode/synchronise`` may take a file without records, and delete everything.
   public var allowsEmpty = false
-  /// Names the import, so that one that was killed goes on when it is run again under the same name; nil: each run is an
-  /// import of its own.
+  /// Names the import: one that was killed continues when it is run again under the same name. nil: each run is an import
+  /// of its own.
   public var name: String?
 
-  /// An import into the objects of an entity; or, by `*`, of each file of a zip or tar into those of the entity that it
-  /// belongs to, whose rejects go into a folder of files called as theirs. The coordinator's model was made by ``model(adding:)``.
+  /// An import into the objects of an entity. With `*`, each file of a zip or tar archive goes into the entity that it
+  /// belongs to, and the rejects go into a folder of files with the same names. The coordinator's model must be one made by
+  /// ``model(adding:)``.
   public init(into entity: String, of coordinator: PersistentStoreCoordinator) {
     self.entity = entity
     self.coordinator = coordinator
   }
 
-  /// The model with what imports keep beside the data: how far they have come.
+  /// The model with the entities of an import's own bookkeeping.
   /// - Throws: `ModelError` when the model has entities of these names.
   public static func model(adding model: ManagedObjectModel) throws -> ManagedObjectModel {
     try ImportModel.adding(to: model)
   }
 
-  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list or SQLite, by its name's ending or its content, and but for
-  /// SQLite also compressed or the only file of a zip or tar. Blocks the thread; what it saves is announced by did-save
-  /// notifications as any context's saves are.
+  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list or SQLite, recognised by its ending or its content. All but
+  /// SQLite may be compressed, or the only file of a zip or tar archive. Blocks the thread. Saves are announced by did-save
+  /// notifications, as those of any context.
   ///
-  /// - Throws: what can't be read, mapped or written, with the place and what to do. What was committed stays.
+  /// - Throws: an error that says what can't be read, mapped or written, where, and what to do. What was committed stays.
   public func run(_ source: URL) throws -> Result {
     let mode: ImportOptions.Mode? =
       switch self.mode {
@@ -101,12 +102,8 @@ public struct FileImport: Sendable {
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "import")
     let end = try Importer(coordinator: coordinator, request: request).run(
       in: context, shouldStop: { false }, report: { _ in })
-    switch end {
-    case .finished(let progress, let notes):
-      try ImportCheckpoint.remove(request.job, in: context)
-      return Result(progress.counts, notes)
-    case .stopped(let progress): return Result(progress.counts, [])
-    }
+    if case .finished = end { try ImportCheckpoint.remove(request.job, in: context) }
+    return Result(end.progress.counts, end.notes)
   }
 }
 

@@ -2,18 +2,18 @@ import Foundation
 import Glibc
 import ManagedObjects
 
-/// The file that an import reads, open for as long as this lives.
+/// The file that an import reads, open as long as this object lives.
 final class ImportSource {
   private static let sample = 4096
   let descriptor: Int32
   private let path: String
 
-  /// Opens it; a symlink is refused.
-  /// - Parameter opened: a descriptor of the file, where somebody has opened it before and looked at what it is.
+  /// Opens the file; refuses a symbolic link.
+  /// - Parameter opened: a descriptor of the file, if the caller has opened and checked it already.
   init(_ url: URL, descriptor opened: Int32? = nil) throws {
     path = url.path
-    // Non-blocking: a FIFO would wait for a writer before it could be refused. A descriptor is opened anew, for a place in
-    // the file of its own.
+    // Non-blocking: opening a FIFO would wait for a writer before it could be refused. A descriptor is reopened to have a
+    // file offset of its own.
     descriptor =
       if let opened {
         open("/proc/self/fd/\(opened)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -27,8 +27,8 @@ final class ImportSource {
 
   deinit { close(descriptor) }
 
-  /// What the file looks like, so that going on after a kill never mixes two files: its size, modification time, and a
-  /// hash of its first and last 4 KiB, as text to compare.
+  /// Identifies the file, so that resuming after a kill never mixes two files: its size, modification time, and a hash of
+  /// its first and last 4 KiB, as a text to compare.
   func identity() throws -> String {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("look at") }
@@ -46,8 +46,7 @@ final class ImportSource {
     return "\(status.st_size) bytes of \(time), \(String(hash, radix: 16))"
   }
 
-  /// The SHA-256 of all of it. Reads it from its beginning to its end; nil when `shouldStop`, asked each MiB after the first,
-  /// said so before.
+  /// The SHA-256 of the whole file; nil if `shouldStop`, asked after each MiB, returned true.
   func digest(shouldStop: () -> Bool) throws -> String? {
     var hash = SHA256()
     var block = [UInt8](repeating: 0, count: 1 << 20)
@@ -63,7 +62,7 @@ final class ImportSource {
     }
   }
 
-  /// The length of a file in bytes; nil when it isn't there any more.
+  /// The length of a file in bytes; nil if it doesn't exist any more.
   static func length(of url: URL) -> Int64? {
     var status = stat()
     return stat(url.path, &status) == 0 ? Int64(status.st_size) : nil

@@ -1,14 +1,15 @@
 import ManagedObjects
 
-/// The keys of kept references, gathered by relationship so that each relationship is looked up once.
+/// The keys of pending references, collected by relationship so that each relationship needs one fetch.
 ///
-/// They are found by the model, not by the columns of a source: a run that goes on at the end of a JSON file has met none.
+/// They are interpreted by the model, not by the columns of a source: a run that resumes at the end of a JSON file hasn't
+/// read any columns.
 struct PendingKeys {
   private let model: ManagedObjectModel
   private let options: MappingOptions
   private var wanted: [RelationshipDescription: (attribute: AttributeDescription, texts: [String: Value])] = [:]
   private var found: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
-  /// What to-many relationships are to hold, read together and held so that it isn't read again one by one.
+  /// What to-many relationships will hold. Fetched together and retained, so that it isn't read again one by one.
   private var members: [ManagedObject] = []
   private var converters: [RelationshipDescription: ValueConverter] = [:]
 
@@ -33,7 +34,7 @@ struct PendingKeys {
     }
   }
 
-  /// Looks for the objects that the store has of them.
+  /// Finds the store's objects with these keys.
   mutating func find(_ resolver: ReferenceResolver) throws {
     for (relationship, keys) in wanted {
       let values = Set(keys.texts.values.filter { !$0.isNull })
@@ -42,14 +43,14 @@ struct PendingKeys {
     }
   }
 
-  /// The object of a key, if it was found or has been made.
+  /// The object of a key, if it was found or has been created.
   func known(_ relationship: RelationshipDescription, _ text: String) -> ManagedObjectID? {
     wanted[relationship]?.texts[text].flatMap { found[relationship]?[$0] }
   }
 
-  /// The object of a key: found, or made now if the recipe says so. nil when there is none.
+  /// The object of a key: found, or created now if the recipe says so; nil if there is none.
   ///
-  /// - Parameter created: counts those that are made, by relationship.
+  /// - Parameter created: counts created objects by relationship.
   mutating func target(
     _ relationship: RelationshipDescription, _ text: String, in context: ManagedObjectContext,
     created: inout [String: Int64]
@@ -57,18 +58,18 @@ struct PendingKeys {
     guard let keys = wanted[relationship], let key = keys.texts[text], !key.isNull else { return nil }
     if let known = found[relationship]?[key] { return known }
     guard options.properties[relationship.name]?.creates == true else { return nil }
-    let made = KeyedObject(relationship, by: keys.attribute)
-    guard made.obstacle(from: relationship) == nil, made.failure(key) == nil else { return nil }
-    let id = try context.insert(made.entity, values: made.values(key)).objectID
+    let placeholder = PlaceholderObject(relationship, by: keys.attribute)
+    guard placeholder.obstacle(from: relationship) == nil, placeholder.failure(key) == nil else { return nil }
+    let id = try context.insert(placeholder.entity, values: placeholder.values(key)).objectID
     created[relationship.name, default: 0] += 1
-    for (other, keys) in wanted where made.isFound(by: other, keys.attribute) && found[other]?[key] == nil {
+    for (other, keys) in wanted where placeholder.isFound(by: other, keys.attribute) && found[other]?[key] == nil {
       found[other, default: [:]][key] = id
     }
     return id
   }
 
   private func key(of relationship: RelationshipDescription) throws -> AttributeDescription {
-    switch RecordMapping.key(of: relationship, options) {
+    switch ReferenceMapping.key(of: relationship, options) {
     case .success(let attribute): return attribute
     case .failure(let problem):
       throw MappingError.badRelationship(
@@ -82,7 +83,7 @@ struct PendingKeys {
       do {
         return try converter.convert(text: UnsafeRawBufferPointer(buffer))
       } catch {
-        // It was a value of the attribute when it was kept. If the model has changed since, nothing has this key.
+        // It was a value of the attribute when it was kept. If the model has changed, no object has this key.
         return .null
       }
     }

@@ -1,42 +1,53 @@
-// Rule 4 of the design for references to objects that come later in the file: they stand in the store beside the rows,
-// saved with them, one object of `lade_unresolved` a row, and are set at the end of the file. Setting them and taking
-// the notes away is one save, with the counts in the checkpoint; so it may be killed between any two saves as well.
+// Rule 4 (ARCHITECTURE.md) for references to objects that come later in the file: they are kept in the store beside the
+// rows and saved with them, one object of `lade_unresolved` for each row, and set at the end of the file. Setting them and
+// deleting the notes is one save with the counts in the checkpoint, so a kill between any two saves loses nothing.
 
 import Foundation
 import ManagedObjects
 
-/// References of a job's rows to objects that the store hasn't got yet.
+/// The references of a job's rows to objects that the store doesn't have yet.
 struct PendingReferences {
   private static let attempts = 3
   let context: ManagedObjectContext
-  let job: String
+  private let job: String
   /// How many rows are set by one save.
-  var batchSize = 5_000
-  /// What the recipe says of the relationships.
-  var options = MappingOptions()
-  /// Where objects that are made on the way are noted, if somebody has to know them.
-  var seen: SeenObjects?
+  private let batchSize: Int
+  /// The recipe's rules for relationships.
+  private let options: MappingOptions
+  /// Where created objects are marked as seen, in a mode that needs this.
+  private let seen: SeenObjects?
+
+  init(
+    context: ManagedObjectContext, job: String, batchSize: Int = 5_000, options: MappingOptions = MappingOptions(),
+    seen: SeenObjects? = nil
+  ) {
+    self.context = context
+    self.job = job
+    self.batchSize = batchSize
+    self.options = options
+    self.seen = seen
+  }
 
   /// What is kept of one row.
   struct Note {
     /// The key of the object that each relationship is to point to, by the relationship's name.
     var keys: [String: String]
-    /// Whether the row was counted as unchanged, which it isn't any more once a reference is set.
+    /// Whether the row was counted as unchanged. Setting a reference makes it an update.
     var isCountedUnchanged: Bool
-    /// Of to-many relationships, by name: the keys that lead nowhere yet.
+    /// The keys of to-many relationships that lead nowhere yet, by the relationship's name.
     var sets: [String: MissingKeys] = [:]
 
     var isEmpty: Bool { keys.isEmpty && sets.isEmpty }
 
-    /// The keys that each relationship is about.
+    /// The keys of each relationship.
     var allKeys: [String: [String]] { keys.mapValues { [$0] }.merging(sets.mapValues { $0.missing + $0.order }) { $1 } }
   }
 
   /// Keys of a to-many relationship.
   struct MissingKeys: Codable {
-    /// Those that lead nowhere yet.
+    /// The keys that lead nowhere yet.
     var missing: [String]
-    /// All of them in the record's order, when the relationship has one.
+    /// All keys in the record's order, if the relationship is ordered.
     var order: [String]
   }
 
@@ -45,7 +56,7 @@ struct PendingReferences {
     try context.count(for: FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: 1)) == 0
   }
 
-  /// Keeps references for later. The object has its permanent ID, or an attribute that numbers it.
+  /// Keeps references for later. The object must have its permanent ID, or an attribute that is its row number.
   func keep(_ note: Note, of object: ManagedObject) throws {
     let pending = try context.insert(ImportModel.referenceEntity)
     try pending.setValue(.string(job), forKey: "job")
@@ -59,7 +70,7 @@ struct PendingReferences {
     try pending.setValue(.string(note.isCountedUnchanged ? "unchanged" : "changed"), forKey: "counted")
   }
 
-  /// What earlier batches kept of these objects, by the objects' numbers.
+  /// What earlier batches kept of these objects, by row number.
   func kept(of objects: [ManagedObject]) throws -> [Value: ManagedObject] {
     var found: [Value: ManagedObject] = [:]
     for part in objects.map(Self.number).parts(of: 10_000) {
@@ -70,7 +81,7 @@ struct PendingReferences {
     return found
   }
 
-  /// What is kept in one object of `lade_unresolved`.
+  /// Reads one object of `lade_unresolved`.
   static func note(_ pending: ManagedObject) throws -> Note {
     let text = pending.value(forKey: "keys")?.plainText ?? ""
     var note = Note(
@@ -82,12 +93,12 @@ struct PendingReferences {
     return note
   }
 
-  /// What numbers an object's row: known before the object is saved.
+  /// An object's row number, where it is known before the object is saved.
   static func number(of object: ManagedObject) -> Value {
     object.entity.primaryKey.map { object.value(at: $0.slot) } ?? .int(object.objectID.number)
   }
 
-  /// Takes away everything that is kept for the job.
+  /// Deletes everything that is kept for the job. The context is reset.
   func removeAll() throws {
     while true {
       let some = try next()
@@ -98,34 +109,31 @@ struct PendingReferences {
     }
   }
 
-  /// References that lead nowhere, by relationship.
-  typealias Lost = [String: (count: Int64, examples: [String])]
-
-  /// Sets what can be found now, and takes all of the job's references away, a batch a save.
+  /// Sets the references whose objects can be found now, and deletes all of the job's notes, one save for each batch.
   ///
-  /// - Returns: those that lead nowhere; nil when `shouldStop` said so before the end.
+  /// - Returns: the references that lead nowhere; nil when `shouldStop` returned true before the end.
   func resolve(
     _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint, shouldStop: () -> Bool
-  ) throws -> Lost? {
-    var lost: Lost = [:]
+  ) throws -> UnresolvedReferences? {
+    var unresolved = UnresolvedReferences()
     var attempt = 1
     while true {
       if shouldStop() { return nil }
-      // Others may have changed or deleted rows since.
+      // Other writers may have changed or deleted rows.
       resolver.forget()
       do {
         var next = checkpoint
-        var nextLost = lost
-        guard try resolveSome(resolver, &next, &nextLost) else { return lost }
-        (checkpoint, lost, attempt) = (next, nextLost, 1)
+        var nextUnresolved = unresolved
+        guard try resolveSome(resolver, &next, &nextUnresolved) else { return unresolved }
+        (checkpoint, unresolved, attempt) = (next, nextUnresolved, 1)
       } catch ManagedObjectError.mergeConflicts where attempt < Self.attempts {
-        // Somebody else changed one of the rows between reading and saving it.
+        // Another writer changed one of the rows between reading and saving it.
         attempt += 1
       } catch ManagedObjectError.brokenReferences where attempt < Self.attempts {
-        // Somebody else deleted an object that was found just before.
+        // Another writer deleted an object that was found just before.
         attempt += 1
       } catch ManagedObjectError.constraintConflicts where attempt < Self.attempts {
-        // Somebody else has made an object that was to be made here.
+        // Another writer inserted an object that was to be created here.
         attempt += 1
       }
       context.reset()
@@ -133,7 +141,7 @@ struct PendingReferences {
   }
 
   private func resolveSome(
-    _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint, _ lost: inout Lost
+    _ resolver: ReferenceResolver, _ checkpoint: inout ImportCheckpoint, _ unresolved: inout UnresolvedReferences
   ) throws -> Bool {
     let record = try ImportCheckpoint.object(job, in: context)
     let pending = try next()
@@ -158,7 +166,7 @@ struct PendingReferences {
           if options.properties[name]?.creates == true { referred.append(target) }
         } else {
           checkpoint.counts.unresolved += 1
-          lost.note(name, text)
+          unresolved.note(name, text)
         }
       }
       for (name, set) in note.sets.sorted(by: { $0.key < $1.key }) {
@@ -172,7 +180,7 @@ struct PendingReferences {
             if options.properties[name]?.creates == true { referred.append(target) }
           } else {
             checkpoint.counts.unresolved += 1
-            lost.note(name, text)
+            unresolved.note(name, text)
           }
         }
         guard !found.isEmpty else { continue }
@@ -187,7 +195,7 @@ struct PendingReferences {
     }
     try seen?.mark(referred: referred)
     try checkpoint.write(to: record)
-    // The rows were checked when they were written, and a reference that may be empty breaks no rule.
+    // The rows were validated when they were written, and setting an optional reference can't make them invalid.
     try context.saveValidated()
     return true
   }
@@ -199,7 +207,7 @@ struct PendingReferences {
       FetchRequest(entityName: ImportModel.referenceEntity, predicate: ofJob, fetchLimit: max(1, batchSize)))
   }
 
-  /// The object whose references they are; nil when somebody deleted it in the meantime.
+  /// The object whose references they are; nil if it has been deleted.
   private func owner(of pending: ManagedObject) throws -> ManagedObject? {
     guard let entity = pending.value(forKey: "entity")?.plainText, case .int(let number)? = pending.value(forKey: "row")
     else { return nil }
@@ -212,15 +220,27 @@ struct PendingReferences {
   }
 }
 
-extension PendingReferences.Lost {
-  fileprivate mutating func note(_ name: String, _ text: String) {
-    self[name, default: (0, [])].count += 1
-    if self[name, default: (0, [])].examples.count < 3 { self[name]?.examples.append("“\(text.shown)”") }
+/// References that lead nowhere, by relationship.
+struct UnresolvedReferences {
+  private var all: [String: (count: Int64, examples: [String])] = [:]
+
+  mutating func note(_ relationship: String, _ key: String) {
+    all[relationship, default: (0, [])].count += 1
+    if all[relationship, default: (0, [])].examples.count < 3 {
+      all[relationship]?.examples.append("“\(key.shown)”")
+    }
+  }
+
+  /// One note for each relationship, for a person.
+  var notes: [String] {
+    all.sorted { $0.key < $1.key }.map { name, what in
+      "\(what.count) reference(s) \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
+    }
   }
 }
 
 extension JSONEncoder {
-  /// Says the same thing the same way each time.
+  /// Encodes equal values to equal bytes.
   fileprivate static var sorted: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

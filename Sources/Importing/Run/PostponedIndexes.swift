@@ -1,15 +1,15 @@
 import ManagedObjects
 
-/// The indexes that one large load goes on without, and makes at its end.
+/// The indexes that one large load drops and rebuilds at its end.
 final class PostponedIndexes {
   private let entity: EntityDescription
   private let store: PersistentStore
   private let largeLoad: Int64
-  /// Whether a load that doesn't come to its end is taken back, and its indexes with it.
+  /// Whether a load that fails is rolled back, and its indexes with it.
   private let isWhole: Bool
-  /// Whether it is taken back in any case.
+  /// Whether it is rolled back in any case.
   private let isDryRun: Bool
-  private var hasLooked = false
+  private var isDecided = false
   private var isPostponed = false
 
   init(of entity: EntityDescription, in store: PersistentStore, largeLoad: Int64, _ options: ImportOptions) {
@@ -20,21 +20,21 @@ final class PostponedIndexes {
     isDryRun = options.isDryRun
   }
 
-  /// Has them stay, since the load itself needs them; unless it goes on without them already.
-  func keep() { hasLooked = true }
+  /// Keeps the indexes, because the load itself needs them. Does nothing once they have been dropped.
+  func keep() { isDecided = true }
 
-  /// Decides, once the first records are in, by how many there will be in all.
-  func look(records: Int64, in bytes: Int64, of total: Int64) throws {
-    guard !hasLooked, bytes > 0 else { return }
-    hasLooked = true
+  /// Decides after the first batch, by an estimate of how many records are still to come.
+  func decide(records: Int64, in bytes: Int64, of total: Int64) throws {
+    guard !isDecided, bytes > 0 else { return }
+    isDecided = true
     let rest = Double(records) / Double(bytes) * Double(total - bytes)
     guard rest >= Double(largeLoad) else { return }
-    // A sparse file may say that it has more bytes than there could be records.
+    // A sparse file may claim more bytes than there could be records.
     isPostponed = try store.content.postponeIndexes(of: entity, expecting: Int64(min(rest, 1e15)))
   }
 
-  /// Runs the load, and makes them also when it fails or is stopped.
-  func made<T>(_ load: () throws -> T) throws -> T {
+  /// Runs the load, and rebuilds the indexes also when it fails or is stopped.
+  func rebuilt<T>(_ load: () throws -> T) throws -> T {
     do {
       let result = try load()
       if isPostponed { try conclude() }
@@ -44,8 +44,7 @@ final class PostponedIndexes {
         do {
           try conclude()
         } catch {
-          // What ended the load is what is to be told; the next load of the entity makes the indexes, or whoever opens the
-          // store next.
+          // Report the failure of the load. The entity's next load rebuilds the indexes, or the next opening of the store.
           throw failure
         }
       }
@@ -53,17 +52,17 @@ final class PostponedIndexes {
     }
   }
 
-  /// Makes them, and those that an earlier load couldn't make. Before the load is noted as finished, lest one be missing
-  /// and nobody try again.
-  func make() throws {
-    end()
+  /// Rebuilds them, and those that an earlier load couldn't rebuild. Must come before the checkpoint says that the load is
+  /// finished: otherwise a missing index would never be rebuilt.
+  func rebuild() throws {
+    endPostponement()
     if !isDryRun { try store.content.makeIndexes(of: entity) }
   }
 
-  /// Sees to them when the load hasn't come to its end.
-  private func conclude() throws { if isWhole { end() } else { try make() } }
+  /// Cleans up after a load that didn't reach its end.
+  private func conclude() throws { if isWhole { endPostponement() } else { try rebuild() } }
 
-  private func end() {
+  private func endPostponement() {
     if isPostponed { store.content.endPostponement(of: entity) }
     isPostponed = false
   }

@@ -1,223 +1,237 @@
-// What a batch means, kept here: its rows are applied one after another, each as if it were a batch of its own, so that
-// where batches end makes no difference to rows, counts and rejects. Two rows of one key, and rows that refer to rows
-// before or after them, rely on it.
+// Invariant: the rows of a batch are applied one after another, as if each were a batch of its own. Where batches end makes
+// no difference to rows, counts and rejects. Two rows with one key, and rows that refer to rows before or after them, rely
+// on this.
 //
-// A row is checked before it touches its object: a row that is rejected leaves no trace. What only the store can say
-// no to is rejected by applying the batch anew, to a context that was reset, without the rows in question.
+// A row is checked before it touches its object, so a rejected row leaves no trace. A row that only the store can refuse is
+// rejected by applying the batch again, in a context that was reset, without that row.
 //
-// A row that needs an object which a later row may be is put off until that row has come in the same batch, and set aside
-// for the end of the file otherwise. One exception to what batches mean comes of it: a row that was set aside and whose
-// object a later row was about is rejected at the end, though in one batch it might have been applied in between.
+// A row that needs an object which a later row may be waits for that row, and is deferred to the end of the file if the
+// batch doesn't have it. One exception to the invariant follows: a deferred row whose object a later row was about is
+// rejected at the end, though in one batch it might have been applied in between.
 
 import ManagedObjects
 
-/// Makes rows into changes of a context, for upsert and for entities with references.
+/// Applies the rows of a batch to a context, for modes that find objects and for entities with references.
 final class RowApplier {
-  /// What can still come.
+  /// Which rows may still come.
   enum Phase {
-    /// Rows may come in later batches.
-    case inTheFile
-    /// All rows have come, but some that were set aside may be applied yet.
-    case atTheEnd
-    /// Nothing comes any more.
-    case atLast
+    /// The file is being read: later batches may have more rows.
+    case reading
+    /// All rows have been read, and some of the deferred ones may still be applied.
+    case settling
+    /// No more rows can be applied: what still waits is rejected.
+    case rejecting
   }
 
-  /// A row that was applied, for when the store refuses its object.
-  struct Applied {
-    let row: Int
-    let object: ManagedObject
-    let isNew: Bool
-    /// The slots it changed; of a new object, not told.
-    let changed: [Int]
-  }
+  private let context: ManagedObjectContext
+  private let entity: EntityDescription
+  private let mode: ImportOptions.Mode
+  private let batch: ConvertedBatch
+  private let phase: Phase
+  private let resolver: ReferenceResolver
+  private let deferredRecords: DeferredRecords
+  private let seen: SeenObjects?
 
-  let context: ManagedObjectContext
-  let entity: EntityDescription
-  let mode: ImportOptions.Mode
-  let batch: ConvertedBatch
-  let references: [RecordMapping.Reference]
-  /// These, and the to-many relationships after them.
-  let ends: [RecordMapping.Reference]
-  let phase: Phase
-  let pending: PendingReferences
-  let aside: AsideRecords
-  var existing: ExistingObjects?
-  /// The object of each key, for each of the ends.
-  var targets: [[Value: ManagedObjectID]] = []
-  /// Whether a reference may lead to rows of this import itself.
-  let isOwn: [Bool]
-  /// What earlier batches kept, by number; and what this one keeps.
-  var kept: [Value: ManagedObject] = [:]
-  var waiting: [ObjectIdentifier: Waiting] = [:]
-  /// Rows that need an object which may be a later row's, for each of the ends.
-  var deferred: [[Value: [Int]]]
-  var ready: [Int] = []
-  /// The reference that a row was put off for.
-  var putOff: [Int: Int] = [:]
-  var lastRow: [ObjectIdentifier: Int] = [:]
-  /// Objects that a row may take the place of, when the mode is to replace them.
-  var unreplaced: Set<ManagedObjectID> = []
-
-  private(set) var applied: [Applied] = []
-  var rejections: [Rejection] = []
-  var tally = Tally()
-  /// Objects made because rows refer to them.
-  var created: Set<ManagedObjectID> = []
+  private let targets: ReferenceTargets
+  private var waiting: WaitingRows
+  private var lateReferences: LateReferences
+  private var applied = AppliedRows()
+  private var refused: RowRejections
+  private var counts = Tally()
+  /// The objects with the batch's keys; nil in a mode that doesn't look for them.
+  private var existing: ExistingObjects?
+  /// Objects that a row may still replace, in the mode that does so.
+  private var replaceable: Set<ManagedObjectID> = []
   /// The nested objects of the batch; nil when it has none.
-  var nested: NestedApplier?
-  /// Which row made or changed a nested object last.
-  var nestedRows: [ManagedObjectID: Int] = [:]
-  /// What to-many relationships are to hold, read together and held so that it isn't read again one by one.
-  private var members: [ManagedObject] = []
-  /// Whether anything was kept for the end of the file.
-  var keepsReferences = false
-  /// Whether any row waits for an object after the batch.
-  var keepsAside = false
-  /// Whether an object has another key than that by which references found it before.
+  private var nested: NestedApplier?
+  /// Whether any row was deferred to the end of the file.
+  private(set) var defersRecords = false
+  /// Whether the key of any object that references can lead to has changed.
   private(set) var changesTargets = false
 
-  /// References of a row's object that lead nowhere yet.
-  struct Waiting {
-    var note: PendingReferences.Note
-    /// Those of this batch's own rows, by the reference's place.
-    var keys: [Int: Value] = [:]
-    var sets: [Int: RowChange.SetChange] = [:]
-  }
-
-  init(
-    context: ManagedObjectContext, entity: EntityDescription, mode: ImportOptions.Mode, batch: ConvertedBatch,
-    phase: Phase, pending: PendingReferences, aside: AsideRecords
-  ) {
-    self.phase = phase
-    self.aside = aside
-    self.context = context
-    self.entity = entity
-    self.mode = mode
+  init(_ target: ImportTarget, _ batch: ConvertedBatch, _ phase: Phase) {
+    context = target.context
+    entity = target.entity
+    mode = target.mode
+    resolver = target.resolver
+    deferredRecords = target.backlog.records
+    seen = target.absent?.seen
     self.batch = batch
-    self.pending = pending
-    references = batch.mapping.references
-    ends = references + batch.mapping.collections
-    deferred = ends.map { _ in [:] }
-    isOwn = ends.map { entity.isKindOf($0.relationship.destinationEntity) }
+    self.phase = phase
+    targets = ReferenceTargets(batch.mapping)
+    waiting = WaitingRows(ends: targets.ends.count)
+    lateReferences = LateReferences(target.backlog.references, targets)
+    refused = RowRejections(batch)
   }
 
-  /// Applies every row but the excluded ones, which are records of the batch.
-  func apply(excluding excluded: [Int: Rejection], _ resolver: ReferenceResolver, mayHaveKept: Bool, mayHaveAside: Bool)
-    throws
-  {
-    for (place, reference) in references.enumerated() {
-      var keys = Set(batch.rows.lazy.map { $0.keys[place] }.filter { $0 != .null && $0 != .unresolved })
-      if let key = reference.defaultKey, !key.isNull { keys.insert(key) }
-      targets.append(try resolver.find(reference.relationship, by: reference.key, keys: keys))
-    }
-    for (place, collection) in batch.mapping.collections.enumerated() {
-      var keys: Set<Value> = []
-      for row in batch.rows { row.lists[place].map { keys.formUnion($0) } }
-      targets.append(try resolver.find(collection.relationship, by: collection.key, keys: keys))
-      members += try resolver.members(collection.relationship, by: collection.key, keys: keys)
-    }
-    let nestedNames = try lookUpNested(resolver)
+  /// Applies every row but the excluded ones, given by their records.
+  ///
+  /// - Parameters:
+  ///   - mayHaveReferences: whether references of earlier batches may be pending.
+  ///   - mayHaveRecords: whether records of earlier batches may be deferred.
+  func apply(excluding excluded: [Int: Rejection], mayHaveReferences: Bool, mayHaveRecords: Bool) throws {
+    try targets.find(in: batch.rows, resolver)
+    let nestedNames = try findNested()
     if mode.findsObjects {
       let existing = try ExistingObjects(
         entity, batch.mapping.constraints, keys: keys(),
         sets: batch.mapping.collections.map(\.relationship.name) + nestedNames.sorted(), in: context)
-      if mayHaveKept, !ends.isEmpty { kept = try pending.kept(of: existing.all()) }
-      nested?.hold(nestedNames, of: existing.all())
+      if mayHaveReferences, !targets.ends.isEmpty { try lateReferences.read(of: existing.all()) }
+      nested?.retain(nestedNames, of: existing.all())
       self.existing = existing
     }
-    try beginReplacing()
+    try findReplaceable()
     applied.reserveCapacity(batch.rows.count)
     for index in batch.rows.indices where excluded[batch.rows[index].record] == nil {
-      var next = [index]
-      while !next.isEmpty {
-        ready.removeAll(keepingCapacity: true)
-        for index in next { try apply(index) }
-        next = ready
+      try apply(index)
+      while true {
+        let ready = waiting.takeReady()
+        if ready.isEmpty { break }
+        for index in ready { try apply(index) }
       }
     }
-    try settleAside(mayHaveAside)
-    try keepReferences(resolver)
+    try settleWaiting(mayHaveRecords)
+    try lateReferences.settle(applied, &counts)
   }
 
-  /// The keys that records give whole, for each constraint: those they are found by, and those they may clash in.
-  private func keys() -> [Int: Set<UniqueKey>] {
-    var keys: [Int: Set<UniqueKey>] = [:]
-    for (place, constraint) in batch.mapping.constraints.enumerated() {
-      keys[place] = Set(
-        batch.rows.lazy.filter { [batch] row in constraint.columns.allSatisfy { batch.says(row, $0) } }.map {
-          self.uniqueKey($0.values, place)
-        }.filter { !$0.isPartial })
+  // MARK: The result
+
+  /// What became of the rows.
+  var tally: Tally {
+    var tally = counts
+    tally.created = targets.createdCounts
+    return tally
+  }
+
+  var rejections: [Rejection] { refused.all }
+
+  /// Whether no row was applied or rejected.
+  var isIdle: Bool { applied.rows.isEmpty && refused.all.isEmpty }
+
+  /// Whether any reference was kept for the end of the file.
+  var leavesReferences: Bool { lateReferences.leavesSome }
+
+  /// Whether another writer inserted an object with the key of a new one. Applied again, its record would be an update, or
+  /// the created object would be found.
+  func hasMissedObjects(_ conflicts: [ConstraintConflict]) -> Bool {
+    if conflicts.contains(where: { targets.created.contains($0.objectID) }) { return true }
+    guard let existing else { return false }
+    let refused = Dictionary(conflicts.map { ($0.objectID, $0) }) { first, _ in first }
+    return applied.rows.contains { item in
+      item.isNew && (refused[item.object.objectID].map { existing.isKey($0.constraint) } ?? false)
     }
-    for (place, key) in batch.rejectedKeys.keys { keys[place]?.insert(key) }
-    return keys
   }
 
-  func uniqueKey(_ values: ContiguousArray<Value>, _ place: Int) -> UniqueKey {
-    UniqueKey(batch.mapping.constraints[place].attributes.map { values[$0.slot] })
+  /// The records whose objects the store refuses, with the reason.
+  func refusals(_ conflicts: [ConstraintConflict]) -> [Int: Rejection] {
+    let refused = Dictionary(conflicts.map { ($0.objectID, $0) }) { first, _ in first }
+    let culprits = applied.culprits(refused)
+    var rejections: [Int: Rejection] = [:]
+    for (id, conflict) in refused where culprits[id] == nil {
+      guard let index = applied.row(ofNested: id), let object = context.registeredObject(for: id) else { continue }
+      let row = batch.rows[index]
+      rejections[row.record] = batch.duplicate(row, conflict.constraint, object.slots, object.entity)
+    }
+    for (id, item) in culprits {
+      guard let conflict = refused[id] else { continue }
+      let row = batch.rows[item.index]
+      rejections[row.record] = batch.duplicate(row, conflict.constraint, item.object.slots, item.object.entity)
+    }
+    return rejections
+  }
+
+  // MARK: Which objects the batch was about
+
+  /// The row numbers of the objects that were applied. New objects have their numbers afterwards.
+  func appliedNumbers() throws -> [Int64] {
+    let numberless = applied.rows.lazy.filter { $0.isNew && SeenObjects.number(of: $0.object) == nil }.map(\.object)
+    if !numberless.isEmpty { try context.obtainPermanentIDs(for: Array(numberless)) }
+    return applied.rows.compactMap { SeenObjects.number(of: $0.object) }
+  }
+
+  /// The keys of the other records: of the rejected ones and of those that wait for an object.
+  func rejectedKeys() -> RejectedKeys {
+    var rejected = batch.rejectedKeys
+    guard applied.rows.count < batch.rows.count else { return rejected }
+    let rows = Set(applied.rows.map(\.index))
+    for index in batch.rows.indices where !rows.contains(index) {
+      let row = batch.rows[index]
+      if let place = batch.constraint(of: row) {
+        rejected.note(batch.key(of: row.values, place), place)
+      } else {
+        rejected.noteUnidentified(line: row.deferred?.kept.line ?? batch.source.line(row.record))
+      }
+    }
+    return rejected
+  }
+
+  /// The row numbers of the store's objects with these keys.
+  func numbers(of rejected: RejectedKeys) -> [Int64] {
+    rejected.keys.compactMap { place, key in existing?.object(key, place).flatMap(SeenObjects.number) }
+  }
+
+  /// The objects that references would create if they didn't exist, and the nested objects of records.
+  func referred() -> [ManagedObjectID] {
+    var ids = nested?.carried.map(\.objectID) ?? []
+    for (place, end) in targets.ends.enumerated() where targets.isOwn(place) && end.placeholder != nil {
+      for item in applied.rows {
+        let row = batch.rows[item.index]
+        let keys = place < targets.referenceCount ? [row.keys[place]] : row.lists[place - targets.referenceCount] ?? []
+        ids += keys.compactMap { targets.id(place, $0) }
+      }
+    }
+    return ids
   }
 
   // MARK: One row
 
   private func apply(_ index: Int) throws {
     let row = batch.rows[index]
-    if row.aside?.isOvertaken == true { return rejectOvertaken(index) }
+    if row.deferred?.isSuperseded == true { return refused.rejectSuperseded(row) }
     var known: ManagedObject?
     if mode.findsObjects {
       if let place = batch.constraint(of: row) {
-        let key = uniqueKey(row.values, place)
+        let key = batch.key(of: row.values, place)
         if !key.isPartial { known = existing?.object(key, place) }
-        if mode == .update, known == nil { return rejectUnknown(row, place, key) }
-        if mode == .replace, let known, !isReplaceable(known) { return rejectDuplicate(row, place, row.values) }
+        if mode == .update, known == nil { return refused.rejectUnknown(row, place, key) }
+        if mode == .replace, let known, !isReplaceable(known) { return refused.rejectDuplicate(row, place, row.values) }
       } else if mode.needsKey {
-        return rejectKeyless(row)
+        return refused.rejectKeyless(row)
       }
     }
-    if putOff[index] != nil, let known, let last = lastRow[ObjectIdentifier(known)], last > index {
-      // A later row of the same key has been applied while it waited, and counts.
-      return rejectOvertaken(index)
+    if waiting.hasWaited(index), let known, let last = applied.last(known), last > index {
+      // A later row with the same key was applied in between, and counts.
+      return refused.rejectSuperseded(row)
     }
     var change = RowChange(old: known?.slots, new: known?.slots ?? row.values)
-    if known != nil, mode == .replace {
+    if known != nil { setAttributes(row, &change) }
+    guard link(index, row, known, &change), linkSets(index, row, known, &change),
+      try linkNested(row, known, &change)
+    else { return }
+    if let failure = firstFailure(known, change) { return refused.reject(row, failure) }
+    while let place = clash(known, change) {
+      guard yieldKey(place, change) else { return refused.rejectDuplicate(row, place, change.new) }
+    }
+    let object = try known ?? context.insert(entity, values: row.values)
+    try carryOut(change, on: object)
+    try carryOutNested(index, object, change)
+    count(index, object, known, change)
+    try note(object, row, change)
+  }
+
+  /// Sets what the row says about the attributes of an object that exists.
+  private func setAttributes(_ row: ConvertedBatch.Row, _ change: inout RowChange) {
+    if mode == .replace {
       replaceRest(row, &change)
-    } else if known != nil {
-      for target in batch.mapping.attributes
-      where batch.says(row, target.column) {
+    } else {
+      for target in batch.mapping.attributes where batch.says(row, target.column) {
         change.set(row.values[target.slot], at: target.slot)
       }
       for constant in batch.mapping.rules.constants { change.set(constant.value, at: constant.slot) }
     }
-    if known != nil {
-      for group in batch.mapping.parts where batch.says(row, group.column) {
-        for part in group.parts { change.set(row.values[part.attribute.slot], at: part.attribute.slot) }
-      }
+    for group in batch.mapping.parts where batch.says(row, group.column) {
+      for part in group.parts { change.set(row.values[part.attribute.slot], at: part.attribute.slot) }
     }
-    guard link(index, row, known, &change), linkSets(index, row, known, &change),
-      try linkNested(row, known, &change)
-    else { return }
-    if let failure = firstFailure(known, change) {
-      rejections.append(
-        batch.rejection(row, column: failure.property, code: failure.code, message: failure.description))
-      return
-    }
-    while let place = clash(known, change) {
-      guard yield(place, change) else { return rejectDuplicate(row, place, change.new) }
-    }
-    let object = try known ?? context.insert(entity, values: row.values)
-    for slot in change.slots { object.setValue(change.new[slot], at: slot) }
-    for relationship in change.clears { object.point(relationship, to: nil) }
-    for (place, target) in change.links {
-      switch target {
-      case .object(let id): object.point(references[place].relationship, to: id)
-      case .itself: object.point(references[place].relationship, to: object.objectID)
-      case .new(let key): object.point(references[place].relationship, to: try create(place, key))
-      case .nothing: object.point(references[place].relationship, to: nil)
-      }
-    }
-    for set in change.sets { try hold(set, object) }
-    try carryOutNested(index, object, change)
-    count(index, object, known, change)
-    try note(object, row, change)
   }
 
   private func firstFailure(_ known: ManagedObject?, _ change: RowChange) -> ValidationFailure? {
@@ -231,59 +245,270 @@ final class RowApplier {
   private func clash(_ known: ManagedObject?, _ change: RowChange) -> Int? {
     guard let existing, known == nil || !change.slots.isEmpty else { return nil }
     return batch.mapping.constraints.indices.first { place in
-      let key = uniqueKey(change.new, place)
+      let key = batch.key(of: change.new, place)
       guard !key.isPartial, let owner = existing.object(key, place) else { return false }
       return owner !== known
     }
   }
 
-  private func count(_ index: Int, _ object: ManagedObject, _ known: ManagedObject?, _ change: RowChange) {
-    if known == nil {
-      tally.inserted += 1
-    } else if change.isChange {
-      tally.updated += 1
-    } else {
-      tally.unchanged += 1
+  private func carryOut(_ change: RowChange, on object: ManagedObject) throws {
+    for slot in change.slots { object.setValue(change.new[slot], at: slot) }
+    for relationship in change.clears { object.point(relationship, to: nil) }
+    for (place, target) in change.links {
+      object.point(targets.ends[place].relationship, to: try id(of: target, place, object))
     }
-    applied.append(
-      Applied(row: index, object: object, isNew: known == nil, changed: known == nil ? [] : change.slots))
-    lastRow[ObjectIdentifier(object)] = index
+    for set in change.sets {
+      let ids = try set.targets.compactMap { try id(of: $0, set.place, object) }
+      object.hold(targets.ends[set.place].relationship, ids)
+    }
   }
 
-  /// Makes the object known to the rows after it, and remembers what it still waits for.
+  private func id(of target: RowChange.Target, _ place: Int, _ object: ManagedObject) throws -> ManagedObjectID? {
+    switch target {
+    case .object(let id): id
+    case .itself: object.objectID
+    case .new(let key): try targets.create(place, key, in: context)
+    case .nothing: nil
+    }
+  }
+
+  private func count(_ index: Int, _ object: ManagedObject, _ known: ManagedObject?, _ change: RowChange) {
+    if known == nil {
+      counts.inserted += 1
+    } else if change.isChange {
+      counts.updated += 1
+    } else {
+      counts.unchanged += 1
+    }
+    applied.append(.init(index: index, object: object, isNew: known == nil, changed: known == nil ? [] : change.slots))
+  }
+
+  /// Lets later rows find the object, and notes what it still waits for.
   private func note(_ object: ManagedObject, _ row: ConvertedBatch.Row, _ change: RowChange) throws {
     existing?.note(object, formerly: change.old)
     nested?.note(object, formerly: change.old)
     changesTargets =
       changesTargets
-      || ends.contains { object.entity.isKindOf($0.key.entity) && change.slots.contains($0.key.slot) }
-    noteTargets(object, formerly: change.old)
-    if ends.isEmpty { return }
-    var waits = try waiting.removeValue(forKey: ObjectIdentifier(object)) ?? kept(of: object, row)
-    for (place, reference) in references.enumerated() where row.keys[place] != .unresolved {
-      waits?.note.keys[reference.relationship.name] = nil
-      waits?.keys[place] = nil
-    }
-    for (offset, list) in row.lists.enumerated() where list != nil {
-      waits?.note.sets[ends[references.count + offset].relationship.name] = nil
-      waits?.sets[references.count + offset] = nil
-    }
-    let sets = change.sets.filter { !$0.missing.isEmpty }
-    if !change.missing.isEmpty || !sets.isEmpty {
-      var new = waits ?? Waiting(note: .init(keys: [:], isCountedUnchanged: false))
-      for set in sets {
-        let relationship = ends[set.place].relationship
-        new.note.sets[relationship.name] = .init(
-          missing: set.missing.map(\.plainText), order: relationship.isOrdered ? set.keys.map(\.plainText) : [])
-        new.sets[set.place] = set
+      || targets.ends.contains { object.entity.isKindOf($0.key.entity) && change.slots.contains($0.key.slot) }
+    noteTarget(object, formerly: change.old)
+    if targets.ends.isEmpty { return }
+    try lateReferences.note(object, row, change)
+  }
+
+  private func noteTarget(_ object: ManagedObject, formerly former: ContiguousArray<Value>?) {
+    targets.note(object, formerly: former, isReplacing: mode == .replace) { place, key in waiting.wake(place, key) }
+  }
+
+  // MARK: References
+
+  /// Finds the objects that the row's to-one relationships lead to. False when the row was rejected or has to wait.
+  private func link(
+    _ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange
+  ) -> Bool {
+    for (place, reference) in batch.mapping.references.enumerated() {
+      var key = row.keys[place]
+      if key == .unresolved {
+        // Only a new object takes the default where its record says nothing.
+        guard known == nil, let given = reference.defaultKey,
+          !row.nested.contains(where: { $0.link.relationship === reference.relationship })
+        else { continue }
+        key = given
       }
-      for (place, key) in change.missing {
-        new.note.keys[references[place].relationship.name] = key.plainText
-        new.keys[place] = key
+      if key.isNull {
+        change.link(place, .nothing, reference)
+      } else if let target = targets.id(place, key) {
+        change.link(place, .object(target), reference)
+      } else if targets.isOwn(place), change.new[reference.key.slot] == key {
+        change.link(place, known.map { .object($0.objectID) } ?? .itself, reference)
+      } else if let placeholder = reference.placeholder,
+        !targets.isOwn(place) || (phase == .rejecting && reference.needsObject)
+      {
+        if let failure = placeholder.failure(key) {
+          refused.rejectInvalidPlaceholder(row, reference.relationship, failure)
+          return false
+        }
+        change.link(place, .new(key), reference)
+      } else if !reference.needsObject {
+        change.link(place, .nothing, reference)
+        change.missing.append((place, key))
+      } else {
+        postpone(index, row, place, key)
+        return false
       }
-      if change.old != nil, !change.isChange { new.note.isCountedUnchanged = true }
-      waits = new
     }
-    if let waits, !waits.note.isEmpty { waiting[ObjectIdentifier(object)] = waits }
+    return true
+  }
+
+  /// Finds the objects that the row's to-many relationships will hold. False when the row was rejected or has to wait.
+  private func linkSets(
+    _ index: Int, _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange
+  ) -> Bool {
+    for (offset, list) in row.lists.enumerated() {
+      guard let list else { continue }
+      let place = targets.referenceCount + offset
+      let reference = targets.ends[place]
+      var set = RowChange.SetChange(place: place, keys: list)
+      for key in list {
+        if let target = targets.id(place, key) {
+          set.targets.append(.object(target))
+        } else if targets.isOwn(place), change.new[reference.key.slot] == key {
+          set.targets.append(known.map { .object($0.objectID) } ?? .itself)
+        } else if let placeholder = reference.placeholder, !targets.isOwn(place) {
+          if let failure = placeholder.failure(key) {
+            refused.rejectInvalidPlaceholder(row, reference.relationship, failure)
+            return false
+          }
+          set.targets.append(.new(key))
+        } else if reference.needsObject {
+          postpone(index, row, place, key)
+          return false
+        } else {
+          set.missing.append(key)
+        }
+      }
+      change.set(
+        set, reference.relationship,
+        now: known?.resolved(reference.relationship) ?? reference.relationship.emptyValue)
+    }
+    return true
+  }
+
+  /// Has a row wait for an object that it needs and that a later row may be; rejects it if no later row can be.
+  private func postpone(_ index: Int, _ row: ConvertedBatch.Row, _ place: Int, _ key: Value) {
+    guard targets.isOwn(place), phase != .rejecting else {
+      return refused.rejectUnresolved(row, targets.ends[place], key)
+    }
+    waiting.wait(index, for: key, place)
+  }
+
+  /// Defers rows that still wait, deletes deferred records that don't any more, and marks those that later records of the
+  /// same objects supersede.
+  private func settleWaiting(_ mayHaveRecords: Bool) throws {
+    let remaining = waiting.remaining
+    if phase == .reading {
+      for index in remaining {
+        let row = batch.rows[index]
+        try deferredRecords.keep(DeferredRecord(row, of: batch), identity: identity(of: row) ?? "")
+      }
+    } else {
+      let isWaiting = Set(remaining)
+      for (index, row) in batch.rows.enumerated() {
+        if let id = row.deferred?.id, !isWaiting.contains(index) { context.delete(context.object(with: id)) }
+      }
+    }
+    defersRecords = !remaining.isEmpty
+    guard mayHaveRecords || defersRecords, existing != nil else { return }
+    var identities: [String: Int64] = [:]
+    for item in applied.rows {
+      let row = batch.rows[item.index]
+      if let identity = identity(of: row) {
+        identities[identity] = max(identities[identity] ?? 0, batch.number(of: row))
+      }
+    }
+    try deferredRecords.supersede(identities)
+  }
+
+  /// The key of a row's object as a text; nil when it has none.
+  private func identity(of row: ConvertedBatch.Row) -> String? {
+    guard existing != nil, let place = batch.constraint(of: row) else { return nil }
+    let key = batch.key(of: row.values, place)
+    if key.isPartial { return nil }
+    let names = batch.mapping.constraints[place].attributes.map(\.name)
+    return (names + key.values.map(\.plainText)).joined(separator: "\u{1F}")
+  }
+
+  /// The complete keys of the records, for each constraint: those they are found by, and those they may clash in.
+  private func keys() -> [Int: Set<UniqueKey>] {
+    var keys: [Int: Set<UniqueKey>] = [:]
+    for (place, constraint) in batch.mapping.constraints.enumerated() {
+      keys[place] = Set(
+        batch.rows.lazy.filter { [batch] row in constraint.columns.allSatisfy { batch.says(row, $0) } }.map {
+          [batch] row in batch.key(of: row.values, place)
+        }.filter { !$0.isPartial })
+    }
+    for (place, key) in batch.rejectedKeys.keys { keys[place]?.insert(key) }
+    return keys
+  }
+
+  // MARK: Replacing
+
+  /// Finds which of the batch's objects haven't been replaced yet.
+  private func findReplaceable() throws {
+    guard mode == .replace, let seen else { return }
+    replaceable = Set(try seen.unseen(among: (existing?.all() ?? []).map(\.objectID).filter { $0.entity === entity }))
+  }
+
+  /// Whether a row may take an object's place: no other has.
+  private func isReplaceable(_ object: ManagedObject) -> Bool {
+    replaceable.contains(object.objectID) && applied.last(object) == nil
+  }
+
+  /// Sets what the row doesn't say to what it is in a new object. To-many relationships stay.
+  private func replaceRest(_ row: ConvertedBatch.Row, _ change: inout RowChange) {
+    for attribute in entity.attributes where !attribute.isTransient && attribute.definition.derivationExpression == nil
+    {
+      change.set(row.values[attribute.slot], at: attribute.slot)
+    }
+    var said = Set(row.nested.map(\.link.relationship.slot))
+    for (place, reference) in batch.mapping.references.enumerated() where row.keys[place] != .unresolved {
+      said.insert(reference.relationship.slot)
+    }
+    for relationship in entity.relationships
+    where !relationship.isToMany && !relationship.isTransient && !said.contains(relationship.slot) {
+      change.clear(relationship)
+    }
+  }
+
+  /// Takes a unique value that a row has now from an object that is still to be replaced or deleted.
+  /// - Returns: false when that isn't possible.
+  private func yieldKey(_ place: Int, _ change: RowChange) -> Bool {
+    let attributes = batch.mapping.constraints[place].attributes
+    guard mode == .replace, let owner = existing?.object(batch.key(of: change.new, place), place), isReplaceable(owner),
+      let free = attributes.first(where: { $0.isOptional && $0 !== entity.primaryKey })
+    else { return false }
+    let old = owner.slots
+    owner.setValue(.null, at: free.slot)
+    existing?.note(owner, formerly: old)
+    return true
+  }
+
+  // MARK: Nested objects
+
+  /// Finds the store's objects for the nested objects of the batch's rows. Returns the relationships that have some.
+  private func findNested() throws -> Set<String> {
+    guard !batch.mapping.nesting.isEmpty, batch.rows.contains(where: { !$0.nested.isEmpty }) else { return [] }
+    let nested = NestedApplier(context, resolver)
+    try nested.find(batch.rows.lazy.flatMap { $0.nested.map(\.link) })
+    self.nested = nested
+    return Set(batch.rows.lazy.flatMap { $0.nested.filter(\.link.hasObjects).map(\.link.relationship.name) })
+  }
+
+  /// Plans what the row's nested objects become. False when the row was rejected.
+  private func linkNested(
+    _ row: ConvertedBatch.Row, _ known: ManagedObject?, _ change: inout RowChange
+  ) throws -> Bool {
+    guard let nested else { return true }
+    for item in row.nested {
+      do {
+        let planned = try nested.plan(item.link, of: known, at: item.link.relationship.name)
+        change.nest(item.link, planned, of: known)
+      } catch let problem as NestedApplier.Problem {
+        refused.reject(row, column: problem.path, code: problem.code, message: problem.message)
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Creates and changes the row's nested objects, and lets later rows find them.
+  private func carryOutNested(_ index: Int, _ object: ManagedObject, _ change: RowChange) throws {
+    guard let nested, !change.nested.isEmpty else { return }
+    for (link, planned) in change.nested { try nested.hold(planned, link, object) }
+    for item in nested.takeCreated() { targets.noteCreated(item.object.objectID, for: item.relationship) }
+    for item in nested.takeTouched() {
+      applied.noteNested(item.object, index)
+      if item.object.entity.isKindOf(entity) { existing?.note(item.object, formerly: item.former) }
+      noteTarget(item.object, formerly: item.former)
+    }
   }
 }

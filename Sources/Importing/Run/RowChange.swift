@@ -1,20 +1,20 @@
 import ManagedObjects
 
-/// What one row does to its object, worked out before the object is touched.
+/// What one row does to its object, planned before the object is touched.
 struct RowChange {
-  /// What a reference is pointed to.
+  /// Where a reference will point.
   enum Target {
     case object(ManagedObjectID)
-    /// The row's own object, which isn't there yet.
+    /// The row's own object, which doesn't exist yet.
     case itself
-    /// An object with that key, which is made unless another row has had it made.
+    /// An object with this key, created unless another row has had it created.
     case new(Value)
     case nothing
   }
 
   /// The object's values before; nil for a new object.
   let old: ContiguousArray<Value>?
-  /// Its values afterwards, references included.
+  /// The object's values afterwards, references included.
   private(set) var new: ContiguousArray<Value>
   /// The slots of the attributes that change.
   private(set) var slots: [Int] = []
@@ -22,15 +22,15 @@ struct RowChange {
   private(set) var links: [(place: Int, target: Target)] = []
   /// References that lead nowhere yet.
   var missing: [(place: Int, key: Value)] = []
-  /// What to-many relationships are to hold.
+  /// What to-many relationships will hold.
   private(set) var sets: [SetChange] = []
-  /// What relationships are to hold by nested objects.
+  /// What relationships will hold because of nested objects.
   private(set) var nested: [(link: NestedLink, targets: [NestedApplier.PlannedTarget])] = []
-  /// To-one relationships that the row says nothing of and that are to be empty.
+  /// To-one relationships that the row doesn't mention and that become empty.
   private(set) var clears: [RelationshipDescription] = []
   private var changesLinks = false
 
-  /// What one to-many relationship is to hold.
+  /// What one to-many relationship will hold.
   struct SetChange {
     let place: Int
     /// In the order of the record.
@@ -66,12 +66,12 @@ struct RowChange {
     changesLinks = true
   }
 
-  mutating func link(_ place: Int, _ target: Target, _ reference: RecordMapping.Reference) {
+  mutating func link(_ place: Int, _ target: Target, _ reference: ReferenceMapping) {
     let slot = reference.relationship.slot
     let value: Value
     switch target {
     case .object(let id): value = .object(id)
-    // It has no ID yet; what counts for the checks is that there is something.
+    // It has no ID yet. Validation only needs to know that the relationship isn't empty.
     case .itself, .new: value = .unresolved
     case .nothing: value = .null
     }
@@ -81,18 +81,18 @@ struct RowChange {
     changesLinks = true
   }
 
-  /// Notes what a to-many relationship is to hold. One that holds it already is left alone.
+  /// Notes what a to-many relationship will hold. One that holds it already is left alone.
   mutating func set(_ set: SetChange, _ relationship: RelationshipDescription, now: Value) {
     sets.append(set)
     let ids = set.targets.compactMap { target in if case .object(let id) = target { id } else { nil } }
     let new: Value = relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids))
-    // What is still to come can't be counted yet.
+    // Objects that don't exist yet can't be counted.
     let isWhole = ids.count == set.targets.count && set.missing.isEmpty
     self.new[relationship.slot] = isWhole ? new : .unresolved
     if ids.count < set.targets.count || new != now { changesLinks = true }
   }
 
-  /// Notes what a relationship is to hold by nested objects.
+  /// Notes what a relationship will hold because of nested objects.
   mutating func nest(_ link: NestedLink, _ targets: [NestedApplier.PlannedTarget], of object: ManagedObject?) {
     let relationship = link.relationship
     nested.append((link, targets))

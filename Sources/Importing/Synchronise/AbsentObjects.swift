@@ -1,25 +1,25 @@
-// What `synchronise` and `replace` delete at the end of their source: objects of exactly the entity imported that no
-// record was about. Objects of entities that inherit from it are somebody else's, though a record may have updated one.
+// `synchronise` and `replace` delete, at the end of their source, the objects of exactly the imported entity that no record
+// was about. Objects of entities that inherit from it stay, though a record may have updated one.
 //
-// Rule 4: each save deletes some and counts them in the checkpoint. A job that is killed in between looks at all objects
-// again; what is gone isn't there to be counted twice. Rule 9: objects are gone through by their numbers, a batch at a time.
+// Rule 4 (ARCHITECTURE.md): each save deletes some objects and counts them in the checkpoint. A killed job goes through all
+// objects again; deleted ones can't be counted twice. Rule 9: objects are read in the order of their numbers, batch by batch.
 //
-// An object that a delete rule or a required reference holds stays. What held it may be deleted later in the same
-// pass, so that passes follow each other until one deletes nothing.
+// An object that a delete rule or a required reference protects stays. What protects it may be deleted later in the same
+// pass, so passes are repeated until one deletes nothing.
 
 import ManagedObjects
 
 /// The objects that the source doesn't have.
 struct AbsentObjects {
-  let context: ManagedObjectContext
-  let entity: EntityDescription
-  let mode: ImportOptions.Mode
   let seen: SeenObjects
-  let batchSize: Int
-  /// Whether everything may go.
-  let allowsEmpty: Bool
-  /// Which of the entity's objects the source could have: where the recipe gives a part of the key, no record can be about
-  /// an object that has another one there. nil for all.
+  private let context: ManagedObjectContext
+  private let entity: EntityDescription
+  private let mode: ImportOptions.Mode
+  private let batchSize: Int
+  /// Whether everything may be deleted.
+  private let allowsEmpty: Bool
+  /// The objects that the source could have: if the recipe gives a part of the key, no record can be about an object with
+  /// another value there. nil for all.
   private let scope: FetchPredicate?
 
   init(
@@ -40,13 +40,13 @@ struct AbsentObjects {
       countsRejected: mode == .synchronise)
   }
 
-  /// Objects that can't be deleted, as others need them.
+  /// Objects that can't be deleted because others need them.
   private struct Kept {
     var count: Int64 = 0
     var examples: [String] = []
   }
 
-  /// Refuses to delete everything because of a source that has nothing, which rather is a mistake.
+  /// Refuses to delete everything because of an empty source, which is probably a mistake.
   func check(_ checkpoint: ImportCheckpoint) throws {
     let counts = checkpoint.counts
     guard !allowsEmpty, counts.inserted + counts.updated + counts.unchanged == 0 else { return }
@@ -57,7 +57,7 @@ struct AbsentObjects {
   }
 
   /// Deletes them.
-  /// - Returns: notes for a person; nil when `shouldStop` said so before the end.
+  /// - Returns: notes for a person; nil when `shouldStop` returned true before the end.
   func delete(_ checkpoint: inout ImportCheckpoint, shouldStop: () -> Bool) throws -> [String]? {
     if checkpoint.unidentified > 0 {
       return [
@@ -90,7 +90,7 @@ struct AbsentObjects {
         context.reset()
         if absent.isEmpty { continue }
         let refused = try Deletion(context: context, entity: entity, job: seen.job).delete(absent, &checkpoint)
-        // What is refused is marked for deletion there still.
+        // The refused objects are still marked as deleted in the context.
         context.reset()
         try note(refused, &kept)
         context.reset()
@@ -99,7 +99,7 @@ struct AbsentObjects {
     }
   }
 
-  /// The next objects in the order of their numbers.
+  /// The next objects, in the order of their numbers.
   private func page(after last: ManagedObjectID?) throws -> [ManagedObjectID] {
     let rest = last.map { FetchPredicate.comparison(.path("SELF"), .greater, .constant(.object($0))) }
     return try context.fetchIDs(
@@ -114,6 +114,6 @@ struct AbsentObjects {
     guard !some.isEmpty else { return }
     let objects = try context.fetch(
       FetchRequest<ManagedObject>(entityName: entity.name, predicate: .isIn("SELF", some.map { .object($0) })))
-    kept.examples += objects.sorted { $0.objectID.number < $1.objectID.number }.map(\.knownAs)
+    kept.examples += objects.sorted { $0.objectID.number < $1.objectID.number }.map(\.keyDescription)
   }
 }

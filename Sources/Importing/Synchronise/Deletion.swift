@@ -1,9 +1,9 @@
 package import ManagedObjects
 
-/// Deletes objects, with the model's delete rules, and finds out which of them mustn't go. Each save notes in a job's
-/// checkpoint how many it deleted, so that a job that is killed and run again counts none twice.
+/// Deletes objects by the model's delete rules, and finds out which of them must stay. Each save records in a job's
+/// checkpoint how many it deleted, so that a killed job counts none twice when it runs again.
 package struct Deletion {
-  /// How often objects that a save refuses are taken out before it is tried with halves.
+  /// How often objects that a save refuses are left out before the rest is split in halves.
   private static let rounds = 8
   private static let retries = 3
   private let context: ManagedObjectContext
@@ -13,8 +13,8 @@ package struct Deletion {
   private let includesSubentities: Bool
 
   /// - Parameters:
-  ///   - job: the checkpoint's.
-  ///   - predicate: what must still be true of an object when it is read to be deleted.
+  ///   - job: names the checkpoint.
+  ///   - predicate: what must still be true for an object when it is read to be deleted.
   package init(
     context: ManagedObjectContext, entity: EntityDescription, job: String, predicate: FetchPredicate? = nil,
     includesSubentities: Bool = false
@@ -28,12 +28,13 @@ package struct Deletion {
 
   private enum Outcome {
     case done
-    /// Those that are to blame, as far as the error says.
+    /// The objects to blame, as far as the error names them.
     case refused(Set<ManagedObjectID>)
   }
 
-  /// Deletes as many as can be, and counts them in the checkpoint, in as few saves as can be. The context is reset.
-  /// - Returns: those that stay.
+  /// Deletes as many objects as possible, in as few saves as possible, and counts them in the checkpoint. The context is
+  /// reset.
+  /// - Returns: the objects that stay.
   package func delete(_ ids: [ManagedObjectID], _ checkpoint: inout ImportCheckpoint) throws -> [ManagedObjectID] {
     var rest = ids
     var refused: [ManagedObjectID] = []
@@ -57,7 +58,7 @@ package struct Deletion {
     return try refused + halves(rest, &checkpoint)
   }
 
-  /// Of one object it is clear who is to blame.
+  /// Tries each half alone: with a single object it is clear which one is to blame.
   private func halves(
     _ ids: [ManagedObjectID], _ checkpoint: inout ImportCheckpoint
   ) throws -> [ManagedObjectID] {
@@ -78,7 +79,7 @@ package struct Deletion {
           includesSubentities: includesSubentities)
         for object in try context.fetch(request) { context.delete(object) }
       }
-      // What goes along by a cascade is known then.
+      // Now the objects deleted by a cascade are known too.
       context.processPendingChanges()
       var next = checkpoint
       next.counts.deleted += Int64(
@@ -94,14 +95,14 @@ package struct Deletion {
       } catch ManagedObjectError.brokenReferences(let references) {
         return .refused(Set(references.lazy.filter(\.isDeletedBySave).map(\.missingObjectID)))
       } catch ManagedObjectError.mergeConflicts where attempt < Self.retries {
-        // Somebody else changed one of the rows between reading and saving it.
+        // Another writer changed one of the rows between reading and saving it.
         attempt += 1
       }
     }
   }
 
-  /// Those that objects which stay can't do without. A relationship without an inverse has no delete rule that would say
-  /// so, and the store would clear it.
+  /// The objects that are required by objects that stay. A relationship without an inverse has no delete rule to deny the
+  /// deletion, and the store would clear it.
   private func neededByOthers(_ ids: [ManagedObjectID]) throws -> Set<ManagedObjectID> {
     var needed: Set<ManagedObjectID> = []
     for reference in entity.references
@@ -120,5 +121,16 @@ package struct Deletion {
       }
     }
     return needed
+  }
+}
+
+extension ManagedObject {
+  /// How messages name an object: by its key, or by its number if it has none.
+  package var keyDescription: String {
+    for constraint in entity.uniquenessConstraints {
+      let values = constraint.map { value(at: $0.slot) }
+      if !values.contains(.null) { return "“\(values.map(\.plainText.shown).joined(separator: ", "))”" }
+    }
+    return "number \(objectID.number)"
   }
 }

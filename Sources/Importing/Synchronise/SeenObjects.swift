@@ -1,22 +1,32 @@
-// Rules 3, 4 and 9 of the design for what a source was about: it is noted in the store, saved with the batch that was
-// about it, in objects of `lade_seen` of 8,192 rows each. A batch in the order of the store's rows touches one or two of
-// them, and a job that is killed and gone on with knows what it knew.
+// Rules 3, 4 and 9 (ARCHITECTURE.md) for the objects that a source was about: they are marked in the store and saved with
+// the batch that was about them, in objects of `lade_seen` for 8,192 rows each. A batch in the order of the store's rows
+// touches one or two of these, and a killed job that continues knows what it had marked.
 
 import ManagedObjects
 
-/// The objects of the store that a job's records were about, by the numbers of their rows.
+/// The store's objects that a job's records were about, by row number.
 struct SeenObjects {
-  let context: ManagedObjectContext
   let job: String
-  /// The entity imported.
-  let entity: EntityDescription
-  /// Whether its other objects are as good as gone: references don't find them.
-  let hidesOthers: Bool
-  /// Whether a record that is rejected is about its object all the same.
-  let countsRejected: Bool
+  private let context: ManagedObjectContext
+  /// The imported entity.
+  private let entity: EntityDescription
+  /// Whether references don't find its other objects, which will be deleted.
+  private let hidesOthers: Bool
+  /// Whether a rejected record still protects its object from deletion.
+  private let countsRejected: Bool
 
-  /// Notes what a batch was about, for the context's next save.
-  /// - Returns: the batch's tally, with the rejected records of which that can't be told.
+  init(
+    context: ManagedObjectContext, job: String, entity: EntityDescription, hidesOthers: Bool, countsRejected: Bool
+  ) {
+    self.context = context
+    self.job = job
+    self.entity = entity
+    self.hidesOthers = hidesOthers
+    self.countsRejected = countsRejected
+  }
+
+  /// Marks what a batch was about, for the context's next save.
+  /// - Returns: the batch's tally, with the rejected records that don't say what they are about.
   func mark(_ rows: RowApplier) throws -> Tally {
     var tally = rows.tally
     var numbers = try rows.appliedNumbers()
@@ -31,8 +41,8 @@ struct SeenObjects {
     return tally
   }
 
-  /// Notes objects that are made on the way when there are none, for the context's next save: what refers to them says
-  /// that they are to be there.
+  /// Marks objects that references would create if they didn't exist, for the context's next save: a reference to an object
+  /// protects it like a record.
   func mark(referred ids: [ManagedObjectID]) throws {
     let own = ids.filter { $0.entity.rootEntity === entity.rootEntity }
     if own.isEmpty { return }
@@ -41,20 +51,20 @@ struct SeenObjects {
     try mark((own.filter { !$0.isTemporaryID }.map(\.number) + new.compactMap(Self.number(of:))).sorted())
   }
 
-  /// Those of the objects that references don't find any more.
+  /// The objects that references don't find any more.
   func hidden(among ids: [ManagedObjectID]) throws -> Set<ManagedObjectID> {
     guard hidesOthers else { return [] }
     let own = ids.filter { $0.entity === entity }
     return own.isEmpty ? [] : Set(try unseen(among: own))
   }
 
-  /// The number of an object's row; nil while it has none.
+  /// The number of an object's row; nil as long as it has none.
   static func number(of object: ManagedObject) -> Int64? {
     if let key = object.entity.primaryKey, case .int(let number) = object.value(at: key.slot) { return number }
     return object.objectID.isTemporaryID ? nil : object.objectID.number
   }
 
-  /// Notes rows, for the context's next save.
+  /// Marks rows, for the context's next save.
   func mark(_ numbers: [Int64]) throws {
     var chunks: [Int64: SeenRows] = [:]
     var (chunk, rows) = (Int64.min, SeenRows())
@@ -82,13 +92,13 @@ struct SeenObjects {
     }
   }
 
-  /// Those of the objects that no record was about.
+  /// The objects that no record was about.
   func unseen(among ids: [ManagedObjectID]) throws -> [ManagedObjectID] {
     let chunks = try objects(of: Array(Set(ids.map { SeenRows.chunk(of: $0.number) }))).mapValues(Self.rows)
     return ids.filter { chunks[SeenRows.chunk(of: $0.number)]?.contains($0.number) != true }
   }
 
-  /// Takes away what is noted for a job.
+  /// Deletes the marks of a job.
   static func removeAll(of job: String, in context: ManagedObjectContext) throws {
     while true {
       let some = try context.fetch(

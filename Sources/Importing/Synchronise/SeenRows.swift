@@ -1,21 +1,21 @@
 import Foundation
 
-/// Which of 8,192 rows in a row, by their numbers, the source was about.
+/// Which of 8,192 rows with consecutive numbers the source was about.
 ///
-/// As data it is never more than 1 KiB: a list of places of 2 bytes while there are few, as of keys drawn from a wide
-/// range, and a bit for each row when there are more.
+/// As data it is at most 1 KiB: a list of places of 2 bytes each as long as there are few, as with keys from a wide range,
+/// and a bit for each row when there are more.
 struct SeenRows: Equatable {
-  /// Rows a chunk.
+  /// Rows in a chunk.
   static let size = 8192
   private static let bytes = size / 8
   private var bits = [UInt64](repeating: 0, count: size / 64)
 
-  /// The number of the chunk that a row is in.
+  /// The number of a row's chunk.
   static func chunk(of number: Int64) -> Int64 { number >> 13 }
 
   init() {}
 
-  /// What was kept in a store.
+  /// Reads what was kept in a store.
   init(_ data: Data) {
     if data.count == Self.bytes {
       for (place, byte) in data.enumerated() { bits[place >> 3] |= UInt64(byte) << UInt64((place & 7) * 8) }
@@ -27,7 +27,7 @@ struct SeenRows: Equatable {
     }
   }
 
-  /// What is kept in a store.
+  /// The form that is kept in a store.
   var data: Data {
     let count = bits.reduce(0) { $0 + $1.nonzeroBitCount }
     var data = Data(capacity: Self.bytes)
@@ -47,7 +47,7 @@ struct SeenRows: Equatable {
     return data
   }
 
-  /// Notes a row of the chunk, by its number.
+  /// Marks a row of the chunk, by its number.
   mutating func insert(_ number: Int64) { set(Int(number & Int64(Self.size - 1))) }
 
   /// The rows of both.
@@ -57,7 +57,7 @@ struct SeenRows: Equatable {
     return both
   }
 
-  /// Whether a row of the chunk was noted.
+  /// Whether a row of the chunk is marked.
   func contains(_ number: Int64) -> Bool {
     let place = Int(number & Int64(Self.size - 1))
     return bits[place >> 6] & (1 << UInt64(place & 63)) != 0

@@ -19,9 +19,10 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     let rejects = request.rejects.lastPathComponent
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "import \(job.id)", transactionAuthor: "job \(job.id)")
-    switch try end(of: Importer(coordinator: coordinator, request: request), request, in: context) {
-    case .finished(let last, let notes):
-      return .completed(progress(last, rejects), note: notes.isEmpty ? nil : notes.joined(separator: "; "))
+    let end = try end(of: Importer(coordinator: coordinator, request: request), request, in: context)
+    switch end {
+    case .finished(let last, _, _):
+      return .completed(progress(last, rejects), note: end.notes.isEmpty ? nil : end.notes.joined(separator: "; "))
     case .stopped(let last):
       return isCancelled ? .cancelled(progress(last, rejects)) : .interrupted(progress(last, rejects))
     }

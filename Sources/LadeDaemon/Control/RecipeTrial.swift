@@ -53,10 +53,11 @@ struct RecipeTrial: Sendable {
       } report: {
         if $0.counts.records > 0 || outcome.progress == nil { outcome.progress = $0 }
       }
-      if case .finished(let progress, let notes) = end {
+      // That it was a dry run goes without saying, so its note is left out.
+      if case .finished(let progress, _, let notes) = end {
         outcome.progress = progress
         outcome.isWhole = true
-        outcome.notes = notes.filter { !$0.hasPrefix("dry run:") }
+        outcome.notes = notes
       }
     } catch let error as MappingError {
       outcome.failure = error.description

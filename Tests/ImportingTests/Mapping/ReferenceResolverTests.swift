@@ -13,7 +13,7 @@ struct ReferenceResolverTests {
     let context = room.context()
     let country = try #require(context.model.entitiesByName["Person"]?.relationshipsByName["country"])
     let code = try #require(country.destinationEntity.attributesByName["code"])
-    let resolver = ReferenceResolver(context: context, remembered: remembered)
+    let resolver = ReferenceResolver(context: context, cacheSize: remembered)
     var lot = Lot(seed: 11)
     for _ in 0..<50 {
       let keys = Set((0..<5).map { _ in Value.string("c\(lot.draw(25))") })

@@ -72,7 +72,7 @@ struct SourceTests {
     #expect(room.reports.allSatisfy { $0.bytesTotal == Int64(sample.text.utf8.count) && $0.bytesDone <= $0.bytesTotal })
     let records = room.reports.map(\.counts.records)
     #expect(records == records.sorted())
-    guard case .finished(let last, _) = end else {
+    guard case .finished(let last, .committed, _) = end else {
       Issue.record("not finished")
       return
     }

@@ -107,7 +107,7 @@ package final class PruneOperation: JobOperation, @unchecked Sendable {
     kept.examples += try context.fetch(
       FetchRequest<ManagedObject>(
         entityName: selection.entity.name, predicate: .isIn("SELF", some.map { .object($0) }))
-    ).map(\.knownAs)
+    ).map(\.keyDescription)
     context.reset()
   }
 

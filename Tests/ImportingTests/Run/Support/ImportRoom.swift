@@ -188,16 +188,7 @@ final class ImportRoom {
 
 extension ImportEnd {
   /// The counts, also of an import that was stopped.
-  var counts: ImportCounts {
-    switch self {
-    case .finished(let progress, _), .stopped(let progress): return progress.counts
-    }
-  }
-
-  var notes: [String] {
-    if case .finished(_, let notes) = self { return notes }
-    return []
-  }
+  var counts: ImportCounts { progress.counts }
 
   var isFinished: Bool {
     if case .finished = self { return true }

@@ -28,7 +28,7 @@ struct ExportColumns {
       if isImported(attribute) { try add(attribute) } else { left.append(attribute.name) }
     }
     for relationship in entity.relationships where !relationship.isUnstored {
-      switch RecordMapping.key(of: relationship) {
+      switch ReferenceMapping.key(of: relationship) {
       case nil: if !relationship.isToMany || relationship.isManyToMany { left.append(relationship.name) }
       case let key? where !relationship.isToMany: try add(relationship, key: key)
       case let key?:
@@ -63,7 +63,7 @@ struct ExportColumns {
     if let relationship = entity.propertiesByName[names[0]] as? RelationshipDescription {
       if relationship.isToMany { return try add(relationship, Array(names.dropFirst()), name) }
       if names.count == 1 {
-        guard let key = RecordMapping.key(of: relationship) else {
+        guard let key = ReferenceMapping.key(of: relationship) else {
           throw ExportOptions.bad(
             "\(name) leads to \(relationship.destinationEntity.name), which has no unique attribute that would stand for "
               + "it: name one, as \(name).\(relationship.destinationEntity.attributes.first?.name ?? "name")")
@@ -78,7 +78,7 @@ struct ExportColumns {
       try append(name, WrittenColumn(attribute, name: name, keepsModelDates: options.dates == .model))
     case .entityName, .objectID: try append(name, WrittenColumn(name: name, type: .string))
     case .relationship(let relationship):
-      guard let key = RecordMapping.key(of: relationship) else {
+      guard let key = ReferenceMapping.key(of: relationship) else {
         throw ExportOptions.bad("\(name) has no unique attribute that would stand for it: name one of its attributes")
       }
       try append(
@@ -92,7 +92,7 @@ struct ExportColumns {
   private mutating func add(_ relationship: RelationshipDescription, _ rest: [String], _ name: String) throws {
     if rest == ["@count"] { return try addCount(name) }
     if rest.isEmpty {
-      guard let key = RecordMapping.key(of: relationship) else {
+      guard let key = ReferenceMapping.key(of: relationship) else {
         throw ExportOptions.bad(
           "\(name) leads to \(relationship.destinationEntity.name), which has no unique attribute that would stand for "
             + "its objects: name their attributes, or count them with \(name).@count")

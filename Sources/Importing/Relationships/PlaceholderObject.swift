@@ -1,8 +1,8 @@
 import ManagedObjects
 
-/// An object that is made on the way because a record refers to it by a key that no object has: the key is all that it
-/// holds, beside the model's defaults.
-struct KeyedObject {
+/// An object that is created because a record refers to it by a key that no object has. It holds the key and the model's
+/// defaults, nothing else.
+struct PlaceholderObject {
   let entity: EntityDescription
   let key: AttributeDescription
 
@@ -11,10 +11,10 @@ struct KeyedObject {
     self.key = key
   }
 
-  /// Why no key would do; nil when objects can be made. Said before the first record, so that a recipe that can't work
-  /// doesn't fail half-way.
+  /// Why no key would make a valid object; nil if objects can be created. Checked before the first record, so that a recipe
+  /// that can't work doesn't fail halfway.
   ///
-  /// - Parameter relationship: the one that refers to them; its inverse is filled by who refers.
+  /// - Parameter relationship: the one that refers to them. Its inverse is set by the objects that refer.
   func obstacle(from relationship: RelationshipDescription) -> String? {
     if entity.isAbstract {
       return "\(entity.name) is abstract, so none can be created on the way: let the relationship lead to an entity "
@@ -48,21 +48,21 @@ struct KeyedObject {
     return nil
   }
 
-  /// The row of the object with a key.
+  /// The values of the object with a key.
   func values(_ value: Value) -> ContiguousArray<Value> {
     var values = entity.initialValues
     values[key.slot] = value
     return values
   }
 
-  /// What the model finds wrong with a key. What obstacles there are in the other properties has been said.
+  /// Why the model refuses a key. ``obstacle(from:)`` has checked the other properties.
   func failure(_ value: Value) -> ValidationFailure? {
     var failures: [ValidationFailure] = []
     entity.validationRules.check(values(value), of: nil, into: &failures)
     return failures.first { $0.property == key.name }
   }
 
-  /// Whether a relationship that finds its objects by an attribute would find these.
+  /// Whether a relationship that finds its objects by an attribute would find these objects.
   func isFound(by relationship: RelationshipDescription, _ attribute: AttributeDescription) -> Bool {
     attribute.name == key.name && entity.isKindOf(relationship.destinationEntity)
   }

@@ -1,35 +1,35 @@
 import Foundation
 import ManagedObjects
 
-/// A record that has been set aside, because it needs an object that a later row may be: what its row was, and what the
-/// reject file says of it should the object never come.
+/// A deferred record: it needs an object that a later row may be. Holds its row, and what the reject file needs if the object
+/// never comes.
 ///
-/// Everything is by name and not by place, for the columns of a JSON source are others in a run that goes on with it.
-struct SetAside: Codable {
-  /// The taken columns that the record has.
+/// Everything is by name rather than by place, because a run that resumes a JSON source sees other columns.
+struct DeferredRecord: Codable {
+  /// The columns that the record has, without ignored ones.
   var columns: [String]
-  /// Attributes that aren't as in any new object.
+  /// The attributes that differ from those of a new object.
   var values: [String: Value]
-  /// The key of each reference that the record says something of.
+  /// The key of each to-one relationship that the record mentions.
   var keys: [String: Value]
   var lists: [String: [Value]]
-  /// What stands for a relationship as objects, as JSON.
+  /// The nested objects of relationships, as JSON.
   var nested: [String: String]
-  /// Where it stood.
+  /// Its number in the source.
   var record: Int64
   var line: Int64
   var isSelfContained: Bool
-  /// As it stood; kept beside the rest.
+  /// Its text in the source; kept beside the rest.
   var raw: [UInt8] = []
 
   private enum CodingKeys: String, CodingKey {
     case columns, values, keys, lists, nested, record, line, isSelfContained
   }
 
-  /// What is kept of a row of a batch.
+  /// Keeps a row of a batch.
   init(_ row: ConvertedBatch.Row, of batch: ConvertedBatch) {
-    if let aside = row.aside {
-      self = aside.kept
+    if let deferred = row.deferred {
+      self = deferred.kept
       return
     }
     let mapping = batch.mapping
@@ -62,7 +62,7 @@ struct SetAside: Codable {
     }
   }
 
-  /// What is kept but for the record's own bytes.
+  /// Everything except the record's own bytes, as JSON.
   func payload() throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -71,25 +71,25 @@ struct SetAside: Codable {
 
   /// Reads what ``payload()`` wrote.
   init(payload: String, raw: [UInt8]) throws {
-    self = try JSONDecoder().decode(SetAside.self, from: Data(payload.utf8))
+    self = try JSONDecoder().decode(DeferredRecord.self, from: Data(payload.utf8))
     self.raw = raw
   }
 }
 
-/// A record that was set aside, as a row of a batch again.
-final class AsideRow: Sendable {
-  let kept: SetAside
-  /// What keeps it in the store.
+/// A deferred record, as a row of a batch again.
+final class DeferredRow: Sendable {
+  let kept: DeferredRecord
+  /// The object that holds it in the store.
   let id: ManagedObjectID
-  /// Whether a later record of the same object has been applied, and counts.
-  let isOvertaken: Bool
+  /// Whether a later record of the same object was applied, and counts.
+  let isSuperseded: Bool
   /// The columns that the record has.
   let columns: Set<String>
 
-  init(_ kept: SetAside, id: ManagedObjectID, isOvertaken: Bool) {
+  init(_ kept: DeferredRecord, id: ManagedObjectID, isSuperseded: Bool) {
     self.kept = kept
     self.id = id
-    self.isOvertaken = isOvertaken
+    self.isSuperseded = isSuperseded
     columns = Set(kept.columns)
   }
 
@@ -109,6 +109,6 @@ final class AsideRow: Sendable {
     return ConvertedBatch.Row(
       record: place, values: values,
       keys: mapping.references.map { kept.keys[$0.relationship.name] ?? .unresolved },
-      lists: mapping.collections.map { kept.lists[$0.relationship.name] }, nested: nested, aside: self)
+      lists: mapping.collections.map { kept.lists[$0.relationship.name] }, nested: nested, deferred: self)
   }
 }

@@ -1,18 +1,7 @@
-extension DatePattern {
-  /// Microseconds since 1970, UTC; nil when the text isn't a date of this format, or no date of the calendar.
-  /// - Parameter zone: that of dates that don't say theirs; nil: UTC.
-  func microsecondsSince1970(_ text: UnsafeRawBufferPointer, in zone: LocalTime? = nil) -> Int64? {
-    var reader = FieldReader(text: text)
-    for step in steps where !reader.take(step) { return nil }
-    guard reader.index == text.count else { return nil }
-    return reader.microsecondsSince1970(in: zone)
-  }
-}
-
-/// The fields while they are read from one text.
-private struct FieldReader {
-  let text: UnsafeRawBufferPointer
-  var index = 0
+/// Reads the fields of a date from one text, step by step as a ``DatePattern`` says.
+struct DateFieldReader {
+  private let text: UnsafeRawBufferPointer
+  private(set) var index = 0
   private var year = 2000
   private var month = 1
   private var day = 1
@@ -23,12 +12,12 @@ private struct FieldReader {
   private var second = 0
   /// In microseconds.
   private var fraction = 0
-  /// nil when the text doesn't say one.
+  /// Seconds east of UTC; nil if the text doesn't say.
   private var offset: Int?
 
   init(text: UnsafeRawBufferPointer) { self.text = text }
 
-  /// Reads what one step asks for; false when something else stands there.
+  /// Reads what one step asks for; false if the text has something else.
   mutating func take(_ step: DatePattern.Step) -> Bool {
     switch step {
     case .literal(let byte):
@@ -65,7 +54,7 @@ private struct FieldReader {
     }
   }
 
-  /// The instant, nil when one of the fields is out of its range.
+  /// The instant; nil if a field is out of its range.
   func microsecondsSince1970(in zone: LocalTime?) -> Int64? {
     var hour = hour
     if let half = hourOfHalf {
@@ -128,7 +117,7 @@ private struct FieldReader {
     return true
   }
 
-  /// The number of the name that stands here, whole or its first `letters`, in letters of either case.
+  /// The number of the name at this place, in full or its first `letters`, in either case.
   private mutating func name(_ names: [StaticString], letters: Int) -> Int? {
     for (number, name) in names.enumerated() {
       let common = commonLength(name)

@@ -1,28 +1,28 @@
-// Which files have been imported is kept in the data store, one object of `lade_imported` a file, saved by the save that
-// notes the import as finished: an import that was killed before is none, and one that was killed after is known. The last
-// hundred thousand are kept: each is a short row, and they don't grow for ever.
+// Imported files are remembered in the data store, one object of `lade_imported` for each, saved together with the checkpoint
+// of the finished import: a kill before that save leaves the file unknown, a kill after it leaves it known. The last hundred
+// thousand are kept, each a short row, so that they don't grow forever.
 
 import Foundation
 import ManagedObjects
 
-/// A file by all of its bytes, with what was or is to be made of it.
+/// A file, identified by the hash of its bytes, and what it is imported into.
 struct KnownFile {
   private let digest: String
   /// The entity, or ``ImportRequest/feed``.
   private let target: String
-  /// A hash of what the recipe says of how the file is read and what becomes of its records.
+  /// A hash of the options that decide how the file is read and what its records become.
   private let options: String
-  /// The file's name as it was submitted. The same file may come under another.
+  /// The file's name as it was submitted. The same file may be submitted under another name.
   private let name: String
 
   /// How many files a store remembers.
   static let remembered: Int64 = 100_000
 
-  /// It was to be stopped before the file was read.
+  /// The import was stopped before the file had been read.
   struct Stopped: Error {}
 
   /// Reads the whole file.
-  /// - Throws: ``Stopped``, when `shouldStop` said so.
+  /// - Throws: ``Stopped`` when `shouldStop` returned true.
   init(
     _ source: ImportSource, into target: String, _ request: ImportRequest, shouldStop: () -> Bool = { false }
   ) throws {
@@ -33,9 +33,8 @@ struct KnownFile {
     options = try Self.fingerprint(request.options)
   }
 
-  /// What is to be said of the import of the same file that came before, with the same target and options; nil when there
-  /// was none.
-  func earlier(in context: ManagedObjectContext) throws -> String? {
+  /// A note about an earlier import of the same file with the same target and options; nil if there was none.
+  func earlierImport(in context: ManagedObjectContext) throws -> String? {
     defer { context.reset() }
     guard let found = try find(in: context) else { return nil }
     var date = ""
@@ -44,7 +43,7 @@ struct KnownFile {
     return "the same file was imported\(date) as \(SourceError.shown(name)): nothing was done"
   }
 
-  /// Notes, for the context's next save, that the file is imported, and forgets those that came too long before it.
+  /// Remembers, with the context's next save, that the file is imported, and forgets the oldest files.
   func keep(in context: ManagedObjectContext, remembered: Int64 = KnownFile.remembered) throws {
     let known = try find(in: context)
     let object = try known ?? context.insert(ImportModel.importedEntity)
@@ -56,7 +55,7 @@ struct KnownFile {
     try object.setValue(.date(Date()), forKey: "time")
   }
 
-  /// Numbers are given in the order in which files are noted, so that nobody has to count.
+  /// Row numbers are assigned in the order of imports, so nothing has to be counted.
   private func forgetOldest(before new: ManagedObject, _ remembered: Int64, in context: ManagedObjectContext) throws {
     try context.obtainPermanentIDs(for: [new])
     let last = try context.persistentStoreCoordinator.managedObjectID(
@@ -76,7 +75,7 @@ struct KnownFile {
     ).first
   }
 
-  /// Without what changes nothing of the objects.
+  /// A hash of the options, without those that make no difference to the objects.
   private static func fingerprint(_ options: ImportOptions) throws -> String {
     let usual = ImportOptions()
     var options = options
@@ -88,24 +87,8 @@ struct KnownFile {
   }
 }
 
-extension Importer {
-  /// The file, when it is to be recognised; nil when the options don't say so, which costs nothing.
-  ///
-  /// - Throws: ``KnownFile/Stopped``, when `shouldStop` said so: it takes a while.
-  func knownFile(_ source: ImportSource, into target: String, _ shouldStop: () -> Bool) throws -> KnownFile? {
-    guard request.options.skipsKnownFiles, part == nil else { return nil }
-    return try KnownFile(source, into: target, request, shouldStop: shouldStop)
-  }
-
-  /// The end of an import of a file that is there already.
-  func ended(_ note: String) -> ImportEnd {
-    let total = ImportSource.length(of: request.source) ?? 0
-    return .finished(ImportProgress(counts: ImportCounts(), bytesDone: total, bytesTotal: total), notes: [note])
-  }
-}
-
 extension Data {
-  /// Two digits of base 16 a byte.
+  /// Two hexadecimal digits for each byte.
   var hexadecimal: String {
     map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }

@@ -1,0 +1,246 @@
+import ManagedObjects
+
+/// Converts the records of a batch into rows and rejections. On the reading thread.
+struct RecordConverter {
+  private let fields: RecordFields
+  private let mode: ImportOptions.Mode
+  private let bytesRead: Int64
+  private let isChecked: Bool
+  /// Whether it has to be known what rejected records are about.
+  private let notesRejected: Bool
+  private let filter: RecordFilter?
+  private var rejections: [Rejection] = []
+  private var skipped: Int64 = 0
+  private var rejectedKeys = RejectedKeys()
+  /// Whether one of the flat rows needs an object to be settled.
+  private var needsObjects = false
+  /// Reused from record to record.
+  private var failures: [ValidationFailure] = []
+
+  private var source: RecordBatch { fields.source }
+  private var mapping: RecordMapping { fields.mapping }
+
+  init(_ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportOptions.Mode, bytesRead: Int64) {
+    fields = RecordFields(source, mapping)
+    self.mode = mode
+    self.bytesRead = bytesRead
+    isChecked = Self.checksRows(of: mapping.entity, mode)
+    notesRejected = mode == .synchronise
+    filter = mapping.rules.filter
+  }
+
+  /// Whether every row becomes a new object and can be validated before it is one.
+  static func checksRows(of entity: EntityDescription, _ mode: ImportOptions.Mode) -> Bool {
+    mode == .insert && entity.validationRules.concernsAttributesOnly
+  }
+
+  /// Converts every record: into a row for an object of that coordinator, or into a rejection.
+  mutating func convert(for coordinator: PersistentStoreCoordinator) -> ConvertedBatch {
+    // A filter and composite attributes need values.
+    let isDirect = filter == nil && fields.mapping.parts.isEmpty
+    guard var flat = makeFlatRows(for: coordinator, isDirect: isDirect) else {
+      var rows = ContiguousArray<ConvertedBatch.Row>()
+      rows.reserveCapacity(source.count)
+      for record in 0..<source.count where isReadable(record) {
+        if let row = row(of: record) { rows.append(row) }
+      }
+      return batch(rows, nil)
+    }
+    for record in 0..<source.count where isReadable(record) {
+      if isDirect {
+        convert(record, into: &flat)
+      } else if let row = row(of: record) {
+        flat.rows.append(row.values)
+        flat.append(record: record)
+      }
+    }
+    let canStayFlat = settle(&flat)
+    let batch = batch([], flat)
+    if !canStayFlat { batch.makeRows() }
+    return batch
+  }
+
+  private func batch(_ rows: ContiguousArray<ConvertedBatch.Row>, _ flat: FlatRows?) -> ConvertedBatch {
+    ConvertedBatch(
+      source, mapping, bytesRead: bytesRead, isChecked: isChecked, rows: rows, flat: flat, rejections: rejections,
+      skipped: skipped, rejectedKeys: rejectedKeys)
+  }
+
+  // MARK: Flat rows
+
+  /// Rows without objects, where they are possible; nil elsewhere.
+  private func makeFlatRows(for coordinator: PersistentStoreCoordinator, isDirect: Bool) -> FlatRows? {
+    let mapping = fields.mapping
+    let entity = mapping.entity
+    guard !entity.hasOwnClass, entity.validationRules.hasNoSets, mapping.hasPlainReferencesOnly else { return nil }
+    // Rows made of values are validated as values, or as objects.
+    if !isDirect, !isChecked || !mapping.references.isEmpty { return nil }
+    if mode.findsObjects, mapping.comparisonKey(in: mode) == nil { return nil }
+    let rows = NewRows(
+      entity, of: coordinator, capacity: source.count, textCapacity: source.byteCount,
+      initial: mapping.rules.initialValues)
+    return FlatRows(rows, references: mapping.references.count, capacity: source.count)
+  }
+
+  /// Whether the rows need no objects yet. Prepares the comparison with the store's rows, in a mode that finds objects.
+  private func settle(_ flat: inout FlatRows) -> Bool {
+    guard mode.findsObjects else { return !needsObjects || mapping.references.isEmpty }
+    guard !needsObjects, let slot = mapping.comparisonKey(in: mode) else { return false }
+    return flat.sort(by: slot)
+  }
+
+  /// Converts a record into the next flat row, or into a rejection.
+  private mutating func convert(_ record: Int, into flat: inout FlatRows) {
+    let rows = flat.rows
+    rows.beginRow()
+    for target in fields.mapping.attributes {
+      let cell = fields.source.cell(record, target.column)
+      if cell.kind == .missing {
+        // An object keeps what it has where the record says nothing.
+        needsObjects = true
+        continue
+      }
+      do throws(ConversionCode) {
+        try target.converter.convert(
+          cell, fields.source.bytes(of: cell), into: rows, target.slot, keepsNull: target.hasDefault)
+      } catch {
+        return reject(record, fields.rejection(record, cell, target.converter, error))
+      }
+    }
+    if !fields.mapping.references.isEmpty, let failure = setKeys(record, in: &flat) {
+      return reject(record, failure)
+    }
+    fields.mapping.entity.validationRules.check(rowBegunIn: rows, into: &failures)
+    if let first = failures.first {
+      failures.removeAll(keepingCapacity: true)
+      guard mode.findsObjects else { return rejections.append(rejection(record, first)) }
+      // The object that it is about may have what the record lacks.
+      needsObjects = true
+    }
+    rows.endRow()
+    flat.append(record: record)
+  }
+
+  /// Notes the keys of a record's references.
+  private mutating func setKeys(_ record: Int, in flat: inout FlatRows) -> Rejection? {
+    for (place, reference) in fields.mapping.references.enumerated() {
+      switch fields.key(reference, record) {
+      case .success(let key):
+        // An object keeps what it has where the record says nothing.
+        if key == .unresolved { needsObjects = true }
+        if !key.isNull { flat.rows.setReference(reference.relationship.slot) }
+        flat.setKey(key, place)
+      case .failure(let problem):
+        return fields.rejection(record, reference, problem)
+      }
+    }
+    return nil
+  }
+
+  // MARK: Rows for objects
+
+  /// Converts a record into a row; nil if it was rejected or the filter leaves it out.
+  private mutating func row(of record: Int) -> ConvertedBatch.Row? {
+    let mapping = fields.mapping
+    var values = mapping.rules.initialValues
+    var failure: Rejection?
+    // Set once the filter can't be asked any more, because what it reads couldn't be converted. A record that the filter
+    // leaves out isn't rejected for what the filter doesn't read.
+    var isLost = false
+    for target in mapping.attributes {
+      let cell = source.cell(record, target.column)
+      if cell.kind == .missing { continue }
+      switch fields.value(cell, target.converter) {
+      case .success(.null) where target.hasDefault: break  // keeps it
+      case .success(let value): values[target.slot] = value
+      case .failure(let code):
+        failure = failure ?? fields.rejection(record, cell, target.converter, code)
+        isLost = filter?.reads(target.slot) ?? true
+      }
+      if isLost { break }
+    }
+    if !isLost, !mapping.parts.isEmpty, let problem = fields.setParts(record, &values, filter, &isLost) {
+      failure = failure ?? problem
+    }
+    var keys: [Value] = []
+    if !isLost, !mapping.references.isEmpty {
+      keys.reserveCapacity(mapping.references.count)
+      for reference in mapping.references {
+        switch fields.key(reference, record) {
+        case .success(let key): keys.append(key)
+        case .failure(let problem):
+          failure = failure ?? fields.rejection(record, reference, problem)
+          keys.append(.unresolved)
+          isLost = filter?.reads(reference.relationship.slot) ?? true
+        }
+        if isLost { break }
+      }
+    }
+    if !isLost, let filter, !filter.takes(values, keys: keys, of: mapping.references) {
+      skipped += 1
+      return nil
+    }
+    var lists: [[Value]?] = []
+    var nested: [ConvertedBatch.Nested] = []
+    if failure == nil { failure = readLists(record, into: &lists) }
+    if failure == nil, !mapping.nesting.isEmpty { failure = fields.nest(record, into: &nested) }
+    if failure == nil, isChecked {
+      mapping.entity.validationRules.check(values, of: nil, into: &failures)
+      if let first = failures.first {
+        failure = rejection(record, first)
+        failures.removeAll(keepingCapacity: true)
+      }
+    }
+    if let failure {
+      reject(record, failure)
+      return nil
+    }
+    return ConvertedBatch.Row(record: record, values: values, keys: keys, lists: lists, nested: nested)
+  }
+
+  private func readLists(_ record: Int, into lists: inout [[Value]?]) -> Rejection? {
+    if fields.mapping.collections.isEmpty { return nil }
+    lists.reserveCapacity(fields.mapping.collections.count)
+    for collection in fields.mapping.collections {
+      switch fields.list(collection, record) {
+      case .success(let keys): lists.append(keys)
+      case .failure(let problem): return fields.rejection(record, collection, problem)
+      }
+    }
+    return nil
+  }
+
+  // MARK: Rejections
+
+  /// Rejects a record that the reader couldn't read, or that says nothing but why it was rejected before.
+  private mutating func isReadable(_ record: Int) -> Bool {
+    if fields.source.hasProblems, let problem = source.problem(record) {
+      reject(
+        record,
+        source.rejection(
+          record, column: source.column(of: problem, record), code: problem.code, message: problem.description))
+      return false
+    }
+    if let column = fields.mapping.reasonColumn, fields.hasReasonOnly(record, column) {
+      rejections.append(
+        source.rejection(
+          record, code: RejectReason.notMended, message: "the record says why it was rejected, and nothing else"))
+      return false
+    }
+    return true
+  }
+
+  private func rejection(_ record: Int, _ failure: ValidationFailure) -> Rejection {
+    source.rejection(record, column: failure.property, code: failure.code, message: failure.description)
+  }
+
+  private mutating func reject(_ record: Int, _ rejection: Rejection) {
+    rejections.append(rejection)
+    guard notesRejected else { return }
+    if let (key, place) = fields.uniqueKey(record) {
+      rejectedKeys.note(key, place)
+    } else {
+      rejectedKeys.noteUnidentified(line: source.line(record))
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// Most records of a file that is imported again change nothing. Where one key identifies their objects, and they refer to
+// nothing or to objects of other entities that all exist, they are compared with the store's rows while these are read:
+//   1. what is the same is counted, and no object is made of it;
+//   2. what the store doesn't have is inserted without objects;
+//   3. the rest is applied like any batch, and all three are one save.
+// No two of the rows have the same key, so their order makes no difference. A batch that can't be settled this way, or that
+// the store refuses, is applied as a whole.
+
+import ManagedObjects
+
+/// Writes a batch by comparing its rows with the store's.
+struct BatchComparison {
+  private let target: ImportTarget
+  private let commit: BatchCommit
+  private var context: ManagedObjectContext { target.context }
+  private var entity: EntityDescription { target.entity }
+
+  init(_ target: ImportTarget, _ commit: BatchCommit) {
+    self.target = target
+    self.commit = commit
+  }
+
+  /// What became of the rows of a batch.
+  private struct Outcome {
+    var tally = Tally()
+    var rejections: [Rejection] = []
+  }
+
+  /// Writes a batch.
+  /// - Returns: false when the batch has to be applied like any other; it has rows for objects then.
+  func write(_ batch: ConvertedBatch) throws -> Bool {
+    // Which object a rejected record is about is found with the objects of the others.
+    guard target.absent == nil || batch.rejections.isEmpty, try !mayHaveBacklog(batch.mapping) else {
+      batch.makeRows()
+      return false
+    }
+    do {
+      let record = try commit.checkpointObject()
+      if let outcome = try compare(batch) {
+        try commit.save(batch, rejecting: batch.rejections + outcome.rejections, outcome.tally, in: record)
+        return true
+      }
+    } catch ManagedObjectError.constraintConflicts, ManagedObjectError.mergeConflicts,
+      ManagedObjectError.brokenReferences
+    {
+      // Another writer changed one of the rows between reading and saving it.
+      target.resolver.forget()
+    }
+    context.reset()
+    batch.makeRows()
+    return false
+  }
+
+  /// Whether references or records of earlier batches wait for objects: a row may be about the same object.
+  private func mayHaveBacklog(_ mapping: RecordMapping) throws -> Bool {
+    if mapping.references.isEmpty { return false }
+    return try target.backlog.mayHaveReferences() || target.backlog.mayHaveRecords()
+  }
+
+  /// Turns a batch's rows into what the next save is to write; nil when comparing can't settle it.
+  private func compare(_ batch: ConvertedBatch) throws -> Outcome? {
+    guard let rows = batch.flatRows, try point(rows, of: batch), let matches = try matches(of: rows, in: batch) else {
+      return nil
+    }
+    var absent: [Int] = []
+    var different: [Int] = []
+    var numbers: [Int64] = []
+    for row in 0..<rows.count {
+      if let number = matches.numbers[row] {
+        if matches.isSame[row] { numbers.append(number) } else { different.append(row) }
+      } else if target.mode == .update {
+        // It will be rejected with a message.
+        different.append(row)
+      } else {
+        absent.append(row)
+      }
+    }
+    var outcome = Outcome()
+    outcome.tally.unchanged = Int64(numbers.count)
+    batch.makeRows(of: different)
+    if !different.isEmpty {
+      let applier = RowApplier(target, batch, .reading)
+      try applier.apply(excluding: [:], mayHaveReferences: false, mayHaveRecords: false)
+      outcome.tally.add(try target.absent?.seen.mark(applier) ?? applier.tally)
+      outcome.rejections = applier.rejections
+    }
+    if let seen = target.absent?.seen {
+      for row in absent {
+        // Without a numeric key of its own, a row's number isn't known before it is saved.
+        guard let slot = entity.primaryKey?.slot, case .int(let number) = rows.value(row, slot) else { return nil }
+        numbers.append(number)
+      }
+      try seen.mark(numbers.sorted())
+    }
+    if !absent.isEmpty {
+      let new = absent.count == rows.count ? rows : rows.selecting(absent, of: context.persistentStoreCoordinator)
+      guard try context.insert(new) else { return nil }
+      outcome.tally.inserted += Int64(absent.count)
+    }
+    return outcome
+  }
+
+  /// Points the references of a batch's rows to the store's objects; false when one of them doesn't exist.
+  private func point(_ rows: NewRows, of batch: ConvertedBatch) throws -> Bool {
+    for (place, reference) in batch.mapping.references.enumerated() {
+      let slot = reference.relationship.slot
+      let areAllThere = try target.resolver.findEach(
+        reference.relationship, by: reference.key, of: batch.flatKeys(place)
+      ) { row, target in rows.point(row, slot, to: target) }
+      guard areAllThere else { return false }
+    }
+    return true
+  }
+
+  /// The store's rows with the same keys; nil when comparing can't find them.
+  private func matches(of rows: NewRows, in batch: ConvertedBatch) throws -> RowMatches? {
+    guard target.mode.findsObjects else { return RowMatches(count: rows.count) }
+    guard let key = batch.mapping.comparisonKey(in: target.mode) else { return nil }
+    return try context.matches(of: rows, by: key, order: batch.keyOrder, slots: batch.mapping.comparedSlots)
+  }
+}

@@ -1,0 +1,77 @@
+import ManagedObjects
+
+/// What an import writes to: the objects of an entity in a context, and what it keeps in the same store until its end.
+struct ImportTarget {
+  let context: ManagedObjectContext
+  let entity: EntityDescription
+  let mode: ImportOptions.Mode
+  /// Names the job in everything that the import keeps.
+  let job: String
+  let options: MappingOptions
+  let resolver: ReferenceResolver
+  let backlog: ImportBacklog
+  /// What is deleted at the end, in a mode that does so.
+  let absent: AbsentObjects?
+
+  init(
+    _ context: ManagedObjectContext, _ rules: MappingRules, _ mode: ImportOptions.Mode, job: String,
+    _ options: ImportOptions
+  ) {
+    self.context = context
+    self.mode = mode
+    self.job = job
+    entity = rules.entity
+    self.options = rules.options
+    absent =
+      mode.deletesOthers
+      ? AbsentObjects(
+        context: context, mode: mode, job: job, rules: rules, batchSize: options.batchSize,
+        allowsEmpty: options.allowsEmpty)
+      : nil
+    resolver = ReferenceResolver(context: context, seen: absent?.seen)
+    backlog = ImportBacklog(
+      PendingReferences(
+        context: context, job: job, batchSize: options.batchSize, options: rules.options, seen: absent?.seen),
+      DeferredRecords(context: context, job: job, batchSize: options.batchSize))
+  }
+}
+
+/// What earlier batches of an import left for its end. Most imports leave nothing, so whether there is anything is looked up
+/// in the store once and remembered.
+final class ImportBacklog {
+  let references: PendingReferences
+  let records: DeferredRecords
+  /// nil until the store has been asked.
+  private var hasReferences: Bool?
+  private var hasRecords: Bool?
+
+  init(_ references: PendingReferences, _ records: DeferredRecords) {
+    self.references = references
+    self.records = records
+  }
+
+  /// Whether references of rows may still be pending.
+  func mayHaveReferences() throws -> Bool {
+    if let hasReferences { return hasReferences }
+    let found = try !references.isEmpty()
+    hasReferences = found
+    return found
+  }
+
+  /// Whether records may still be deferred.
+  func mayHaveRecords() throws -> Bool {
+    if let hasRecords { return hasRecords }
+    let found = try !records.isEmpty()
+    hasRecords = found
+    return found
+  }
+
+  /// Notes what a batch that has been saved left.
+  func noteSaved(references: Bool, records: Bool) {
+    if references { hasReferences = true }
+    if records { hasRecords = true }
+  }
+
+  /// Notes that no record is deferred any more.
+  func noteRecordsSettled() { hasRecords = false }
+}
