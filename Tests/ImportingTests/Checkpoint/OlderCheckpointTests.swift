@@ -12,7 +12,7 @@ struct OlderCheckpointTests {
     "Note", attributes: [AttributeDefinition("key", .integer32), AttributeDefinition("text", .string)],
     uniquenessConstraints: [["key"]])
 
-  /// As it was before it counted what is deleted and skipped.
+  /// The entity as it was before it counted deleted and skipped records.
   private static let checkpoint = EntityDefinition(
     "lade_checkpoint",
     attributes: [AttributeDefinition("job", .string, isOptional: false)]

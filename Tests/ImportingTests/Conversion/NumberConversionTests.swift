@@ -19,7 +19,7 @@ struct NumberConversionTests {
   }
 
   @Test(
-    "what isn't an integer, or doesn't fit, is refused and never wraps",
+    "a text that isn't an integer, or doesn't fit, is refused and never wraps",
     arguments: [
       ("12.0", AttributeType.integer64, ConversionCode.notAnInteger), ("1e3", .integer64, .notAnInteger),
       ("-", .integer64, .notAnInteger), ("+", .integer64, .notAnInteger), ("--1", .integer64, .notAnInteger),

@@ -59,7 +59,7 @@ struct ColumnMappingTests {
     #expect(try mapping("Country", ["code", "land"]).ignored == ["land"])
   }
 
-  @Test("of thousands of columns that nothing takes some are told")
+  @Test("of thousands of columns that nothing takes, some are noted")
   func manyUnknownColumns() throws {
     let room = try ImportRoom(.memory)
     let names = (1...3_000).map { "a column with a long name, number \($0)" }
@@ -69,7 +69,7 @@ struct ColumnMappingTests {
     #expect(note.hasSuffix("number 12, …") && note.utf8.count < 2_000, "\(note.prefix(3_000))")
   }
 
-  @Test("columns that nothing takes are ignored, and told of", arguments: StoreKind.allCases)
+  @Test("columns that nothing takes are ignored and noted", arguments: StoreKind.allCases)
   func unknownColumns(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     let end = try room.run("x,code,name,staff,y\n1,a,Ann,b,2\n")

@@ -45,7 +45,7 @@ struct FilterTests {
     #expect(try room.rows("sku", of: "Product") == ["f"])
   }
 
-  @Test("a file without the column that the filter asks for is told of", arguments: StoreKind.allCases)
+  @Test("a file without the column that the filter reads is noted", arguments: StoreKind.allCases)
   func noColumn(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     let end = try room.run("code,name\na,Ann\n", mapping: mapping("age > 20 AND country.code == 'DE' AND grade == 7"))
@@ -115,7 +115,7 @@ struct FilterTests {
       ])
   }
 
-  @Test("a filter that can't be used is refused before the first record, with what is wrong")
+  @Test("a filter that can't be used is refused before the first record, with the reason")
   func refused() throws {
     for (filter, reason) in [
       ("age >", "column 6: expected"), ("agee > 1", "Person has no property agee; did you mean age?"),

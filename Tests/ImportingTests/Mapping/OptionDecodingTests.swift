@@ -9,7 +9,7 @@ struct OptionDecodingTests {
     try JSONDecoder().decode(T.self, from: Data(json.utf8))
   }
 
-  @Test("have defaults for what isn't there")
+  @Test("have defaults for missing keys")
   func missing() throws {
     #expect(try decode("{}") == MappingOptions())
     #expect(try decode("{}") == PropertyRule())

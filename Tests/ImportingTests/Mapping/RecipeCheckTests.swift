@@ -4,7 +4,7 @@ import Testing
 
 @testable import Importing
 
-@Suite("What is wrong with a recipe")
+@Suite("Problems of a recipe")
 struct RecipeCheckTests {
   private func problems(_ rules: [String: PropertyRule], of entity: String = "Person") throws -> [String] {
     let mapping = MappingOptions { $0.properties = rules }
@@ -18,7 +18,7 @@ struct RecipeCheckTests {
     }
   }
 
-  @Test("what can't be followed of a relationship is told: separators of one key, and rules for what is in its objects")
+  @Test("rules of a relationship that can't be followed are named: separators for one key, and rules for nested objects")
   func relationships() throws {
     #expect(
       try problems([
@@ -32,7 +32,7 @@ struct RecipeCheckTests {
       ])
   }
 
-  @Test("everything that is wrong is told at once, with the properties")
+  @Test("all problems are named at once, with their properties")
   func all() throws {
     let problems = try problems([
       "nmae": PropertyRule { $0.column = "x" },
@@ -113,7 +113,7 @@ struct RecipeCheckTests {
 
 @Suite("Columns that a recipe doesn't want")
 struct UnknownColumnTests {
-  @Test("ignored columns aren't taken, nor told of", arguments: ["a.csv", "a.ndjson"])
+  @Test("ignored columns are neither taken nor noted", arguments: ["a.csv", "a.ndjson"])
   func ignored(name: String) throws {
     let room = try ImportRoom(.memory)
     let mapping = MappingOptions { $0.ignoredColumns = ["email", "x", "country_code", "not there"] }

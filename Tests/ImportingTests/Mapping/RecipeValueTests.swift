@@ -301,7 +301,7 @@ struct RecipeValueTests {
     }
   }
 
-  @Test("columns that the recipe names and the file hasn't got are told")
+  @Test("columns that the recipe names and the file doesn't have are noted")
   func absentColumns() throws {
     let room = try ImportRoom(.memory)
     let rules = ["email": PropertyRule { $0.column = "mail" }, "age": PropertyRule { $0.column = "years" }]

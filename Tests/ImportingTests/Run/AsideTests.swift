@@ -117,7 +117,7 @@ struct AsideTests {
     #expect(try room.count(of: ImportModel.asideEntity) == 0)
   }
 
-  @Test("can't be told to be left empty where the model needs an object")
+  @Test("can't be left empty by a rule where the model needs an object")
   func contradictions() throws {
     let room = try ImportRoom(.memory)
     var rule = PropertyRule()

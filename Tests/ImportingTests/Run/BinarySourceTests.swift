@@ -43,7 +43,7 @@ struct BinarySourceTests {
     return try room.run("", as: form.name, reader: form.options, batch: batch, stopAfter: stopAfter)
   }
 
-  @Test("stopped after each batch and gone on with, it leaves what one run leaves", arguments: Form.allCases, [1, 5])
+  @Test("stopped after each batch and continued, it leaves what one run leaves", arguments: Form.allCases, [1, 5])
   func stopped(form: Form, batch: Int) throws {
     let bytes = try form.bytes()
     let whole = try room(form, bytes)
@@ -62,7 +62,7 @@ struct BinarySourceTests {
     #expect(try Traces(room, end) == expected)
   }
 
-  @Test("killed at every write and gone on with, it leaves what one run leaves", arguments: Form.allCases)
+  @Test("killed at every write and continued, it leaves what one run leaves", arguments: Form.allCases)
   func killed(form: Form) throws {
     let bytes = try form.bytes()
     let whole = try room(form, bytes)

@@ -161,7 +161,7 @@ struct ComparingTests {
     #expect(try room.rows("id", "site.code", of: "Gauge") == ["1|DE", "2|DE", "3|FR", "4|"])
   }
 
-  @Test("that refer to what somebody deletes meanwhile are as if it had never been there")
+  @Test("that refer to an object which another writer deletes are as if it had never existed")
   func deletedTarget() throws {
     let room = try ImportRoom(.sqlite)
     try room.furnish(countries: ["DE", "FR"])
@@ -197,7 +197,7 @@ struct ComparingTests {
     }
   }
 
-  @Test("take part in what somebody else does meanwhile", arguments: ["insert", "change", "delete"])
+  @Test("take concurrent changes of another writer into account", arguments: ["insert", "change", "delete"])
   func intrusions(what: String) throws {
     let room = try ImportRoom(.sqlite)
     try room.run("id,label\n1,aa\n2,bb\n", into: "Gauge", job: "1")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importing
 
-/// Rules 3 and 4: whatever write fails, what is left when the job has gone on is what one run leaves.
+/// Rules 3 and 4 (ARCHITECTURE.md): whichever write fails, the continued job leaves what one run leaves.
 @Suite("An import that is killed")
 struct CrashTests {
   static let cases =
@@ -12,7 +12,7 @@ struct CrashTests {
     ]
 
   @Test(
-    "at every write, before or after its commit, and gone on with, leaves what one run leaves",
+    "at every write, before or after its commit, and continued, leaves what one run leaves",
     arguments: cases)
   func everyWrite(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
     let (sample, mode) = what

@@ -48,7 +48,7 @@ struct CreationTests {
       try room.run(text, into: "Country", batch: batch, job: "2", rules: ["parent": rule]).tally == "0i 0u 4= 0r 0?")
   }
 
-  @Test("that somebody else makes meanwhile are taken as they are", arguments: StoreKind.allCases)
+  @Test("that another writer creates first are taken as they are", arguments: StoreKind.allCases)
   func raced(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     room.intrude { context in try context.insert("Maker").setValue(.string("Acme"), forKey: "name") }

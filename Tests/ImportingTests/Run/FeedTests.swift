@@ -43,7 +43,7 @@ struct FeedTests {
   }
 
   @Test(
-    "that is stopped wherever it asks goes on, and reads no member again that is finished",
+    "that is stopped wherever it asks continues, and reads no finished member again",
     arguments: StoreKind.allCases, [false, true])
   func stopped(_ kind: StoreKind, isWhole: Bool) throws {
     let usual = try ImportRoom(kind)
@@ -183,7 +183,7 @@ struct FeedTests {
     #expect(!FileManager.default.fileExists(atPath: room.rejectsFile("2").path))
   }
 
-  // MARK: What is in it
+  // MARK: Contents
 
   @Test("that is a plain file goes into the entity of its name, if there is one")
   func plain() throws {
@@ -201,7 +201,7 @@ struct FeedTests {
     #expect("\(try #require(none))".hasPrefix("none of the archive's files (a.csv, b.txt) is one of "))
   }
 
-  @Test("tells of entities that rows need and that have no file, and of members without records")
+  @Test("notes entities that rows need and that have no file, and members without records")
   func notes() throws {
     let room = try ImportRoom(.memory)
     try room.furnish(people: ["p1"])

@@ -56,7 +56,7 @@ struct KnownFileTests {
     #expect(try room.count(of: ImportModel.importedEntity) == 0)
     #expect(try room.run(Self.text, job: "4").isFinished)
     #expect(try room.count(of: ImportModel.importedEntity) == 1)
-    // The one that was stopped goes on.
+    // The one that was stopped continues.
     #expect(try room.run(Self.text, batch: 1, job: "3").counts.records == 3)
   }
 
@@ -94,7 +94,7 @@ struct KnownFileTests {
       })
   }
 
-  @Test("may be stopped while it is hashed, and is begun anew then", arguments: StoreKind.allCases)
+  @Test("may be stopped while it is hashed, and then starts again", arguments: StoreKind.allCases)
   func stopped(_ kind: StoreKind) throws {
     let room = try room(kind)
     let text = "code,name\na," + String(repeating: "x", count: 3 << 20) + "\n"
@@ -104,7 +104,7 @@ struct KnownFileTests {
     #expect(try room.count(of: ImportModel.importedEntity) == 1)
   }
 
-  @Test("is remembered until so many others have come", arguments: StoreKind.allCases)
+  @Test("is remembered until a given number of others has come", arguments: StoreKind.allCases)
   func forgotten(_ kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     try Data(Self.text.utf8).write(to: room.file("a.csv"))

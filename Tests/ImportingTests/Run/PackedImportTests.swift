@@ -19,7 +19,7 @@ struct PackedImportTests {
   }
 
   @Test(
-    "stopped after each batch and gone on with, it leaves what one run of the plain file leaves",
+    "stopped after each batch and continued, it leaves what one run of the plain file leaves",
     arguments: [PackedCase.gzip, .xz, .zip, .tarGzip, .utf16Marked], PeopleSample.allCases)
   func resumption(packing: PackedCase, sample: PeopleSample) throws {
     let plain = try PeopleSample.room(.memory)

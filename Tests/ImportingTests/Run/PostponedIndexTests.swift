@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The indexes of a large load")
 struct PostponedIndexTests {
-  /// So many people, whose keys begin at a number.
+  /// People with consecutive keys.
   private func people(_ count: Int, from first: Int = 0) -> String {
     "code,name\n" + (first..<first + count).map { "P\($0),Name \($0)\n" }.joined()
   }
@@ -27,7 +27,7 @@ struct PostponedIndexTests {
     var seen: [Result<[String], any Error>] = []
     try room.run(
       text, as: "\(job).csv", batch: 10, limit: limit, job: job, stopAfter: stopAfter, largeLoad: 40,
-      told: { _ in seen.append(Result { try indexes(room) }) })
+      onReport: { _ in seen.append(Result { try indexes(room) }) })
     return try seen.map { try $0.get() }
   }
 
@@ -38,7 +38,7 @@ struct PostponedIndexTests {
     let unique = all.filter { $0.contains("code") || $0.contains("email") }
     #expect(unique.count == 2 && all.count > 2)
     let seen = try run(people(100), room)
-    // The first two are told of before the load decides: before the first batch, and after it.
+    // The first two reports come before the load decides: before the first batch, and after it.
     #expect(Array(seen.prefix(2)) == [all, all])
     #expect(Set(seen.dropFirst(2)) == [unique])
     #expect(try indexes(room) == all)
@@ -55,7 +55,7 @@ struct PostponedIndexTests {
     #expect(try indexes(room) == all)
   }
 
-  @Test("they stay when records refer to others of their own table by what isn't unique")
+  @Test("they stay if records refer to others of their own table by a key that isn't unique")
   func needed() throws {
     let room = try ImportRoom(.sqlite)
     func count() throws -> Int {
@@ -73,12 +73,12 @@ struct PostponedIndexTests {
       var seen: Set<Int> = []
       try room.run(
         text + rows, as: "\(column).csv", into: "Node", batch: 10, job: column, largeLoad: 40,
-        told: { _ in seen.insert((try? count()) ?? -1) })
+        onReport: { _ in seen.insert((try? count()) ?? -1) })
       #expect(seen.contains { $0 < all } == isLess && !seen.contains(-1))
     }
   }
 
-  @Test("a load that fails or is stopped makes them as well, and goes on")
+  @Test("a load that fails or is stopped rebuilds them as well, and continues")
   func ended() throws {
     let room = try ImportRoom(.sqlite)
     let all = try indexes(room)
@@ -93,7 +93,7 @@ struct PostponedIndexTests {
     #expect(try indexes(room) == all)
   }
 
-  @Test("whoever opens the store after a kill makes them")
+  @Test("opening the store after a kill rebuilds them")
   func killed() throws {
     let room = try ImportRoom(.sqlite)
     let all = try indexes(room)
@@ -128,7 +128,7 @@ struct PostponedIndexTests {
     var hasRun = false
     try room.run(
       people(100), as: "outer.csv", batch: 10, job: "outer", largeLoad: 40,
-      told: { progress in
+      onReport: { progress in
         guard progress.counts.records == 50, !hasRun else { return }
         hasRun = true
         do {

@@ -40,7 +40,7 @@ struct ReferenceTests {
         == ["DE-BY-M|DE-BY", "DE-BY|", "DE-N|", "DE-Y|", "DE|"].sorted())
   }
 
-  @Test("to nothing are left nil, counted, and told of", arguments: StoreKind.allCases, batches)
+  @Test("to nothing are left nil, counted and noted", arguments: StoreKind.allCases, batches)
   func toNothing(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
     let text = "code,name,country_code,boss\n" + (1...5).map { "a\($0),Ann,X\($0),\n" }.joined() + "b,Bob,,zz\n"

@@ -76,7 +76,7 @@ struct RejectFileTests {
   }
 
   @Test(
-    "of NDJSON is NDJSON, with the reason first; what is no object is in there", arguments: StoreKind.allCases,
+    "of NDJSON is NDJSON with the reason first, and has lines that are no objects too", arguments: StoreKind.allCases,
     [1, 100])
   func ndjson(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
@@ -190,7 +190,7 @@ struct RejectFileTests {
     #expect(path == room.rejectsFile().path)
   }
 
-  @Test("that can't be written fails the job, which goes on when it can", arguments: StoreKind.allCases)
+  @Test("that can't be written fails the job, which continues when it can be written", arguments: StoreKind.allCases)
   func unwritable(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     let text = "code,name,age\na,Ann,1\nb,Bob,1\nc,Cleo,x\nd,Dan,1\n"

@@ -127,7 +127,7 @@ struct RejectFormTests {
         """)
   }
 
-  @Test("too long to be kept whole, they are told of, and what is left of them isn't taken for a record")
+  @Test("too long to be kept whole, they are noted, and their rest isn't taken for a record")
   func tooLong() throws {
     let long = String(repeating: "--> \"<", count: 200)
     let sources = [

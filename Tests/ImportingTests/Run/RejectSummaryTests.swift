@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The summary of a reject file")
 struct RejectSummaryTests {
-  @Test("tells how many records were rejected for which reason, with the first of each")
+  @Test("says how many records were rejected for which reason, with the first of each")
   func groups() throws {
     let room = try ImportRoom(.memory)
     let rows = (0..<10).map { "p\($0),P,\($0 % 5 == 4 ? "1" : $0 % 2 == 0 ? "x\($0)" : "200")\n" }.joined()

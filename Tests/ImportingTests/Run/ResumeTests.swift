@@ -2,7 +2,7 @@ import Testing
 
 @testable import Importing
 
-@Suite("An import that is stopped and gone on with")
+@Suite("An import that is stopped and continued")
 struct ResumeTests {
   static let cases: [(PeopleSample, ImportOptions.Mode)] = PeopleSample.allCases.flatMap { sample in
     ImportOptions.Mode.allCases.map { (sample, $0) }
@@ -10,7 +10,7 @@ struct ResumeTests {
 
   @Test(
     "stopping after each batch, whatever its size, leaves what one run leaves",
-    // A replacement that is stopped begins anew.
+    // A replacement that is stopped starts again.
     arguments: cases.filter { $0.1 != .replace }, StoreKind.allCases)
   func stopAfterEachBatch(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
     let (sample, mode) = what
@@ -32,7 +32,7 @@ struct ResumeTests {
       #expect(stops >= 20 / batch)
       sizes.append(expected)
     }
-    // Where batches end is nobody's business.
+    // Where batches end makes no difference.
     for traces in sizes.dropFirst() { #expect(traces == sizes[0]) }
   }
 
@@ -55,7 +55,7 @@ struct ResumeTests {
     }
   }
 
-  @Test("stopped before anything, it starts anew", arguments: StoreKind.allCases)
+  @Test("stopped before anything, it starts again", arguments: StoreKind.allCases)
   func stopAtOnce(kind: StoreKind) throws {
     let room = try PeopleSample.room(kind)
     let end = try room.run(PeopleSample.csv.text, stopAtAsking: 1)
@@ -66,7 +66,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "stopped when all is read, it sets the references kept for the end when it goes on",
+    "stopped when everything is read, it sets the references kept for the end when it continues",
     arguments: PeopleSample.allCases)
   func stopBeforeTheEnd(sample: PeopleSample) throws {
     let whole = try PeopleSample.room(.sqlite)

@@ -35,7 +35,7 @@ struct SourceTests {
   }
 
   @Test("that changes while it is read fails the job before it is said to be finished")
-  func changedMeanwhile() throws {
+  func changedConcurrently() throws {
     let room = try ImportRoom(.memory)
     let file = room.file("a.csv")
     try Data(Self.text.utf8).write(to: file)
@@ -62,7 +62,7 @@ struct SourceTests {
     #expect(second.isFinished && second.counts == first.counts)
   }
 
-  @Test("is told of by bytes that grow up to its length", arguments: PeopleSample.allCases, [1, 7, 100])
+  @Test("reports bytes that grow up to its length", arguments: PeopleSample.allCases, [1, 7, 100])
   func progress(sample: PeopleSample, batch: Int) throws {
     let room = try PeopleSample.room(.memory)
     let end = try room.run(sample.text, as: sample.name, batch: batch)
@@ -80,7 +80,7 @@ struct SourceTests {
     #expect(room.reports.count == Int(last.counts.records) / batch + (Int(last.counts.records) % batch == 0 ? 1 : 2))
   }
 
-  @Test("begins, when gone on with, where it was")
+  @Test("begins where it was when it is continued")
   func progressGoesOn() throws {
     let room = try ImportRoom(.memory)
     try room.run(Self.text, batch: 5, stopAfter: 2)

@@ -20,7 +20,7 @@ struct ToManyTests {
     try room.run("code\nc1\nc2\nc3\n", as: "c.csv", into: "Chapter", job: "f3")
   }
 
-  @Test("take the keys of a text, told apart by the recipe's separator", arguments: StoreKind.allCases, batches)
+  @Test("take the keys of a text, split by the recipe's separator", arguments: StoreKind.allCases, batches)
   func texts(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
     try furnish(room)
@@ -51,7 +51,7 @@ struct ToManyTests {
     #expect(try room.sets("sku", "tags.word") == [#"a|q\"{,red,x{y"#])
   }
 
-  @Test("are columns like any other that nothing takes, unless somebody says how", arguments: StoreKind.allCases)
+  @Test("are columns like any other that nothing takes, unless the recipe says how", arguments: StoreKind.allCases)
   func untold(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     try furnish(room)
@@ -93,7 +93,7 @@ struct ToManyTests {
     #expect(try room.sets("sku", "parts.sku") == ["a|b", "b|a", "c|a", "d|", "e|a"])
   }
 
-  @Test("make objects of keys that nobody has, if the recipe says so", arguments: StoreKind.allCases, batches)
+  @Test("create objects for keys that no object has, if the recipe says so", arguments: StoreKind.allCases, batches)
   func creates(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
     try furnish(room)

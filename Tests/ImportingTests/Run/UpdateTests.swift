@@ -40,7 +40,7 @@ struct UpdateTests {
     #expect(try room.rows("code", "boss.code", "country.code") == ["a|b|DE", "b||"])
   }
 
-  @Test("of what is there already writes no row and announces none")
+  @Test("of unchanged objects writes no row and announces none")
   func nothingChanges() throws {
     let room = try PeopleSample.room(.sqlite)
     let text = "code,name\np1,p1\np2,p2\nnew,New\n"

@@ -99,7 +99,7 @@ struct UpsertTests {
   }
 
   @Test(
-    "leaves alone what a JSON record doesn't mention, and clears what is null", arguments: StoreKind.allCases, [1, 100])
+    "leaves alone what a JSON record doesn't mention, and clears nulls", arguments: StoreKind.allCases, [1, 100])
   func partialRecords(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
     try room.furnish(countries: ["DE"], people: ["b"])
@@ -154,7 +154,7 @@ struct UpsertTests {
     #expect(room.refusals("2") == ["2,email,duplicate_key", "4,email,duplicate_key", "6,email,duplicate_key"])
   }
 
-  @Test("tells keys apart by their bytes, as the store does", arguments: [1, 100])
+  @Test("distinguishes keys by their bytes, as the store does", arguments: [1, 100])
   func spelling(batch: Int) throws {
     let room = try ImportRoom(.sqlite)
     let end = try room.run("code,name\ncaf\u{E9},one\ncafe\u{301},two\n", batch: batch)
@@ -162,8 +162,8 @@ struct UpsertTests {
     #expect(try room.rows("name") == ["one", "two"])
   }
 
-  @Test("updates an object that somebody else inserted while the batch was made", arguments: StoreKind.allCases)
-  func insertedMeanwhile(kind: StoreKind) throws {
+  @Test("updates an object that another writer inserted while the batch was made", arguments: StoreKind.allCases)
+  func insertedConcurrently(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     room.intrude { context in
       let person = try context.insert("Person")
@@ -175,8 +175,8 @@ struct UpsertTests {
     #expect(try room.rows("code", "name", "nick") == ["a|Ann|other", "b|Bob|"])
   }
 
-  @Test("takes in what somebody else changed while the batch was made", arguments: StoreKind.allCases)
-  func changedMeanwhile(kind: StoreKind) throws {
+  @Test("merges what another writer changed while the batch was made", arguments: StoreKind.allCases)
+  func changedConcurrently(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     try room.furnish(people: ["a"])
     room.intrude { context in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importing
 
-@Suite("Objects that somebody else deletes while they are referred to")
+@Suite("Objects that another writer deletes while they are referred to")
 struct VanishedTargetTests {
   @Sendable private static func deleteGermany(_ context: ManagedObjectContext) throws {
     let request = FetchRequest<ManagedObject>(entityName: "Country", predicate: .equal("code", .string("DE")))

@@ -41,7 +41,7 @@ struct WholeFileTests {
     return room
   }
 
-  @Test("leaves what one by batch leaves, and nobody sees anything before", arguments: cases)
+  @Test("leaves what an import by batch leaves, and no reader sees anything before", arguments: cases)
   func success(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
     let (sample, mode) = what
     let usual = try PeopleSample.room(kind)
@@ -104,7 +104,7 @@ struct WholeFileTests {
     #expect(room.refusals().count == 5)
     let last = try #require(room.reports.last)
     #expect(last.counts.inserted == 0 && last.counts.rejected == 5 && last.counts.records == 15)
-    // With more patience the same job begins anew, and so does its reject file.
+    // With a higher limit the same job starts again, and so does its reject file.
     #expect(try room.run(text, batch: 3, limit: 10).tally == "13i 0u 0= 7r 0?")
     #expect(room.refusals().count == 7)
 
@@ -114,7 +114,7 @@ struct WholeFileTests {
     #expect(try Stored(room) == middle)
   }
 
-  @Test("that is stopped has committed nothing, says so, and begins anew", arguments: StoreKind.allCases, [1, 3, 6, 7])
+  @Test("that is stopped has committed nothing, says so, and starts again", arguments: StoreKind.allCases, [1, 3, 6, 7])
   func stopped(_ kind: StoreKind, _ asking: Int) throws {
     let sample = PeopleSample.csv
     let usual = try room(kind)
@@ -147,7 +147,7 @@ struct WholeFileTests {
     let others = "code,name\n" + (0..<900).map { "Q\($0),Name \($0)\n" }.joined()
     #expect(try room.run(others, as: "b.csv", batch: 10, job: "3", largeLoad: 40).counts.inserted == 900)
     #expect(try indexes(of: room) == all && room.count(of: "Person") == 100)
-    // Nobody goes on without them: the next load's end makes none, for none is missing.
+    // No index is missing: the end of the next load rebuilds none.
     room.adjust = { _ in }
     try room.run(others, as: "b.csv", batch: 10, job: "4", largeLoad: 40)
     #expect(try indexes(of: room) == all && room.count(of: "Person") == 1000)

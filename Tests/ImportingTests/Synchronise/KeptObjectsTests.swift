@@ -26,7 +26,7 @@ struct KeptObjectsTests {
     return room
   }
 
-  @Test("stay when a delete rule denies it, and the job tells of them", arguments: StoreKind.allCases, [1, 3, 100])
+  @Test("stay if a delete rule denies their deletion, and the job notes them", arguments: StoreKind.allCases, [1, 3, 100])
   func denied(kind: StoreKind, batch: Int) throws {
     let room = try room(
       kind, shelves: ["a", "b", "c", "d", "e", "f"], boxes: [("1", "b"), ("2", "d"), ("3", "e"), ("4", "f")])
@@ -58,7 +58,7 @@ struct KeptObjectsTests {
     let context = room.context()
     let shelves = try context.fetch(FetchRequest<ManagedObject>(entityName: "Shelf"))
       .sorted { $0.objectID.number < $1.objectID.number }
-    // Each is before the next but one, so that it can go only when that has gone.
+    // Each is needed by the next but one, so it can be deleted only after that one.
     for index in 0..<3 { try shelves[index].setValue(.object(shelves[index + 2].objectID), forKey: "before") }
     try context.save()
     let end = try room.run("code\nz\n", into: "Shelf", mode: .synchronise, batch: batch)

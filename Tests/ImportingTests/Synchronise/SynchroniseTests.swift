@@ -33,7 +33,7 @@ struct SynchroniseTests {
     #expect(try watch.writes() == [])
   }
 
-  @Test("leaves no reference to what is gone", arguments: StoreKind.allCases)
+  @Test("leaves no reference to deleted objects", arguments: StoreKind.allCases)
   func references(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     try room.furnish(countries: ["DE", "FR"])
@@ -59,7 +59,7 @@ struct SynchroniseTests {
   }
 
   @Test(
-    "deletes nothing when it can't be told what a rejected record is about, and says so",
+    "deletes nothing if a rejected record doesn't say what it is about, and notes it",
     arguments: [
       ("a.csv", "code,name,age\na,Ann,1\nb,Bob\nc,Cleo,1,2\n", Int64(2), 3),
       ("a.ndjson", "{\"code\":\"a\",\"name\":\"Ann\",\"age\":1}\n{\"name\":\"Bob\"}\n{\"code\":\n", Int64(2), 2),

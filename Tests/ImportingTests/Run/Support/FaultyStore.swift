@@ -9,7 +9,7 @@ final class FaultyStore: IncrementalStore {
     enum Moment: Sendable, CaseIterable {
       /// The transaction is given up: a full disk, or a kill before the commit.
       case before
-      /// The transaction is committed, and nobody hears of it: a kill just after.
+      /// The transaction is committed but its caller never returns: a kill just after.
       case after
     }
 

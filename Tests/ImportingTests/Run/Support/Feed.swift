@@ -5,7 +5,8 @@ import ManagedObjects
 
 /// Files of an archive, and what an import of them leaves behind.
 enum Feed {
-  /// People, their countries and their badges, in an order in which nobody is there who is referred to; and what is nobody's.
+  /// People, their countries and their badges, in an order in which no reference leads to an object that exists yet; and files
+  /// that belong to no entity.
   static let staff = [
     ("feed/badges.csv", "id,text,owner,next\n1,One,p1,2\n2,Two,p2,\n3,Three,zz,1\n"),
     (

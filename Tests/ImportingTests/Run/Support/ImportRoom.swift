@@ -31,7 +31,7 @@ final class ImportRoom {
     coordinator = try Self.open(kind, directory, plan)
   }
 
-  /// Opens the store anew, as a daemon that was started again does. A store in memory stays.
+  /// Reopens the store, as a restarted daemon does. A store in memory stays.
   func reopen() throws {
     plan.heal()
     if kind == .sqlite { coordinator = try Self.open(kind, directory, plan) }
@@ -53,22 +53,22 @@ final class ImportRoom {
 
   // MARK: Importing
 
-  /// Imports a text; a job of the same name goes on where it was.
+  /// Imports a text. A job of the same name continues where it was.
   ///
   /// - Parameters:
   ///   - name: the source's name; its file is written unless it is there with this content.
   ///   - stopAfter: batches after which it is to stop.
   ///   - stopAtAsking: the how manieth question whether to stop is answered by yes.
-  ///   - largeLoad: from how many records on it goes on without indexes.
+  ///   - largeLoad: the number of records from which indexes are postponed.
   ///   - rules: what the recipe says of properties, beside what `mapping` says of them.
-  ///   - told: is told of each batch.
+  ///   - onReport: called after each batch.
   @discardableResult
   func run(
     _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
     reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, share: Double? = nil,
     job: String = "1", rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max, largeLoad: Int64 = .max,
     rules: [String: PropertyRule] = [:], mapping: MappingOptions = MappingOptions(),
-    told: (ImportProgress) -> Void = { _ in }
+    onReport: (ImportProgress) -> Void = { _ in }
   ) throws -> ImportEnd {
     let source = file(name)
     defer { isSourceKept = false }
@@ -95,7 +95,7 @@ final class ImportRoom {
       },
       report: { progress in
         reports.append(progress)
-        told(progress)
+        onReport(progress)
       })
   }
 
@@ -140,7 +140,7 @@ final class ImportRoom {
   func intrude(_ changes: @escaping @Sendable (ManagedObjectContext) throws -> Void) {
     let coordinator = coordinator
     plan.intrude {
-      let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "somebody else")
+      let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "another writer")
       try changes(context)
       try context.save()
     }

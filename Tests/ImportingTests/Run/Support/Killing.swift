@@ -2,12 +2,12 @@ import Testing
 
 @testable import Importing
 
-/// Kills an import at every write to the store, before and after the commit, and goes on with it.
+/// Kills an import at every write to the store, before and after the commit, and continues it.
 enum Killing {
-  /// Expects what one run leaves of each that was killed and gone on with.
+  /// Expects each import that was killed and continued to leave what one run leaves.
   ///
   /// - Parameters:
-  ///   - furnish: what is there before.
+  ///   - furnish: fills the store before the import.
   ///   - run: the import.
   ///   - traces: what it leaves behind.
   static func everyWrite<T: Equatable>(

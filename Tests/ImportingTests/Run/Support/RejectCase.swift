@@ -51,7 +51,7 @@ enum RejectCase: String, CaseIterable, Sendable {
     }
   }
 
-  /// What is in the file, as text; the ages `zzq` and `zzr` are for mending.
+  /// The content of the file, as text. The ages `zzq` and `zzr` are there to be corrected.
   var text: String {
     let rows = [("a", "Ann", "1"), ("b", "Zoë<&", "zzq"), ("c", "Cleo", "3"), ("d", "D\"a'n", "zzr")]
     switch self {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Counts writes to a table of an SQLite file, whoever makes them, by triggers.
+/// Counts writes to a table of an SQLite file by triggers, so those of every connection.
 final class RowWatch {
   private let queue: DatabaseQueue
 
