@@ -25,7 +25,7 @@ package final class Breaker: Sendable {
   }
 }
 
-/// Passes everything on to a store, notes what is read from it, fails when told to, and keeps the store's directory for
+/// Forwards everything to a store, records its reads, fails on request, and keeps the store's directory for
 /// as long as the store is used.
 package final class WatchedStore: IncrementalStore {
   private let store: any IncrementalStore

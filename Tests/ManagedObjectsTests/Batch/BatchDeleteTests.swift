@@ -37,7 +37,7 @@ struct BatchDeleteTests {
     #expect(try after.all(Desk.self).map(\.occupant) == [nil] && after.all(Project.self)[0].members.isEmpty)
   }
 
-  @Test("a cascade takes rows along that nobody has read", arguments: StoreKind.allCases)
+  @Test("a cascade deletes unread rows, too", arguments: StoreKind.allCases)
   func cascade(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let context = stack.context()

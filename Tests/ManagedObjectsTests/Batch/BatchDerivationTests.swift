@@ -41,7 +41,7 @@ struct BatchDerivationTests {
     #expect(try value("Category", "Sport", "articlesCount", stack) == .int(0))
   }
 
-  @Test("rows that go into stored ones are derived anew", arguments: StoreKind.allCases)
+  @Test("stored rows that others are merged into are derived again", arguments: StoreKind.allCases)
   func handler(_ kind: StoreKind) throws {
     let (stack, _) = try stack(kind)
     var count = 0
@@ -79,7 +79,7 @@ struct BatchDerivationTests {
     #expect(try value("Article", "Ünder", "categoryName", stack) == .string("Games"))
   }
 
-  @Test("a delete derives anew what the rows were counted in", arguments: StoreKind.allCases)
+  @Test("a delete derives the counts of its rows again", arguments: StoreKind.allCases)
   func delete(_ kind: StoreKind) throws {
     let (stack, _) = try stack(kind)
     let old = try FetchPredicate(format: "views > 6")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Batch insert requests")
 struct BatchInsertTests {
-  private func told(_ person: Person?) -> String {
+  private func summary(_ person: Person?) -> String {
     "\(person?.name ?? "-") \(person?.age.map(String.init) ?? "-") \(person?.email ?? "-")"
   }
 
@@ -24,7 +24,7 @@ struct BatchInsertTests {
     #expect(result.count == 2 && result.objectIDs?.count == 2 && !context.hasChanges)
     #expect(context.registeredObjects.isEmpty)
     let stored = try result.objectIDs?.map { try stack.context().existingObject(with: $0) as? Person }
-    #expect(stored?.map(told) == ["nobody 30 -", "Ada - -"])
+    #expect(stored?.map(summary) == ["nobody 30 -", "Ada - -"])
     try context.person("New")
     try context.save()
     #expect(try stack.context().all(Person.self).count == 3, "numbers go on where the batch ended")
@@ -143,7 +143,7 @@ struct BatchInsertTests {
       context.mergePolicy = policy
       let result = try context.execute(request)
       let stored = try stack.context().all(Person.self, sortedBy: "email")
-      #expect(stored.map(told) == expected[policy.mergeType], "\(policy.mergeType)")
+      #expect(stored.map(summary) == expected[policy.mergeType], "\(policy.mergeType)")
       #expect(stored.first?.objectID == ada.objectID)
       let touched = stored.map(\.objectID).filter { $0 != ada.objectID || stored.first?.name != "Ada" }
       #expect(Set(result.objectIDs ?? []) == Set(touched) && result.count == touched.count)
@@ -159,7 +159,7 @@ struct BatchInsertTests {
     try context.save()
     try context.execute(
       BatchInsertRequest(entityName: "Person", objects: [["email": .string("ada@x"), "age": .null]]))
-    #expect(try stack.context().all(Person.self).map(told) == ["Ada - ada@x"])
+    #expect(try stack.context().all(Person.self).map(summary) == ["Ada - ada@x"])
   }
 
   @Test("primary keys of the model's own are unique values", arguments: StoreKind.allCases)

@@ -48,7 +48,7 @@ struct BatchTwoRowsTests {
     "name": .string("both"), "code": .string("A"), "serial": .int(7), "weight": .int(3),
   ]
 
-  private func told(_ stack: CompanyStack) throws -> [String] {
+  private func summary(_ stack: CompanyStack) throws -> [String] {
     let request = FetchRequest<ManagedObject>(entityName: "Part", sortDescriptors: [.init("objectID")])
     return try stack.context().fetch(request).map { part in
       ["name", "code", "serial", "weight"].map { part.value(forKey: $0)?.plainText ?? "-" }.joined(separator: " ")
@@ -66,7 +66,7 @@ struct BatchTwoRowsTests {
         && "\(error)" == "1 object(s) are in the store already: Part by code, as \(byCode) is; Part by serial, as "
           + "\(bySerial) is"
     }
-    #expect(try told(stack).count == 2)
+    #expect(try summary(stack).count == 2)
   }
 
   @Test("goes into the first one; what it trumps the other with takes that away", arguments: StoreKind.allCases)
@@ -78,7 +78,7 @@ struct BatchTwoRowsTests {
       var request = BatchInsertRequest(entityName: "Part", objects: [row])
       request.resultType = .objectIDs
       #expect(try context.execute(request).objectIDs == [byCode])
-      #expect(try told(stack) == ["both A 7 3"])
+      #expect(try summary(stack) == ["both A 7 3"])
       let reader = stack.context()
       #expect(try reader.count(for: FetchRequest<ManagedObject>(entityName: "Note")) == 0, "its delete rule cascades")
       let base = reader.object(with: byCode).value(forKey: "base")
@@ -92,10 +92,10 @@ struct BatchTwoRowsTests {
     let context = stack.context()
     context.mergePolicy = .mergeByPropertyStoreTrump
     try context.execute(BatchInsertRequest(entityName: "Part", objects: [row]))
-    #expect(try told(stack) == ["first A  3", "second  7 "])
+    #expect(try summary(stack) == ["first A  3", "second  7 "])
     context.mergePolicy = .rollback
     try context.execute(BatchInsertRequest(entityName: "Part", objects: [row]))
-    #expect(try told(stack) == ["first A  3", "second  7 "])
+    #expect(try summary(stack) == ["first A  3", "second  7 "])
   }
 
   @Test("rows that had gone into the one that makes way aren't lost", arguments: StoreKind.allCases)
@@ -107,7 +107,7 @@ struct BatchTwoRowsTests {
     let other: [String: Value] = ["code": .string("B"), "serial": .int(7)]
     try context.execute(BatchInsertRequest(entityName: "Part", objects: [other]))
     try context.execute(BatchInsertRequest(entityName: "Part", objects: [row, later]))
-    #expect(try told(stack) == ["both A 7 3", "later B  "])
+    #expect(try summary(stack) == ["both A 7 3", "later B  "])
   }
 
   @Test("a row of another entity makes way, or stays", arguments: StoreKind.allCases)
@@ -117,9 +117,9 @@ struct BatchTwoRowsTests {
     let spare: [String: Value] = ["name": .string("spare"), "code": .string("A")]
     context.mergePolicy = .mergeByPropertyStoreTrump
     try context.execute(BatchInsertRequest(entityName: "SparePart", objects: [spare]))
-    #expect(try told(stack) == ["first A  ", "second  7 "])
+    #expect(try summary(stack) == ["first A  ", "second  7 "])
     context.mergePolicy = .mergeByPropertyObjectTrump
     try context.execute(BatchInsertRequest(entityName: "SparePart", objects: [spare]))
-    #expect(try told(stack) == ["second  7 ", "spare A  "])
+    #expect(try summary(stack) == ["second  7 ", "spare A  "])
   }
 }

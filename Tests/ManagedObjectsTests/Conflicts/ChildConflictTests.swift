@@ -22,7 +22,7 @@ struct ChildConflictTests {
     return (stack, parent, ada, child, mine)
   }
 
-  @Test("an object that its parent changed meanwhile is a conflict for the child", arguments: StoreKind.allCases)
+  @Test("an object that the parent has changed since is a conflict for the child", arguments: StoreKind.allCases)
   func conflict(_ kind: StoreKind) throws {
     let (_, _, ada, child, mine) = try family(kind, .error)
     ada.age = 31

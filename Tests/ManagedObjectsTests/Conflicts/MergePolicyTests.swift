@@ -4,7 +4,7 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
-@Suite("Merge policies: rows that somebody else has changed")
+@Suite("Merge policies: rows that another context has changed")
 struct MergePolicyTests {
   static let policies: [MergePolicy] = [
     .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
@@ -36,7 +36,7 @@ struct MergePolicyTests {
     }
   }
 
-  private func told(_ person: Person) -> String {
+  private func summary(_ person: Person) -> String {
     "\(person.name ?? "-") \(person.age.map(String.init) ?? "-") \(person.email ?? "-") \(person.employer?.name ?? "-")"
   }
 
@@ -54,8 +54,8 @@ struct MergePolicyTests {
       try two.here.person("Bystander")
       try two.here.save()
       let stored = try #require(try two.stack.context().existingObject(with: two.ada.objectID) as? Person)
-      #expect(told(stored) == expected[policy.mergeType], "\(policy.mergeType)")
-      #expect(told(two.ada) == expected[policy.mergeType], "\(policy.mergeType) in the context")
+      #expect(summary(stored) == expected[policy.mergeType], "\(policy.mergeType)")
+      #expect(summary(two.ada) == expected[policy.mergeType], "\(policy.mergeType) in the context")
       #expect(!two.here.hasChanges && !two.ada.hasChanges)
       #expect(try two.stack.context().all(Person.self).count == 2)
       two.ada.age = 99
@@ -118,7 +118,7 @@ struct MergePolicyTests {
       #expect(save.insertedObjectIDs == (comesBack ? [id] : []) && save.updatedObjectIDs.isEmpty)
       let stored = try two.stack.context().all(Person.self)
       if comesBack {
-        #expect(stored.map(told) == ["Mine 30 - Acme"] && stored.first?.objectID == id)
+        #expect(stored.map(summary) == ["Mine 30 - Acme"] && stored.first?.objectID == id)
         #expect(!two.ada.hasChanges && acme.employees == [two.ada])
         two.ada.age = 40
         try two.here.save()
@@ -139,9 +139,9 @@ struct MergePolicyTests {
       two.here.delete(two.ada)
       try two.here.save()
       let goes = policy === MergePolicy.mergeByPropertyObjectTrump || policy === MergePolicy.overwrite
-      #expect(try two.stack.context().all(Person.self).map(told) == (goes ? [] : ["Ada 31 - Acme"]))
+      #expect(try two.stack.context().all(Person.self).map(summary) == (goes ? [] : ["Ada 31 - Acme"]))
       #expect(!two.here.hasChanges && acme.employees == (goes ? [] : [two.ada]))
-      if !goes { #expect(told(two.ada) == "Ada 31 - Acme" && !two.ada.isDeleted) }
+      if !goes { #expect(summary(two.ada) == "Ada 31 - Acme" && !two.ada.isDeleted) }
     }
   }
 
@@ -157,7 +157,7 @@ struct MergePolicyTests {
     #expect(try two.stored.employer?.name == "Acme & Co")
   }
 
-  @Test("deleting what is deleted already is no quarrel for a policy", arguments: StoreKind.allCases)
+  @Test("deleting a deleted row is no conflict for a policy", arguments: StoreKind.allCases)
   func deletedTwice(_ kind: StoreKind) throws {
     for policy in Self.policies {
       let two = try Twice(kind, policy)
@@ -170,7 +170,7 @@ struct MergePolicyTests {
     }
   }
 
-  @Test("a conflict tells what was read, what is here and what is stored", arguments: StoreKind.allCases)
+  @Test("a conflict has the values as read, as changed and as stored", arguments: StoreKind.allCases)
   func snapshots(_ kind: StoreKind) throws {
     let two = try Twice(kind, .error)
     two.other.age = 31
@@ -189,7 +189,7 @@ struct MergePolicyTests {
     #expect(two.ada.name == "Mine" && two.ada.age == 30, "the error policy touches nothing")
   }
 
-  /// The older age wins, whoever wrote it.
+  /// The older age wins, whichever context wrote it.
   private final class OldestWins: MergePolicy, @unchecked Sendable {
     init() { super.init(merge: .mergeByPropertyObjectTrump) }
     override func resolve(
@@ -211,7 +211,7 @@ struct MergePolicyTests {
     try two.there.save()
     (two.ada.age, two.ada.name) = (40, "Mine")
     try two.here.save()
-    #expect(try told(two.stored) == "Mine 60 - Acme")
+    #expect(try summary(two.stored) == "Mine 60 - Acme")
   }
 
   /// Settles nothing.
@@ -239,7 +239,7 @@ struct MergePolicyTests {
     #expect(throws: ManagedObjectError.self) { try two.here.save() }
     two.ada.name = "Mine"
     try two.here.save()
-    #expect(try told(two.stored) == "Mine 31 - Acme")
+    #expect(try summary(two.stored) == "Mine 31 - Acme")
   }
 
   @Test("thousands of conflicts are settled in one save", arguments: StoreKind.allCases)

@@ -4,7 +4,7 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
-@Suite("Rows that somebody else has changed")
+@Suite("Rows that another context has changed")
 struct OptimisticLockingTests {
   /// Ada in two contexts.
   private func twice(_ stack: CompanyStack) throws -> (
@@ -80,7 +80,7 @@ struct OptimisticLockingTests {
     }
   }
 
-  @Test("a row that somebody else only read can be saved", arguments: StoreKind.allCases)
+  @Test("a row that another context only read can be saved", arguments: StoreKind.allCases)
   func onlyRead(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let (here, ada, _, other) = try twice(stack)
@@ -92,7 +92,9 @@ struct OptimisticLockingTests {
     #expect(try stack.context().named("Ada", Person.self)?.age == 32)
   }
 
-  @Test("values that the store keeps less finely are no change of somebody else's", arguments: StoreKind.allCases)
+  @Test(
+    "values that the store keeps with less precision aren't taken for another context's change",
+    arguments: StoreKind.allCases)
   func coarseValues(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let context = stack.context()

@@ -20,7 +20,7 @@ struct UniquenessPolicyTests {
     return (stack, ada.objectID, here)
   }
 
-  private func told(_ person: Person?) -> String {
+  private func summary(_ person: Person?) -> String {
     "\(person?.name ?? "-") \(person?.age.map(String.init) ?? "-") \(person?.email ?? "-") "
       + "\(person?.employer?.name ?? "-")"
   }
@@ -43,18 +43,19 @@ struct UniquenessPolicyTests {
       #expect(twin.objectID == id && here.object(with: temporary) === twin && !here.hasChanges)
       #expect(save.insertedObjectIDs == [mill.objectID, fresh.objectID])
       #expect(save.updatedObjectIDs == (twin.name == "Twin" ? [id] : []))
-      #expect(told(twin) == Self.outcomes[policy.mergeType], "\(policy.mergeType)")
+      #expect(summary(twin) == Self.outcomes[policy.mergeType], "\(policy.mergeType)")
       #expect(mill.employees == (twin.employer === mill ? [twin] : []))
       let reader = stack.context()
-      #expect(try reader.all(Person.self).count == 2 && told(reader.named("Fresh", Person.self)) == "Fresh 1 fresh@x -")
-      #expect(try told(reader.existingObject(with: id) as? Person) == Self.outcomes[policy.mergeType])
+      #expect(
+        try reader.all(Person.self).count == 2 && summary(reader.named("Fresh", Person.self)) == "Fresh 1 fresh@x -")
+      #expect(try summary(reader.existingObject(with: id) as? Person) == Self.outcomes[policy.mergeType])
       twin.age = 99
       try here.save()
       #expect(try (stack.context().existingObject(with: id) as? Person)?.age == 99)
     }
   }
 
-  @Test("the row's object stays when somebody holds it, and the new one leaves", arguments: StoreKind.allCases)
+  @Test("the row's object stays when it is in use, and the new one leaves", arguments: StoreKind.allCases)
   func upsertOfHeld(_ kind: StoreKind) throws {
     for policy in MergePolicyTests.policies {
       let (stack, id, here) = try stack(kind, policy)
@@ -66,10 +67,11 @@ struct UniquenessPolicyTests {
       twin.employer = mill
       #expect(mill.employees == [twin])
       try here.save()
-      #expect(twin.managedObjectContext == nil && told(ada) == Self.outcomes[policy.mergeType], "\(policy.mergeType)")
+      #expect(
+        twin.managedObjectContext == nil && summary(ada) == Self.outcomes[policy.mergeType], "\(policy.mergeType)")
       let moved = ada.employer === mill
       #expect(mill.employees == (moved ? [ada] : []) && acme.employees == (moved ? [] : [ada]))
-      #expect(try told(stack.context().existingObject(with: id) as? Person) == Self.outcomes[policy.mergeType])
+      #expect(try summary(stack.context().existingObject(with: id) as? Person) == Self.outcomes[policy.mergeType])
       #expect(!here.hasChanges)
     }
   }
@@ -136,10 +138,10 @@ struct UniquenessPolicyTests {
       two.employer = try here.company("Mill")
       let three = try here.person("three", email: "new@x")
       try here.save()
-      #expect(told(one) == expected[policy.mergeType], "\(policy.mergeType)")
+      #expect(summary(one) == expected[policy.mergeType], "\(policy.mergeType)")
       #expect(two.managedObjectContext == nil && three.managedObjectContext == nil)
       let found = try stack.context().all(Person.self, .equal("email", .string("new@x")))
-      #expect(found.map(told) == [expected[policy.mergeType]] && found.first?.objectID == one.objectID)
+      #expect(found.map(summary) == [expected[policy.mergeType]] && found.first?.objectID == one.objectID)
     }
   }
 
@@ -149,7 +151,7 @@ struct UniquenessPolicyTests {
     let twins = try (1...3).map { try here.person("Twin \($0)", age: $0 == 2 ? 20 : nil, email: "ada@x") }
     try here.save()
     #expect(twins[0].objectID == id && twins[1].managedObjectContext == nil)
-    #expect(try stack.context().all(Person.self).map(told) == ["Twin 3 20 ada@x Acme"])
+    #expect(try stack.context().all(Person.self).map(summary) == ["Twin 3 20 ada@x Acme"])
   }
 
   @Test("a saved object that takes another row's values displaces it, or gives them up", arguments: StoreKind.allCases)
@@ -163,10 +165,10 @@ struct UniquenessPolicyTests {
       let stored = try stack.context().all(Person.self, sortedBy: "name")
       switch policy.mergeType {
       case .mergeByPropertyObjectTrump, .overwrite:
-        #expect(stored.map(told) == ["Bob 6 ada@x -"] && stored.first?.objectID == bob.objectID)
+        #expect(stored.map(summary) == ["Bob 6 ada@x -"] && stored.first?.objectID == bob.objectID)
       case .mergeByPropertyStoreTrump:
-        #expect(stored.map(told) == ["Ada 30 ada@x Acme", "Bob 6 bob@x -"] && stored.first?.objectID == id)
-      case .rollback, .error: #expect(stored.map(told) == ["Ada 30 ada@x Acme", "Bob 5 bob@x -"])
+        #expect(stored.map(summary) == ["Ada 30 ada@x Acme", "Bob 6 bob@x -"] && stored.first?.objectID == id)
+      case .rollback, .error: #expect(stored.map(summary) == ["Ada 30 ada@x Acme", "Bob 5 bob@x -"])
       }
       #expect(!here.hasChanges && bob.email == stored.last?.email && bob.age == stored.last?.age)
     }
@@ -181,14 +183,14 @@ struct UniquenessPolicyTests {
       try here.save()
       let stored = try stack.context().all(Person.self)
       if policy === MergePolicy.mergeByPropertyObjectTrump || policy === MergePolicy.overwrite {
-        #expect(stored.map(told) == ["Boss - ada@x -"] && stored.first is Manager)
+        #expect(stored.map(summary) == ["Boss - ada@x -"] && stored.first is Manager)
       } else {
         #expect(stored.map(\.objectID) == [id] && boss.managedObjectContext == nil)
       }
     }
   }
 
-  @Test("a conflict tells the row and the objects concerned", arguments: StoreKind.allCases)
+  @Test("a conflict names the row and the objects", arguments: StoreKind.allCases)
   func snapshots(_ kind: StoreKind) throws {
     let (_, id, here) = try stack(kind, .error)
     let twin = try here.person("Twin", email: "ada@x")

@@ -39,7 +39,7 @@ struct AutomaticMergeTests {
     }
   }
 
-  @Test("a context of the coordinator follows the others, if it is told to", arguments: StoreKind.allCases)
+  @Test("a context of the coordinator follows the others, if it is set to", arguments: StoreKind.allCases)
   func coordinator(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let id = try person(stack)

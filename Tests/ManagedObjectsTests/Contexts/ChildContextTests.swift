@@ -115,7 +115,7 @@ struct ChildContextTests {
     #expect(try stack.context().named("Ada", Person.self)?.projects.isEmpty == true)
   }
 
-  @Test("what the parent added to a set meanwhile stays when a child saves the set", arguments: StoreKind.allCases)
+  @Test("objects that the parent added to a set stay when a child saves the set", arguments: StoreKind.allCases)
   func setsMeet(_ kind: StoreKind) throws {
     let parent = try CompanyStack(kind).context()
     let (ada, bob, red) = (try parent.person("Ada"), try parent.person("Bob"), try parent.insert(Project.self))

@@ -9,7 +9,7 @@ struct ClassValidationTests {
     var description: String { "too grand" }
   }
 
-  /// Property and code of each failure of what is thrown.
+  /// The property and code of each failure that is thrown.
   private func failures(_ body: () throws -> Void) -> [String] {
     do {
       try body()

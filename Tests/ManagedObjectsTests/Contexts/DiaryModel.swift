@@ -2,7 +2,7 @@ import ManagedObjects
 import StoreTestSupport
 import TestSupport
 
-/// A model whose objects say when they are told what: to the diary of their context, and to what a test put beside it.
+/// A model whose objects record the calls they get, in the diary of their context and in closures that a test adds.
 enum DiaryModel {
   static let model: ManagedObjectModel = {
     do {
@@ -35,7 +35,7 @@ enum DiaryModel {
   static func stack(_ kind: StoreKind) throws -> CompanyStack { try CompanyStack(kind, model: model) }
 }
 
-/// What objects of a context were told, and what they are to do then.
+/// The calls that objects of a context got, and closures for them to run then.
 final class Diary {
   var entries: [String] = []
   var onEvent: [String: (DiaryObject) throws -> Void] = [:]

@@ -3,7 +3,7 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
-@Suite("What an object tells of itself")
+@Suite("Inspecting an object")
 struct InspectingTests {
   @Test("committed and changed values, of the event and since the save", arguments: StoreKind.allCases)
   func values(_ kind: StoreKind) throws {
@@ -27,9 +27,9 @@ struct InspectingTests {
   @Test("a new object that changes after it was announced is announced as changed", arguments: StoreKind.allCases)
   func insertedThenChanged(_ kind: StoreKind) throws {
     let context = try CompanyStack(kind).context()
-    var told: [String] = []
+    var received: [String] = []
     let observation = context.observeChanges { changes in
-      told.append("\(changes.inserted.count) \(changes.updated.count) \(changes.deleted.count)")
+      received.append("\(changes.inserted.count) \(changes.updated.count) \(changes.deleted.count)")
     }
     let ada = try context.person("Ada")
     context.processPendingChanges()
@@ -39,11 +39,11 @@ struct InspectingTests {
     context.processPendingChanges()
     context.delete(try context.person("Bob"))
     context.processPendingChanges()
-    #expect(told == ["1 0 0", "0 1 0", "0 0 1"], "who came and went at once is nobody's business")
+    #expect(received == ["1 0 0", "0 1 0", "0 0 1"], "an object inserted and deleted at once isn't announced")
     observation.cancel()
     try context.person("Cid")
     context.processPendingChanges()
-    #expect(told.count == 3)
+    #expect(received.count == 3)
   }
 
   @Test("faults and relationships are looked at without reading", arguments: StoreKind.allCases)

@@ -88,7 +88,7 @@ struct LateMergeTests {
       follower.retainsRegisteredObjects = true
       _ = try follower.existingObject(with: id)
     }
-    // The other child's save is the parent's, and saved by that, before the first one's is told.
+    // The other child's save reaches the parent, which saves it before the first child's save is delivered.
     let observer = once(ManagedObjectContext.didSaveObjectsNotification, first) {
       #expect(throws: Never.self) {
         try set(32, of: id, in: second)

@@ -3,7 +3,7 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
-@Suite("What an object with a class of its own is told")
+@Suite("Calls to an object with a class of its own")
 struct LifeCycleTests {
   @Test("an insertion, a save, a fault that is filled, and a deletion, in their order", arguments: StoreKind.allCases)
   func moments(_ kind: StoreKind) throws {
@@ -70,7 +70,7 @@ struct LifeCycleTests {
     #expect(try context.all(Item.self) == items && context.diary.take().isEmpty)
   }
 
-  @Test("what is set on waking from a fetch is no change", arguments: StoreKind.allCases)
+  @Test("values set in awakeFromFetch are no change", arguments: StoreKind.allCases)
   func wakingSets(_ kind: StoreKind) throws {
     let stack = try DiaryModel.stack(kind)
     let writer = stack.context()
@@ -128,7 +128,8 @@ struct LifeCycleTests {
     }
     item.count = 1
     try context.save()
-    #expect(context.diary.take().filter { $0 == "willSave" }.count == 5, "the item thrice, the part, what is deleted")
+    #expect(
+      context.diary.take().filter { $0 == "willSave" }.count == 5, "the item three times, the part, the deleted object")
     #expect(!context.hasChanges)
     let reader = stack.context()
     let found = try #require(try reader.all(Item.self).first)

@@ -88,7 +88,7 @@ struct MergingIntervalTests {
     #expect(await seen(id, main) == 40)
   }
 
-  @Test("saves that insert and wait together are told as one, in their order", arguments: StoreKind.allCases)
+  @Test("saves that insert and wait together are announced as one, in their order", arguments: StoreKind.allCases)
   func joined(_ kind: StoreKind) async throws {
     let stack = try CompanyStack(kind)
     let (main, id) = try follower(stack, every: .seconds(3600))
@@ -114,8 +114,8 @@ struct MergingIntervalTests {
     }
     main.performAndWait {}
     continuation.finish()
-    var told: [[ManagedObjectID]] = []
-    for await merge in merges { told.append(merge) }
-    #expect(told == [[], ids])
+    var received: [[ManagedObjectID]] = []
+    for await merge in merges { received.append(merge) }
+    #expect(received == [[], ids])
   }
 }

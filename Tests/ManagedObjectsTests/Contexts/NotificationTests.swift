@@ -108,7 +108,7 @@ struct NotificationTests {
       }
     }
     #expect(changing(to: 32, 33) == ["didChange, updated 1"])
-    #expect(changing(to: 34) == ["didChange, updated 1"], "changed again, told again")
+    #expect(changing(to: 34) == ["didChange, updated 1"], "changed again, announced again")
     #expect(changing(to: 34) == [])
   }
 
@@ -161,7 +161,7 @@ struct NotificationTests {
     #expect(seen == ["didChange, inserted 1"])
   }
 
-  @Test("a save is told once more with IDs, which merge as well")
+  @Test("a save is announced again with IDs, which merge as well")
   func objectIDs() throws {
     let ids = Recorder<[ManagedObjectID]>()
     let other = ManagedObjectContext(.confinement, coordinator: coordinator)
@@ -185,15 +185,15 @@ struct NotificationTests {
     NotificationCenter.default.removeObserver(second)
   }
 
-  @Test("a reset is announced, and what an observer is told is typed")
+  @Test("a reset is announced, and an observer gets typed changes")
   func resets() throws {
-    var told: [Bool] = []
-    let observation = context.observeChanges { told.append($0.isAllInvalidated) }
+    var received: [Bool] = []
+    let observation = context.observeChanges { received.append($0.isAllInvalidated) }
     try context.person("Ada")
     context.processPendingChanges()
     context.reset()
     context.reset()
-    #expect(told == [false, true], "an empty context has nothing to say")
+    #expect(received == [false, true], "an empty context announces nothing")
     observation.cancel()
   }
 
@@ -237,7 +237,7 @@ struct NotificationTests {
     #expect(ada.employer == nil)
   }
 
-  @Test("objects that nobody holds are kept when the context is told to")
+  @Test("objects that only the context holds are kept when it is set to")
   func retaining() throws {
     try context.person("Ada")
     try context.save()

@@ -30,10 +30,12 @@ struct RegistryTests {
     }
     #expect(seen == count)
     #expect(most < 5000)
-    #expect(reader.registeredObject(for: held.objectID) === held, "what somebody holds stays")
+    #expect(reader.registeredObject(for: held.objectID) === held, "an object that is held stays")
   }
 
-  @Test("an object that nobody held shows the store's values when it is fetched again", arguments: StoreKind.allCases)
+  @Test(
+    "an object that only the context held shows the store's values when it is fetched again",
+    arguments: StoreKind.allCases)
   func unheld(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let (writer, reader) = (stack.context(), stack.context())
@@ -50,7 +52,7 @@ struct RegistryTests {
     #expect(held.age == 31, "an object that is held keeps its values until it is refreshed or merged")
   }
 
-  @Test("refresh makes a fault of an object, which shows what is stored now", arguments: StoreKind.allCases)
+  @Test("refresh makes a fault of an object, which then shows the stored values", arguments: StoreKind.allCases)
   func refreshToFault(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let (writer, reader) = (stack.context(), stack.context())

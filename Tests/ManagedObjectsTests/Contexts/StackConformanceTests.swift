@@ -91,7 +91,7 @@ struct StackConformanceTests {
     #expect(stack.age(of: id, in: background) == 31)
   }
 
-  @Test("unsaved changes are nobody else's, and are dropped with their context", arguments: StackCase.all)
+  @Test("unsaved changes stay in their context, and are dropped with it", arguments: StackCase.all)
   func dropped(_ kind: StackCase) async throws {
     let stack = try kind.make()
     let id = try await stack.savedPerson("Ada", age: 30)

@@ -33,7 +33,7 @@ struct StalenessTests {
     #expect(mine.age == 33)
   }
 
-  @Test("what is saved and merged is never taken from older readings", arguments: StoreKind.allCases)
+  @Test("saved and merged values are never replaced by older ones", arguments: StoreKind.allCases)
   func forgotten(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let (here, there) = (stack.context(), stack.context())

@@ -161,7 +161,7 @@ struct UndoTests {
     try context.save()
   }
 
-  @Test("what was merged meanwhile stays", arguments: StoreKind.allCases)
+  @Test("merged changes survive an undo", arguments: StoreKind.allCases)
   func merges(_ kind: StoreKind) throws {
     let (stack, context) = try context(kind)
     let ada = try context.person("Ada", age: 30)
@@ -274,7 +274,7 @@ struct UndoTests {
   func notifications() {
     final class Target {}
     let (undo, target) = (UndoManager(), Target())
-    let told = Recorder<String>()
+    let received = Recorder<String>()
     let names = [
       UndoManager.didOpenUndoGroupNotification, UndoManager.willCloseUndoGroupNotification,
       UndoManager.didCloseUndoGroupNotification, UndoManager.willUndoChangeNotification,
@@ -283,7 +283,7 @@ struct UndoTests {
     ]
     let observers = names.map { name in
       NotificationCenter.default.addObserver(forName: name, object: undo, queue: nil) { note in
-        told.note(note.name.rawValue.replacing("NSUndoManager", with: "").replacing("Notification", with: ""))
+        received.note(note.name.rawValue.replacing("NSUndoManager", with: "").replacing("Notification", with: ""))
       }
     }
     defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
@@ -297,7 +297,7 @@ struct UndoTests {
     #expect(undo.redoActionIsDiscardable && undo.redoMenuItemTitle == "Redo")
     undo.redo()
     #expect(
-      told.items == [
+      received.items == [
         "DidOpenUndoGroup", "WillCloseUndoGroup", "DidCloseUndoGroup", "WillUndoChange", "DidUndoChange",
         "WillRedoChange", "DidRedoChange",
       ])
@@ -339,7 +339,7 @@ struct UndoTests {
     #expect(!undo.canUndo)
   }
 
-  @Test("objects are told that their values came from an undo", arguments: StoreKind.allCases)
+  @Test("objects learn that their values came from an undo", arguments: StoreKind.allCases)
   func snapshots(_ kind: StoreKind) throws {
     let context = try DiaryModel.stack(kind).context()
     context.undoManager = UndoManager()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Controllers whose predicates go over to-many relationships, or that select and sort by derived attributes. After every
-/// random change, here or merged, they must show what is found anew.
+/// random change, here or merged, they must show what a new fetch finds.
 @Suite("Fetched results controllers over collections and derived attributes")
 struct FetchedCollectionsRandomTests {
   @Test("show what a fetch finds", arguments: StoreKind.allCases, 1...4)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Fetched results controllers of a context that announces nothing")
 struct FetchedQuietInsertionTests {
-  @Test("show what is inserted, though no notification tells of it", arguments: StoreKind.allCases)
+  @Test("show inserted objects that no notification announces", arguments: StoreKind.allCases)
   func quiet(_ kind: StoreKind) throws {
     let context = try CompanyStack(kind).context()
     let controller = FetchedResultsController(
@@ -13,15 +13,15 @@ struct FetchedQuietInsertionTests {
       managedObjectContext: context)
     try controller.performFetch()
     context.announcesChanges = false
-    let told = Recorder<Int>()
-    let observation = context.observeChanges { told.note($0.inserted.count) }
+    let received = Recorder<Int>()
+    let observation = context.observeChanges { received.note($0.inserted.count) }
     let ada = try context.person("Ada")
     context.processPendingChanges()
     #expect(controller.fetchedObjects == [ada])
     try context.person("Bo")
     try context.save()
     #expect(controller.fetchedObjects?.map(\.name) == ["Ada", "Bo"])
-    #expect(told.items.allSatisfy { $0 == 0 })
+    #expect(received.items.allSatisfy { $0 == 0 })
     observation.cancel()
   }
 }

@@ -25,7 +25,7 @@ struct FetchedResultsFollowingTests {
     controller.fetchedObjects?.map(\.name)
   }
 
-  @Test("rows that nobody here has asked for come with a merge, and nothing is read", arguments: StoreKind.allCases)
+  @Test("unregistered rows come with a merge, and nothing is read", arguments: StoreKind.allCases)
   func unknownRows(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let (here, there) = (stack.context(), stack.context())
@@ -46,7 +46,7 @@ struct FetchedResultsFollowingTests {
     #expect(names(controller) == ["New"])
   }
 
-  /// Kugler: a change of a relationship alone reaches a fetched results controller only if somebody has fired the fault.
+  /// Kugler: a change of a relationship alone reaches a fetched results controller only if the fault has been fired.
   @Test("a change of a relationship alone is followed when its object is a fault", arguments: StoreKind.allCases)
   func relationshipOfFault(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)

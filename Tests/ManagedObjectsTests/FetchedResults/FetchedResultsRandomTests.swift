@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Every operation on objects, at random but from fixed seeds, here and in another context whose saves are merged. After
-/// each the controllers' contents must be what is found anew, and lists that apply what they are told must show them.
+/// each the controllers' contents must equal a new fetch, and lists that apply the reported changes must show them.
 @Suite("Fetched results controllers and random changes")
 struct FetchedResultsRandomTests {
   @Test("show what a fetch finds", arguments: StoreKind.allCases, 1...8)

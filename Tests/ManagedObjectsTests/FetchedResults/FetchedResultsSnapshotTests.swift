@@ -20,7 +20,7 @@ struct FetchedResultsSnapshotTests {
       _ controller: FetchedResultsController<Person>, didChangeContentWith snapshot: FetchedResultsSnapshot
     ) { taken.append(snapshot) }
     func controllerWillChangeContent(_ controller: FetchedResultsController<Person>) {
-      Issue.record("who takes snapshots is told nothing else")
+      Issue.record("a delegate that takes snapshots gets no other call")
     }
   }
 
@@ -82,7 +82,7 @@ struct FetchedResultsSnapshotTests {
     #expect(other.differences == 0 && other.callbacks == 1 && delegate.differences == former + 1)
   }
 
-  @Test("a difference tells moves, and leads from one snapshot to the other whatever has changed", arguments: 1...20)
+  @Test("a difference has moves, and leads from one snapshot to the other whatever has changed", arguments: 1...20)
   func applying(_ seed: Int) throws {
     var random = FixedNumbers(state: UInt64(seed))
     let context = try CompanyStack(.inMemory).context()
@@ -161,7 +161,7 @@ struct FetchedResultsSnapshotTests {
 
   /// Keeps a controller on its context's queue.
   private final class Watch: @unchecked Sendable {
-    // Sendable: the controller is made, and let go of, on the context's queue.
+    // Sendable: the controller is made and released on the context's queue.
     private var controller: FetchedResultsController<Person>?
     let updates: FetchedResultsUpdates
 

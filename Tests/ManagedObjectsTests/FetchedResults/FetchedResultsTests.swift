@@ -58,7 +58,7 @@ struct FetchedResultsTests {
     #expect(try people(context, sort: ["employer.name"], sections: "employer.name").sections?.count == 0)
   }
 
-  @Test("tells sections before objects, and deletions before insertions, moves and updates")
+  @Test("reports sections before objects, and deletions before insertions, moves and updates")
   func order() throws {
     let context = try CompanyStack(.inMemory).context()
     let companies = try ["Acme", "Mill", "Zoo"].map { try context.company($0) }
@@ -85,7 +85,7 @@ struct FetchedResultsTests {
     #expect(list.rows == controller.sections?.map(\.objects))
   }
 
-  @Test("tells a changed sort key as a move even where it changes no place, and anything else as an update")
+  @Test("reports a changed sort key as a move even where it changes no place, and anything else as an update")
   func movesAndUpdates() throws {
     let context = try CompanyStack(.inMemory).context()
     let (ada, bob) = (try context.person("Ada"), try context.person("Bob"))
@@ -156,7 +156,7 @@ struct FetchedResultsTests {
     #expect("\(FetchedResultsError.noSortDescriptors(entity: "Person"))".contains("add one"))
   }
 
-  @Test("sections that change places, or get the same name twice, are told so that a list can follow")
+  @Test("sections that change places, or get the same name twice, are reported so that a list can follow")
   func tornSections() throws {
     let context = try CompanyStack(.inMemory).context()
     for (name, age) in [("Ada", 1), ("Ada", 2), ("Bob", 3), ("Cy", 4)] as [(String, Int32)] {
@@ -179,7 +179,7 @@ struct FetchedResultsTests {
     #expect(list.rows == controller.sections?.map(\.objects))
   }
 
-  @Test("a change made while changes are told is told afterwards, in a batch of its own")
+  @Test("a change made while changes are reported is reported afterwards, in a group of its own")
   func reentrance() throws {
     let context = try CompanyStack(.inMemory).context()
     try context.person("Ada")

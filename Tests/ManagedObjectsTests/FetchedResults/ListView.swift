@@ -2,15 +2,15 @@ import Foundation
 import ManagedObjects
 import Testing
 
-/// A list as a table view keeps one: it never asks for the whole content after the first time, but applies what the
-/// controller tells, in one batch.
+/// A list like a table view's: after the first time it never gets the whole content, but applies the controller's changes in
+/// groups.
 final class ListView<Object: ManagedObject>: FetchedResultsControllerDelegate {
-  /// What was told, in order.
+  /// The calls, in order.
   private(set) var log: [String] = []
   private(set) var rows: [[Object]] = []
-  /// How many batches came.
+  /// The number of groups of changes.
   private(set) var batches = 0
-  /// Called in the middle of a batch.
+  /// Called in the middle of a group.
   var onChange: ((Object) -> Void)?
 
   private var removedSections: [Int] = []
@@ -68,7 +68,7 @@ final class ListView<Object: ManagedObject>: FetchedResultsControllerDelegate {
       rows[path.section].remove(at: path.item)
     }
     for section in removedSections.sorted(by: >) {
-      #expect(rows[section].isEmpty, "every object of a deleted section is told")
+      #expect(rows[section].isEmpty, "every object of a deleted section is reported")
       rows.remove(at: section)
     }
     for section in insertedSections.sorted() { rows.insert([], at: section) }

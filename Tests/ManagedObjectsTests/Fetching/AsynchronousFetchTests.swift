@@ -72,7 +72,7 @@ struct AsynchronousFetchTests {
     #expect(end.ages == nil && end.error == "CancellationError()")
   }
 
-  @Test("a store that fails is told of", arguments: StoreKind.allCases)
+  @Test("a failing store is reported", arguments: StoreKind.allCases)
   func failing(_ kind: StoreKind) async throws {
     let stack = try people(kind, 3)
     let context = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)

@@ -23,7 +23,7 @@ struct ComputedResultTests {
     .expression(try ExpressionDescription(name, format: format))
   }
 
-  private func told(_ rows: [FetchedDictionary]) -> [String] {
+  private func summary(_ rows: [FetchedDictionary]) -> [String] {
     rows.map { row in row.keys.map { row.value(forKey: $0)?.plainText ?? "-" }.joined(separator: " ") }
   }
 
@@ -54,7 +54,7 @@ struct ComputedResultTests {
       .expression(
         ExpressionDescription("y", .computed(.path("age") * .constant(.double(0.5))), expressionResultType: .integer16)),
     ]
-    #expect(told(try context.fetchDictionaries(request)) == ["0.75 15", "1 20", "1.25 25", "0.5 10", " "])
+    #expect(summary(try context.fetchDictionaries(request)) == ["0.75 15", "1 20", "1.25 25", "0.5 10", " "])
   }
 
   @Test("of dates are dates", arguments: StoreKind.allCases)
@@ -98,16 +98,16 @@ struct ComputedResultTests {
     ]
     request.sortDescriptors = [FetchSortDescriptor("spread", ascending: false), FetchSortDescriptor("employer.name")]
     #expect(
-      told(try context.fetchDictionaries(request)) == ["Acme 20 40 240.5 ACME", "Bell 0 20 40.5 one", "   0.5 one"])
+      summary(try context.fetchDictionaries(request)) == ["Acme 20 40 240.5 ACME", "Bell 0 20 40.5 one", "   0.5 one"])
     request.havingPredicate = try FetchPredicate(format: "double > %d AND label != 'x'", 40)
-    #expect(told(try context.fetchDictionaries(request)) == ["Acme 20 40 240.5 ACME", "Bell 0 20 40.5 one"])
+    #expect(summary(try context.fetchDictionaries(request)) == ["Acme 20 40 240.5 ACME", "Bell 0 20 40.5 one"])
     request.predicate = try FetchPredicate(format: "age < %d", 50)
     (request.fetchOffset, request.fetchLimit) = (0, 1)
-    #expect(told(try context.fetchDictionaries(request)) == ["Acme 10 35 140.5 ACME"])
+    #expect(summary(try context.fetchDictionaries(request)) == ["Acme 10 35 140.5 ACME"])
     request.propertiesToFetch = [try expression("name", "lowercase(employer.name)")]
     (request.havingPredicate, request.sortDescriptors) = (nil, [FetchSortDescriptor("name", ascending: false)])
     request.returnsDistinctResults = true
-    #expect(told(try context.fetchDictionaries(request)) == ["bell"])
+    #expect(summary(try context.fetchDictionaries(request)) == ["bell"])
   }
 
   @Test("of all rows are one dictionary, of no rows too", arguments: StoreKind.allCases)
@@ -118,9 +118,9 @@ struct ComputedResultTests {
       try expression("spread", "max:(age) - min:(age)"), try expression("people", "count:(SELF) * 2"),
       try expression("names", "max:(lowercase(name))"), try expression("letters", "sum:(length(name))"),
     ]
-    #expect(told(try context.fetchDictionaries(request)) == ["30 10 eve 15"])
+    #expect(summary(try context.fetchDictionaries(request)) == ["30 10 eve 15"])
     request.predicate = .constant(false)
-    #expect(told(try context.fetchDictionaries(request)) == [" 0  0"])
+    #expect(summary(try context.fetchDictionaries(request)) == [" 0  0"])
   }
 
   @Test("can be grouped by, sorted by, and made distinct", arguments: StoreKind.allCases)
@@ -135,15 +135,15 @@ struct ComputedResultTests {
     #expect(throws: FetchPredicateError.self) { try context.fetchDictionaries(request) }
     request.propertiesToFetch?.removeLast()
     request.sortDescriptors = [FetchSortDescriptor("people", ascending: false), FetchSortDescriptor("decade")]
-    #expect(told(try context.fetchDictionaries(request)) == ["1 2", "2 2", " 1"])
+    #expect(summary(try context.fetchDictionaries(request)) == ["1 2", "2 2", " 1"])
     request.propertiesToGroupBy = ["people"]
     #expect(throws: FetchRequestError.notGrouped(column: "people")) { try context.fetchDictionaries(request) }
     request.propertiesToGroupBy = []
     request.propertiesToFetch = [try expression("rest", "modulus:by:(age, 40)"), "name"]
     request.sortDescriptors = [FetchSortDescriptor("rest", ascending: false), FetchSortDescriptor("age")]
-    #expect(told(try context.fetchDictionaries(request)) == ["30 Ada", "20 Dot", "10 Cid", "0 Bob", " Eve"])
+    #expect(summary(try context.fetchDictionaries(request)) == ["30 Ada", "20 Dot", "10 Cid", "0 Bob", " Eve"])
     (request.fetchOffset, request.fetchLimit) = (1, 2)
-    #expect(told(try context.fetchDictionaries(request)) == ["20 Dot", "10 Cid"])
+    #expect(summary(try context.fetchDictionaries(request)) == ["20 Dot", "10 Cid"])
   }
 
   @Test("that don't fit are refused, with the part named", arguments: StoreKind.allCases)

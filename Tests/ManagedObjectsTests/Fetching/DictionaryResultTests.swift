@@ -192,7 +192,7 @@ struct DictionaryResultTests {
     #expect(throws: ManagedObjectError.self) { try context.fetchDictionaries(request) }
   }
 
-  @Test("show what is stored, whatever the context has changed", arguments: StoreKind.allCases)
+  @Test("show the stored values, whatever the context has changed", arguments: StoreKind.allCases)
   func unsavedChanges(_ kind: StoreKind) throws {
     let (_, context) = try company(kind)
     let child = ManagedObjectContext(.confinement, parent: context)

@@ -90,7 +90,7 @@ struct FaultingTests {
     #expect(found[0] === new && found[1].name == "P1")
   }
 
-  @Test("rows deleted meanwhile leave their places in a faulting array", arguments: StoreKind.allCases)
+  @Test("deleted rows keep their places in a faulting array", arguments: StoreKind.allCases)
   func deletedMeanwhile(_ kind: StoreKind) throws {
     let stack = try people(kind)
     let (context, other) = (stack.context(), stack.context())

@@ -56,7 +56,7 @@ struct PrefetchTests {
     }
   }
 
-  @Test("reads sets, and what is behind them", arguments: StoreKind.allCases)
+  @Test("reads sets, and the objects behind them", arguments: StoreKind.allCases)
   func toMany(_ kind: StoreKind) throws {
     let stack = try companies(kind)
     let context = stack.context()
@@ -127,7 +127,7 @@ struct PrefetchTests {
     }
   }
 
-  @Test("along what is no relationship is refused", arguments: StoreKind.allCases)
+  @Test("a path that isn't a relationship is refused", arguments: StoreKind.allCases)
   func refused(_ kind: StoreKind) throws {
     let context = try companies(kind).context()
     var request = FetchRequest<Company>(entityName: "Company")

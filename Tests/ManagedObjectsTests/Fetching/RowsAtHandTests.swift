@@ -12,7 +12,7 @@ struct RowsAtHandTests {
     return request
   }
 
-  @Test("a changed object that is read anew keeps its change of a set", arguments: StoreKind.allCases)
+  @Test("a changed object that is read again keeps its change of a set", arguments: StoreKind.allCases)
   func changedSets(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let context = stack.context()
@@ -51,7 +51,7 @@ struct RowsAtHandTests {
     #expect(found.map(\.label) == ["1 part"])
   }
 
-  @Test("an object that reads the store while it is made is told that it can't", arguments: StoreKind.allCases)
+  @Test("an object that reads the store while it is made gets an error", arguments: StoreKind.allCases)
   func initializers(_ kind: StoreKind) throws {
     let model = try ManagedObjectModel(
       entities: [

@@ -124,7 +124,7 @@ struct CompositeTests {
   }
 
   @Test(
-    "elements are validated: bounds, what is required once there is anything, and the whole",
+    "elements are validated: bounds, elements required once one is set, and the whole",
     arguments: StoreKind.allCases)
   func validation(_ kind: StoreKind) throws {
     let context = try CompanyStack(kind, model: Self.model).context()

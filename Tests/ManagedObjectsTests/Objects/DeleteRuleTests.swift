@@ -125,7 +125,7 @@ struct DeleteRuleTests {
     #expect(note.company == nil)
     let reader = stack.context()
     #expect(try reader.all(Note.self).first?.company == nil)
-    // Neither context takes the vanished reference for a change of somebody else's.
+    // Neither context takes the removed reference for another context's change.
     note.text = "still here"
     try context.save()
     let again = try #require(try reader.all(Note.self).first)

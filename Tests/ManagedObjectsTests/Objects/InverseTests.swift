@@ -82,7 +82,7 @@ struct InverseTests {
     #expect(scene.left.occupant == scene.ada && scene.bob.desk == scene.right)
     scene.ada.desk = scene.right
     #expect(scene.right.occupant == scene.ada)
-    #expect(scene.left.occupant == nil && scene.bob.desk == nil, "nobody is left with half of a pair")
+    #expect(scene.left.occupant == nil && scene.bob.desk == nil, "no object is left with half of a pair")
     try scene.context.save()
     let reader = stack.context()
     #expect(try reader.named("Ada", Person.self)?.desk?.label == "right")

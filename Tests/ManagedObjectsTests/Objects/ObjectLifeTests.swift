@@ -31,7 +31,7 @@ struct ObjectLifeTests {
     #expect(try context.insert(Sample.self).large == 7)
   }
 
-  @Test("a change is saved, and only then seen by a context that fetches anew", arguments: StoreKind.allCases)
+  @Test("a context that fetches again sees a change once it is saved", arguments: StoreKind.allCases)
   func update(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let writer = stack.context()
@@ -122,7 +122,8 @@ struct ObjectLifeTests {
     }
   }
 
-  @Test("reset forgets objects and changes; what is still held keeps its values", arguments: StoreKind.allCases)
+  @Test(
+    "reset forgets objects and changes; objects that are still held keep their values", arguments: StoreKind.allCases)
   func reset(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let context = stack.context()

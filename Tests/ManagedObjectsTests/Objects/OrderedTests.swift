@@ -29,7 +29,9 @@ struct OrderedTests {
     #expect(try album(stack.context()).titles == ["a", "b", "c"])
   }
 
-  @Test("what is pointed here from its own end comes last, read or not", arguments: StoreKind.allCases, [true, false])
+  @Test(
+    "an object added from its own end comes last, whether or not the set is read", arguments: StoreKind.allCases,
+    [true, false])
   func appending(_ kind: StoreKind, readsBefore: Bool) throws {
     let stack = try stack(kind)
     let writer = stack.context()
@@ -50,7 +52,7 @@ struct OrderedTests {
     #expect(try album(stack.context(), "Other").titles == ["y"])
   }
 
-  @Test("an object comes last in a set that nobody has read, save by save", arguments: StoreKind.allCases)
+  @Test("an object comes last in an unread set, save by save", arguments: StoreKind.allCases)
   func unread(_ kind: StoreKind) throws {
     let stack = try stack(kind)
     let writer = stack.context()
@@ -211,7 +213,7 @@ struct OrderedTests {
     #expect(try album(stack.context(), "Two").titles == ["z", "y"])
   }
 
-  @Test("by name: an ordered value is taken in its order, an unordered one behind what is there")
+  @Test("by name: an ordered value is taken in its order, an unordered one is appended")
   func byName() throws {
     let context = try stack(.inMemory).context()
     let best = try context.album("Best", ["a", "b"])

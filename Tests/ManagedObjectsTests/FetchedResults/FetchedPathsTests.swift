@@ -3,10 +3,10 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
-/// Predicates that go a long way, or over sets: what changes at the far end brings objects that nobody here knows.
+/// Predicates over several relationships, or over sets: a change at the far end brings objects that aren't registered.
 @Suite("Fetched results controllers and what lies far away")
-struct FetchedWaysTests {
-  /// An article in a category, a country without a name, and a tag without articles; made by somebody else.
+struct FetchedPathsTests {
+  /// An article in a category, a country without a name, and a tag without articles; made by another context.
   private func stack(_ kind: StoreKind) throws -> (CompanyStack, there: ManagedObjectContext) {
     let stack = try CompanyStack(kind, model: NewsModel.model)
     let there = stack.context("there")
@@ -63,7 +63,7 @@ struct FetchedWaysTests {
     #expect(categories.fetchedObjects == [])
   }
 
-  @Test("merges are traced back to sets that nobody here has read", arguments: StoreKind.allCases)
+  @Test("merges are traced back to unread sets", arguments: StoreKind.allCases)
   func merges(_ kind: StoreKind) throws {
     let (stack, there) = try stack(kind)
     let here = stack.context("here")
@@ -88,7 +88,8 @@ struct FetchedWaysTests {
     #expect(full.fetchedObjects == [] && named.fetchedObjects == [])
   }
 
-  @Test("an own save tells of derived attributes of objects that aren't known", arguments: StoreKind.allCases)
+  @Test(
+    "a save of the context itself reports derived attributes of unregistered objects", arguments: StoreKind.allCases)
   func derived(_ kind: StoreKind) throws {
     let (stack, there) = try stack(kind)
     let here = stack.context("here")
