@@ -49,7 +49,7 @@ struct SpoolDirectoriesTests {
     let spool = try TemporarySpool()
     #expect(SpoolDirectories.job(ofActiveName: name) == nil)
     #expect(throws: SpoolError.notAnActiveName(name)) { try spool.directories.finish(activeName: name, as: .done) }
-    #expect(throws: SpoolError.notAnActiveName(name)) { try spool.directories.activePath(of: name) }
+    #expect(throws: SpoolError.notAnActiveName(name)) { try spool.directories.isActive(name) }
   }
 
   @Test("take a finished file to done/ with its ticket, and a second time there is nothing to do")
@@ -100,6 +100,5 @@ struct SpoolDirectoriesTests {
     #expect(jobs == ["7-x.csv": 7, "8.job": 8])
     #expect(try spool.directories.isActive("7-x.csv"))
     #expect(try !spool.directories.isActive("9-y"))
-    #expect(try spool.directories.activePath(of: "7-x.csv") == spool.url("active/7-x.csv"))
   }
 }

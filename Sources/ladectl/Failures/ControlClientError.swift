@@ -20,3 +20,67 @@ enum ControlClientError: Error, Sendable, Hashable {
   /// `hint` is what to do next.
   case timedOut(seconds: Double, waitingFor: String, hint: String)
 }
+
+extension ControlClientError {
+  /// The exit status for scripts.
+  var exitStatus: ExitStatus {
+    switch self {
+    case .noSocket, .nobodyListens, .notASocket, .cantConnect, .hungUp: .noDaemon
+    case .noPermission: .notAllowed
+    // A daemon that is starting or stopping may still answer.
+    case .refused(let problem) where problem.status == 503: .noDaemon
+    case .refused(let problem) where problem.status == 403: .notAllowed
+    case .refused: .failed
+    case .versionMismatch: .versionMismatch
+    case .timedOut: .timedOut
+    }
+  }
+
+  /// The problem to show; its status is 0 if there was no response.
+  var problem: Problem {
+    switch self {
+    case .noSocket(let path):
+      local(
+        "no_daemon", "laded isn't running: there is no socket \(path).",
+        hint: "Start it with 'sudo systemctl start laded'; for one of your own, give its socket by --socket or "
+          + "LADE_SOCKET.")
+    case .nobodyListens(let path):
+      local(
+        "no_daemon", "laded isn't running: it left the socket \(path) behind, and nobody listens on it.",
+        hint: "It may have been killed: see 'journalctl -u laded', and start it with 'sudo systemctl start laded'.")
+    case .noPermission(let path, let group):
+      local(
+        "no_permission", "You may not talk to laded on \(path).",
+        hint: group.map {
+          "Members of the group '\($0)' may: 'sudo usermod -aG \($0) USER', then log in again. Or use sudo."
+        } ?? "Ask who owns that directory for access, or use sudo.")
+    case .notASocket(let path):
+      local("no_daemon", "\(path) isn't a socket.", hint: "Give the daemon's socket by --socket or LADE_SOCKET.")
+    case .cantConnect(let path, let code):
+      local(
+        "no_daemon", "Couldn't connect to \(path): \(String(cString: strerror(code))).",
+        hint: code == ENAMETOOLONG ? "The path of a Unix socket has at most 107 bytes." : nil)
+    case .hungUp(let path):
+      local(
+        "hung_up", "laded closed the connection on \(path) before its answer was complete.",
+        hint: "It may be stopping. Jobs that it has taken go on when it is started again; 'ladectl status --wait 60' "
+          + "waits for that.")
+    case .versionMismatch(let server, let detail):
+      local(
+        "version_mismatch",
+        "ladectl \(LadeVersion.current) and \(server ?? "whatever answers on the socket") don't understand each "
+          + "other: \(detail)",
+        hint: "Install both from one version, and restart laded after an update.")
+    case .refused(let problem):
+      problem
+    case .timedOut(let seconds, let what, let hint):
+      local(
+        "timed_out", "After \(Quantity.seconds(seconds)), \(what).",
+        hint: hint)
+    }
+  }
+
+  private func local(_ code: String, _ detail: String, hint: String?) -> Problem {
+    Problem(status: 0, code: code, title: "No answer", detail: detail, hint: hint)
+  }
+}

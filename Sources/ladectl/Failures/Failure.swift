@@ -1,52 +1,139 @@
 import ArgumentParser
 import ControlAPI
+import Foundation
 import Glibc
 
-/// An error as the user sees it: message, hint, exit status. The only place that produces these.
+/// An error as the user sees it: what happened, where, what to do, and the exit status. Every error of ladectl is written here,
+/// the command line's included.
 struct Failure: Sendable {
   /// How to exit.
   enum Ending: Sendable {
     case report(Problem, ExitStatus)
-    /// ArgumentParser's own: help, version, a usage error, or a silent exit status.
+    /// Not an error: help, the version, or an exit status after the verb has reported.
     case argumentParser(any Error)
   }
 
   let ending: Ending
-
-  private init(ending: Ending) { self.ending = ending }
 
   /// Interprets the error that ended a verb.
   init(_ error: any Error) {
     switch error {
     case let error as ControlClientError: ending = .report(error.problem, error.exitStatus)
     case let error as LocalFailure: ending = .report(error.problem, error.exitStatus)
-    default: ending = .argumentParser(error)
+    case is ExitCode: ending = .argumentParser(error)
+    default:
+      switch Ladectl.exitCode(for: error) {
+      case .success: ending = .argumentParser(error)
+      case .validationFailure: ending = .report(Self.usageProblem(error), .usage)
+      default:
+        ending = .report(
+          Problem(status: 0, code: "failed", title: "It failed", detail: words(of: error), hint: nil), .failed)
+      }
     }
+  }
+
+  /// A wrong command line, with the usage of the verb.
+  private static func usageProblem(_ error: any Error) -> Problem {
+    let text = Ladectl.fullMessage(for: error)
+    let usage = text.firstRange(of: "Usage: ").map { String(text[$0.lowerBound...]) }
+    return Problem(
+      status: 0, code: "usage", title: "The command line is wrong", detail: Ladectl.message(for: error),
+      hint: usage ?? "'ladectl help VERB' describes a verb and its options.")
   }
 
   /// Writes the error to standard error and ends the process.
   func exit(asJSON json: Bool) -> Never {
     switch ending {
-    case .argumentParser(let error) where json && Ladectl.exitCode(for: error) == .validationFailure:
-      let problem = Problem(
-        status: 0, code: "usage", title: "The command line is wrong", detail: Ladectl.message(for: error),
-        hint: "'ladectl help VERB' tells of a verb's words and options.")
-      Failure(ending: .report(problem, .usage)).exit(asJSON: true)
-    case .argumentParser(let error):
-      Ladectl.exit(withError: error)
+    case .argumentParser(let error): Ladectl.exit(withError: error)
     case .report(let problem, let status):
-      let text = json ? (try? JSONText.of(problem)) ?? Self.text(of: problem) : Self.text(of: problem)
-      StandardError.write(text)
+      Self.write(problem, asJSON: json)
       Glibc.exit(status.rawValue)
     }
   }
 
-  /// The problem as text: what happened and, on the next line, what to do.
+  /// Writes a problem to standard error, for a verb that continues with other jobs.
+  static func write(_ problem: Problem, asJSON json: Bool) {
+    let text = text(of: problem)
+    // A problem consists of text and numbers, which JSON can always hold.
+    StandardError.write(json ? (try? JSONText.of(problem)) ?? text : text)
+  }
+
+  /// The problem as text: what happened and, on the lines below, what to do.
   static func text(of problem: Problem) -> String {
     // A malformed predicate is shown on lines of its own, with a caret below the error.
-    let lines = problem.detail.namingUsers.split(separator: "\n", omittingEmptySubsequences: false).map {
-      String($0).printable
-    }
-    return "ladectl: \(lines.joined(separator: "\n  "))\n" + (problem.hint.map { "  \($0.printable)\n" } ?? "")
+    "ladectl: \(lines(problem.detail.namingUsers).joined(separator: "\n  "))\n"
+      + lines(problem.hint ?? "").map { "  \($0)\n" }.joined()
   }
+
+  private static func lines(_ text: String) -> [String] {
+    text.split(separator: "\n", omittingEmptySubsequences: true).map { String($0).printable }
+  }
+}
+
+/// The program's exit statuses.
+enum ExitStatus: Int32, Sendable, CaseIterable {
+  case success = 0
+  /// The daemon refused, or the request failed.
+  case failed = 1
+  /// A job didn't complete while waiting for it.
+  case jobEndedBadly = 3
+  case timedOut = 4
+  /// No daemon answers.
+  case noDaemon = 5
+  /// This user may not open the socket, or the daemon denied permission.
+  case notAllowed = 6
+  /// The server speaks another version of the interface.
+  case versionMismatch = 7
+  /// A usage error, or a required confirmation without a terminal: `EX_USAGE` of sysexits(3).
+  case usage = 64
+
+  /// Its description in help and manual pages.
+  var meaning: String {
+    switch self {
+    case .success: "it worked; where jobs were waited for, every one completed"
+    case .failed: "the daemon refused, or it failed; of several jobs at least for one"
+    case .jobEndedBadly: "a job that was waited for was discarded or cancelled"
+    case .timedOut: "the time given by --timeout or --wait was up"
+    case .noDaemon: "no daemon answers, or it went away before it had answered"
+    case .notAllowed: "you may not: the socket is closed to you, or this is for others to do"
+    case .versionMismatch: "ladectl and the daemon are of versions that don't go together"
+    case .usage: "the command line is wrong, or there is nobody to ask a question"
+    }
+  }
+
+  /// All statuses as lines for help.
+  static var table: String {
+    allCases.map { "  " + "\($0.rawValue)".padded(to: 4) + $0.meaning }.joined(separator: "\n")
+  }
+
+  /// Ends with this status silently.
+  var silently: ExitCode { ExitCode(rawValue) }
+}
+
+/// A readable message for an error while reading; Foundation's are for programmers.
+func words(of error: any Error) -> String {
+  if let error = error as? DecodingError { return words(of: error) }
+  let bridged = error as NSError
+  guard bridged.domain == NSCocoaErrorDomain else { return "\(error)" }
+  // Its own message only mentions "the operation"; the system's error, if there is one, gives the reason.
+  let cause = (bridged.userInfo[NSUnderlyingErrorKey] as? any Error) ?? error
+  return cause.localizedDescription.replacing("The operation could not be completed. ", with: "")
+}
+
+/// The position in the document and the mistake: `jobs[0].name: a String should be here`.
+private func words(of error: DecodingError) -> String {
+  switch error {
+  case .keyNotFound(let key, let context): place(context) + "'\(key.stringValue)' is missing"
+  case .typeMismatch(let type, let context): place(context) + "a value of the type \(type) should be here"
+  case .valueNotFound(let type, let context): place(context) + "a value of the type \(type) should be here, not null"
+  case .dataCorrupted(let context): place(context) + context.debugDescription
+  @unknown default: "\(error)"
+  }
+}
+
+private func place(_ context: DecodingError.Context) -> String {
+  let path = context.codingPath.reduce(into: "") { text, key in
+    text += key.intValue.map { "[\($0)]" } ?? (text.isEmpty ? "" : ".") + key.stringValue
+  }
+  return path.isEmpty ? "" : path + ": "
 }

@@ -1,4 +1,6 @@
+import ArgumentParser
 import ControlAPI
+import ManagedObjects
 
 /// A failure on the client's side of the socket.
 enum LocalFailure: Error, Sendable, Hashable {
@@ -18,6 +20,8 @@ enum LocalFailure: Error, Sendable, Hashable {
   case noSuchPage(verb: String)
   /// A file couldn't be written; the reason is the system's.
   case cantWrite(path: String, reason: String)
+  /// Standard output couldn't be written; the reason is the system's.
+  case cantWriteOutput(reason: String)
 
   /// A confirmation is needed, and there is no terminal to ask on.
   case nobodyToAsk(question: String)
@@ -26,7 +30,7 @@ enum LocalFailure: Error, Sendable, Hashable {
   var exitStatus: ExitStatus {
     switch self {
     case .nobodyToAsk, .severalStores, .noSuchPage, .noSuchVerb: .usage
-    case .cantReadModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantReadDescription: .failed
+    case .cantReadModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput, .cantReadDescription: .failed
     }
   }
 
@@ -65,10 +69,41 @@ enum LocalFailure: Error, Sendable, Hashable {
       Problem(
         status: 0, code: "no_such_verb", title: "No such verb", detail: "There is no verb '\(verb)'.",
         hint: "'ladectl help' lists them.")
+    case .cantWriteOutput(let reason):
+      Problem(
+        status: 0, code: "cant_write", title: "It can't be written",
+        detail: "The output couldn't be written: \(reason).",
+        hint: nil)
     case .cantWrite(let path, let reason):
       Problem(
         status: 0, code: "cant_write", title: "It can't be written", detail: "\(path): \(reason)",
         hint: "Is the folder there, and may you write in it?")
     }
+  }
+}
+
+/// An unknown verb with the probable correction. ArgumentParser only says that the argument is unexpected.
+struct MisspeltVerb: Sendable, Hashable {
+  let word: String
+  /// The valid verbs before it: `ladectl store`.
+  let parent: String
+  let nearest: String?
+
+  /// Searches a command line; nil if all verbs are known.
+  init?(in words: [String]) throws {
+    var verb = try VerbDescription.all()
+    for word in words {
+      // After an option it may be the option's value; a verb without subcommands takes any arguments.
+      guard !word.hasPrefix("-"), !verb.verbs.isEmpty, word != "help" else { return nil }
+      if let next = verb.verbs.first(where: { $0.commandName == word || $0.aliases?.contains(word) == true }) {
+        verb = next
+        continue
+      }
+      self.word = word
+      parent = verb.words.joined(separator: " ")
+      nearest = NearestName.of(word, among: verb.verbs.map(\.commandName))
+      return
+    }
+    return nil
   }
 }

@@ -41,7 +41,7 @@ struct JobChanger: Sendable {
       do {
         changed.append(try await change.one(session.client, id))
       } catch let error as ControlClientError where [.failed, .notAllowed].contains(error.exitStatus) {
-        if let failure { StandardError.write(Failure.text(of: failure.problem)) }
+        if let failure { Failure.write(failure.problem, asJSON: session.json) }
         failure = error
       }
     }

@@ -41,9 +41,49 @@ struct Terminal: Sendable {
           signal(SIGPIPE, SIG_DFL)
           raise(SIGPIPE)
         }
-        StandardError.write("ladectl: couldn't write the output: \(String(cString: strerror(errno)))\n")
-        exit(ExitStatus.failed.rawValue)
+        Failure(LocalFailure.cantWriteOutput(reason: String(cString: strerror(errno)))).exit(asJSON: false)
       }
     }
+  }
+}
+
+/// Standard error, for text that doesn't belong to the result. A failure to write there can't be reported anywhere.
+enum StandardError {
+  static func write(_ text: String) {
+    var bytes = Array(text.utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      guard count >= 0 || errno == EINTR else { return }
+      bytes = bytes.dropFirst(max(count, 0))
+    }
+  }
+}
+
+/// A question to the user at the terminal. It goes to standard error, since the output may be redirected.
+enum Question {
+  /// Whether the answer is yes; anything else, including no answer, is no.
+  static func ask(_ question: String) -> Bool {
+    StandardError.write("\(question) [y/N] ")
+    guard let answer = readLine(strippingNewline: true) else {
+      StandardError.write("\n")
+      return false
+    }
+    return ["y", "yes"].contains(answer.lowercased())
+  }
+}
+
+/// The last lines of the terminal, redrawn in place, below lines that stay.
+///
+/// It only produces text: ECMA-48's cursor-up and erase-to-end, then lines. No line of the region may be wider than the
+/// terminal, or the line count would be wrong; permanent lines may.
+struct LiveRegion: Sendable {
+  private var drawn = 0
+
+  /// The text that erases the region, adds permanent lines, and redraws the region.
+  mutating func redraw(staying: [String] = [], live: [String]) -> String {
+    var text = drawn > 0 ? "\u{1B}[\(drawn)A\r\u{1B}[J" : ""
+    for line in staying + live { text += line + "\n" }
+    drawn = live.count
+    return text
   }
 }

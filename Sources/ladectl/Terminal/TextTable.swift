@@ -1,3 +1,6 @@
+import ControlAPI
+import FoundationEssentials
+
 /// A table of aligned columns under headings, two spaces apart.
 ///
 /// If the width is limited, the widest columns shrink first and are truncated with `…`; if there isn't room for a character per
@@ -82,5 +85,30 @@ struct TextTable: Sendable {
     }
     while text.last == " " { text.removeLast() }
     return text + "\n"
+  }
+}
+
+/// Fields as CSV (RFC 4180), with the system's line endings.
+enum CSVText {
+  /// One record, quoting fields where needed. An empty string is quoted, to distinguish it from a missing value.
+  static func line(_ fields: [String?]) -> String {
+    fields.map { field in
+      guard let field else { return "" }
+      let needsQuotes =
+        field.isEmpty || field.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+      return needsQuotes ? "\"" + field.replacing("\"", with: "\"\"") + "\"" : field
+    }.joined(separator: ",") + "\n"
+  }
+}
+
+/// Values as JSON for people and for `jq`: indented, with sorted keys.
+enum JSONText {
+  /// A value on one line, for streams; also with sorted keys.
+  static func line(_ value: some Encodable) throws -> String {
+    String(decoding: try WireFormat.encode(value, sorted: true), as: UTF8.self) + "\n"
+  }
+
+  static func of(_ value: some Encodable) throws -> String {
+    String(decoding: try WireFormat.encode(value, pretty: true), as: UTF8.self) + "\n"
   }
 }

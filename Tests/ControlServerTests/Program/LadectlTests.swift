@@ -74,6 +74,8 @@ struct LadectlTests {
     #expect(result.status == 64)
     let usage = arguments.contains("--json") ? "\"code\" : \"usage\"" : "usage: ladectl"
     #expect(result.error.lowercased().contains(usage) || arguments == ["nonsense"], "\(result.error)")
+    #expect(arguments.contains("--json") || result.error.hasPrefix("ladectl: "), "\(result.error)")
+    #expect(!result.error.contains("Error:") && !result.error.contains("␊"), "\(result.error)")
   }
 
   @Test("a misspelt verb is told with the one that was meant, at every depth")

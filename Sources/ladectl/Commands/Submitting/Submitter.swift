@@ -48,9 +48,7 @@ struct Submitter: Sendable {
     let problems = receipts.compactMap(\.problem)
     if !wait || !problems.isEmpty { try await report(receipts) }
     if let last = problems.last {
-      for problem in problems.dropLast() {
-        StandardError.write(session.json ? try JSONText.of(problem) : Failure.text(of: problem))
-      }
+      for problem in problems.dropLast() { Failure.write(problem, asJSON: session.json) }
       throw ControlClientError.refused(last)
     }
     if wait { try await Waiter(session, for: .jobs(receipts.compactMap(\.id))).run(timeout: nil) }
