@@ -13,7 +13,7 @@ struct ReaderChoices {
   /// Whether the file may be compressed: then how far reading comes before damage depends on the blocks.
   var isPacked = false
 
-  private init(_ choices: inout Choices, format: SourceFormat?) {
+  private init(_ choices: inout Choices, format: FileFormatName?) {
     let size = choices.pick(64)
     blockSize = size % 17 + 1
     options.format = format

@@ -97,7 +97,7 @@ struct FeedPlan {
     let named = Set(entities.compactMap { $0.userInfo[ImportOrder.fileNameKey]?.lowercased() })
     func isKnown(_ member: ArchiveMember) -> Bool {
       let name = FileNames.last(of: member.name)
-      return options.format != nil || SourceFormat(fileName: SourceCompression.ofName(name)?.inner ?? name) != nil
+      return options.format != nil || FileFormats.standard.hasKnownEnding(name)
         || FileNames.base(of: name) == name || named.contains(name.lowercased())
     }
     return (members.filter(isKnown), members.filter { !isKnown($0) })

@@ -44,7 +44,7 @@ struct RejectFolder {
     options.member = nil
     let packed = FileNames.last(of: source)
     var name = SourceCompression.ofName(packed)?.inner ?? packed
-    let ending = RejectFileEnding.of(packed, options)
+    let ending = RejectFileName.ending(of: packed, options)
     if !name.lowercased().hasSuffix(ending) { name = FileNames.base(of: name) + ending }
     var scalars = String.UnicodeScalarView()
     for scalar in name.unicodeScalars {

@@ -1,8 +1,8 @@
-/// What the name of a column says of keys: `home_team_id` is an `id` of a home team.
+/// The key that a column's name suggests: `home_team_id` is an `id` of a home team.
 struct ColumnName {
   /// In lower case.
   let words: [String]
-  /// The last word, when it is one by which keys are called.
+  /// The last word, when keys are usually called so.
   let suffix: String?
   /// The words before it.
   let stem: [String]
@@ -16,13 +16,13 @@ struct ColumnName {
 
   var joined: String { words.joined() }
 
-  /// Whether the name alone says nothing of what it is the key of.
+  /// Whether the name alone doesn't tell whose key it is.
   var isGeneric: Bool { stem.isEmpty || words == ["name"] || words == ["title"] }
 
-  /// Whether it may be a part of a key of several columns.
+  /// Whether it may be part of a key of several columns.
   var isKeyLike: Bool { suffix != nil || words.contains(where: Self.parts.contains) }
 
-  /// Whether values that happen to be all different may be what objects are known by.
+  /// Whether values that happen to be unique may be a key.
   var mayIdentify: Bool { !words.contains(where: Self.measures.contains) }
 
   static let suffixes: Set<String> = ["code", "fk", "guid", "id", "key", "no", "nr", "number", "ref", "uuid"]
@@ -39,7 +39,7 @@ struct ColumnName {
     "boss", "manager", "master", "parent", "predecessor", "superior", "supervisor", "superseded",
   ]
 
-  /// How well it fits as the key of an entity's own objects: 0 the best; nil when it is none by its name.
+  /// How well it fits as the key of an entity's own objects: 0 is the best; nil if its name doesn't suggest one.
   func keyRank(entity: [String], base: [String]) -> Int? {
     if words == ["id"] { return 0 }
     if suffix == "id", stem == entity || stem == base { return 0 }
@@ -49,18 +49,18 @@ struct ColumnName {
     return stem.isEmpty || stem == entity || stem == base ? 1 : 2
   }
 
-  /// How clearly it names the key of another file: 0 not at all, 4 by the very name.
+  /// How clearly it names the key of another file: from 0, not at all, to 4, the same name.
   ///
   /// - Parameters:
   ///   - key: the key column there.
   ///   - entity: the words of the entity, and of the file's name.
-  ///   - columns: the other columns there: one of this name is what is meant, rather than the key.
+  ///   - columns: the other columns there: one with this name is meant rather than the key.
   func refers(to key: ColumnName, entity: [String], base: [String], columns: Set<String>, isSame: Bool) -> Int {
     if !key.isGeneric, words == key.words { return 4 }
     if isSame, stem.contains(where: Self.parents.contains) { return 2 }
     if columns.contains(joined) { return 0 }
     if !key.isGeneric, words.count > key.words.count, words.suffix(key.words.count) == key.words[...] { return 3 }
-    // `customer_no` isn't said of customers that are known by their id.
+    // `customer_no` doesn't refer to customers whose key is an id.
     if let suffix, let other = key.suffix, suffix != other, !["id", "ref", "fk"].contains(suffix) { return 0 }
     for name in [entity, base] where !name.isEmpty {
       if stem == name || joined == name.joined() + "id" { return 3 }

@@ -1,9 +1,9 @@
-/// What is known of a column after its file was read once.
+/// A column's statistics after the first reading of its file.
 struct ColumnProfile {
-  /// Whether no value comes twice.
+  /// Whether its values are unique.
   enum Uniqueness: Hashable {
     case unique, repeated
-    /// There were more values than could be remembered.
+    /// There were more values than the budget allows.
     case undetermined
   }
 
@@ -13,7 +13,7 @@ struct ColumnProfile {
   var present: Int64 = 0
   /// Values with spaces or tabs around them.
   var padded: Int64 = 0
-  /// Values that are nothing but spaces: text as it stands, nothing for every other type.
+  /// Values of spaces only: text as they are, nothing for every other type.
   var blank: Int64 = 0
   /// JSON objects and arrays.
   var nested: Int64 = 0
@@ -23,12 +23,12 @@ struct ColumnProfile {
   /// The first few different values, cut where they are long.
   var examples: [String] = []
   private(set) var uniqueness = Uniqueness.unique
-  /// The hashes of its values while they are unique; of one whose values come again, its first few thousand.
+  /// The hashes of its values while they are unique; once a value is repeated, the first few thousand.
   var keys: KeySet
-  /// Whether ``keys`` are all the different values that it has.
+  /// Whether ``keys`` has all its distinct values.
   private(set) var knowsAllValues = true
 
-  /// A column of repeated values is remembered up to so many different ones.
+  /// The distinct values remembered of a column with repeated values.
   static let repeatedLimit = 4_096
 
   init(_ name: String, budget: HashBudget) {
@@ -36,10 +36,10 @@ struct ColumnProfile {
     keys = KeySet(budget)
   }
 
-  /// How many different values there are; nil when there are more than were remembered.
+  /// The number of distinct values; nil if there are more than were remembered.
   var distinct: Int? { knowsAllValues ? keys.count : nil }
 
-  /// Takes in a value's hash.
+  /// Adds a value's hash.
   mutating func note(hash: UInt64, limit: Int) {
     guard knowsAllValues else { return }
     let limit = uniqueness == .repeated ? min(limit, Self.repeatedLimit) : limit
@@ -54,11 +54,6 @@ struct ColumnProfile {
       if uniqueness == .unique { uniqueness = .undetermined }
       forgetValues()
     }
-  }
-
-  /// Says that it is no key, since its values couldn't be compared as a store compares them.
-  mutating func setUndetermined() {
-    if uniqueness == .unique { uniqueness = .undetermined }
   }
 
   private mutating func forgetValues() {

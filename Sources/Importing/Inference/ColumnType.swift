@@ -1,10 +1,10 @@
 import ManagedObjects
 
-/// The type that a column was found to be of.
+/// The inferred type of a column.
 struct InferredType: Hashable {
   var type: AttributeType
   var dateFormat: String?
-  /// What a person should know of the choice.
+  /// A note on the choice, for the person who reviews the model.
   var note: String?
 }
 
@@ -12,8 +12,8 @@ extension ColumnTypes {
   /// The type for a column of this name.
   ///
   /// 0 and 1 stay whole numbers: only the words true and false make a Boolean. Two digits after the point in every value,
-  /// a name that speaks of money, and digits that a Double can't hold make a Decimal. Numbers by which things are known, such
-  /// as `id` and `order_no`, have 64 bits; of others the fewest that hold them.
+  /// a name that suggests money, and digits that a Double can't hold make a Decimal. Numbers that identify things, such
+  /// as `id` and `order_no`, have 64 bits; others the fewest that hold them.
   func type(named name: String) -> InferredType {
     guard hasValues else { return InferredType(type: .string, note: "it has no values; taken as text") }
     if mayBeBoolean { return InferredType(type: .boolean) }
@@ -34,7 +34,7 @@ extension ColumnTypes {
 
   private func number(_ words: [String]) -> InferredType {
     if mayBeInteger {
-      // The numbers by which things are known grow from file to file.
+      // Identifying numbers grow from file to file.
       if let last = words.last, ColumnName.suffixes.contains(last) { return InferredType(type: .integer64) }
       for type in [AttributeType.integer16, .integer32] {
         if let range = type.integerRange, range.contains(least), range.contains(greatest) {
@@ -62,7 +62,7 @@ extension ColumnTypes {
       note: "its values may be dates as \(found.joined(separator: " or ")), and none tells which; taken as text")
   }
 
-  /// Numbers by their look alone: another file may have one that begins with a zero.
+  /// Numbers only by their appearance: another file may have one that begins with a zero.
   private static let codes: Set<String> = [
     "ean", "fax", "gtin", "iban", "isbn", "mobile", "phone", "plz", "postal", "postcode", "sku", "ssn", "tel",
     "telephone",

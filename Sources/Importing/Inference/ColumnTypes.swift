@@ -1,7 +1,7 @@
 import Foundation
 import ManagedObjects
 
-/// The types that all values of a column are of, narrowed value by value.
+/// The types that fit all values of a column, narrowed value by value.
 struct ColumnTypes {
   private(set) var mayBeInteger = true
   private(set) var mayBeNumber = true
@@ -18,10 +18,10 @@ struct ColumnTypes {
   private(set) var greatestFraction = 0
   private(set) var least: Int64 = .max
   private(set) var greatest: Int64 = .min
-  /// Whether there were values at all.
+  /// Whether there were any values.
   private(set) var hasValues = false
 
-  /// Notes a text without spaces at its ends.
+  /// Takes a text into account, without spaces at its ends.
   mutating func note(_ text: UnsafeRawBufferPointer, isJSONNumber: Bool) {
     hasValues = true
     if mayBeNumber {
@@ -87,7 +87,7 @@ struct ColumnTypes {
     return true
   }
 
-  /// With a scheme and `//`, so that not every word is one.
+  /// With a scheme and `//`, or every word would be one.
   private static func isURI(_ text: UnsafeRawBufferPointer) -> Bool {
     guard text.count > 6, let first = text.first, (first | 0x20) &- 0x61 < 26,
       let colon = text.prefix(16).firstIndex(of: UInt8(ascii: ":")), colon + 2 < text.count,

@@ -1,11 +1,11 @@
 import ManagedObjects
 
-/// The forms of dates that are looked for, beside ISO 8601.
+/// The forms of dates that are tried, besides ISO 8601.
 struct DateForm: Sendable {
   let format: String
   let pattern: DatePattern
 
-  /// A form takes a number of eight digits for a date only where the column's name speaks of one.
+  /// A number of eight digits counts as a date only if the column's name suggests one.
   static let compact = 0
 
   static let all: [DateForm] = [
@@ -20,7 +20,7 @@ struct DateForm: Sendable {
     }
   }
 
-  /// Whether the text is a date of this form, of the years 1900 to 2099 where there is nothing else to tell it by.
+  /// Whether the text is a date of this form, limited to the years 1900 to 2099 where nothing else identifies it.
   func fits(_ text: UnsafeRawBufferPointer, isCompact: Bool) -> Bool {
     guard let instant = pattern.microsecondsSince1970(text) else { return false }
     return !isCompact || (-2_208_988_800_000_000..<4_102_444_800_000_000).contains(instant)

@@ -1,10 +1,10 @@
 import ManagedObjects
 
-/// Makes the entities of a model from what was found out about files.
+/// Builds the entities of a model from the profiles of files.
 ///
-/// A column becomes an attribute of its own name where Core Data allows that, otherwise of a name that it does allow, with
+/// A column becomes an attribute of the same name where Core Data allows that, otherwise of an allowed name, with
 /// the column as `mappedKeyName`. A reference becomes a to-one relationship with an inverse; its column is an attribute
-/// as well only where it is a part of the key. Attributes are optional but for the key's: files are samples, and the next
+/// as well only where it is part of the key. Attributes are optional except for the key's: files are samples, and the next
 /// one may have a gap.
 struct DefinitionBuilding {
   private let files: [DraftFile]
@@ -48,10 +48,10 @@ struct DefinitionBuilding {
       guard isKey || references[column] == nil else { continue }
       let name = NameText.unique(NameText.property(of: facts.name), among: &taken[index])
       names[column] = name
-      // A part of the key that leads to another file is of that key's type.
+      // Part of the key that refers to another file has that key's type.
       let type = references[column].map { files[$0.target].columns[$0.key].type } ?? facts.type
       var attribute = AttributeDefinition(name, type.type, isOptional: !isKey)
-      // Numbers by which things are known grow from file to file.
+      // Identifying numbers grow from file to file.
       if isKey, type.type.integerRange != nil { attribute.type = .integer64 }
       if name != facts.name { attribute.userInfo["mappedKeyName"] = facts.name }
       attribute.userInfo["dateFormat"] = type.dateFormat

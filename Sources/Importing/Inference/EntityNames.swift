@@ -1,6 +1,6 @@
-/// Names of entities, made from those of files: `stop_times` becomes `StopTime`.
+/// Names of entities, derived from those of files: `stop_times` becomes `StopTime`.
 enum EntityNames {
-  /// The name of the entity whose objects a file of this name, without its ending, holds.
+  /// The name of the entity for a file with this name, without its ending.
   static func entity(of base: String) -> String {
     var words = words(of: base)
     if let last = words.popLast() { words.append(singular(last)) }
@@ -9,11 +9,11 @@ enum EntityNames {
     return (0x41...0x5A).contains(first.value) ? name : "Record" + name
   }
 
-  /// What two names that mean the same entity have in common: letters and digits alone, in lower case.
+  /// The part that two names of the same entity share: letters and digits only, in lower case.
   static func matching(_ name: String) -> String { words(of: name).joined().lowercased() }
 
-  /// The words of a name, split at everything but letters and digits of ASCII, and at capitals after small letters.
-  /// Accents are taken off where that leaves ASCII.
+  /// The words of a name, split at everything but letters and digits of ASCII, and at capitals after lower-case letters.
+  /// Accents are removed where that leaves ASCII.
   static func words(of name: String) -> [String] {
     var words: [String] = []
     var word = ""
@@ -51,7 +51,7 @@ enum EntityNames {
     "goods": "goods", "means": "means", "lens": "lens", "sales": "sale", "leases": "lease", "databases": "database",
   ]
 
-  /// The singular of an English word, as far as its ending tells; a word that isn't a plural stays.
+  /// The singular of an English word, by its ending; a word that isn't a plural stays the same.
   static func singular(_ word: String) -> String {
     let lower = word.lowercased()
     if let known = irregular[lower] { return word.first?.isUppercase == true ? known.capitalizedFirst : known }
@@ -63,11 +63,6 @@ enum EntityNames {
     for ending in ["sses", "shes", "ches", "xes", "zzes"] where lower.hasSuffix(ending) { return without(2) }
     if lower.hasSuffix("uses"), !lower.hasSuffix("ouses"), !lower.hasSuffix("auses") { return without(2) }
     return without(1)
-  }
-
-  /// Whether two words are the same but for the plural, whatever their case.
-  static func areAlike(_ a: String, _ b: String) -> Bool {
-    matching(a) == matching(b) || matching(entity(of: a)) == matching(entity(of: b))
   }
 }
 

@@ -1,4 +1,4 @@
-/// What the names of files say. They are text: none of them is opened by it.
+/// Parts of file names. These are text only: no file is opened by them.
 enum FileNames {
   /// The name without folders.
   static func last(of path: String) -> String {

@@ -1,15 +1,15 @@
-/// What is known of a file after it was read once.
+/// A file's statistics after its first reading.
 struct FileProfile {
   let input: InferenceInput
   var records: Int64 = 0
-  /// Records that can't be read, and what is wrong with the first.
+  /// Records that can't be read, and the fault of the first.
   var unreadable: Int64 = 0
   var firstProblem: String?
   var columns: [ColumnProfile] = []
   var notes: [String] = []
 
   /// Reads a file to its end.
-  /// - Parameter keyLimit: values of a column that are remembered.
+  /// - Parameter keyLimit: the values remembered of each column.
   /// - Throws: ``ReaderError``, or ``InferenceError``.
   init(_ input: InferenceInput, keyLimit: Int, budget: HashBudget) throws {
     self.input = input

@@ -1,7 +1,7 @@
 package import ManagedObjects
 
-/// Which of several files holds the objects of which entity, and in what order they are imported so that what a record
-/// refers to is there before the record.
+/// The entity of each of several files, and the order in which they are imported so that the targets of a record's references
+/// exist before the record.
 ///
 /// A file is its entity's by the entity's user info `mappedFileName`; without one, by its name: `stop_times.txt`,
 /// `StopTimes.csv` and `stop_time.json.gz` are all `StopTime`'s. Folders before the name don't matter.
@@ -16,15 +16,15 @@ package struct ImportOrder: Sendable, Hashable {
     package let entity: String
   }
 
-  /// The files in the order to import them in.
+  /// The files in import order.
   package let steps: [Step]
-  /// Entities that refer to each other in a ring, so that no order has all of them after what they refer to: each ring
-  /// from the entity that comes first, whose references have to be resolved, or are left empty, before the others are there.
+  /// Entities that refer to each other in a cycle, so that no order has each of them after its targets: each cycle
+  /// from the entity that comes first, whose references are resolved later or left empty.
   package let cycles: [[String]]
-  /// Files that are no entity's.
+  /// Files without an entity.
   package let unmatched: [String]
 
-  /// The order of these files. Among files that don't refer to each other it is the one they are given in.
+  /// The order of these files. Files that don't refer to each other keep the given order.
   package init(_ entities: [EntityDescription], files: [String]) {
     let matching = FileMatching(entities)
     var steps: [Step] = []
@@ -46,7 +46,7 @@ package struct ImportOrder: Sendable, Hashable {
     self.unmatched = unmatched
   }
 
-  /// The entities of the given names that each of them refers to, itself left out.
+  /// For each entity, those of the given names that it refers to, except itself.
   private static func dependencies(
     among names: [String], of entities: [EntityDescription]
   ) -> [String: [DependencySorting.Dependency]] {
@@ -64,7 +64,7 @@ package struct ImportOrder: Sendable, Hashable {
     return found
   }
 
-  /// Whether records say by a key which objects the relationship leads to, and not those of the other end.
+  /// Whether this end's records hold the key of the related objects, and not the other end's.
   private static func refers(_ relationship: RelationshipDescription) -> Bool {
     if isMapped(relationship) { return true }
     if relationship.isToMany { return false }
@@ -77,7 +77,7 @@ package struct ImportOrder: Sendable, Hashable {
   }
 }
 
-/// Puts names after those that they depend on.
+/// Sorts names after those that they depend on.
 struct DependencySorting {
   struct Dependency {
     let on: String
@@ -101,7 +101,7 @@ struct DependencySorting {
         order.append(remaining.remove(at: ready))
         continue
       }
-      // Everything that is left waits for something that is left: following that leads into a ring.
+      // Everything left depends on something left: following the dependencies leads into a cycle.
       let ring = ring(in: left)
       let first = ring.firstIndex { name in unmet(of: name, in: Set(ring)).allSatisfy(\.isOptional) } ?? 0
       cycles.append(Array(ring[first...] + ring[..<first]))
@@ -135,7 +135,7 @@ struct FileMatching {
 
   init(_ entities: [EntityDescription]) {
     for entity in entities where !entity.isAbstract {
-      // An entity inherits the user info of none.
+      // Entities don't inherit user info.
       if let name = entity.userInfo[ImportOrder.fileNameKey] {
         byFileName[name.lowercased()] = entity
         byFileName[FileNames.base(of: name).lowercased()] = entity

@@ -1,8 +1,8 @@
 import ManagedObjects
 
-/// A file while its model is worked out.
+/// A file while its model is being inferred.
 struct DraftFile {
-  /// A column with all that its values and its name say.
+  /// A column with its statistics and the analysis of its name.
   struct Column {
     let name: String
     let words: ColumnName
@@ -30,7 +30,7 @@ struct DraftFile {
   let entityWords, baseWords: [String]
   let columns: [Column]
   var keyPlan = KeyPlan()
-  /// The columns of its key, in the order of the file; none was found when empty.
+  /// The columns of its key, in the order of the file; empty if none was found.
   var key: [Int] = []
   var keyNote: String?
   var references: [ReferenceProbe] = []
@@ -58,7 +58,7 @@ extension DraftFile.Column {
     let isText = type.type == .string
     nulls = records - profile.present - profile.nested - (isText ? 0 : profile.blank)
     isLeftOut = profile.nested > 0
-    // Two spellings of one number may look like two values while there are spaces around them.
+    // With spaces around them, two spellings of one number may look like two values.
     let isPlain = isText || profile.padded == 0
     isComplete = records > 0 && profile.present == records && profile.blank == 0 && !isLeftOut
     uniqueness = isPlain || profile.uniqueness == .repeated ? profile.uniqueness : .undetermined

@@ -6,9 +6,9 @@ package enum InferenceError: Error, Sendable, Hashable, CustomStringConvertible 
   case fileFailed(path: String, operation: String, reason: String)
   /// A file can't be read as records.
   case unreadable(file: String, reason: String)
-  /// There is nothing among what was given that a reader takes.
+  /// None of the given files can be read.
   case noFiles(paths: [String])
-  /// There is something at the path, and it isn't to be overwritten.
+  /// There is a file at the path already, and overwriting wasn't requested.
   case exists(path: String)
   case badPath(path: String, reason: String)
 
@@ -24,19 +24,19 @@ package enum InferenceError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 }
 
-/// A file, or a member of an archive, that is one entity's.
+/// A file, or a member of an archive, with the records of one entity.
 struct InferenceInput: Sendable, Hashable {
   let path: String
   let member: String?
   let options: ReaderOptions
 
-  /// The name that says what is in it.
+  /// The name that suggests its content.
   var name: String { FileNames.last(of: member ?? path) }
 
   /// For messages.
   var shownName: String { member.map { "\(FileNames.last(of: path)): \(SourceError.shown($0))" } ?? path }
 
-  /// Reads all of it, batch by batch; what there is to say about how it was read.
+  /// Reads all of it, batch by batch. Returns notes on how it was read.
   func read(_ body: (RecordBatch) throws -> Void) throws -> [String] {
     let file = try OpenFile(path)
     do {
@@ -52,7 +52,7 @@ struct InferenceInput: Sendable, Hashable {
 
   // MARK: Finding them
 
-  /// The inputs that paths mean: files, all files of folders, all members of archives; and what was passed over.
+  /// The inputs at paths: files, all files in folders, all members of archives; and notes on those that were skipped.
   static func find(
     _ paths: [String], options: ReaderOptions
   ) throws -> (inputs: [InferenceInput], notes: [String]) {
@@ -77,7 +77,7 @@ struct InferenceInput: Sendable, Hashable {
         let file = path.hasSuffix("/") ? path + name : path + "/" + name
         var isInner: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: file, isDirectory: &isInner)
-        guard isThere, !isInner.boolValue, isKnown(name) || isArchive(name) else {
+        guard isThere, !isInner.boolValue, FileFormats.standard.hasKnownEnding(name) || isArchive(name) else {
           notes.append("\(file) was passed over: its ending isn't one of a known format")
           continue
         }
@@ -100,7 +100,8 @@ struct InferenceInput: Sendable, Hashable {
         return
       }
       for member in archive.members {
-        let isReadable = isKnown(member.name) && SourceCompression.ofName(member.name) == nil
+        let isReadable =
+          FileFormats.standard.hasKnownEnding(member.name) && SourceCompression.ofName(member.name) == nil
         guard archive.members.count == 1 || isReadable else {
           let name = SourceError.shown(member.name)
           notes.append("\(name) was passed over: its ending isn't one of a known format, or it is packed itself")
@@ -113,10 +114,6 @@ struct InferenceInput: Sendable, Hashable {
     } catch let error as ReaderError {
       throw InferenceError.unreadable(file: path, reason: "\(error)")
     }
-  }
-
-  private static func isKnown(_ name: String) -> Bool {
-    SourceFormat(fileName: SourceCompression.ofName(name)?.inner ?? name) != nil
   }
 
   private static func isArchive(_ name: String) -> Bool {

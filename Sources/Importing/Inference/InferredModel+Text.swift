@@ -1,5 +1,5 @@
 extension InferredModel {
-  /// All of it for a person: an entity after the other, its columns in a table.
+  /// The model for a person to read: each entity with a table of its columns.
   package var text: String {
     var lines: [String] = []
     for entity in entities { lines += entity.lines + [""] }
@@ -10,9 +10,9 @@ extension InferredModel {
   }
 }
 
-/// Text of files, fit for a terminal.
+/// Text from files, fit for a terminal.
 private enum SourceText {
-  /// Without what a terminal would obey.
+  /// Without control sequences.
   static func shown(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isSteering) else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.map { isSteering($0) ? "\u{FFFD}" : $0 }))
@@ -43,7 +43,7 @@ extension InferredModel.Entity {
     for row in rows { for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.count) } }
     return rows.map { row in
       var line = " "
-      // A column that is empty in all rows but the heading's takes no room.
+      // A column that is empty in all rows but the heading is left out.
       for (index, cell) in row.enumerated() where rows.dropFirst().contains(where: { !$0[index].isEmpty }) {
         line += " " + cell + String(repeating: " ", count: widths[index] - cell.count + 1)
       }

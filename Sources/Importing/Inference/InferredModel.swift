@@ -1,8 +1,8 @@
 package import ManagedObjects
 
-/// What was found out about files: a model, and for a person what it follows from.
+/// An inferred model, and the evidence for a person to review.
 package struct InferredModel: Encodable, Sendable {
-  /// A column of a file, and what it becomes.
+  /// A column of a file, and its place in the model.
   package struct Column: Encodable, Sendable, Hashable {
     package let name: String
     /// The attribute that takes it; nil when only a relationship does, or nothing.
@@ -11,41 +11,41 @@ package struct InferredModel: Encodable, Sendable {
     package internal(set) var type: String
     package let dateFormat: String?
     package let nulls: Int64
-    /// How many different values it has, where that was counted.
+    /// The number of distinct values, where it was counted.
     package let distinct: Int?
     package let minimum, maximum: Int64?
     package let examples: [String]
     package internal(set) var reference: Reference?
-    /// What else there is to know, or couldn't be determined.
+    /// A note on anything else, such as what couldn't be determined.
     package internal(set) var notes: [String]
   }
 
-  /// Where a column leads.
+  /// The target of a reference.
   package struct Reference: Encodable, Sendable, Hashable {
     package let relationship: String
     package let inverse: String
     package let entity: String
     /// The column there.
     package let column: String
-    /// Values, all of which are there.
+    /// The number of values, all of which exist there.
     package let matched: Int64
   }
 
-  /// A file, and the entity that its records are.
+  /// A file, and its entity.
   package struct Entity: Encodable, Sendable, Hashable {
     package let name: String
     package let file: String
     package let records: Int64
-    /// Records that can't be read; they were left out of account.
+    /// Records that couldn't be read and weren't counted.
     package let unreadable: Int64
-    /// The columns that its objects are known by; none was found when empty.
+    /// The columns of its key; empty if none was found.
     package let key: [String]
     package internal(set) var columns: [Column]
     package internal(set) var notes: [String]
   }
 
   package internal(set) var entities: [Entity]
-  /// The files in the order to import them in.
+  /// The files in import order.
   package internal(set) var order: [String] = []
   package internal(set) var notes: [String]
   /// The model's entities.
@@ -56,7 +56,7 @@ package struct InferredModel: Encodable, Sendable {
   }
 
   /// The model of files that were read.
-  /// - Throws: `ModelError`, which would be a mistake of this code.
+  /// - Throws: `ModelError`, which would be a bug in this code.
   init(_ files: [DraftFile], notes: [String]) throws {
     self.notes = notes
     entities = files.map(Entity.init)

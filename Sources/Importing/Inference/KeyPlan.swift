@@ -1,13 +1,13 @@
-// Which columns a file's records are known by.
+// Finds the key of a file's records.
 //
-// 1. Nothing is said to be a key that isn't unique and complete in the whole file: single columns were counted when the
-//    file was first read, several together are when it is read again.
-// 2. With few records nearly everything is unique. A key is then believed by its name alone: `id`, `stop_id` of stops.
-// 3. A column that names another file's key (`service_id`, which calendar.txt has too) is no key of this one.
+// 1. Every key found is unique and complete in the whole file: single columns were counted when the
+//    file was first read, combinations are counted when it is read again.
+// 2. With few records nearly everything is unique. A key is then accepted by its name alone: `id`, `stop_id` of stops.
+// 3. A column that names another file's key (`service_id`, which calendar.txt has too) isn't a key of this one.
 
-/// The keys that a file may have, and those still to be tried.
+/// The candidate keys of a file, and those still to be tried.
 struct KeyPlan {
-  /// Columns that may be a key together, and how good a key that would be: 0 the best.
+  /// Columns that may form a key, and its rank: 0 is the best.
   struct Candidate {
     let columns: [Int]
     let tier: Int
@@ -15,9 +15,9 @@ struct KeyPlan {
 
   /// The key, if it is one column and certain.
   var single: Int?
-  /// To be tried on the values.
+  /// Candidates to be tried on the values.
   var candidates: [Candidate] = []
-  /// A single column that is unique, for when nothing better is.
+  /// A single unique column, in case no candidate is better.
   var fallback: Candidate?
 
   /// The columns that others may refer to.
@@ -33,7 +33,7 @@ struct KeyPlan {
     static let three = 6
   }
 
-  /// So many records are needed to believe in a key that no name speaks for.
+  /// The records needed to accept a key that no name suggests.
   static let fewRecords: Int64 = 10
   private static let most = 8
 
@@ -80,7 +80,7 @@ struct KeyPlan {
     addCombinations(of: columns, records: records)
   }
 
-  /// Pairs and threes of the columns that are most like keys.
+  /// Pairs and triples of the columns that are most likely keys.
   private mutating func addCombinations(of columns: [DraftFile.Column], records: Int64) {
     guard records > 1 else { return }
     let usable = columns.indices.filter {
@@ -97,7 +97,7 @@ struct KeyPlan {
       guard worths.contains(where: { $0 < 2 }) else { return }
       let isOfKeys = !worths.contains(2)
       guard isOfKeys || records >= Self.fewRecords else { return }
-      // Fewer combinations than records can't be all different.
+      // Fewer combinations than records can't be unique.
       let most = combination.reduce(1.0) { $0 * Double(columns[$1].distinct ?? Int(records)) }
       guard most >= Double(records) else { return }
       found.append(Candidate(columns: combination.sorted(), tier: isOfKeys ? keys : others))
@@ -110,13 +110,13 @@ struct KeyPlan {
         }
       }
     }
-    // Of several that are as good, the first is taken.
+    // Of several with the same rank, the first is taken.
     for tier in [Tier.pairOfKeys, Tier.threeOfKeys, Tier.pair, Tier.three] {
       candidates += found.filter { $0.tier == tier }
     }
   }
 
-  /// Whether a column is rather the key of another file, which has one of the same name or is named by it.
+  /// Whether a column is rather the key of another file, which has a column of the same name or is named by it.
   private static func isAnothers(_ column: Int, _ index: Int, _ files: [DraftFile]) -> Bool {
     let words = files[index].columns[column].words
     return files.indices.contains { other in

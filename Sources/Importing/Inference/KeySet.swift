@@ -1,12 +1,12 @@
 // Distinct values, remembered by a hash of 64 bits.
 //
-// 1. Two values with one hash count as one: a column is then taken not to be unique, which is a key less and never a wrong
-//    one. So whatever is said to be unique is.
-// 2. That a value is in another file's set may be wrong once in some 10^12 looks; a reference is then left empty, as the
+// 1. Two values with one hash count as one: the column then counts as not unique, which may lose a key but never yields a wrong
+//    one.
+// 2. A lookup in another file's set may be wrong once in some 10^12 times; a reference is then left empty, as the
 //    importer says.
 // 3. Memory is bounded by the budget that all sets share, not by the files.
 
-/// How many hashes all sets of an inference may hold together.
+/// The number of hashes that all sets of an inference may hold together.
 final class HashBudget {
   private(set) var left: Int
 
@@ -62,7 +62,7 @@ struct KeySet {
     return false
   }
 
-  /// Forgets all hashes and gives their memory back.
+  /// Removes all hashes and frees their memory.
   mutating func removeAll() {
     budget.give(back: slots.count)
     slots = []
@@ -84,7 +84,7 @@ struct KeySet {
   }
 }
 
-/// Hashes of values as keys compare them.
+/// Hashes of values that agree with the comparison of keys.
 enum KeyHash {
   /// The hash of a text's bytes; a UUID's without regard to case.
   static func of(_ text: UnsafeRawBufferPointer) -> UInt64 {

@@ -3,7 +3,7 @@
 ///
 /// Source: gtfs.org, "GTFS Schedule Reference", the primary key of each file.
 enum KnownKeys {
-  /// The keys of a file of this name, the first of which all columns are there is tried.
+  /// The keys for a file with this name; the first whose columns all exist is tried.
   static func of(base: String) -> [[String]] { gtfs[base.lowercased()] ?? [] }
 
   private static let gtfs: [String: [[String]]] = [

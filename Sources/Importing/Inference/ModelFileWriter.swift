@@ -7,7 +7,7 @@ package import ManagedObjects
 package struct ModelFileWriter {
   private let entities: [EntityDefinition]
 
-  /// A writer of entities as they are inferred: attributes without bounds and defaults, relationships, constraints.
+  /// A writer of inferred entities: attributes without bounds and defaults, relationships, constraints.
   package init(_ entities: [EntityDefinition]) { self.entities = entities }
 
   /// The text of the file `contents`.
@@ -40,7 +40,7 @@ package struct ModelFileWriter {
   /// - Parameters:
   ///   - path: ends in `.xcdatamodel`.
   ///   - overwrites: whether one that is there is replaced.
-  /// - Throws: ``InferenceError``; what was there is then as it was.
+  /// - Throws: ``InferenceError``; an existing model is then unchanged.
   package func write(to path: String, overwrites: Bool) throws {
     let url = URL(fileURLWithPath: path)
     guard url.pathExtension == "xcdatamodel" else {
@@ -117,23 +117,6 @@ package struct ModelFileWriter {
 
   /// The beginning of an element, without its last bracket.
   private static func element(_ name: String, _ attributes: [(String, String)]) -> String {
-    "<" + name + attributes.map { " \($0.0)=\"\(escaped($0.1))\"" }.joined()
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "\n", "\r", "\t": result += "&#\(scalar.value);"
-      // XML has no way to say other controls.
-      case "\0"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+    "<" + name + attributes.map { " \($0.0)=\"\(XMLText.escaped($0.1, inLine: true))\"" }.joined()
   }
 }

@@ -4,14 +4,14 @@ import ManagedObjects
 //
 //   paths ─▶ inputs ─▶ first reading: types, nulls, unique columns ─▶ second: keys of several columns, references ─▶ model
 //
-// 1. Files are streamed, twice; memory is by the column, and what is remembered of values has one bound for all files.
-// 2. Nothing that is said to be unique isn't, so that every record that was read can be imported with the model.
+// 1. Files are streamed, twice; memory is by the column, and remembered values have one bound for all files.
+// 2. Everything reported as unique is, so every record that was read can be imported with the model.
 
-/// Finds the model of files: what types their columns have, which of them are keys, and which lead to other files.
+/// Infers the model of files: the types of their columns, their keys, and references to other files.
 package struct ModelInference {
-  /// Values of one column, or of several together, that are remembered to find out whether they are unique.
+  /// The values remembered of a column, or of several together, to find out whether they are unique.
   package var keyLimit = 1_000_000
-  /// Places for values that are remembered of all columns together: eight bytes each.
+  /// The values remembered of all columns together: eight bytes each.
   package var hashLimit = 24_000_000
   /// How the files are read.
   package var reader: ReaderOptions
@@ -62,7 +62,7 @@ package struct ModelInference {
       files[index].keyNote = keys[index].note
     }
     for index in files.indices {
-      // What turned out to be no key, since several columns are a better one, can't be referred to.
+      // A column that isn't the key after all, because several columns are a better one, can't be referred to.
       files[index].references = found[index].filter { files[$0.target].key == [$0.key] }
     }
   }

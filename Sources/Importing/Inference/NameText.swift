@@ -17,7 +17,7 @@ enum NameText {
       .filter { !(0x0300...0x036F).contains($0.value) }.reduce(into: "") { $0.unicodeScalars.append($1) }
   }
 
-  /// Whether a property may be called so as it stands: a small letter, then letters, digits and underscores; not a name
+  /// Whether a property may have this name: a lower-case letter, then letters, digits and underscores; not a name
   /// that managed objects or Swift have already.
   static func isProperty(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, (0x61...0x7A).contains(first.value), name.utf8.count <= 120,
@@ -26,7 +26,7 @@ enum NameText {
     return !reserved.contains(name)
   }
 
-  /// A name for a property that comes from a column: the column's own where it may be, otherwise its words as
+  /// The name of the property for a column: the column's own where allowed, otherwise its words in
   /// `camelCase`.
   static func property(of column: String) -> String {
     if isProperty(column) { return column }
@@ -41,11 +41,11 @@ enum NameText {
     return isProperty(name) ? name : name + "Value"
   }
 
-  /// The name, or with the first number after it that makes it one of its own.
+  /// The name, with the first number after it that makes it unique if necessary.
   static func unique(_ name: String, among taken: inout Set<String>) -> String {
     var candidate = name
     var number = 2
-    // A store's columns don't differ by case alone.
+    // A store's columns can't differ by case alone.
     while !taken.insert(candidate.lowercased()).inserted {
       candidate = "\(name)\(number)"
       number += 1
@@ -53,7 +53,7 @@ enum NameText {
     return candidate
   }
 
-  /// What objects have already, in Core Data and here, and words that Swift needs for itself.
+  /// Names that objects already have, in Core Data and here, and Swift's reserved words.
   private static let reserved: Set<String> = [
     "awakeFromFetch", "awakeFromInsert", "changedValues", "class", "classForCoder", "committedValues", "copy",
     "debugDescription", "delete", "description", "entity", "faultingState", "hasChanges", "hasPersistentChangedValues",

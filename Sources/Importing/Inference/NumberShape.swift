@@ -1,6 +1,6 @@
-/// How a number is written, where reading it as one loses nothing that the text says.
+/// The form of a number that can be read as one without losing anything of its text.
 ///
-/// No number: `007` and `+49…`, which are codes and telephone numbers, `1.` and `12e4`, and what isn't a number at all.
+/// Not numbers: `007` and `+49…`, which are codes and telephone numbers, `1.` and `12e4`, and other text.
 struct NumberShape {
   /// Digits from the first that isn't zero to the last, those after the point included.
   var significant = 0
@@ -11,7 +11,7 @@ struct NumberShape {
 
   /// - Parameter isJSON: a number of a JSON document, where `1e5` is one.
   init?(_ text: UnsafeRawBufferPointer, isJSON: Bool) {
-    // So long a number is none that any type holds.
+    // No type holds a number of this length.
     guard text.count <= 80, let first = text.first,
       first == UInt8(ascii: "-") || first == UInt8(ascii: ".") || first &- 0x30 < 10
     else { return nil }
@@ -48,13 +48,13 @@ struct NumberShape {
       if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
       let power = index
       while index < text.count, text[index] &- 0x30 < 10 { index += 1 }
-      // Of three it may be out of a Double's range.
+      // With three digits, the exponent may be out of a Double's range.
       guard (1...2).contains(index - power), index == text.count else { return nil }
       hasExponent = true
     }
     if hasPoint || hasExponent || overflows { return }
     if isNegative {
-      // As a whole number it would lose its sign.
+      // As a whole number, it would lose its sign.
       if magnitude == 0 { return }
       integer = magnitude <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
     } else {

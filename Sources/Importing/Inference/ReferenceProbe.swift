@@ -1,24 +1,24 @@
-/// A column that may hold the keys of another file, or of its own, and how many of its values do.
+/// A column that may hold the keys of another file, or of its own, and the number of its values that do.
 struct ReferenceProbe {
   let column: Int
   /// The file that it may refer to, and the key column there.
   let target, key: Int
-  /// How clearly the names say so; 0 for values alone.
+  /// How clearly the names suggest it; 0 for values alone.
   let score: Int
   var matched: Int64 = 0
   var missed: Int64 = 0
-  /// A value that isn't there.
+  /// A value that doesn't exist there.
   var missing: String?
-  /// Values that are the record's own key.
+  /// Values equal to the record's own key.
   var own: Int64 = 0
 
-  /// So many different values have to be there for a reference that no name speaks for.
+  /// The distinct values needed for a reference that no name suggests.
   static let unnamedValues = 10
 
-  /// Whether it is a reference: all values are there, and they aren't just the records' own keys again.
+  /// Whether it is a reference: all values exist there, and they don't just repeat the records' own keys.
   var holds: Bool { matched > 0 && missed == 0 && own * 2 <= matched }
 
-  /// Those to try of one of the files.
+  /// The candidates of one of the files.
   static func candidates(_ index: Int, of files: [DraftFile]) -> [ReferenceProbe] {
     let file = files[index]
     var found: [ReferenceProbe] = []
@@ -44,7 +44,7 @@ struct ReferenceProbe {
     return found
   }
 
-  /// Whether a file's own key is another's as well: customer_details.csv, known by its customer_id.
+  /// Whether a file's own key is also another's: customer_details.csv, whose key is customer_id.
   private static func isExtension(_ column: DraftFile.Column, _ file: DraftFile, _ score: Int) -> Bool {
     score >= 3 && !column.words.isGeneric && column.words.stem != file.entityWords
       && column.words.stem != file.baseWords
@@ -58,7 +58,7 @@ struct ReferenceProbe {
     }
   }
 
-  /// The best of those of one column that hold.
+  /// The best confirmed candidate of one column.
   static func best(_ probes: [ReferenceProbe], in files: [DraftFile]) -> ReferenceProbe? {
     func size(_ probe: ReferenceProbe) -> Int { files[probe.target].profile.columns[probe.key].keys.count }
     return probes.filter(\.holds).min { ($1.score, size($0), $0.target) < ($0.score, size($1), $1.target) }

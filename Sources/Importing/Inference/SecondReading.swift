@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// Reads a file again, now that the types and the keys of all are known: tries what may be its key, and what may be
+/// Reads a file again, when the types and the keys of all files are known: tries its candidate keys and
 /// references.
 struct SecondReading {
   private struct KeyTrial {
@@ -15,7 +15,7 @@ struct SecondReading {
   private let limit: Int
   private var trials: [KeyTrial]
   private(set) var probes: [ReferenceProbe]
-  /// The columns that are looked at.
+  /// The columns that are examined.
   private let columns: [Int]
   private let ownKey: Int?
 
@@ -43,7 +43,7 @@ struct SecondReading {
     }
   }
 
-  /// The key that was found, and a word where better ones couldn't be tried to the end.
+  /// The key that was found, and a note if better ones couldn't be tried to the end.
   mutating func key() -> (columns: [Int], note: String?) {
     defer { for index in trials.indices { trials[index].keys.removeAll() } }
     if let single = file.keyPlan.single { return ([single], nil) }
@@ -76,11 +76,11 @@ struct SecondReading {
   private mutating func tryReferences(_ hashes: [UInt64?], _ batch: RecordBatch, _ record: Int) {
     for index in probes.indices {
       let probe = probes[index]
-      // Without a name that speaks for it, one miss is enough.
+      // Without a name that suggests it, one miss is enough.
       guard probe.score > 0 || probe.missed == 0, let own = hashes[probe.column] else { continue }
       let target = files[probe.target]
       let cell = batch.cell(record, probe.column)
-      // Texts are compared as they stand: the key's type decides.
+      // Texts are compared as they are: the key's type decides.
       let isText = target.columns[probe.key].type.type == .string
       let value = isText ? hash(cell, batch, InferredType(type: .string)) ?? own : own
       if target.profile.columns[probe.key].keys.contains(value) {
@@ -93,7 +93,7 @@ struct SecondReading {
     }
   }
 
-  /// The hash of a cell's value; nil for none.
+  /// The hash of a cell's value; nil if it has none.
   private func hash(_ cell: Cell, _ batch: RecordBatch, _ type: InferredType) -> UInt64? {
     switch cell.kind {
     case .missing, .null, .empty, .nested: return nil

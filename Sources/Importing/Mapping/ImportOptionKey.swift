@@ -1,47 +1,47 @@
-/// The names of import options, wherever they are written: in a recipe of the configuration beside its own keys, as options of
-/// a ticket or a submission, and, for those of reading, on the command line of `ladectl model infer`.
-package enum ImportOptionKey: String, CaseIterable, Sendable {
-  // The import as a whole.
-  case atomic
-  case dryRun = "dry_run"
-  case allowEmpty = "allow_empty"
-  case skipKnownFiles = "skip_known_files"
-  case rejectLimit = "reject_limit"
-  case rejectShare = "reject_share"
-  case batchSize = "batch_size"
-  // Reading.
-  case format, member, encoding
-  case fallbackEncoding = "fallback_encoding"
-  case maximumExpansion = "maximum_expansion"
-  case maximumUnpackedBytes = "maximum_unpacked_bytes"
-  case delimiter, quote, escape
-  case tsvEscapes = "tsv_escapes"
-  case comment
-  case skipLines = "skip_lines"
-  case header, columns, fields
-  case fieldUnit = "field_unit"
-  case fieldTrim = "field_trim"
-  case shortLines = "short_lines"
-  case root, record, table, query
-  // From records to objects.
-  case properties, nulls, trim, filter
-  case ignoredColumns = "ignored_columns"
-  case unknownColumns = "unknown_columns"
+/// The keys of an import's options, wherever they are written: in a recipe of the configuration, as options of a ticket or a
+/// submission, and, those of reading, on the command line of `ladectl model infer`.
+///
+/// The keys of reading aren't listed here: every registered file format adds its own (``FileFormats/options``).
+package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashable {
+  package let rawValue: String
 
-  /// Whether only the configuration may set it: it bounds what a file may cost, which the submitter doesn't choose.
-  package var isOperators: Bool { self == .maximumExpansion || self == .maximumUnpackedBytes }
-
-  /// Whether it concerns the reading of a file, and so can be set before there is a model.
-  package var isOfReading: Bool {
-    switch self {
-    case .format, .member, .encoding, .fallbackEncoding, .maximumExpansion, .maximumUnpackedBytes, .delimiter, .quote,
-      .escape, .tsvEscapes, .comment, .skipLines, .header, .columns, .fields, .fieldUnit, .fieldTrim, .shortLines,
-      .root,
-      .record, .table, .query:
-      true
-    case .atomic, .dryRun, .allowEmpty, .skipKnownFiles, .rejectLimit, .rejectShare, .batchSize, .properties, .nulls,
-      .trim, .filter, .ignoredColumns, .unknownColumns:
-      false
-    }
+  /// The key with this name; nil if there is none.
+  package init?(rawValue: String) {
+    guard Self.ofImport.contains(rawValue) || FileFormats.standard.option(rawValue) != nil else { return nil }
+    self.init(rawValue)
   }
+
+  private init(_ name: String) { rawValue = name }
+
+  // Of the whole.
+  package static let atomic = ImportOptionKey("atomic")
+  package static let dryRun = ImportOptionKey("dry_run")
+  package static let allowEmpty = ImportOptionKey("allow_empty")
+  package static let skipKnownFiles = ImportOptionKey("skip_known_files")
+  package static let rejectLimit = ImportOptionKey("reject_limit")
+  package static let rejectShare = ImportOptionKey("reject_share")
+  package static let batchSize = ImportOptionKey("batch_size")
+  private static let ofWhole = [atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize]
+
+  // Of the way from records to objects.
+  package static let properties = ImportOptionKey("properties")
+  package static let nulls = ImportOptionKey("nulls")
+  package static let trim = ImportOptionKey("trim")
+  package static let filter = ImportOptionKey("filter")
+  package static let ignoredColumns = ImportOptionKey("ignored_columns")
+  package static let unknownColumns = ImportOptionKey("unknown_columns")
+  private static let ofMapping = [properties, nulls, trim, filter, ignoredColumns, unknownColumns]
+
+  private static let ofImport = Set((ofWhole + ofMapping).map(\.rawValue))
+
+  /// All keys: of the whole, of reading, of mapping.
+  package static var allCases: [ImportOptionKey] {
+    ofWhole + FileFormats.standard.options.map { ImportOptionKey($0.key) } + ofMapping
+  }
+
+  /// Whether only the configuration may give it (``FormatOption/isOperators``).
+  package var isOperators: Bool { FileFormats.standard.option(rawValue)?.isOperators ?? false }
+
+  /// Whether it says how a file is read, which can be said before there is a model.
+  package var isOfReading: Bool { !Self.ofImport.contains(rawValue) }
 }

@@ -11,7 +11,7 @@ enum Base64 {
     }
   }
 
-  /// Writes to where there is room for four bytes for every three, begun ones too. Returns how many there are.
+  /// Writes to memory with room for four bytes per started three. Returns the number of bytes written.
   static func write(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>) -> Int {
     var index = 0
     var written = 0

@@ -1,9 +1,9 @@
 // The flat memory of a batch: bytes, cells and records, each one block that grows by doubling and is kept.
-// Reached through a pointer, so that the scanning loops pay for no reference count and no exclusivity check.
+// Accessed through a pointer: the scanning loops pay for neither reference counts nor exclusivity checks.
 //
-// For every record: its source bytes stand in the arena without a gap, decoded texts (doubled quotes, JSON escapes)
-// after them; its cells stand without a gap in column order. A record that isn't finished has its cells at the end,
-// and only `finish` makes it count.
+// For each record, its source bytes stand contiguously in the arena, with decoded texts (doubled quotes, JSON escapes)
+// after them; its cells stand contiguously in column order. An unfinished record has its cells at the end,
+// and counts only after `finish`.
 
 @usableFromInline
 struct BatchStorage {
@@ -60,7 +60,7 @@ struct BatchStorage {
     }
   }
 
-  /// Whether another record may be begun.
+  /// Whether the batch takes no further record.
   var isFull: Bool { arenaCount >= Self.arenaLimit || cellCount >= Self.cellLimit }
 
   @inline(__always)
@@ -76,7 +76,7 @@ struct BatchStorage {
     cellCount += number
   }
 
-  /// Puts the record in: its source bytes, and the cells from `firstCell` on.
+  /// Adds the record: its source bytes, and the cells from `firstCell` on.
   mutating func finish(
     bytes: BytePointer, kept: Int, line: Int64, byteOffset: Int64, byteLength: Int, firstCell: Int
   ) {
@@ -91,8 +91,8 @@ struct BatchStorage {
     arenaCount &+= kept
   }
 
-  /// Replaces the text of a cell by what `decode` makes of it. It is given the text and where to write, and returns
-  /// how many bytes it wrote: never more than the text had.
+  /// Replaces the text of a cell by its decoded form. `decode` gets the text and the target, and returns
+  /// the number of bytes written, which is never more than the text has.
   mutating func decode(cell index: Int, _ decode: (UnsafeBufferPointer<UInt8>, UnsafeMutablePointer<UInt8>) -> Int) {
     let cell = cells[index]
     let length = Int(cell.length)
@@ -104,7 +104,7 @@ struct BatchStorage {
     arenaCount += written
   }
 
-  /// Gives a cell a text that stands nowhere in its record.
+  /// Gives a cell a text that isn't part of its record's bytes.
   mutating func replace(cell index: Int, by text: [UInt8]) {
     if arenaCapacity - arenaCount < text.count { growArena(to: arenaCount + text.count) }
     text.withUnsafeBufferPointer { bytes in
@@ -142,4 +142,50 @@ struct BatchStorage {
     old.deallocate()
     return new
   }
+}
+
+/// One value of one record: its kind, and the place of its bytes in the batch's arena.
+///
+/// A cell is valid only with its batch, and until that batch is filled again.
+@usableFromInline
+package struct Cell: Sendable, Hashable {
+  /// The kind of value in the source.
+  @usableFromInline
+  package enum Kind: UInt8, Sendable {
+    /// The record has no such column.
+    case missing
+    /// JSON `null`.
+    case null
+    /// An empty CSV field without quotes.
+    case empty
+    /// Text, decoded. An empty quoted CSV field is text of zero bytes.
+    case text
+    /// A JSON number, as it was written.
+    case number
+    /// JSON `true`.
+    case yes
+    /// JSON `false`.
+    case no
+    /// A JSON object or array, as it was written.
+    case nested
+  }
+
+  /// The kind of value in the source.
+  @usableFromInline package var kind: Kind
+  /// First byte in the arena.
+  @usableFromInline package var offset: UInt32
+  /// Bytes in the arena.
+  @usableFromInline package var length: UInt32
+
+  /// A cell of these parts.
+  @inlinable
+  package init(kind: Kind, offset: UInt32, length: UInt32) {
+    self.kind = kind
+    self.offset = offset
+    self.length = length
+  }
+
+  /// The value of a column that the record doesn't have.
+  @inlinable
+  package static var missing: Cell { Cell(kind: .missing, offset: 0, length: 0) }
 }

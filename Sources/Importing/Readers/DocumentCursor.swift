@@ -1,9 +1,9 @@
-/// A place in a document, JSON or XML, that is read through a window: it moves forward only, and counts lines as it goes.
+/// A position in a JSON or XML document that is read through a window. It moves forward and counts lines.
 final class DocumentCursor {
   let window: SourceWindow
   /// Line of the next byte, counted from 1.
   private(set) var line: Int64 = 1
-  /// Offset in the file at which that line begins.
+  /// Offset of that line's first byte.
   private var lineStart: Int64 = 0
   let maximumTokenBytes: Int
 
@@ -15,14 +15,14 @@ final class DocumentCursor {
   /// Column of the next byte, in bytes, counted from 1.
   var column: Int64 { window.offset - lineStart + 1 }
 
-  /// Goes to a place of which line and column are known.
+  /// Moves to a place whose line and column are known.
   func seek(to offset: Int64, line: Int64, column: Int64) throws(ReaderError) {
     try window.seek(to: offset)
     self.line = line
     lineStart = offset - column + 1
   }
 
-  /// The bytes that wait in memory.
+  /// The bytes in memory that aren't consumed.
   var waiting: (start: BytePointer, end: BytePointer) {
     let start = BytePointer(window.base + window.head)
     return (start, start + window.unread)
@@ -49,7 +49,7 @@ final class DocumentCursor {
     }
   }
 
-  /// The error for what is wrong so many bytes on.
+  /// The error for a mistake at a distance in bytes.
   func fault(_ what: String, after distance: Int) -> ReaderError {
     let start = waiting.start
     let lines = Bytes.count(UInt8(ascii: "\n"), from: start, to: start + distance)

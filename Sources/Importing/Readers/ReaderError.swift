@@ -1,12 +1,12 @@
 import Glibc
 
-/// Why a file can't be read, or not any further. What is wrong with one record alone is a `RecordProblem`.
+/// Why a file can't be read, or not any further. A fault of a single record is a `RecordProblem`.
 package enum ReaderError: Error, Sendable, Hashable {
   /// The file has no bytes, or nothing but white space.
   case emptyFile
-  /// The file isn't text: where that shows, and what it looks like.
+  /// The file isn't text: the offset that shows it, and the kind of file that it looks like.
   case binaryFile(offset: Int64, looksLike: String)
-  /// The text is in another encoding: in which line that shows, and what it seems to be.
+  /// The text is in another encoding: the line that shows it, and the likely encoding.
   case notUTF8(line: Int64, looksLike: String)
   /// The options say that there is no header line, and give no column names either.
   case noHeader
@@ -26,7 +26,7 @@ package enum ReaderError: Error, Sendable, Hashable {
   /// XML: the elements in the document's element have several names, or none comes twice: those names (the first
   /// twenty).
   case severalRecords(found: [String])
-  /// What stands at the key path isn't an array. An empty path is the document itself.
+  /// The value at the key path isn't an array. An empty path is the document itself.
   case notAnArray(path: String, found: String)
   /// The file is wrong from here on, line and column (in bytes) counted from 1.
   case malformed(line: Int64, column: Int64, what: String)
@@ -34,9 +34,9 @@ package enum ReaderError: Error, Sendable, Hashable {
   case invalidOption(name: String, reason: String)
   /// The position to resume at isn't one in this file.
   case positionInvalid(ReaderPosition, fileSize: Int64)
-  /// What the file is compressed or packed with can't be undone, or it isn't clear what is meant in it.
+  /// The file can't be decompressed or unpacked, or it isn't clear which member is meant.
   case source(SourceError)
-  /// The records of a SQLite file can't be had, or not any further.
+  /// The records of a SQLite file can't be read, or not any further.
   case database(SQLiteSourceError)
   /// The system couldn't read the file.
   case readFailed(errno: Int32)

@@ -1,12 +1,12 @@
-/// Records in flat memory: a reader fills it, mapping reads it. Made once and used for batch after batch, since
-/// filling it again costs no allocation.
+/// Records in flat memory: a reader fills it, mapping reads it. Created once and reused for every batch, since
+/// refilling costs no allocation.
 ///
 /// A row `7,"a ""b""",` under the columns `id,name,note` is one record of three cells. Its source bytes lie in the
 /// arena, and `7` is a cell into them; `a "b"` had to be decoded, so that cell points behind them; the third is
 /// `.empty`. Cells hold until the batch is filled again.
 ///
-/// `@unchecked Sendable`: nothing in it is locked. A batch has one owner at a time: the thread that reads hands it to
-/// the one that maps, and doesn't touch it until it is given back.
+/// `@unchecked Sendable` without a lock: a batch has one owner at a time. The thread that reads hands it to
+/// the thread that maps, and doesn't touch it until it is returned.
 package final class RecordBatch: @unchecked Sendable {
   /// Column names. For JSON there are more as new keys are met; an index never changes in a reader's life.
   package internal(set) var columns: [String] = []
@@ -14,7 +14,7 @@ package final class RecordBatch: @unchecked Sendable {
   package internal(set) var end = ReaderPosition.start
   /// The flat memory.
   @usableFromInline let storage: UnsafeMutablePointer<BatchStorage>
-  /// Whether the source isn't text: then a record's source bytes are its values one after another.
+  /// Whether the source isn't text; a record's source bytes are then its values, concatenated.
   var isMadeOfCells = false
   private var problems: [Int: RecordProblem] = [:]
 
@@ -41,7 +41,7 @@ package final class RecordBatch: @unchecked Sendable {
     return storage.pointee.cells[Int(place.firstCell) &+ column]
   }
 
-  /// How many cells a record has. A row that is too short or too long has other than `columns.count`; of a far too
+  /// The number of cells of a record. It differs from `columns.count` in a row that is too short or too long; of a far too
   /// long one, the first thousand cells beyond the columns are kept.
   @inlinable package func cellCount(_ record: Int) -> Int { Int(entry(record).cellCount) }
 
@@ -111,5 +111,46 @@ package final class RecordBatch: @unchecked Sendable {
   /// Notes what is wrong with the last record.
   func setProblem(_ problem: RecordProblem) {
     problems[storage.pointee.count - 1] = problem
+  }
+}
+
+extension RecordBatch {
+  /// A record as a JSON object, `{"id":7,"name":"Ann"}`.
+  func json(_ record: Int) -> [UInt8] {
+    var json: [UInt8] = []
+    var separator = UInt8(ascii: "{")
+    for (column, name) in columns.enumerated() {
+      let cell = cell(record, column)
+      if cell.kind == .missing { continue }
+      json.append(separator)
+      separator = UInt8(ascii: ",")
+      JSONText.quote(name.utf8, to: &json)
+      json.append(UInt8(ascii: ":"))
+      let bytes = withBytes(of: cell) { Array($0) }
+      switch cell.kind {
+      case .text: JSONText.quote(bytes, to: &json)
+      case .number, .nested: json += bytes
+      case .yes: json += Array("true".utf8)
+      case .no: json += Array("false".utf8)
+      case .null, .empty, .missing: json += Array("null".utf8)
+      }
+    }
+    return json + Array(separator == UInt8(ascii: "{") ? "{}".utf8 : "}".utf8)
+  }
+}
+
+extension RecordBatch {
+  /// The bytes kept of a record that is too long, for the reject file. The rest is in the source, at its offset.
+  static let keptBytes = 64 << 10
+
+  /// Adds a record that is longer than the limit, without cells.
+  func finishTooLong(beginning: [UInt8], line: Int64, byteOffset: Int64, byteLength: Int, limit: Int) {
+    beginning.withUnsafeBufferPointer { bytes in
+      guard let base = bytes.baseAddress else { return }
+      storage.pointee.finish(
+        bytes: base, kept: min(bytes.count, byteLength), line: line, byteOffset: byteOffset, byteLength: byteLength,
+        firstCell: storage.pointee.cellCount)
+    }
+    setProblem(.recordTooLong(limit: limit))
   }
 }

@@ -4,11 +4,11 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case tooFewFields(expected: Int, found: Int)
   /// The row has more fields than the header.
   case tooManyFields(expected: Int, found: Int)
-  /// A quote was opened that nothing closes; the record holds the line with that quote, and no more.
+  /// A quote is never closed; the record is the line with that quote.
   case unterminatedQuote
-  /// Something stands between a closing quote and the next delimiter.
+  /// There is text between a closing quote and the next delimiter.
   case textAfterQuote
-  /// The file ends with an escape that nothing comes after.
+  /// The file ends with an escape.
   case danglingEscape
   /// Fixed width: the line ends inside or before a column.
   case lineTooShort(expected: Int, found: Int)
@@ -16,18 +16,18 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case splitCharacter(column: String)
   /// The bytes aren't UTF-8.
   case invalidUTF8
-  /// The bytes mean nothing in the encoding that the source is read in.
+  /// The bytes are invalid in the encoding that the source is read in.
   case invalidText(TextEncoding)
   /// There is a zero byte in the text.
   case nulByte
-  /// The JSON of this record is wrong: what is wrong, and at which byte of its line, counted from 1.
+  /// The record isn't valid JSON: the mistake, and its byte in the line, counted from 1.
   case malformedJSON(String, column: Int)
-  /// The record is JSON, but no object.
+  /// The record is JSON, but not an object.
   case notAnObject(found: String)
   /// The record is longer than the reader's limit, in bytes; only its beginning was kept.
   case recordTooLong(limit: Int)
 
-  /// A short name that never changes, for reject files and scripts.
+  /// A stable short name, for reject files and scripts.
   package var code: String {
     switch self {
     case .tooFewFields: "too_few_fields"

@@ -1,20 +1,20 @@
-// Every record's text is valid UTF-8 without zero bytes, or the record has a problem. Most files are ASCII for
-// long stretches: the audit looks ahead for the next byte that isn't, once, and until then a record costs a comparison.
+// Every record's text is valid UTF-8 without zero bytes, or the record has a problem. Most files have long stretches of
+// ASCII: the audit finds the next other byte once, and until then a record costs one comparison.
 
 /// Checks records for their encoding as they come, in order.
 struct TextAudit {
   /// Offset in the file before which all bytes, from the last record checked, are plain ASCII.
   private var plainUntil: Int64 = 0
-  /// What the source was in before it became UTF-8.
+  /// The original encoding of the source.
   private let encoding: TextEncoding
 
   init(encoding: TextEncoding) { self.encoding = encoding }
 
-  /// What is wrong with the text of a record.
+  /// The fault in the text of a record; nil if there is none.
   ///
   /// - Parameters:
   ///   - offset: where `start` is in the file.
-  ///   - horizon: end of what may be looked at ahead, not before the record's end.
+  ///   - horizon: how far the audit may look ahead: at least to the record's end.
   @inline(__always)
   mutating func check(
     from start: BytePointer, to end: BytePointer, horizon: BytePointer, offset: Int64

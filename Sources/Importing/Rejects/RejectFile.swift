@@ -1,8 +1,8 @@
-// Rule 7 of the design, kept here: a record that can't be imported is in the job's reject file, with line and reason.
+// Keeps rule 7 (ARCHITECTURE.md): a record that can't be imported is in the job's reject file, with line and reason.
 //
-// The file's length stands in the checkpoint, without the closing that its format may need. What a killed run wrote past
-// it is cut off, and records are on the disk, in a file whose name is on the disk, before the checkpoint that counts them
-// is committed. The closing is written anew behind the last record each time, so that the file is whole whenever a batch
+// The checkpoint has the file's length, without the closing that its format may need. Bytes that a killed run wrote past
+// it are cut off. Records are durable, in a file whose name is durable, before the checkpoint that counts them
+// is committed. The closing is rewritten after the last record each time, so the file is complete whenever a batch
 // is.
 
 import Foundation
@@ -12,19 +12,19 @@ import Glibc
 final class RejectFile {
   private let path: String
   private let form: any RejectForm
-  /// Whether it begins with a byte order mark, which says that it is UTF-8 whatever the source's options say.
+  /// Whether it begins with a byte order mark, which marks it as UTF-8 whatever the source's options say.
   private let isMarked: Bool
   private var descriptor: Int32 = -1
   private var buffer: [UInt8] = []
-  /// The length in bytes of what has been written, without the closing.
+  /// The bytes written so far, without the closing.
   private(set) var length: Int64
-  /// Whether the closing stands behind that.
+  /// Whether the closing has been written after them.
   private var isClosed = true
 
   /// - Parameters:
   ///   - form: how a record is written.
   ///   - isMarked: whether the file is to begin with a byte order mark.
-  ///   - length: how much of the file counts: the rest is of a run that was killed.
+  ///   - length: the valid part of the file; the rest is from a run that was killed.
   init(path: String, form: any RejectForm, isMarked: Bool, length: Int64) throws {
     self.path = path
     self.length = length
@@ -34,7 +34,7 @@ final class RejectFile {
     if lstat(path, &status) == 0 {
       try open()
       guard fstat(descriptor, &status) == 0 else { throw failure("look at") }
-      // Made longer, it would have zeroes for the records that were lost.
+      // Extended, it would have zeros in place of the lost records.
       guard status.st_size >= length else { throw shortened(to: Int64(status.st_size)) }
       guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
       if length > 0 { try writeClosing() }
@@ -59,7 +59,7 @@ final class RejectFile {
     }
   }
 
-  /// Writes what was added and waits until the disk has it.
+  /// Writes the records added, durably.
   func flush() throws {
     guard !buffer.isEmpty else {
       if !isClosed, length > 0 { try writeClosing() }
@@ -75,7 +75,7 @@ final class RejectFile {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Takes back what was written past `length`.
+  /// Removes the records written past `length`.
   func truncate(to length: Int64) throws {
     guard length < self.length else { return }
     guard ftruncate(descriptor, off_t(length)) == 0 else { throw failure("truncate") }
@@ -108,7 +108,7 @@ final class RejectFile {
     guard descriptor >= 0 else { throw failure("open") }
   }
 
-  /// Makes the file's name survive a loss of power, as its content does.
+  /// Makes the file's name durable, as its content is.
   private func syncDirectory() throws {
     let directory = Glibc.open(
       URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,13 +1,13 @@
-/// How the rejected records of a source are written down: in the source's own format, with the reason added in a way
-/// that its reader passes over, so that they can be mended and imported again with the same options.
+/// How rejected records of a source are written: in the source's own format, with the reason added in a way
+/// that its reader skips, so that they can be mended and imported again with the same options.
 ///
-/// The file is opening, records with separators between them, closing; each in UTF-8.
+/// A file is the opening, records with separators between them, and the closing, all in UTF-8.
 protocol RejectForm {
-  /// What stands before the first record.
+  /// The text before the first record.
   var opening: [UInt8] { get }
-  /// What stands between two records.
+  /// The text between two records.
   var separator: [UInt8] { get }
-  /// What stands after the last record.
+  /// The text after the last record.
   var closing: [UInt8] { get }
   /// One record with its reason.
   func record(_ rejection: Rejection) -> [UInt8]
@@ -19,16 +19,54 @@ extension RejectForm {
   var closing: [UInt8] { [] }
 }
 
-/// The form of a source's rejects.
-func rejectForm(of source: OpenedSource, _ options: ReaderOptions) -> any RejectForm {
-  switch (source.detection.format, source.reader) {
-  case (_, let reader as CSVReader):
-    return TabularRejects(
-      dialect: .init(reader.dialect, skippedLines: reader.skippedLines), columns: reader.columns)
-  case (_, let reader as XMLReader): return XMLRejects(record: reader.recordPath)
-  case (.json, _): return JSONRejects(path: options.rootPath ?? [])
-  case (.plist, _): return PropertyListRejects(path: options.rootPath ?? [])
-  case (.fixedWidth, _): return FixedWidthRejects(skippedLines: options.skipLines)
-  default: return JSONLineRejects()
+/// A record that couldn't be imported, with its place and the reason.
+package struct Rejection: Sendable {
+  /// The record's place in its batch, for the order in the reject file.
+  package let record: Int
+  /// The line in the source, from 1.
+  package let line: Int64
+  /// The column or attribute at fault, empty when it is the whole record.
+  package let column: String
+  /// A stable short name of the reason.
+  package let code: String
+  /// The reason in words.
+  package let message: String
+  /// The record's original bytes.
+  package let raw: [UInt8]
+  /// Whether those bytes are exactly one record in any context. They aren't if they leave a quote open.
+  package let isSelfContained: Bool
+}
+
+extension RecordBatch {
+  /// The rejection of one of its records.
+  func rejection(_ record: Int, column: String = "", code: String, message: String) -> Rejection {
+    let isSelfContained: Bool
+    switch problem(record) {
+    case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
+    case .tooFewFields, .tooManyFields, .invalidUTF8, .invalidText, .nulByte, .notAnObject, .lineTooShort,
+      .splitCharacter, nil:
+      isSelfContained = true
+    }
+    return Rejection(
+      record: record, line: line(record), column: column, code: code, message: message, raw: rawBytes(record),
+      isSelfContained: isSelfContained)
+  }
+
+  /// The column with a record's problem: that of the first invalid text. Empty if the problem isn't in a column, or
+  /// the record has none.
+  func column(of problem: RecordProblem, _ record: Int) -> String {
+    switch problem {
+    case .nulByte, .invalidUTF8, .invalidText: break
+    case .splitCharacter(let column): return column
+    default: return ""
+    }
+    for (column, name) in columns.enumerated() {
+      let isText = withBytes(of: cell(record, column)) { bytes in
+        guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return true }
+        return TextAudit.validate(from: start, to: start + bytes.count) == nil
+      }
+      if !isText { return name }
+    }
+    return ""
   }
 }

@@ -1,29 +1,29 @@
 import Foundation
 
-// What is added to a rejected record, and by what it is known again when the mended file is read: readers and mapping
-// pass over it, so that the file can be imported with the options that its source was imported with.
+// What a reject file adds to a record, and how a reader recognises it in a mended file: readers and mapping
+// skip it, so that the file can be imported with the options of its source.
 
-/// The names under which a reject file says why a record was rejected.
+/// The names under which a reject file gives the reasons.
 enum RejectReason {
   /// CSV: the columns before the record's own.
   static let columns = ["lade_line", "lade_column", "lade_code", "lade_message"]
   /// JSON and property lists: the first member of the record.
   static let member = "lade"
-  /// A record that only says why it was rejected: the source's text is in there, and nobody has mended it.
+  /// The code of a record that is only a reason, with the source's text inside: it hasn't been mended.
   static let notMended = "not_mended"
   /// Fixed width: the first line, after those that are skipped.
   static let fixedWidthTitle = "#lade rejects: lines that begin with #lade are no records"
-  /// Fixed width: what stands before a reason, or a line of a record that can't be one.
+  /// Fixed width: the mark before a reason, and before bytes that can't be a record of their own.
   static let fixedWidthMark = "#lade"
-  /// XML: what stands before a reason.
+  /// XML: the mark before a reason.
   static let instruction = "<?lade "
 
   private static let beginnings = ["{\"lade\":{\"line\":", "<?lade line=", "<key>lade</key><dict><key>line</key>"]
 
-  /// Whether a column of a source is none of its own.
+  /// Whether a column was added by a reject file.
   static func isAdded(_ column: String) -> Bool { column == member || columns.contains(column) }
 
-  /// Whether a file that begins so was written as a reject file.
+  /// Whether a file with this beginning is a reject file.
   static func isRejectFile(_ beginning: some Collection<UInt8>) -> Bool {
     let text = Array(beginning.prefix(4_096))
     let start = text.drop { JSONToken.isSpace($0) || [0xEF, 0xBB, 0xBF].contains($0) }
@@ -39,7 +39,7 @@ enum RejectReason {
     if let record { members.append(("record", String(decoding: record, as: UTF8.self))) }
     for (name, text) in members {
       json += Array(",\"\(name)\":".utf8)
-      XMLTree.quote(Array(text.utf8), to: &json)
+      JSONText.quote(text.utf8, to: &json)
     }
     return json + [UInt8(ascii: "}")]
   }
@@ -50,7 +50,7 @@ enum RejectReason {
       ("line", String(rejection.line)), ("column", rejection.column), ("code", rejection.code),
       ("message", rejection.message),
     ]
-    return members.map { "\($0)=\"\(xml($1, inLine: true))\"" }.joined(separator: " ")
+    return members.map { "\($0)=\"\(XMLText.escaped($1, inLine: true))\"" }.joined(separator: " ")
   }
 
   /// The values of such attributes, by name.
@@ -67,26 +67,6 @@ enum RejectReason {
     return found
   }
 
-  /// A text as XML has it, without the characters that XML can't have. In one line, nothing of it ends that, an
-  /// instruction or an attribute.
-  static func xml(_ text: String, inLine: Bool = false) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"" where inLine: result += "&quot;"
-      case "\n" where inLine, "\r" where inLine, "\t" where inLine: result += "&#\(scalar.value);"
-      case "\n", "\t": result.unicodeScalars.append(scalar)
-      case "\r": result += "&#13;"
-      case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
-
   private static func plain(_ text: Substring) -> String {
     let bytes = Array(text.utf8)
     var plain: [UInt8] = []
@@ -95,5 +75,14 @@ enum RejectReason {
       XMLText.decode(from: base, to: base + buffer.count, isLiteral: false, isAttribute: false, into: &plain)
     }
     return String(decoding: plain, as: UTF8.self)
+  }
+}
+
+extension String {
+  /// For messages and notes: the text, or the beginning of a long one. A cell may have megabytes.
+  var shown: String {
+    if utf8.count <= 200 { return self }
+    // By scalars: a character may be of any length, too.
+    return String(String.UnicodeScalarView(unicodeScalars.prefix(60))) + "…"
   }
 }

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// What a reject file holds: how many records for which reasons, with a few of each.
+/// The content of a reject file: the number of records per reason, with a few examples of each.
 package struct RejectSummary: Codable, Sendable, Hashable {
   /// One rejected record.
   package struct Example: Codable, Sendable, Hashable {
-    /// The line in the source, from 1; of a source without lines, the record's number.
+    /// The line in the source, from 1; in a source without lines, the record's number.
     package var line: Int64
     /// The reason in words.
     package var message: String
@@ -27,7 +27,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
   package private(set) var count: Int64 = 0
   /// The most frequent first; no more than a thousand.
   package private(set) var groups: [Group] = []
-  /// Records for reasons that weren't kept apart, there being too many of them.
+  /// Records of further reasons, when there are too many to list.
   package private(set) var others: Int64 = 0
   private var places: [String: Int] = [:]
 
@@ -37,8 +37,8 @@ package struct RejectSummary: Codable, Sendable, Hashable {
   /// Bytes of a record that an example shows.
   private static let shownBytes = 200
 
-  /// Reads a reject file, of a job that goes on or has ended, or the folder of a feed's. Memory is that of a batch, whatever
-  /// the file's length. Of a folder, an example's message begins with the file it is from.
+  /// Reads a reject file, of a running or a finished job, or the folder of a feed's. Memory is that of a batch, whatever
+  /// the file's length. In a folder, an example's message begins with its file.
   ///
   /// - Parameters:
   ///   - options: those that the source was read with.
@@ -58,7 +58,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     var whole = RejectSummary()
     for name in names {
       let inner = file.appendingPathComponent(name)
-      // One of which a run that was taken back has left nothing but the name.
+      // An empty file is left by a run that was rolled back.
       if ImportSource.length(of: inner) == 0 { continue }
       whole.add(try readFile(inner, options, examples), of: name, examples)
     }
@@ -87,7 +87,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     places = [:]
   }
 
-  /// Adds what one file of several holds.
+  /// Adds the summary of one file of several.
   private mutating func add(_ part: RejectSummary, of name: String, _ examples: Int) {
     count += part.count
     others += part.others
@@ -104,7 +104,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     }
   }
 
-  /// The place of a reason's group, a new one the first time; nil when there are too many.
+  /// The index of a reason's group, which is added the first time; nil when there are too many.
   private mutating func place(of code: String, _ column: String) -> Int? {
     let key = "\(code) \(column)"
     if let known = places[key] { return known }
@@ -135,7 +135,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
         } else if let member, batch.cell(record, member).kind == .nested {
           reason = Self.reason(batch.string(batch.cell(record, member)))
         }
-        // A record that somebody wrote into the file has no reason to be counted for.
+        // A record added to the file by hand has no reason, and isn't counted.
         if let reason { batch.withRawBytes(of: record) { add(reason, $0, examples) } }
       }
     }
@@ -145,7 +145,7 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     do {
       return try JSONDecoder().decode(Reason.self, from: Data(json.utf8))
     } catch {
-      // A member of the record's own that is called as ours is.
+      // A member of the record's own that has the same name as ours.
       return nil
     }
   }
@@ -162,5 +162,70 @@ package struct RejectSummary: Codable, Sendable, Hashable {
     groups[place].examples.append(
       Example(
         line: reason.line, message: reason.message, record: shown + (record.count > Self.shownBytes ? "…" : "")))
+  }
+}
+
+/// Reads reject files in which a reason is a line of its own before the record: of XML and of fixed-width sources.
+enum MarkedRejects {
+  /// The bytes of a line that are examined.
+  private static let maximumLine = 128 << 10
+
+  /// Whether the file in the window, at its beginning, is one of these.
+  static func isForm(of window: SourceWindow) -> Bool {
+    let start = window.bytes.drop { JSONToken.isSpace($0) || [0xEF, 0xBB, 0xBF].contains($0) }
+    if start.starts(with: RejectReason.fixedWidthTitle.utf8) { return true }
+    return start.starts(with: "<?xml".utf8)
+      && !start.prefix(1_024).contains(Array("<plist".utf8))
+  }
+
+  /// Calls `body` with each reason and the line after it.
+  static func forEach(
+    in window: SourceWindow, _ body: (RejectSummary.Reason, UnsafeRawBufferPointer) -> Void
+  ) throws(ReaderError) {
+    let marks = [RejectReason.instruction, RejectReason.fixedWidthMark + " "].map { Array($0.utf8) }
+    var waiting: RejectSummary.Reason?
+    while try eachLine(
+      in: window,
+      { line in
+        if let reason = waiting {
+          body(reason, UnsafeRawBufferPointer(line))
+          waiting = nil
+        } else if marks.contains(where: { line.starts(with: $0) }) {
+          waiting = reason(in: String(decoding: line, as: UTF8.self))
+        }
+      })
+    {}
+    if let reason = waiting { body(reason, UnsafeRawBufferPointer(start: nil, count: 0)) }
+  }
+
+  private static func reason(in line: String) -> RejectSummary.Reason? {
+    guard let space = line.firstIndex(of: " ") else { return nil }
+    let values = RejectReason.attributes(of: String(line[space...]))
+    guard let line = values["line"].flatMap({ Int64($0) }), let code = values["code"] else { return nil }
+    return .init(line: line, column: values["column"] ?? "", code: code, message: values["message"] ?? "")
+  }
+
+  /// Lends the next line, or the beginning of a long one, and consumes it; false at the end.
+  private static func eachLine(
+    in window: SourceWindow, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+  ) throws(ReaderError) -> Bool {
+    var length = window.bytes.firstIndex(of: CSVDialect.lineFeed)
+    while length == nil, window.unread < maximumLine, try window.fill() {
+      length = window.bytes.firstIndex(of: CSVDialect.lineFeed)
+    }
+    guard window.unread > 0 else { return false }
+    body(UnsafeBufferPointer(rebasing: window.bytes.prefix(length ?? window.unread)))
+    if let length {
+      window.consume(length + 1)
+      return true
+    }
+    repeat {
+      if let end = window.bytes.firstIndex(of: CSVDialect.lineFeed) {
+        window.consume(end + 1)
+        break
+      }
+      window.consume(window.unread)
+    } while try window.fill()
+    return true
   }
 }

@@ -34,7 +34,7 @@ final class SourceLoad {
       fileDescriptor: source.descriptor, name: request.name, options: options.reader, member: part?.member,
       from: position)
     let reader = opened.reader
-    let isTabular = reader is CSVReader || reader is FixedWidthReader || reader is SQLiteReader
+    let isTabular = opened.isTabular
     let mapping = try RecordMapping(
       entity, columns: reader.columns, options: options.mapping, mayNest: !isTabular)
     let mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
@@ -42,7 +42,7 @@ final class SourceLoad {
     if isTabular { try mapping.checkNotEmpty() }
     if mode.needsKey, isTabular || entity.uniquenessConstraints.isEmpty { try mapping.checkKey(mode) }
     rejects = try RejectFile(
-      path: request.rejects.path, form: rejectForm(of: opened, options.reader),
+      path: request.rejects.path, form: reader.rejectForm,
       isMarked: options.reader.mayReadUTF8AsAnother, length: begin.rejectsLength)
     self.request = request
     self.part = part

@@ -1,6 +1,6 @@
-// The one place where libarchive is called. It reads through callbacks from the stage below, never from a path, writes
-// nothing, and is asked for one thing at a time: one compression, or one kind of archive. Of its member names nothing
-// but text to compare and to show is ever made.
+// The only place where libarchive is called for reading. It reads through callbacks from the stage below, never from a path,
+// writes nothing, and supports one thing at a time: one compression, or one kind of archive. Member names are
+// text to compare and to show, never paths to open.
 
 import CArchive
 import Glibc
@@ -19,7 +19,7 @@ final class ArchiveHandle {
     }
   }
 
-  /// A file, folder or link in an archive, as its header has it.
+  /// A file, folder or link in an archive, as described by its header.
   struct Entry {
     var name: String
     var size: Int64?
@@ -32,9 +32,9 @@ final class ArchiveHandle {
   private let upstream: any ByteSource
   private let buffer: UnsafeMutablePointer<UInt8>
   private let bufferSize: Int
-  /// Bytes that were read from the file, for one over a plain file.
+  /// Bytes read from the file, when this is the stage over a plain file.
   private var bytesRead: Int64 = 0
-  /// How much may be read before the first member is known. A zip's directory is held in memory by libarchive.
+  /// The bytes that may be read before the first member is known. libarchive holds a zip's directory in memory.
   private var allowance: Int64?
   private var failure: ReaderError?
 
@@ -63,7 +63,7 @@ final class ArchiveHandle {
       archive_read_support_format_tar(archive)
       isSeekable = upstream is PlainSource
     case .archive(.zip):
-      // Not the streaming kind, which believes what stands before each member and not the directory at the end.
+      // Not the streaming kind, which trusts the header before each member instead of the directory at the end.
       archive_read_support_format_zip_seekable(archive)
       isSeekable = true
       allowance = Self.directoryLimit
@@ -93,10 +93,10 @@ final class ArchiveHandle {
     return upstream is PlainSource ? (min(bytesRead, below.total), below.total) : below
   }
 
-  /// Goes to the next member and reads its header; nil at the end.
+  /// Moves to the next member and reads its header; nil at the end.
   func nextEntry() throws(ReaderError) -> Entry? {
     var header: OpaquePointer?
-    // A warning is one about a name or an attribute.
+    // Warnings are about names and attributes.
     let result = Self.withUTF8Names { archive_read_next_header(archive, &header) }
     allowance = nil
     if result == ARCHIVE_EOF { return nil }
@@ -108,7 +108,7 @@ final class ArchiveHandle {
       isEncrypted: archive_entry_is_encrypted(header) != 0)
   }
 
-  /// How the member is compressed, where that takes memory as the member says; nil otherwise. Known once its header is
+  /// The member's compression, if the member itself decides how much memory that takes; nil otherwise. Known once its header is
   /// read.
   var unboundedMethod: String? {
     guard case .archive(.zip) = kind, let name = archive_format_name(archive).map({ String(cString: $0) }) else {
@@ -117,7 +117,7 @@ final class ArchiveHandle {
     return ["lzma", "xz", "ppmd-1"].first { name.contains("(\($0))") }
   }
 
-  /// The next bytes of the member, good until the next call; nil at its end.
+  /// The next bytes of the member, valid until the next call; nil at its end.
   func nextBlock(at offset: Int64) throws(ReaderError) -> UnsafeRawBufferPointer? {
     var bytes: UnsafeRawPointer?
     var count = 0
@@ -125,14 +125,14 @@ final class ArchiveHandle {
     let result = archive_read_data_block(archive, &bytes, &count, &place)
     let isAtEnd = result == ARCHIVE_EOF
     guard isAtEnd || result == ARCHIVE_OK else { throw error() }
-    // One at the end has no block after it, and is told by where the end is.
+    // A hole at the end has no block after it, but shows in the offset of the end.
     guard isAtEnd ? place <= offset : count == 0 || place == offset else {
       throw .source(.corrupt(what: kind.name, offset: offset, reason: "the member has holes in it"))
     }
     return isAtEnd ? nil : UnsafeRawBufferPointer(start: bytes, count: count)
   }
 
-  /// Bytes of the compressed file that were understood, when all of it was read.
+  /// Bytes of the compressed file that libarchive recognised, once all of it was read.
   var bytesUnderstood: Int64 { archive_filter_bytes(archive, -1) }
 
   private func giveBlock(_ target: UnsafeMutablePointer<UnsafeRawPointer?>) -> Int {
@@ -154,7 +154,7 @@ final class ArchiveHandle {
     let start = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? file.offset : file.size
     let (target, overflow) = start.addingReportingOverflow(distance)
     guard !overflow, target >= 0 else { return Int64(ARCHIVE_FATAL) }
-    // Past the end nothing is there to be read: that is found out by reading.
+    // A seek past the end succeeds; the read after it finds nothing.
     _ = file.seek(to: min(target, file.size))
     return file.offset
   }
@@ -167,7 +167,7 @@ final class ArchiveHandle {
     if reason.lowercased().contains("passphrase") || reason.lowercased().contains("encrypt") {
       return .source(.encrypted(member: ""))
     }
-    // A zip has its directory at the end: without that nothing in it can be found.
+    // A zip has its directory at the end: without it, no member can be found.
     if reason.lowercased().contains("truncated") || reason.contains("Unrecognized archive format") {
       return .source(.truncated(what: kind.name, offset: place))
     }
@@ -182,7 +182,7 @@ final class ArchiveHandle {
     return body()
   }
 
-  // What makes it safe: a static `let` is made once, by whichever thread comes first; nothing writes to the locale or frees
-  // it, and uselocale, which is all that is done with it, sets the calling thread's own.
+  // Safe: a static `let` is initialised once, by the first thread; nothing writes to the locale or frees
+  // it; it is only passed to uselocale, which sets the calling thread's own.
   nonisolated(unsafe) private static let utf8Locale = newlocale(Int32(1) << LC_CTYPE, "C.UTF-8", nil)
 }

@@ -1,4 +1,4 @@
-/// What libarchive unpacks: a file that is compressed as a whole, or one member of an archive.
+/// A source that libarchive unpacks: a file that is compressed as a whole, or one member of an archive.
 final class ArchiveSource: ByteSource {
   private(set) var offset: Int64 = 0
   private let kind: ArchiveHandle.Kind
@@ -8,7 +8,7 @@ final class ArchiveSource: ByteSource {
   private let limit: ExpansionLimit
   private let blockSize: Int
   private var handle: ArchiveHandle?
-  /// What is left of the last block.
+  /// The unread rest of the last block.
   private var block = UnsafeRawBufferPointer(start: nil, count: 0)
   private var isAtEnd = false
   private var failure: ReaderError?
@@ -95,7 +95,7 @@ final class ArchiveSource: ByteSource {
     .source(.corrupt(what: kind.name, offset: 0, reason: "it isn't the archive it was when its members were listed"))
   }
 
-  /// libarchive ends quietly where something else follows the compressed data, a damaged second part for one.
+  /// libarchive ends without an error where other bytes follow the compressed data, such as a damaged second part.
   private func checkEnd(_ handle: ArchiveHandle) throws(ReaderError) {
     guard member == nil, let file = upstream as? PlainSource else { return }
     let understood = handle.bytesUnderstood

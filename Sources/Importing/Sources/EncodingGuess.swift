@@ -1,13 +1,13 @@
-// In which encoding a source is, from its beginning. What is decided:
+// The encoding of a source, guessed from its beginning, in this order:
 //
-// 1. A byte order mark, whatever the options say: nothing else begins so.
-// 2. The encoding that the options name, or an XML declaration of one byte a character.
+// 1. A byte order mark, whatever the options say: no text begins with one by chance.
+// 2. The encoding that the options name, or that an XML declaration names, if it has one byte per character.
 // 3. UTF-16 without a mark, by its zeros.
-// 4. UTF-8, if the beginning is valid UTF-8; or isn't, and no fallback is named: then the records that aren't are rejected
-//    one by one. To take them for Windows-1252 unasked would be wrong without a word for half of the world's files.
-// 5. The fallback, if one is named and no character of the beginning could be UTF-8. It is said in a note.
+// 4. UTF-8, if the beginning is valid UTF-8, or if no fallback is named: invalid records are then rejected
+//    one by one. To assume Windows-1252 unasked would silently be wrong for half of the world's files.
+// 5. The fallback, if one is named and no character of the beginning could be UTF-8. A note reports it.
 
-/// An encoding, and how sure it is.
+/// An encoding, and the reason for it.
 struct EncodingGuess: Equatable {
   enum Reason: Equatable {
     case mark, options, declared, zeros, valid, fallback
@@ -48,7 +48,7 @@ struct EncodingGuess: Equatable {
     return nil
   }
 
-  /// What `<?xml version="1.0" encoding="…"?>` says, where it is of any use.
+  /// The encoding that `<?xml version="1.0" encoding="…"?>` names, if it has one byte per character.
   private static func declared(_ bytes: [UInt8]) -> TextEncoding? {
     guard bytes.starts(with: "<?xml".utf8), let end = bytes.prefix(200).firstIndex(of: UInt8(ascii: ">")) else {
       return nil
@@ -60,8 +60,8 @@ struct EncodingGuess: Equatable {
     return encoding
   }
 
-  /// UTF-16 without a mark: there are zeros, nearly all on one side of the pairs, and what looks like ASCII punctuation is
-  /// mostly paired with one. Delimiters and line ends are, in every script.
+  /// UTF-16 without a mark: there are zeros, nearly all on one side of the pairs, and bytes of ASCII punctuation are
+  /// mostly paired with one, as delimiters and line ends are in every script.
   private static func wide(_ bytes: [UInt8]) -> TextEncoding? {
     guard bytes.count >= 4 else { return nil }
     var zeros = [0, 0]
@@ -85,7 +85,7 @@ struct EncodingGuess: Equatable {
     return nil
   }
 
-  /// Whether it is valid UTF-8 but for a last character that is cut off, and whether any character past ASCII is in it.
+  /// Whether it is valid UTF-8, except for a last character that is cut off, and whether it has any character beyond ASCII.
   private static func look(at bytes: [UInt8], isWhole: Bool) -> (isValid: Bool, hasCharacters: Bool) {
     bytes.withUnsafeBufferPointer { buffer in
       guard let base = buffer.baseAddress else { return (true, false) }

@@ -1,29 +1,29 @@
 /// A file in a zip or tar archive.
 package struct ArchiveMember: Sendable, Hashable {
-  /// Its name as the archive has it, folders and all. Text to compare and to show, never a path to open.
+  /// Its name in the archive, with folders. Text to compare and to show, never a path to open.
   package var name: String
-  /// Its length in bytes as the archive has it, which needn't be true.
+  /// Its length in bytes as stated in the archive, which needn't be true.
   package var size: Int64?
   /// Whether a password is needed to read it.
   package var isEncrypted: Bool
-  /// Its number among all that the archive has, folders included.
+  /// Its index among all entries of the archive, including folders.
   var index: Int
 }
 
-/// A zip or tar archive, compressed or not, of which the members are known and can be read one at a time.
+/// A zip or tar archive, compressed or not, whose members are listed and can be read one at a time.
 package struct SourceArchive: Sendable {
   package let kind: SourceArchiveKind
-  /// The files in it, in the archive's order: no folders, no links, nothing that systems add for themselves.
+  /// The files in it, in the archive's order, without folders, links, and files that systems add for themselves.
   package let members: [ArchiveMember]
 
-  /// An archive of more members, or with longer names, isn't listed.
+  /// An archive with more members, or with longer names, isn't listed.
   static let memberLimit = 50_000
   private static let nameLimit = 4 << 20
 
   /// The archive in a file; nil if it is none.
   ///
   /// - Parameters:
-  ///   - fileDescriptor: an open regular file, which stays the caller's.
+  ///   - fileDescriptor: an open regular file, which the caller keeps.
   ///   - name: the file's name.
   ///   - options: for its limits.
   /// - Throws: ``ReaderError`` when the archive is damaged, encrypted as a whole, or has too many members. A tar is read
@@ -34,7 +34,7 @@ package struct SourceArchive: Sendable {
     self = try SourceArchive(kind, over: stages.source, limit: options.expansionLimit, blockSize: 256 << 10)
   }
 
-  /// Lists the archive that the source is. Whatever the source has behind it is read too, so that it is known whole.
+  /// Lists the archive in the source. Reads the rest of the source too, to make sure that it is complete.
   init(_ kind: SourceArchiveKind, over source: any ByteSource, limit: ExpansionLimit, blockSize: Int)
     throws(ReaderError)
   {
@@ -59,14 +59,14 @@ package struct SourceArchive: Sendable {
     members = found
   }
 
-  /// What macOS, Windows and editors put beside the files that were meant.
+  /// Files that macOS, Windows and editors add.
   private static func isSystemFile(_ name: String) -> Bool {
     let parts = name.split(separator: "/")
     guard let last = parts.last else { return true }
     return parts.first == "__MACOSX" || last.hasPrefix(".") || last == "Thumbs.db" || last == "desktop.ini"
   }
 
-  /// The member that is meant: by its exact name, by a pattern with `*` and `?`, or the only one there is. Without a
+  /// The member to read: by its exact name, by a pattern with `*` and `?`, or the only one. Without a
   /// name, a single file with an ending of a known format is preferred to others, such as a licence.
   func choose(_ wanted: String?) throws(ReaderError) -> ArchiveMember {
     if kind == .zip, members.contains(where: { $0.name == "[Content_Types].xml" || $0.name == "mimetype" }) {
@@ -81,9 +81,7 @@ package struct SourceArchive: Sendable {
       }
       if candidates.isEmpty { throw .source(.memberNotFound(member: wanted, found: names(members))) }
     } else if candidates.count > 1 {
-      let known = candidates.filter {
-        SourceFormat(fileName: SourceCompression.ofName($0.name)?.inner ?? $0.name) != nil
-      }
+      let known = candidates.filter { FileFormats.standard.hasKnownEnding($0.name) }
       if known.count == 1 { candidates = known }
     }
     guard let only = candidates.first else { throw .source(.noMember) }
@@ -93,4 +91,36 @@ package struct SourceArchive: Sendable {
   }
 
   private func names(_ members: [ArchiveMember]) -> [String] { members.prefix(20).map(\.name) }
+}
+
+/// A pattern for names: `*` is any text, `?` any one character, including slashes. Matching takes at most the product
+/// of the lengths, even for hostile patterns.
+struct MemberPattern {
+  private let parts: [Unicode.Scalar]
+
+  init(_ text: String) { parts = Array(text.unicodeScalars) }
+
+  func matches(_ name: String) -> Bool {
+    let text = Array(name.unicodeScalars)
+    var part = 0
+    var place = 0
+    var star: (part: Int, place: Int)?
+    while place < text.count {
+      if part < parts.count, parts[part] == "*" {
+        star = (part, place)
+        part += 1
+      } else if part < parts.count, parts[part] == "?" || parts[part] == text[place] {
+        part += 1
+        place += 1
+      } else if let last = star {
+        // The last star matches one character more.
+        star = (last.part, last.place + 1)
+        part = last.part + 1
+        place = last.place + 1
+      } else {
+        return false
+      }
+    }
+    return parts[part...].allSatisfy { $0 == "*" }
+  }
 }

@@ -2,7 +2,7 @@
 package enum SourceCompression: String, Codable, Sendable, CaseIterable {
   case gzip, bzip2, xz, zstd
 
-  /// The bytes that it begins with.
+  /// The first bytes of such a file.
   var signature: [UInt8] {
     switch self {
     case .gzip: [0x1F, 0x8B]
@@ -12,7 +12,7 @@ package enum SourceCompression: String, Codable, Sendable, CaseIterable {
     }
   }
 
-  /// Endings of file names, and what they become without it.
+  /// Endings of file names, and their replacements.
   private var endings: [(String, String)] {
     switch self {
     case .gzip: [(".tgz", ".tar"), (".gz", ""), (".gzip", "")]
@@ -22,11 +22,11 @@ package enum SourceCompression: String, Codable, Sendable, CaseIterable {
     }
   }
 
-  /// What a source that begins with these bytes is compressed with.
+  /// The compression of a source that begins with these bytes.
   init?(beginning bytes: some Collection<UInt8>) {
     let found = Self.allCases.first { kind in
       guard bytes.starts(with: kind.signature) else { return false }
-      // Three letters may begin a text, too: a bzip2 file goes on with a digit and the digits of pi, or of its root.
+      // Three letters may begin a text, too: a bzip2 file continues with a digit and the digits of pi, or of its root.
       guard kind == .bzip2 else { return true }
       let rest = Array(bytes.dropFirst(3).prefix(3))
       return rest.count < 3 || rest.dropFirst() == [0x31, 0x41] || rest.dropFirst() == [0x17, 0x72]
@@ -35,7 +35,7 @@ package enum SourceCompression: String, Codable, Sendable, CaseIterable {
     self = found
   }
 
-  /// What a file name says, whatever its case, and the name without that ending.
+  /// The compression that a file name's ending states, whatever its case, and the name without the ending.
   static func ofName(_ name: String) -> (kind: SourceCompression, inner: String)? {
     let lower = name.lowercased()
     for kind in allCases {
@@ -47,7 +47,7 @@ package enum SourceCompression: String, Codable, Sendable, CaseIterable {
   }
 }
 
-/// What a source with several files in it is.
+/// The kind of an archive.
 package enum SourceArchiveKind: String, Codable, Sendable, CaseIterable {
   case zip, tar
 
@@ -63,7 +63,7 @@ package enum SourceArchiveKind: String, Codable, Sendable, CaseIterable {
     }
   }
 
-  /// A tar archive begins with a header of 512 bytes that holds its own sum, in octal digits, whichever tar wrote it.
+  /// A tar archive begins with a header of 512 bytes with its own checksum, in octal digits, in every variant of the format.
   private static func isTarHeader(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 512, bytes[0] != 0 else { return false }
     let field = 148..<156
@@ -73,4 +73,29 @@ package enum SourceArchiveKind: String, Codable, Sendable, CaseIterable {
     let sum = bytes[..<512].indices.reduce(0) { $0 + (field.contains($1) ? 0x20 : Int(bytes[$1])) }
     return said == sum
   }
+}
+
+/// The limit on unpacking, for decompression bombs. Memory is bounded without it, since
+/// only blocks are held; it bounds the time and the rows written to the store.
+struct ExpansionLimit {
+  /// Unpacked bytes for each byte of the file; checked only past `unchecked`.
+  var ratio: Int
+  /// Unpacked bytes.
+  var bytes: Int64
+
+  /// Short files may be of any density: this many bytes are always unpacked, unless `bytes` is less.
+  static let unchecked: Int64 = 64 << 20
+
+  func check(unpacked: Int64, from fileBytes: Int64) throws(ReaderError) {
+    if unpacked > bytes { throw .source(.unpacksTooFar(limit: bytes)) }
+    guard unpacked > Self.unchecked else { return }
+    let (allowed, overflow) = max(1, fileBytes).multipliedReportingOverflow(by: Int64(ratio))
+    if !overflow, unpacked > allowed {
+      throw .source(.unpacksTooMuch(ratio: ratio, unpacked: unpacked, fileBytes: fileBytes))
+    }
+  }
+}
+
+extension ReaderOptions {
+  var expansionLimit: ExpansionLimit { ExpansionLimit(ratio: maximumExpansion, bytes: maximumUnpackedBytes) }
 }

@@ -1,32 +1,32 @@
-/// Why the bytes under a reader can't be had: what is wrong with the compression or the archive.
+/// Why a source can't be unpacked: a fault of the compression or the archive.
 package enum SourceError: Error, Sendable, Hashable {
   /// The file ends in the middle of the compressed data or archive.
   case truncated(what: String, offset: Int64)
-  /// What it says can't be unpacked, or doesn't agree with its own checksum.
+  /// The data is malformed, or doesn't match its own checksum.
   case corrupt(what: String, offset: Int64, reason: String)
   /// Something that isn't compressed data follows it.
   case trailingData(what: String, offset: Int64)
-  /// More came out for each byte of the file than is allowed.
+  /// It unpacks to more bytes per byte of the file than allowed.
   case unpacksTooMuch(ratio: Int, unpacked: Int64, fileBytes: Int64)
-  /// More came out than is allowed, in bytes.
+  /// It unpacks to more bytes than allowed.
   case unpacksTooFar(limit: Int64)
-  /// Unpacking takes more memory than is allowed, by what the compressed data says itself.
+  /// Unpacking takes more memory than allowed, as the compressed data states itself.
   case needsMemory(what: String, bytes: UInt64, limit: UInt64)
-  /// A member of a zip is compressed in a way that isn't read.
+  /// A member of a zip is compressed with an unsupported method.
   case unsupportedMethod(member: String, method: String)
   /// The member, or with an empty name the archive, needs a password.
   case encrypted(member: String)
-  /// Several members might be meant (the first twenty).
+  /// Several members may be meant (the first twenty).
   case severalMembers(found: [String])
-  /// No member has this name or fits this pattern; those that there are instead (the first twenty).
+  /// No member has this name or matches this pattern; the existing ones (the first twenty).
   case memberNotFound(member: String, found: [String])
-  /// There is no file in the archive.
+  /// The archive has no files.
   case noMember
-  /// A member was asked for of a source that isn't an archive.
+  /// The options name a member, but the source isn't an archive.
   case notAnArchive(member: String)
   /// The archive has more members than this, or too long a directory.
   case tooManyMembers(limit: Int)
-  /// Inside the compressed file or archive there is another.
+  /// The compressed file or archive contains another one.
   case nested(inner: String, outer: String)
 }
 
@@ -74,7 +74,7 @@ extension SourceError: CustomStringConvertible {
     names.isEmpty ? "it has no files" : "files: " + names.map { "“\(shown($0))”" }.joined(separator: ", ")
   }
 
-  /// A name from an archive or a ticket, fit to be shown: short, and without what a terminal would obey.
+  /// A name from an archive or a ticket, fit for display: short, and without control sequences.
   static func shown(_ name: String) -> String {
     let scalars = name.unicodeScalars.prefix(200).map { scalar in
       switch scalar.properties.generalCategory {

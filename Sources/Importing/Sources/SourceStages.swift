@@ -1,17 +1,17 @@
-// From a file to UTF-8 text: which stages there are is decided here, from the first bytes of each.
+// From a file to UTF-8 text: chooses the stages, from the first bytes of each.
 
 /// The stages over a file, built one upon the other.
 struct SourceStages {
-  /// The topmost, standing at its beginning.
+  /// The topmost stage, at its beginning.
   private(set) var source: any ByteSource
-  /// The file's name without the endings that say how it is compressed, or the member's.
+  /// The file's name without the ending of its compression, or the member's name.
   private(set) var innerName: String
   private(set) var compression: SourceCompression?
-  /// The name said how it is compressed, and it isn't.
+  /// Whether the name has the ending of a compression, but the file isn't compressed.
   private(set) var isMisnamed = false
-  /// Whether the topmost stage is the XML of one.
-  private(set) var isBinaryPropertyList = false
-  /// What the topmost stage is an archive of; nil once a member was opened.
+  /// The format of which the source is a binary variant; the topmost stage is then the text that it stands for.
+  private(set) var variant: (any FileFormat)?
+  /// The kind of archive in the topmost stage; nil once a member was opened.
   private(set) var archive: SourceArchiveKind?
   private(set) var archiveKind: SourceArchiveKind?
   private(set) var member: ArchiveMember?
@@ -21,10 +21,10 @@ struct SourceStages {
   private let options: ReaderOptions
   private let blockSize: Int
 
-  /// As much is looked at.
+  /// The bytes sampled.
   static let sampleSize = 64 << 10
 
-  /// Unpacks the file if it is compressed as a whole. `archive` then says whether it is one.
+  /// Unpacks the file if it is compressed as a whole. `archive` then tells whether the result is an archive.
   init(descriptor: Int32, name: String, options: ReaderOptions, blockSize: Int) throws(ReaderError) {
     self.options = options
     self.blockSize = max(1, blockSize)
@@ -48,8 +48,8 @@ struct SourceStages {
   private mutating func unpack(_ file: PlainSource, _ compression: SourceCompression) throws(ReaderError) {
     let limit = options.expansionLimit
     switch compression {
-    case .gzip: try take(GzipSource(file, limit: limit, blockSize: blockSize))
-    case .xz: try take(XZSource(file, limit: limit, blockSize: blockSize))
+    case .gzip: try take(DecodedSource(file, GzipDecoder(file, blockSize: blockSize), limit: limit))
+    case .xz: try take(DecodedSource(file, XZDecoder(file, blockSize: blockSize), limit: limit))
     case .bzip2, .zstd:
       try take(ArchiveSource(.compression(compression), over: file, limit: limit, blockSize: blockSize))
     }
@@ -58,8 +58,8 @@ struct SourceStages {
     try checkNotCompressed(inside: "a \(compression.rawValue) file")
   }
 
-  /// Goes on to the text: to the member of an archive, and from its encoding to UTF-8.
-  /// - Parameter chosen: the member, if it is known already; nil: the one that the options mean.
+  /// Opens the text: the member of an archive, transcoded to UTF-8.
+  /// - Parameter chosen: the member, if it is already known; nil: the one that the options choose.
   mutating func openText(_ chosen: ArchiveMember? = nil) throws(ReaderError) {
     if let kind = archive {
       try openMember(of: kind, chosen)
@@ -67,10 +67,11 @@ struct SourceStages {
       if sample.isEmpty { throw .emptyFile }
       throw .source(.notAnArchive(member: member))
     }
-    if options.format == nil || options.format == .plist, sample.starts(with: BinaryPropertyListFile.signature) {
-      source = try BinaryPropertyListSource(source, limit: options.expansionLimit)
-      isBinaryPropertyList = true
-      return
+    for format in FileFormats.standard.candidates(options) {
+      if let text = try format.text(of: source, beginning: sample, limit: options.expansionLimit) {
+        (source, variant) = (text, format)
+        return
+      }
     }
     guess = EncodingGuess(sample: sample, isWhole: isWhole, options: options)
     if guess.encoding != .utf8 {
@@ -107,7 +108,7 @@ struct SourceStages {
     }
   }
 
-  /// A file that is named as compressed and isn't is read as it is, unless it ends before that could be known.
+  /// A file that isn't compressed though its name says so is read as it is, unless it is too short to tell.
   private mutating func checkName(_ named: SourceCompression?) throws(ReaderError) {
     guard !sample.isEmpty else { return }
     if let named {

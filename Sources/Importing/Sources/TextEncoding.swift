@@ -5,7 +5,7 @@ package enum TextEncoding: String, Sendable, CaseIterable {
   case utf16BE = "utf-16be"
   case utf32LE = "utf-32le"
   case utf32BE = "utf-32be"
-  /// ISO 8859-1 strictly, where 0x80 to 0x9F are control characters. What is called so is mostly Windows-1252.
+  /// ISO 8859-1 strictly, with 0x80 to 0x9F as control characters. Most files labelled so are Windows-1252.
   case latin1 = "iso-8859-1"
   /// Central European.
   case latin2 = "iso-8859-2"
@@ -29,7 +29,7 @@ package enum TextEncoding: String, Sendable, CaseIterable {
   /// Mac OS before X.
   case macintosh
 
-  /// By its name or another that is in use, whatever the case: `latin1`, `cp1252`, `UTF8`. `utf-16` alone means
+  /// The encoding with this name or a usual alias, whatever the case: `latin1`, `cp1252`, `UTF8`. `utf-16` alone means
   /// little-endian unless a byte order mark says otherwise.
   package init?(name: String) {
     let key = Self.plain(name)
@@ -51,7 +51,7 @@ package enum TextEncoding: String, Sendable, CaseIterable {
     name.lowercased().filter { $0 != "-" && $0 != "_" && $0 != " " }
   }
 
-  /// Whether a character is one byte in it, and ASCII is as it is.
+  /// Whether each character is one byte, with ASCII unchanged.
   package var isSingleByte: Bool {
     switch self {
     case .utf8, .utf16LE, .utf16BE, .utf32LE, .utf32BE: false

@@ -1,12 +1,14 @@
-// From another encoding to UTF-8. What isn't valid comes out as bytes that no UTF-8 has (a lone surrogate as three bytes,
-// the rest as 0xFF), so that the reader's own look at its records finds the one that is wrong, with its line, and the
+// From another encoding to UTF-8. Invalid input comes out as bytes that UTF-8 doesn't have (a lone surrogate as three bytes,
+// the rest as 0xFF): the reader's own check of each record then finds it, with its line, and the
 // rest of the file is read.
+
+import Glibc
 
 /// Turns bytes of an encoding into UTF-8.
 struct TextTranscoder {
-  /// A byte becomes at most so many.
+  /// The most bytes that one byte becomes.
   static let growth = 3
-  /// So many bytes may be written behind the last that counts.
+  /// Bytes that may be written after the last valid one.
   static let slack = 16
 
   let encoding: TextEncoding
@@ -20,7 +22,7 @@ struct TextTranscoder {
   /// Transcodes as much as is whole.
   ///
   /// - Parameters:
-  ///   - final: whether nothing follows: then all of it is used up.
+  ///   - final: whether nothing follows; then all bytes are used.
   /// - Returns: bytes used and bytes written.
   func transcode(
     from start: BytePointer, count: Int, final: Bool, to target: UnsafeMutablePointer<UInt8>
@@ -75,7 +77,7 @@ struct TextTranscoder {
       var place = start
       let end = start + count
       while place < end {
-        // Eight bytes of ASCII at a time. Every encoding here has those as they are.
+        // Eight bytes of ASCII at a time, which are the same in every encoding here.
         while end - place >= 8 {
           let word = Bytes.load(place)
           guard word & Bytes.top == 0 else { break }
@@ -137,5 +139,61 @@ struct TextTranscoder {
       index = count
     }
     return index
+  }
+}
+
+/// The UTF-8 of each byte of an eight-bit encoding. An undefined byte stays itself: alone, from 0x80 on, it is
+/// invalid UTF-8, so the record's check finds it.
+final class SingleByteTable: Sendable {
+  /// Up to three bytes, the first lowest, and how many in the top eight bits.
+  let entries: [UInt32]
+
+  /// Where Windows-1252 differs from Latin-1; zero where it has no character.
+  private static let windows1252: [UInt32] = [
+    0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0,
+    0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E,
+    0x0178,
+  ]
+
+  /// - Throws: `invalidOption` if the system lacks the encoding's table; two tables are built in.
+  init(_ encoding: TextEncoding) throws(ReaderError) {
+    var scalars = (0..<256).map { UInt32($0) }
+    switch encoding {
+    case .latin1: break
+    case .windows1252: scalars.replaceSubrange(0x80..<0xA0, with: Self.windows1252)
+    default: scalars = try Self.system(encoding)
+    }
+    entries = scalars.enumerated().map { byte, scalar in
+      guard byte == 0 || scalar != 0, let known = Unicode.Scalar(scalar) else { return UInt32(byte) | 1 << 24 }
+      let bytes = Array(UTF8.encode(known) ?? .init())
+      return bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } | UInt32(bytes.count) << 24
+    }
+  }
+
+  /// glibc's own table, byte by byte; zero where it has no character.
+  private static func system(_ encoding: TextEncoding) throws(ReaderError) -> [UInt32] {
+    let name =
+      encoding.rawValue.hasPrefix("windows-") ? "CP" + encoding.rawValue.dropFirst(8) : encoding.rawValue.uppercased()
+    let converter = iconv_open("UTF-32LE", name)
+    guard let converter, Int(bitPattern: converter) != -1 else {
+      throw .invalidOption(name: "encoding", reason: "this system has no table for \(encoding.rawValue)")
+    }
+    defer { iconv_close(converter) }
+    return (0..<256).map { byte in
+      var source = CChar(bitPattern: UInt8(byte))
+      var scalar: UInt32 = 0
+      let isKnown = withUnsafeMutablePointer(to: &source) { source in
+        withUnsafeMutableBytes(of: &scalar) { target in
+          var input: UnsafeMutablePointer<CChar>? = source
+          var output = target.baseAddress?.assumingMemoryBound(to: CChar.self)
+          var inputLeft = 1
+          var outputLeft = 4
+          iconv(converter, nil, nil, nil, nil)
+          return iconv(converter, &input, &inputLeft, &output, &outputLeft) != Int(bitPattern: UInt.max)
+            && outputLeft == 0
+        }
+      }
+      return isKnown ? UInt32(littleEndian: scalar) : 0
+    }
   }
 }

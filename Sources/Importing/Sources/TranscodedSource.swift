@@ -5,7 +5,7 @@ final class TranscodedSource: ByteSource {
   private let transcoder: TextTranscoder
   private let blockSize: Int
   private let input: UnsafeMutablePointer<UInt8>
-  /// Bytes at the beginning of `input` that wait for the rest of their character.
+  /// Bytes at the beginning of `input` whose character is incomplete.
   private var waiting = 0
   private let output: UnsafeMutablePointer<UInt8>
   private var head = 0

@@ -1,7 +1,7 @@
-// A file that is there whole or not at all: it is written under a hidden name in its folder, brought to the disk, and
-// renamed; then the folder is brought to the disk. A name says a file of that folder and nothing else: it is refused with
-// anything in it that could lead elsewhere, and no link is followed. What a killed run left under the hidden name is
-// removed by the next one that uses it.
+// A file that appears as a whole or not at all: it is written under a hidden name in its folder, synced, and
+// renamed; then the folder is synced. The name must be that of a file in the folder: it is refused if it has
+// anything in it that could lead elsewhere, and no link is followed. A file that a killed run left under the hidden name is
+// removed by the next run that uses that name.
 
 import Glibc
 
@@ -17,8 +17,8 @@ package final class AtomicFile {
   /// Bytes written so far.
   package private(set) var length: Int64 = 0
 
-  /// Begins a file, in a folder that is made if it isn't there.
-  /// - Parameter hiddenName: what it is called until it is whole.
+  /// Starts a file, in a folder that is created if it doesn't exist.
+  /// - Parameter hiddenName: its name until it is complete.
   /// - Throws: ``WriterError``.
   package init(folder: String, name: String, hiddenName: String) throws(WriterError) {
     self.folder = folder
@@ -38,12 +38,12 @@ package final class AtomicFile {
     if directory >= 0 { close(directory) }
   }
 
-  /// Where it is until it is whole.
+  /// Its path until it is complete.
   package var hiddenPath: String { "\(folder)/\(hiddenName)" }
   package var path: String { "\(folder)/\(name)" }
 
-  /// The name, if it is that of a file in a folder, whoever gave it: no way to another one, nothing hidden, nothing that a
-  /// terminal or a command would take for something else.
+  /// The name, if it can only be that of a file in a folder, even if hostile: no path elsewhere, not hidden, nothing that a
+  /// terminal or a command would misinterpret.
   /// - Throws: ``WriterError/badName(_:reason:)``.
   package static func checked(_ name: String) throws(WriterError) -> String {
     func refuse(_ reason: String) -> WriterError { .badName(String(name.prefix(80)), reason: reason) }
@@ -81,14 +81,14 @@ package final class AtomicFile {
     }
   }
 
-  /// Takes note of what somebody else has written at ``hiddenPath``.
+  /// Records the bytes that another component, such as SQLite, has written at ``hiddenPath``.
   func noteLength() throws(WriterError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("look at", hiddenPath) }
     length = Int64(status.st_size)
   }
 
-  /// Makes the file whole: it is there, under its name and on the disk, when this returns. One of that name is replaced.
+  /// Commits the file: when this returns, it exists durably under its name. A file with that name is replaced.
   package func commit() throws(WriterError) {
     guard fsync(descriptor) == 0 else { throw failure("sync", hiddenPath) }
     guard renameat(directory, hiddenName, directory, name) == 0 else { throw failure("rename to \(name)", hiddenPath) }
@@ -99,4 +99,22 @@ package final class AtomicFile {
   private func failure(_ operation: String, _ path: String) -> WriterError {
     .file(path: path, operation: operation, errno: errno)
   }
+}
+
+/// The destination of a writer's bytes.
+protocol ByteSink: AnyObject {
+  /// Appends bytes.
+  func write(_ bytes: UnsafeRawBufferPointer) throws
+  /// Ends the output.
+  func finish() throws
+}
+
+/// Straight into the file.
+final class PlainSink: ByteSink {
+  private let file: AtomicFile
+
+  init(_ file: AtomicFile) { self.file = file }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws { try file.write(bytes) }
+  func finish() {}
 }

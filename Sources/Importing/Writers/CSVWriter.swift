@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// Writes CSV by RFC 4180, in UTF-8, with LF at line ends. Null is a field with nothing in it; a text of no bytes stands in
+/// Writes CSV by RFC 4180, in UTF-8, with LF at line ends. Null is an empty field without quotes; an empty text is one with
 /// quotes.
 final class CSVWriter: RecordWriter {
   private static let flushAt = 1 << 17
@@ -9,7 +9,7 @@ final class CSVWriter: RecordWriter {
   private let columns: [WrittenColumn]
   private let collections: [WrittenCollection]
   private let delimiter: UInt8
-  /// A line of nothing would be no record.
+  /// An empty line wouldn't be a record.
   private let isOneColumn: Bool
   private let scratch = TextBuffer(capacity: 1 << 10)
 
@@ -73,7 +73,7 @@ final class CSVWriter: RecordWriter {
     text.withUnsafeBufferPointer { field($0) }
   }
 
-  /// A field, in quotes where it needs them: where something in it would end it, and where it would be null.
+  /// A field, quoted where it needs it: where something in it would end it, and where it would be null.
   private func field(_ text: UnsafeBufferPointer<UInt8>) {
     let quote = UInt8(ascii: "\"")
     guard let start = text.baseAddress, !text.isEmpty else { return buffer.append("\"\"" as StaticString) }
@@ -101,7 +101,7 @@ final class CSVWriter: RecordWriter {
 
 /// Several keys as one text.
 enum KeyList {
-  /// - Throws: ``WriterError/separatorInKey(column:separator:key:)`` for keys that nobody could tell apart again.
+  /// - Throws: ``WriterError/separatorInKey(column:separator:key:)`` for keys that couldn't be separated again.
   static func text(_ records: [ContiguousArray<Value>], of collection: WrittenCollection) throws(WriterError) -> [UInt8]
   {
     let separator = collection.separator ?? ""

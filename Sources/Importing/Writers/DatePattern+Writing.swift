@@ -2,7 +2,7 @@ import ManagedObjects
 
 extension DatePattern {
   /// The text of an instant in microseconds since 1970, in UTC; empty for a year that isn't one of 0 to 9999. What the format
-  /// leaves out isn't in it.
+  /// leaves out is missing.
   func text(_ microseconds: Int64) -> [UInt8] {
     guard let fields = Fields(microseconds) else { return [] }
     var text: [UInt8] = []
@@ -18,7 +18,7 @@ private struct Fields {
   let weekday: Int
 
   init?(_ microseconds: Int64) {
-    // The form of ISO 8601 says them all but the weekday.
+    // ISO 8601 has all of them but the weekday.
     var text = [UInt8](repeating: 0, count: ISODate.longest)
     guard
       text.withUnsafeMutableBufferPointer({

@@ -1,7 +1,7 @@
 import Foundation
 import ManagedObjects
 
-/// Writes JSON objects: an array of them, each in a line of its own, or a line each and nothing around them. Numbers keep all
+/// Writes JSON objects, one per line: as an array, or as NDJSON. Numbers keep all
 /// their digits.
 final class JSONWriter: RecordWriter {
   private static let flushAt = 1 << 17
@@ -14,7 +14,7 @@ final class JSONWriter: RecordWriter {
 
   private struct Member {
     let column: WrittenColumn
-    /// `"name":`, with what stands before it.
+    /// `"name":`, with the separator before it.
     let key: [UInt8]
 
     init(_ column: WrittenColumn, isFirst: Bool) {
@@ -114,7 +114,7 @@ final class JSONWriter: RecordWriter {
       if case .pattern = column.dates { return try appendQuoted(value, of: column) }
       fallthrough
     default:
-      // What is written of these has nothing in it that JSON would take for something else.
+      // The text of these has nothing that JSON would have to escape.
       buffer.append(UInt8(ascii: "\""))
       try buffer.append(value, of: column)
       buffer.append(UInt8(ascii: "\""))
@@ -129,36 +129,21 @@ final class JSONWriter: RecordWriter {
 }
 
 extension TextBuffer {
-  /// A text as JSON has it.
+  /// A text as a JSON string.
   func append(quoted text: String) {
     var text = text
     text.withUTF8 { bytes in
       append(UInt8(ascii: "\""))
       var isSpecial = false
-      for byte in bytes {
-        isSpecial = isSpecial || byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-      }
+      for byte in bytes { isSpecial = isSpecial || JSONText.needsEscape(byte) }
       if isSpecial {
-        for byte in bytes { append(escaped: byte) }
+        for byte in bytes {
+          if JSONText.needsEscape(byte) { JSONText.escape(byte) { append($0) } } else { append(byte) }
+        }
       } else {
         append(bytes)
       }
       append(UInt8(ascii: "\""))
-    }
-  }
-
-  private func append(escaped byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""): append("\\\"" as StaticString)
-    case UInt8(ascii: "\\"): append("\\\\" as StaticString)
-    case UInt8(ascii: "\n"): append("\\n" as StaticString)
-    case UInt8(ascii: "\r"): append("\\r" as StaticString)
-    case UInt8(ascii: "\t"): append("\\t" as StaticString)
-    case ..<0x20:
-      append("\\u00" as StaticString)
-      append(Self.hexadecimal(byte &>> 4))
-      append(Self.hexadecimal(byte & 15))
-    default: append(byte)
     }
   }
 }

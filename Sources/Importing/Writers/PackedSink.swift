@@ -1,15 +1,15 @@
 import CArchive
 
-/// How a file that is written is packed.
+/// How a written file is compressed.
 package enum WrittenCompression: String, Codable, Sendable, CaseIterable {
   case gzip, zstd
 
-  /// What it adds to a file's name.
+  /// The ending that it adds to a file's name.
   package var ending: String { self == .gzip ? ".gz" : ".zst" }
 }
 
-/// Packs what is written, by libarchive, on its way into the file. The same bytes always become the same file: no time and
-/// no name is in it.
+/// Compresses by libarchive on the way into the file. The same bytes always become the same file: no time and
+/// no name is stored in it.
 final class PackedSink: ByteSink {
   private let archive: OpaquePointer
   private let file: AtomicFile
@@ -26,7 +26,7 @@ final class PackedSink: ByteSink {
     case .zstd: try check(archive_write_add_filter_zstd(archive))
     }
     try check(archive_write_set_format_raw(archive))
-    // Without blocks that would have to be filled up.
+    // Without padding to whole blocks.
     try check(archive_write_set_bytes_in_last_block(archive, 1))
     try check(
       archive_write_open(
@@ -44,7 +44,7 @@ final class PackedSink: ByteSink {
   }
 
   deinit {
-    // What it holds back isn't to be written any more.
+    // Buffered bytes must not be written any more.
     archive_write_fail(archive)
     archive_write_free(archive)
   }

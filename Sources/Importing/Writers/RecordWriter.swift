@@ -1,25 +1,27 @@
+import Glibc
+
 package import ManagedObjects
 
-/// Writes records, one after another, so that the readers of this library read the same. Belongs to one thread at a time.
+/// Writes records one after another, in a form that the readers of this library read back. Belongs to one thread at a time.
 package protocol RecordWriter: AnyObject {
-  /// Writes one record: a value for each column and, for each collection, what its objects have in its columns.
+  /// Writes one record: a value for each column and, for each collection, its objects' values.
   /// - Throws: ``WriterError``.
   func write(_ values: ContiguousArray<Value>, _ collections: [[ContiguousArray<Value>]]) throws
-  /// Writes what stands behind the last record. The file can be committed then.
+  /// Writes the end of the file, which can then be committed.
   func finish() throws
 }
 
-/// What can be written.
+/// The formats that can be written.
 package enum WrittenFormat: String, Codable, Sendable, CaseIterable {
   case csv, json, ndjson, sqlite
 
-  /// The columns that a record may have, told before the first one.
+  /// The columns of the records, which a writer needs before the first one.
   package struct Layout: Sendable {
-    /// What the records are called where they have a name: SQLite's table.
+    /// The name of the records where the format has one: SQLite's table.
     package var title: String
     package var columns: [WrittenColumn]
     package var collections: [WrittenCollection]
-    /// CSV: what stands between two fields, one byte.
+    /// CSV: the delimiter, one byte.
     package var delimiter: UInt8
 
     package init(
@@ -63,6 +65,54 @@ package enum WrittenFormat: String, Codable, Sendable, CaseIterable {
     }
     for collection in layout.collections where !nests && (!collection.isOfKeys || collection.separator == nil) {
       throw .noNesting(column: collection.name, format: rawValue)
+    }
+  }
+}
+
+/// Why records can't be written.
+package enum WriterError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The system's error for an operation on the file, which is a verb.
+  case file(path: String, operation: String, errno: Int32)
+  /// The name can't be that of a file in a folder.
+  case badName(String, reason: String)
+  /// SQLite's error for the file.
+  case database(path: String, code: Int32, reason: String)
+  /// Compression failed.
+  case packing(reason: String)
+  /// Two columns have one name.
+  case columnTwice(String)
+  /// The model's date format leaves out a part of this date.
+  case lossyDate(column: String, format: String, date: String)
+  /// A key contains the separator of several keys in one text.
+  case separatorInKey(column: String, separator: String, key: String)
+  /// The format can't have several values in one column.
+  case noNesting(column: String, format: String)
+
+  package var description: String {
+    switch self {
+    case .file(let path, let operation, let errno):
+      return "can't \(operation) \(path): \(String(cString: strerror(errno)))"
+    case .badName(let name, let reason): return "“\(name.shown)” can't be the file's name: \(reason)"
+    case .database(let path, _, let reason): return "SQLite can't write \(path): \(reason)"
+    case .packing(let reason): return "the file can't be compressed: \(reason)"
+    case .columnTwice(let name): return "two columns are called \(name): give one of them another name"
+    case .lossyDate(let column, let format, let date):
+      return "\(column) is written as \(format) by the model, which leaves out a part of \(date): export it with "
+        + "dates: iso, and import that with date_format \"\" for this column"
+    case .separatorInKey(let column, let separator, let key):
+      return "\(column): the key “\(key.shown)” has the separator “\(separator)” in it: export it as JSON"
+    case .noNesting(let column, let format):
+      return "\(column) has several values, for which \(format) has no place: export it as JSON, or count them with "
+        + "\(column).@count"
+    }
+  }
+
+  /// Whether the disk had no room left.
+  package var isDiskFull: Bool {
+    switch self {
+    case .file(_, _, let errno): return errno == ENOSPC || errno == EDQUOT
+    case .database(_, let code, _): return code & 0xff == 13
+    default: return false
     }
   }
 }

@@ -2,8 +2,8 @@ import CSQLite
 import Foundation
 import ManagedObjects
 
-/// Writes an SQLite file of one table, as this library's own stores keep values: dates as SQLite's own text, decimals and
-/// UUIDs as text, data as blobs. There is no journal: the file isn't there before it is whole.
+/// Writes an SQLite file of one table, with values as in this library's own stores: dates as SQLite's own text, decimals and
+/// UUIDs as text, data as blobs. There is no journal, because the file doesn't appear before it is complete.
 final class SQLiteWriter: RecordWriter {
   private static let largestCommit = 50_000
   private let file: AtomicFile
@@ -20,7 +20,7 @@ final class SQLiteWriter: RecordWriter {
     columns = layout.columns
     collections = layout.collections
     var opened: OpaquePointer?
-    // The file is there, and empty; no link in its place is followed.
+    // The file exists and is empty; a link in its place isn't followed.
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
     let code = sqlite3_open_v2(file.hiddenPath, &opened, flags, nil)
     guard let opened else { throw WriterError.database(path: file.path, code: code, reason: "there is no memory") }
@@ -61,7 +61,7 @@ final class SQLiteWriter: RecordWriter {
     guard sqlite3_step(statement) == SQLITE_DONE else { throw failure() }
     sqlite3_reset(statement)
     rows += 1
-    // Pages that are written leave the memory only at the end of a transaction.
+    // Written pages leave the cache only at the end of a transaction.
     if rows.isMultiple(of: Self.largestCommit) {
       try run("COMMIT")
       try run("BEGIN")
@@ -85,7 +85,7 @@ final class SQLiteWriter: RecordWriter {
     case .double(let number): sqlite3_bind_double(statement, place, number)
     case .string(var text): text.withUTF8 { bind($0, at: place) }
     case .data(let data) where !column.isJSON:
-      // A zeroblob, for a blob without an address would be null.
+      // A zeroblob, because a blob without an address would be null.
       if data.isEmpty {
         sqlite3_bind_zeroblob(statement, place, 0)
       } else {
@@ -106,7 +106,7 @@ final class SQLiteWriter: RecordWriter {
     }
   }
 
-  /// SQLite takes a copy: nothing of ours outlives the call.
+  /// SQLite copies the bytes, so they needn't outlive the call.
   private func bind(_ text: UnsafeBufferPointer<UInt8>, at place: Int32) {
     text.withMemoryRebound(to: CChar.self) { text in
       if let start = text.baseAddress {
@@ -129,12 +129,12 @@ final class SQLiteWriter: RecordWriter {
 
   private static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
-  /// SQLITE_TRANSIENT, a macro that Swift can't see.
+  /// SQLITE_TRANSIENT, a macro that Swift doesn't import.
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 
 extension WrittenColumn {
-  /// What SQLite is told of a column, so that it keeps values as they are bound.
+  /// The declared type of a column, chosen so that SQLite stores values as they are bound.
   fileprivate var declaredType: String {
     switch type {
     case .integer16, .integer32, .integer64, .boolean, nil: "INTEGER"

@@ -1,4 +1,7 @@
-/// Bytes on their way to a file, in memory that is used again. Belongs to one thread at a time.
+import Foundation
+import ManagedObjects
+
+/// An output buffer whose memory is reused. Belongs to one thread at a time.
 final class TextBuffer {
   private(set) var start: UnsafeMutablePointer<UInt8>
   private(set) var count = 0
@@ -15,7 +18,7 @@ final class TextBuffer {
 
   func removeAll() { count = 0 }
 
-  /// The place for so many more bytes, which ``advance(by:)`` then says were written.
+  /// Room for this many further bytes; ``advance(by:)`` then counts those that were written.
   @inline(__always)
   func room(for more: Int) -> UnsafeMutablePointer<UInt8> {
     if count &+ more > capacity { grow(by: more) }
@@ -73,5 +76,93 @@ final class TextBuffer {
       for index in end..<20 { place[index - end] = digits[index] }
     }
     count &+= 20 &- end
+  }
+}
+
+// Values as texts, each of which the importer's converter of its type reads as the same value.
+extension TextBuffer {
+  /// Appends a value that isn't null, without quotes.
+  func append(_ value: Value, of column: WrittenColumn) throws(WriterError) {
+    switch value {
+    case .null, .unresolved: break
+    case .bool(let flag): append(flag ? "true" : "false" as StaticString)
+    case .int(let number): append(number)
+    case .double(let number): append(number.description)
+    case .decimal(let number): append(number.description)
+    case .string(let text): append(text)
+    case .date(let date): try append(date, of: column)
+    case .data(let data) where column.isJSON: data.withUnsafeBytes { append($0.assumingMemoryBound(to: UInt8.self)) }
+    case .data(let data): append(base64: data)
+    case .uuid(let uuid): append(uuid)
+    case .uri(let uri): append(uri.absoluteString)
+    case .object(let id): append(id.description)
+    case .objects, .orderedObjects, .composite: append(value.plainText)
+    }
+  }
+
+  private func append(base64 data: Data) {
+    let place = room(for: (data.count + 2) / 3 * 4)
+    data.withUnsafeBytes { advance(by: Base64.write($0, to: place)) }
+  }
+
+  private func append(_ uuid: UUID) {
+    let place = room(for: 36)
+    withUnsafeBytes(of: uuid.uuid) { bytes in
+      var written = 0
+      for (index, byte) in bytes.enumerated() {
+        if index == 4 || index == 6 || index == 8 || index == 10 {
+          place[written] = UInt8(ascii: "-")
+          written &+= 1
+        }
+        place[written] = Self.hexadecimal(byte &>> 4)
+        place[written &+ 1] = Self.hexadecimal(byte & 15)
+        written &+= 2
+      }
+    }
+    advance(by: 36)
+  }
+
+  static func hexadecimal(_ digit: UInt8) -> UInt8 { digit < 10 ? digit | 0x30 : digit &+ 0x57 }
+
+  /// A date in its column's form. A year of more than four digits is written in seconds since 1970, which the importer
+  /// refuses like any such date.
+  func append(_ date: Date, of column: WrittenColumn) throws(WriterError) {
+    guard let microseconds = ISODate.microseconds(of: date) else {
+      return append(date.timeIntervalSince1970.description)
+    }
+    switch column.dates {
+    case .iso:
+      let place = room(for: ISODate.longest + 1)
+      guard let count = ISODate.write(microseconds: microseconds, to: place) else {
+        return append(date.timeIntervalSince1970.description)
+      }
+      place[10] = UInt8(ascii: "T")
+      place[count] = UInt8(ascii: "Z")
+      advance(by: count + 1)
+    case .unix: append(unixTime: microseconds)
+    case .pattern(let pattern, let format):
+      let text = pattern.text(microseconds)
+      guard text.withUnsafeBytes({ pattern.microsecondsSince1970($0) }) == microseconds else {
+        throw .lossyDate(column: column.name, format: format, date: Value.date(date).plainText)
+      }
+      text.withUnsafeBufferPointer { append($0) }
+    }
+  }
+
+  /// Seconds, or milliseconds where a reader would take this many seconds for milliseconds.
+  private func append(unixTime microseconds: Int64) {
+    let isFar = microseconds.magnitude >= 100_000_000_000_000_000
+    let unit: UInt64 = isFar ? 1000 : 1_000_000
+    if microseconds < 0 { append(UInt8(ascii: "-")) }
+    let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: unit)
+    append(Int64(whole))
+    guard rest > 0 else { return }
+    append(UInt8(ascii: "."))
+    var (left, scale) = (rest, unit / 10)
+    while left > 0 {
+      append(UInt8(truncatingIfNeeded: left / scale) | 0x30)
+      left %= scale
+      scale /= 10
+    }
   }
 }

@@ -1,6 +1,6 @@
 package import ManagedObjects
 
-/// A column of what is written: its name, and how its values are.
+/// A column to be written: its name, and the form of its values.
 package struct WrittenColumn: Sendable {
   /// How dates are written, so that the importer reads the same instant.
   enum DateForm: Sendable {
@@ -12,14 +12,14 @@ package struct WrittenColumn: Sendable {
   }
 
   package let name: String
-  /// The type of its values; nil for whole numbers that are no attribute: counts.
+  /// The type of its values; nil for counts, which are whole numbers but not attributes.
   let type: AttributeType?
   let dates: DateForm
-  /// Whether data is JSON already, and stands as it is in JSON.
+  /// Whether data is JSON, and embedded as it is in JSON.
   let isJSON: Bool
 
   /// A column of an attribute's values.
-  /// - Parameter keepsModelDates: whether dates are written as the model's user info says that they are read (`dateFormat`);
+  /// - Parameter keepsModelDates: whether dates are written in the form in which the model's user info (`dateFormat`) has them read;
   ///   otherwise they are ISO 8601.
   /// - Throws: ``ConverterError`` for a date format that isn't one.
   package init(_ attribute: AttributeDescription, name: String, keepsModelDates: Bool = true) throws(ConverterError) {
@@ -49,10 +49,10 @@ package struct WrittenColumn: Sendable {
 /// A column that holds several values in each record: the keys of a to-many relationship, or objects in it.
 package struct WrittenCollection: Sendable {
   package let name: String
-  /// What each object gives: one value if they are keys, otherwise members of an object by their names.
+  /// The columns of each object: one value if they are keys, otherwise members of an object by their names.
   package let columns: [WrittenColumn]
   package let isOfKeys: Bool
-  /// What stands between keys where they are one text; nil where that can't be said.
+  /// The separator of keys in one text; nil where there is none.
   let separator: String?
 
   /// A column of keys.

@@ -64,8 +64,9 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
   /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again; of a feed in
   /// a folder of such files.
   private func rejectsName(_ options: ReaderOptions) -> String {
-    if job.entity == ImportRequest.feed { return "\(job.id).rejects" }
-    return "\(job.id).rejects" + RejectFileEnding.of(job.source ?? "", options)
+    let name = String(job.id)
+    if job.entity == ImportRequest.feed { return RejectFileName.folderName(job: name) }
+    return RejectFileName.name(job: name, source: job.source ?? "", options)
   }
 
   private func progress(_ now: ImportProgress, _ rejects: String) -> JobProgress {

@@ -35,7 +35,8 @@ struct RecipeTrial: Sendable {
     options.isDryRun = true
     options.skipsKnownFiles = false
     options.batchSize = min(options.batchSize, Int(records))
-    let rejects = folder.appendingPathComponent("trial.rejects" + RejectFileEnding.of(file.name, options.reader))
+    let rejects = folder.appendingPathComponent(
+      RejectFileName.name(job: "trial", source: file.name, options.reader))
     var request = ImportRequest(
       job: "trial/\(UUID().uuidString)", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity,
       options: options, rejects: rejects)

@@ -5,12 +5,11 @@ extension YAMLValue {
   private enum FieldKey: String, CaseIterable { case name, width, start, end }
 
   /// Columns of fixed width: `{name: id, width: 5}` or `{name: id, start: 1, end: 5}`, in short `id:5` or `id:1-5`.
-  func readFields(into layout: inout FixedWidthLayout?) {
-    guard let elements = fieldElements() else { return }
+  func fields() -> [FixedWidthLayout.Column]? {
+    guard let elements = fieldElements() else { return nil }
     if elements.isEmpty { wrongType("a list of at least one column") }
     let columns = elements.compactMap { $0.field() }
-    guard columns.count == elements.count else { return }
-    if layout == nil { layout = FixedWidthLayout(columns: columns) } else { layout?.columns = columns }
+    return columns.count == elements.count ? columns : nil
   }
 
   /// The list; where texts stand for other types, also one with commas between its elements.

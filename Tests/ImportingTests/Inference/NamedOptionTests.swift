@@ -50,7 +50,7 @@ struct NamedOptionTests {
     #expect(message("delimeter").contains("did you mean delimiter?"))
     #expect(message("zzzzzzzzzz").contains("format, member, encoding"))
     // What recipes have, and what a model can't be inferred by.
-    #expect(message("batch_size").contains("it says nothing of how a file is read"))
+    #expect(message("batch_size").contains("it says nothing about how a file is read"))
   }
 
   @Test("are those that a recipe has of how a file is read", arguments: ImportOptionKey.allCases)
@@ -64,6 +64,6 @@ struct NamedOptionTests {
     } catch {
       reason = "\(error)"
     }
-    #expect(reason.contains("says nothing of how a file is read") == !key.isOfReading, "\(reason)")
+    #expect(reason.contains("says nothing about how a file is read") == !key.isOfReading, "\(reason)")
   }
 }

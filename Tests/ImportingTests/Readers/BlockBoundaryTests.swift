@@ -211,7 +211,7 @@ struct BlockBoundaryTests {
     let rows = (0..<20_000).map { "\($0),\($0 == 50 ? String(repeating: "x", count: 300_000) : "some text")\n" }
     let file = try SourceFile(Array(("a,b\n" + rows.joined()).utf8), name: "a.csv")
     let window = try SourceWindow(descriptor: file.descriptor, blockSize: 4_096)
-    let reader = try CSVReader(window: window, options: ReaderOptions(), format: .csv, from: nil)
+    let reader = try CSVReader(window: window, options: ReaderOptions(), delimiter: nil, from: nil)
     let batch = RecordBatch()
     var count = 0
     while try reader.read(into: batch, limit: 500) { count += batch.count }

@@ -94,7 +94,7 @@ struct BinarySourceTests {
     #expect(try room.run("", as: form.name, reader: reader).tally == "9i 0u 0= 3r 0?")
     let summary = try RejectSummary.read(room.rejectsFile(), options: reader)
     #expect(summary.groups.map(\.code) == ["not_an_integer"] && summary.count == 3)
-    let name = "1.rejects" + RejectFileEnding.of(form.name, reader)
+    let name = RejectFileName.name(job: "1", source: form.name, reader)
     #expect(name.hasSuffix(form == .propertyList ? ".plist" : ".ndjson"))
     let text = try #require(room.rejects()).replacing("zzq", with: "5")
     #expect(try room.run(text, as: name, reader: reader, job: "2").tally == "3i 0u 0= 0r 0?")

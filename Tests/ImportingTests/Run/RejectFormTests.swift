@@ -148,8 +148,8 @@ struct RejectFormTests {
 
   @Test("are named so that they are read as the source was")
   func names() {
-    func ending(_ name: String, _ format: SourceFormat? = nil, member: String? = nil) -> String {
-      RejectFileEnding.of(name, ReaderOptions(format: format, member: member))
+    func ending(_ name: String, _ format: FileFormatName? = nil, member: String? = nil) -> String {
+      RejectFileName.ending(of: name, ReaderOptions(format: format, member: member))
     }
     #expect(ending("people.csv.gz") == ".csv")
     #expect(ending("PEOPLE.JSON") == ".json")

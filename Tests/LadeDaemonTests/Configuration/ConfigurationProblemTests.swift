@@ -178,11 +178,11 @@ struct ConfigurationProblemTests {
       "4:14: `recipes.r.fields[1]` can't be “id”: write the name and its width, such as id:5, or its first and last "
         + "place, such as id:1-5"),
     Case("fields: [{width: 5}]", "4:14: `recipes.r.fields[1].name` is missing: the column's name"),
-    Case("short_lines: true", "4:18: `recipes.r.short_lines`: there are no `fields` that it could be said of"),
+    Case("short_lines: true", "4:18: `recipes.r.short_lines`: it needs `fields`, which isn't given"),
     Case("record: a\n    format: csv", "4:13: `recipes.r.record`: only XML has it, and the format is csv"),
     Case(
       "skip_lines: 1\n    format: json",
-      "4:17: `recipes.r.skip_lines`: only formats of lines have it, and the format is json"),
+      "4:17: `recipes.r.skip_lines`: only CSV, TSV and fixed width have it, and the format is json"),
     Case(
       "properties: [a]",
       "4:17: `recipes.r.properties` must be a mapping of attributes and relationships to what becomes them, and is a list"
@@ -210,7 +210,7 @@ struct ConfigurationProblemTests {
       "4:16: `recipes.r.delimiter`: the delimiter of TSV is a tab; write `format: csv`, or remove this key"),
     Case(
       "root: a\n    format: csv",
-      "4:11: `recipes.r.root`: only JSON documents and property lists have it, and the format is csv"),
+      "4:11: `recipes.r.root`: only JSON and property lists have it, and the format is csv"),
   ]
 
   @Test("says so of a recipe", arguments: recipeKeys)

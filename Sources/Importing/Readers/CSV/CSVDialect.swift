@@ -1,15 +1,15 @@
-/// What the bytes of a CSV file mean.
+/// The meaning of bytes in a CSV file.
 struct CSVDialect {
   var delimiter: UInt8
   /// 0x100, which no byte equals, if quotes are ordinary text.
   var quote: UInt16
   /// Line feed; carriage return in a file that has no other.
   var newline: UInt8
-  /// Takes its meaning from the byte after it.
+  /// The byte that makes the byte after it text.
   var escape: UInt8?
   /// Whether a letter after the escape is a control character or null, and nothing is quoted.
   var hasLetterEscapes = false
-  /// What a line begins with that is no record. Empty: no line does.
+  /// The beginning of a comment line. Empty: there are none.
   var comment: [UInt8] = []
 
   /// Whether only delimiters, quotes and line ends have a meaning.
@@ -22,8 +22,8 @@ struct CSVDialect {
 
   /// The dialect of a file that begins with these bytes.
   ///
-  /// The delimiter, if none is given, is the candidate that the first line with anything in it has most of, outside
-  /// quotes; a comma if it has none.
+  /// The delimiter, if none is given, is the most frequent candidate in the first line that isn't empty, outside of
+  /// quotes; a comma if there is none.
   init(
     sample: UnsafeBufferPointer<UInt8>, newline: UInt8, delimiter given: UInt8?, options: ReaderOptions
   ) throws(ReaderError) {
@@ -38,7 +38,7 @@ struct CSVDialect {
     if given == nil { delimiter = mostFrequent(in: sample) }
   }
 
-  /// What ends the lines of a file that begins with these bytes.
+  /// The line end of a file that begins with these bytes.
   static func newline(of sample: UnsafeBufferPointer<UInt8>) -> UInt8 {
     sample.contains(carriageReturn) && !sample.contains(lineFeed) ? carriageReturn : lineFeed
   }

@@ -1,8 +1,8 @@
-// The scan for files with escapes or comments, a byte at a time; the rules of `scan` hold here too. It is apart from
-// that one so that files without these pay nothing for them.
+// The scan for files with escapes or comments, a byte at a time, by the same rules as `scan`. It is separate
+// so that files without them pay nothing for them.
 
 extension CSVReader {
-  /// A field, and what ended it.
+  /// A field and its terminator.
   private struct Field {
     var kind = Cell.Kind.text
     var content: BytePointer
@@ -19,7 +19,7 @@ extension CSVReader {
     case more, tooLong
   }
 
-  /// Takes as many whole records from the window as it has and the batch may hold.
+  /// Takes whole records from the window, as many as it has and the batch may hold.
   func scanCarefully(into batch: RecordBatch, limit: Int) -> Stop {
     let base = BytePointer(window.base)
     let final = window.atEnd
@@ -183,8 +183,8 @@ extension CSVReader {
     return .field(field)
   }
 
-  /// How many bytes an escape and what it escapes are: a CRLF counts as one line end. 0: nothing comes after it.
-  /// Nil: that isn't in the window yet.
+  /// The bytes of an escape with the text that it escapes: a CRLF counts as one line end. 0: the file ends after it.
+  /// Nil: the end isn't in the window yet.
   private func escaped(_ place: BytePointer, tail: BytePointer, final: Bool) -> Int? {
     guard place + 1 < tail else { return final ? 0 : nil }
     guard place[1] == CSVDialect.carriageReturn, dialect.newline == CSVDialect.lineFeed else { return 2 }
@@ -192,7 +192,7 @@ extension CSVReader {
     return place[2] == CSVDialect.lineFeed ? 3 : 2
   }
 
-  /// `closeQuote`, passing over what is escaped.
+  /// `closeQuote`, skipping escaped bytes.
   private func closeEscapedQuote(
     from start: BytePointer, field: BytePointer, tail: BytePointer, end: BytePointer, final: Bool
   ) -> QuoteEnd {
@@ -258,7 +258,7 @@ extension CSVReader {
     return written
   }
 
-  /// What a byte after a backslash means.
+  /// The meaning of a byte after a backslash.
   private static func control(_ byte: UInt8) -> UInt8 {
     switch byte {
     case UInt8(ascii: "b"): 0x08

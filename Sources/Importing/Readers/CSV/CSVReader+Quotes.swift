@@ -3,12 +3,12 @@ extension CSVReader {
   enum QuoteEnd {
     /// At a quote, before a delimiter or line end; whether there are doubled quotes inside.
     case closed(terminator: BytePointer, close: BytePointer, doubled: Bool)
-    /// At a quote that other text follows, from this place on.
+    /// At a quote followed by other text, which begins here.
     case textAfter(BytePointer)
     /// Not at all, or at a quote in another line that other text follows. This is the end of the line that the field
     /// began in: the record is taken to end there, so that a stray quote costs one line and not the rest of the file.
     case unterminated(lineEnd: BytePointer)
-    /// That isn't in the window yet.
+    /// The end isn't in the window yet.
     case more
     /// The record is longer than the limit, and so is its line.
     case tooLong

@@ -1,7 +1,7 @@
 // The hot loop. It walks the window eight bytes at a time for the next delimiter or line end; a field that begins
 // with a quote is left to `closeQuote`. Whatever the block boundaries are, the records come out the same:
 //
-// 1. A record is taken only when its line end is in the window; otherwise the scan stops before it, asking for more.
+// 1. A record is taken only when its line end is in the window; otherwise the scan stops before it and asks for more.
 // 2. At the end of the file the window ends the last line itself, so that 1 holds there too.
 // 3. No decision looks further than `maximumRecordBytes` after the record's start, or past its line end.
 
@@ -10,7 +10,7 @@ extension CSVReader {
     case full, more, finished, tooLong
   }
 
-  /// Takes as many whole records from the window as it has and the batch may hold.
+  /// Takes whole records from the window, as many as it has and the batch may hold.
   func scan(into batch: RecordBatch, limit: Int) -> Stop {
     let base = BytePointer(window.base)
     let newline = dialect.newline

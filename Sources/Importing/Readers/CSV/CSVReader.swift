@@ -1,9 +1,9 @@
 /// Reads CSV and its relatives, by RFC 4180, strictly but losing nothing: a row that breaks the rules is delivered
-/// as a record with a problem, and reading goes on.
+/// as a record with a problem, and reading continues.
 ///
-/// Lines end with LF, CRLF, or CR if the file has nothing else; lines of no bytes are skipped; the last line needs
-/// no end. A quote inside a field that doesn't begin with one is text. The header of a reject file counts as it stands,
-/// whatever the options say of the header of its source.
+/// Lines end with LF, CRLF, or CR if the file has nothing else; empty lines are skipped; the last line needs
+/// no end. A quote inside a field that doesn't begin with one is text. The header of a reject file is always read,
+/// whatever the options say about the header of its source.
 final class CSVReader: RecordReader {
   private(set) var columns: [String] = []
   let window: SourceWindow
@@ -12,19 +12,19 @@ final class CSVReader: RecordReader {
   /// Line of the window's first byte.
   var line: Int64 = 1
   var audit: TextAudit
-  /// Lines that were passed over before the header.
+  /// Lines skipped before the header.
   let skippedLines: Int
   /// Fields that a row must have; nil while the header is read.
   var expectedFields: Int?
-  /// What stands between two fields.
-  var delimiterText: String { String(UnicodeScalar(dialect.delimiter)) }
+  private(set) var findings = ReaderFindings()
   private var record: Int64 = 0
   private var failure: ReaderError?
 
-  /// Reads the header, and goes to the position. The window stands at the beginning of the file.
-  init(window: SourceWindow, options: ReaderOptions, format: SourceFormat, from position: ReaderPosition?)
-    throws(ReaderError)
-  {
+  /// Reads the header, and moves to the position. The window must be at the beginning of the file.
+  /// - Parameter usual: the delimiter of the format where the options don't name one; nil: it is guessed.
+  init(
+    window: SourceWindow, options: ReaderOptions, delimiter usual: UInt8?, from position: ReaderPosition?
+  ) throws(ReaderError) {
     self.window = window
     audit = TextAudit(encoding: window.encoding)
     maximumRecordBytes = options.maximumRecordBytes
@@ -35,8 +35,7 @@ final class CSVReader: RecordReader {
     line += try window.skipLines(options.skipLines, endingWith: newline)
     if options.skipLines > 0 { _ = try window.fill(until: SourceSample.size) }
     dialect = try CSVDialect(
-      sample: window.bytes, newline: newline, delimiter: delimiter ?? (format == .tsv ? UInt8(ascii: "\t") : nil),
-      options: options)
+      sample: window.bytes, newline: newline, delimiter: delimiter ?? usual, options: options)
     let rejectHeader = RejectReason.columns.joined(separator: String(UnicodeScalar(dialect.delimiter)))
     if window.bytes.starts(with: rejectHeader.utf8) {
       columns = try readHeader()
@@ -55,6 +54,7 @@ final class CSVReader: RecordReader {
     }
     try ReaderOptions.check(names: columns)
     expectedFields = columns.count
+    findings = detect(options, usual: usual)
     if let position, position.byteOffset > window.offset {
       try window.resume(at: position)
       line = position.line
@@ -91,6 +91,31 @@ final class CSVReader: RecordReader {
         line += 1
       }
     }
+  }
+
+  var rejectForm: any RejectForm {
+    TabularRejects(dialect: .init(dialect, skippedLines: skippedLines), columns: columns)
+  }
+
+  private func detect(_ options: ReaderOptions, usual: UInt8?) -> ReaderFindings {
+    let delimiter = String(UnicodeScalar(dialect.delimiter))
+    var found = ReaderFindings(delimiter: delimiter)
+    if options.header, options.columns == nil { found.looksLikeHeader = columns.allSatisfy(Self.looksLikeName) }
+    if options.delimiter == nil, dialect.delimiter != usual ?? UInt8(ascii: ",") {
+      found.notes.append("the fields are taken to be separated by \(delimiter == "\t" ? "tabs" : "“\(delimiter)”")")
+    }
+    if found.looksLikeHeader == false {
+      found.notes.append("the first line was taken for the column names, but looks like a record")
+    }
+    return found
+  }
+
+  /// Column names aren't numbers or dates.
+  private static func looksLikeName(_ name: String) -> Bool {
+    let text = name.utf8
+    let digits = text.count { (0x30...0x39).contains($0) }
+    let others = text.count { !(0x30...0x39).contains($0) && !"+-.,:/ TZ".utf8.contains($0) }
+    return others > 0 || digits == 0
   }
 
   private func readHeader() throws(ReaderError) -> [String] {

@@ -1,7 +1,7 @@
 /// Where the columns of a fixed-width file are.
 ///
 /// `[{"name": "id", "width": 5}, {"name": "name", "start": 8, "end": 27}]` is a column of the first five characters,
-/// two characters that belong to none, and one of twenty. Columns may leave gaps and overlap.
+/// a gap of two characters, and a column of twenty. Columns may leave gaps and overlap.
 package struct FixedWidthLayout: Codable, Sendable, Hashable {
   /// One column: by its width, after the column before it, or by a range.
   package struct Column: Codable, Sendable, Hashable {
@@ -41,7 +41,7 @@ package struct FixedWidthLayout: Codable, Sendable, Hashable {
     }
   }
 
-  /// What a place in a line is.
+  /// The unit of places in a line.
   package enum Unit: String, Codable, Sendable, CaseIterable {
     /// A Unicode scalar, as in a slice of a Python string: `é` is one, or two if it is written with a combining accent.
     case characters
@@ -53,9 +53,9 @@ package struct FixedWidthLayout: Codable, Sendable, Hashable {
   package var columns: [Column]
   /// What widths and places count.
   package var unit: Unit
-  /// Whether spaces and tabs around a value are no part of it. A column of nothing else is empty either way.
+  /// Whether spaces and tabs around a value are dropped. A column of nothing else is empty either way.
   package var trims: Bool
-  /// Whether a line may end before its columns do, as where trailing spaces were cut off; what isn't there is empty.
+  /// Whether a line may end before its columns do, as when trailing spaces were cut off; missing columns are empty.
   /// Otherwise such a line is a `RecordProblem.lineTooShort`.
   package var allowsShortLines: Bool
 
@@ -67,7 +67,7 @@ package struct FixedWidthLayout: Codable, Sendable, Hashable {
     self.allowsShortLines = allowsShortLines
   }
 
-  /// Reads a layout of which all but the columns may be left out.
+  /// Reads a layout; everything but the columns may be missing.
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(columns: try values.decode([Column].self, forKey: .columns))
@@ -76,7 +76,7 @@ package struct FixedWidthLayout: Codable, Sendable, Hashable {
     allowsShortLines = try values.decodeIfPresent(Bool.self, forKey: .allowsShortLines) ?? allowsShortLines
   }
 
-  /// Refuses columns that have no place, or none that can be.
+  /// Refuses columns whose place is missing or impossible.
   func validate() throws(ReaderError) {
     guard !columns.isEmpty else { throw .invalidOption(name: "fixedWidth", reason: "it has no columns") }
     try ReaderOptions.check(names: columns.map(\.name))

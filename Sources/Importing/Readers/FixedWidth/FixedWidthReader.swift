@@ -1,7 +1,7 @@
-/// Reads lines whose columns stand at fixed places. Lines of no bytes are skipped; text behind the last column is no
-/// part of any; the last line needs no end. Lines end as those of CSV do. In a reject file, lines with reasons are passed
-/// over as comments are.
-final class FixedWidthReader: RecordReader {
+/// Reads lines whose columns stand at fixed places. Empty lines are skipped; text after the last column is
+/// ignored; the last line needs no end. Lines end as in CSV. In a reject file, lines with reasons are skipped
+/// like comments.
+final class FixedWidthReader: SequentialReader {
   let columns: [String]
   private let window: SourceWindow
   private let layout: FixedWidthLayout
@@ -9,18 +9,20 @@ final class FixedWidthReader: RecordReader {
   /// Where the last column ends.
   private let width: Int
   private let comment: [UInt8]
-  /// What lines with reasons begin with in a reject file; empty in any other.
+  /// The beginning of lines with reasons in a reject file; empty in any other file.
   private let reason: [UInt8]
   private let newline: UInt8
   private let maximumRecordBytes: Int
   private var line: Int64 = 1
   private var record: Int64 = 0
   private var audit: TextAudit
-  private var failure: ReaderError?
+  /// Set by `readSequentially` alone.
+  var failure: ReaderError?
+  private let skippedLines: Int
   /// Of a line that isn't ASCII: where each character begins, and its end.
   private var characters: [Int] = []
 
-  /// Goes to the position. The window stands at the beginning of the file.
+  /// Moves to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     guard let layout = options.fixedWidth else {
       throw .invalidOption(name: "fixedWidth", reason: "the format needs the columns, with their names and widths")
@@ -34,6 +36,7 @@ final class FixedWidthReader: RecordReader {
     comment = options.comment.map { Array($0.utf8) } ?? []
     newline = CSVDialect.newline(of: window.bytes)
     maximumRecordBytes = options.maximumRecordBytes
+    skippedLines = options.skipLines
     window.skipByteOrderMark()
     line += try window.skipLines(options.skipLines, endingWith: newline)
     _ = try window.fill(until: RejectReason.fixedWidthTitle.utf8.count)
@@ -48,53 +51,22 @@ final class FixedWidthReader: RecordReader {
   var bytesTotal: Int64 { window.bytesTotal }
   var bytesRead: Int64 { window.bytesRead }
 
-  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
-    batch.removeAll()
-    batch.columns = columns
-    do throws(ReaderError) {
-      if let failure { throw failure }
-      while batch.count < max(1, limit), !batch.storage.pointee.isFull {
-        guard try readLine(into: batch) else { break }
-      }
-    } catch {
-      failure = error
-    }
-    record += Int64(batch.count)
-    batch.end = ReaderPosition(byteOffset: window.offset, line: line, record: record)
-    if batch.count == 0, let failure { throw failure }
-    return batch.count > 0
-  }
+  var position: ReaderPosition { ReaderPosition(byteOffset: window.offset, line: line, record: record) }
+  var rejectForm: any RejectForm { FixedWidthRejects(skippedLines: skippedLines) }
 
-  /// Takes one line; false at the end of the file.
-  private func readLine(into batch: RecordBatch) throws(ReaderError) -> Bool {
-    var searched = 0
-    while true {
-      let start = BytePointer(window.base + window.head)
-      let end = start + window.unread
-      let found = Bytes.find(newline, from: start + searched, to: end)
-      guard let lineEnd = found ?? (window.atEnd ? end : nil) else {
-        if end - start > maximumRecordBytes { return try skipLine(into: batch) }
-        searched = end - start
-        _ = try window.fill()
-        continue
-      }
-      if found == nil, start == end { return false }
-      if lineEnd - start > maximumRecordBytes { return try skipLine(into: batch) }
-      let consumed = lineEnd - start + (found == nil ? 0 : 1)
-      if window.begins(with: comment, at: start, tail: lineEnd, final: true) != true,
+  func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    let before = batch.count
+    let found = try window.takeLine(
+      endingWith: newline, limit: maximumRecordBytes, into: batch, line: line
+    ) { start, lineEnd, horizon in
+      guard window.begins(with: comment, at: start, tail: lineEnd, final: true) != true,
         window.begins(with: reason, at: start, tail: lineEnd, final: true) != true
-      {
-        take(from: start, to: lineEnd, horizon: end, into: batch)
-      }
-      window.consume(consumed)
-      line += 1
-      return true
+      else { return }
+      take(from: start, to: lineEnd, horizon: horizon, into: batch)
     }
-  }
-
-  private func skipLine(into batch: RecordBatch) throws(ReaderError) -> Bool {
-    try window.skipLine(endingWith: newline, into: batch, line: line, limit: maximumRecordBytes)
+    guard found else { return false }
     line += 1
+    record += Int64(batch.count - before)
     return true
   }
 

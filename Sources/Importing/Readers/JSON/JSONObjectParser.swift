@@ -4,17 +4,17 @@
 /// own bytes, and a text that is decoded behind them once those are in the batch.
 struct JSONObjectParser {
   private(set) var keys: KeyTable
-  /// Columns whose text has escapes, some of which another value has taken the place of since; and whether each has.
+  /// Columns whose text had escapes, and for each whether it still has: another value may have replaced it.
   private var escapedColumns: [Int] = []
   private var isEscaped: [Bool] = []
-  /// Of the record that was parsed last.
+  /// The state of the record parsed last.
   private var firstCell = 0
   private var scratch: [UInt8] = []
 
   init(columns: [String]) { keys = KeyTable(names: columns) }
 
   /// Parses the object that begins at `start`, which is `depth` levels deep, and appends its cells. When the end
-  /// isn't reached, the cells must be taken back.
+  /// isn't reached, the caller must remove the cells.
   mutating func parse(
     from start: BytePointer, to end: BytePointer, final: Bool, depth: Int,
     into storage: UnsafeMutablePointer<BatchStorage>
@@ -89,7 +89,7 @@ struct JSONObjectParser {
   mutating func decodeTexts(in storage: UnsafeMutablePointer<BatchStorage>) {
     for column in escapedColumns where isEscaped[column] {
       isEscaped[column] = false
-      storage.pointee.decode(cell: firstCell + column, JSONToken.unescape)
+      storage.pointee.decode(cell: firstCell + column, JSONText.unescape)
     }
     escapedColumns.removeAll(keepingCapacity: true)
   }
@@ -107,8 +107,73 @@ struct JSONObjectParser {
     }
     let text = UnsafeBufferPointer(start: key, count: length)
     scratch = Array(unsafeUninitializedCapacity: length) { buffer, count in
-      count = buffer.baseAddress.map { JSONToken.unescape(text, to: $0) } ?? 0
+      count = buffer.baseAddress.map { JSONText.unescape(text, to: $0) } ?? 0
     }
     return scratch.withUnsafeBufferPointer { keys.column(of: $0, expected: expected) }
+  }
+}
+
+/// The column of every key seen so far. Keys are looked up by their bytes, without creating a `String`.
+///
+/// Hashed with the process's random seed, and bounded, so that a file can't choose keys that make it slow or large.
+struct KeyTable {
+  private(set) var names: [String] = []
+  private var text: [UInt8] = []
+  /// Where each column's name begins in `text`, and where the last one ends.
+  private var starts: [Int] = [0]
+  /// Open addressing: column + 1, or 0. At least twice as many slots as columns.
+  private var slots = [Int32](repeating: 0, count: 64)
+
+  init(names: [String]) {
+    for name in names {
+      var name = name
+      name.withUTF8 { _ = column(of: $0, expected: 0) }
+    }
+  }
+
+  /// The column of a key, which is added if it is new; nil if there are too many.
+  ///
+  /// - Parameter expected: the probable column, since most records have their keys in the same order.
+  mutating func column(of key: UnsafeBufferPointer<UInt8>, expected: Int) -> Int? {
+    if expected < names.count, matches(expected, key) { return expected }
+    var hasher = Hasher()
+    hasher.combine(bytes: UnsafeRawBufferPointer(key))
+    let hash = hasher.finalize()
+    var slot = hash & (slots.count - 1)
+    while slots[slot] != 0 {
+      let column = Int(slots[slot]) - 1
+      if matches(column, key) { return column }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    guard names.count < ReaderOptions.maximumColumns, text.count + key.count <= ReaderOptions.maximumColumnText else {
+      return nil
+    }
+    names.append(String(decoding: key, as: UTF8.self))
+    text.append(contentsOf: key)
+    starts.append(text.count)
+    slots[slot] = Int32(names.count)
+    if names.count * 2 > slots.count { grow() }
+    return names.count - 1
+  }
+
+  @inline(__always)
+  private func matches(_ column: Int, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
+    let start = starts[column]
+    guard starts[column + 1] - start == key.count else { return false }
+    return text.withUnsafeBufferPointer { bytes in
+      for index in 0..<key.count where bytes[start &+ index] != key[index] { return false }
+      return true
+    }
+  }
+
+  private mutating func grow() {
+    slots = [Int32](repeating: 0, count: slots.count * 2)
+    for column in names.indices {
+      var hasher = Hasher()
+      text.withUnsafeBytes { hasher.combine(bytes: .init(rebasing: $0[starts[column]..<starts[column + 1]])) }
+      var slot = hasher.finalize() & (slots.count - 1)
+      while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
+      slots[slot] = Int32(column + 1)
+    }
   }
 }

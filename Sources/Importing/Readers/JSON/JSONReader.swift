@@ -1,8 +1,8 @@
-/// Reads an array of objects out of a JSON document, RFC 8259, strictly: the array is the document or stands under a
-/// key; the rest of the document is passed over. Memory is that of one record, whatever the document's length.
+/// Reads an array of objects in a JSON document, strictly by RFC 8259: the array is the document or stands under a
+/// key; the rest of the document is skipped. Memory is that of one record, whatever the document's length.
 ///
 /// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
-final class JSONReader: RecordReader {
+final class JSONReader: SequentialReader {
   private enum Place {
     /// Behind the opening bracket.
     case beforeFirst
@@ -19,18 +19,21 @@ final class JSONReader: RecordReader {
   private var depth = 0
   private var place = Place.beforeFirst
   private var audit: TextAudit
-  private var failure: ReaderError?
+  /// Set by `readSequentially` alone.
+  var failure: ReaderError?
+  private let rootPath: [String]
   /// Records delivered so far.
   private var record: Int64
-  /// Behind the last of them: where a reader resumes.
+  /// The place after the last of them, where a reader resumes.
   private var mark: (place: Place, offset: Int64, line: Int64, column: Int64) = (.beforeFirst, 0, 1, 1)
 
-  /// Goes to the array, or to the position. The window stands at the beginning of the file.
+  /// Moves to the array, or to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     audit = TextAudit(encoding: window.encoding)
     cursor = DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes)
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
+    rootPath = options.rootPath ?? []
     record = position?.record ?? 0
     window.skipByteOrderMark()
     if let position, !position.state.isEmpty {
@@ -49,31 +52,23 @@ final class JSONReader: RecordReader {
   var bytesTotal: Int64 { cursor.window.bytesTotal }
   var bytesRead: Int64 { cursor.window.bytesRead }
 
-  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
-    batch.removeAll()
-    do throws(ReaderError) {
-      if let failure { throw failure }
-      while batch.count < max(1, limit), !batch.storage.pointee.isFull, try nextElement() {
-        try readElement(into: batch)
-        place = .afterElement
-        record += 1
-        setMark()
-      }
-    } catch {
-      failure = error
-    }
-    batch.columns = columns
-    batch.end = position
-    if batch.count == 0, let failure { throw failure }
-    return batch.count > 0
+  var rejectForm: any RejectForm { JSONRejects(path: rootPath) }
+
+  func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    guard try nextElement() else { return false }
+    try readElement(into: batch)
+    place = .afterElement
+    record += 1
+    setMark()
+    return true
   }
 
   private func setMark() {
     mark = (place, cursor.window.offset, cursor.line, cursor.column)
   }
 
-  /// The mark, as something that can be kept: `after 1 18` is behind an element of an array in one object, column 18.
-  private var position: ReaderPosition {
+  /// The mark in storable form: `after 1 18` is after an element of an array that is in one object, at column 18.
+  var position: ReaderPosition {
     let name =
       switch mark.place {
       case .beforeFirst: "first"
@@ -100,7 +95,7 @@ final class JSONReader: RecordReader {
     try cursor.seek(to: position.byteOffset, line: position.line, column: column)
   }
 
-  /// Goes to the next element; false if there is none, and then the rest of the document was passed over.
+  /// Moves to the next element; false if there is none, in which case the rest of the document was skipped.
   private func nextElement() throws(ReaderError) -> Bool {
     guard place != .end else { return false }
     let byte = try cursor.next()
@@ -154,7 +149,7 @@ final class JSONReader: RecordReader {
     }
   }
 
-  /// Keeps the beginning of a record that is too long, and passes over it.
+  /// Keeps the beginning of a record that is too long, and skips it.
   private func skipElement(into batch: RecordBatch) throws(ReaderError) {
     let beginning = Array(cursor.window.bytes.prefix(RecordBatch.keptBytes))
     let (line, offset) = (cursor.line, cursor.window.offset)

@@ -1,5 +1,5 @@
-// Tokens of RFC 8259, each scanned in one piece of memory. A token that the memory may cut short is `.more`.
-// UTF-8 isn't looked at here: it is checked once for a whole record.
+// Tokens of RFC 8259, each scanned in one piece of memory. A token that may continue after it is `.more`.
+// UTF-8 isn't checked here, but once for a whole record.
 
 enum JSONToken {
   static let quote = UInt8(ascii: "\"")
@@ -75,7 +75,7 @@ enum JSONToken {
     return second & 0xFC00 == 0xDC00 ? .end(start + 12) : .mistake(.loneSurrogate, at: start)
   }
 
-  /// The number in the `\uXXXX` at `start`; nil if it isn't one, or isn't whole.
+  /// The number in the `\uXXXX` at `start`; nil if it isn't one or is incomplete.
   static func unit(_ start: BytePointer, _ end: BytePointer) -> UInt32? {
     guard end - start >= 6 else { return nil }
     var value: UInt32 = 0
@@ -107,7 +107,7 @@ enum JSONToken {
   /// Scans a number. If the memory is `final`, its end ends the number.
   static func number(_ start: BytePointer, _ end: BytePointer, final: Bool) -> JSONScan {
     var place = start
-    /// Passes over digits; false if there are none.
+    /// Skips digits; false if there are none.
     func digits() -> Bool {
       let first = place
       while place < end, place.pointee &- 0x30 < 10 { place += 1 }
@@ -141,7 +141,7 @@ enum JSONToken {
     return .end(start + count)
   }
 
-  /// Scans any value but an object or array, and says what it is.
+  /// Scans any value but an object or array, and returns its kind.
   @inline(__always)
   static func scalar(
     _ start: BytePointer, _ end: BytePointer, final: Bool, escaped: inout Bool
@@ -158,7 +158,7 @@ enum JSONToken {
     }
   }
 
-  /// What a value is that begins with this byte, in words.
+  /// In words, the kind of a value that begins with this byte.
   static func kind(of byte: UInt8) -> String {
     switch byte {
     case UInt8(ascii: "{"): "an object"

@@ -1,9 +1,9 @@
-// Passes over JSON values, checking every rule, without recursion and without keeping anything: nesting is a bit a
-// level, so a hostile file can make it neither crash nor grow. It stops where the memory ends and goes on from there
-// when there is more; a value of any length can so be skipped.
+// Skips JSON values, checking every rule, without recursion and without storing anything: nesting is one bit per
+// level, so a hostile file can neither crash it nor make it grow. It stops where the memory ends and continues
+// with the next piece, so it skips values of any length.
 
 struct JSONWalker {
-  /// What may come next.
+  /// The tokens that may come next.
   private enum Expected: UInt8 {
     case value, valueOrClose, key, keyOrClose, colon, commaOrClose
     /// The memory ended inside a string.
@@ -23,14 +23,14 @@ struct JSONWalker {
     expected = .value
   }
 
-  /// For the rest of an array that stands `depth` levels deep, of which the bracket was read.
+  /// For the rest of an array that stands `depth` levels deep and whose bracket was read.
   init(restOfArrayAt depth: Int) {
     self.depth = depth + 1
     floor = depth
     expected = .valueOrClose
   }
 
-  /// For the rest of so many objects around a value that has ended.
+  /// For the rest of this many objects around a value that has ended.
   init(restOfObjects count: Int) {
     depth = count
     floor = 0
@@ -49,7 +49,7 @@ struct JSONWalker {
     return true
   }
 
-  /// Goes on from a place: to the end of what it was made for, to where the memory ends, or to a mistake.
+  /// Continues from a place to the end of its value, to the end of the memory, or to a mistake.
   mutating func walk(from start: BytePointer, to end: BytePointer, final: Bool) -> JSONScan {
     var place = start
     while true {
@@ -121,4 +121,47 @@ struct JSONWalker {
       expected = .commaOrClose
     }
   }
+}
+
+/// Mistakes in JSON, by RFC 8259.
+enum JSONMistake: UInt8, Error, Hashable {
+  case unexpectedEnd, expectedValue, expectedKey, expectedColon, expectedComma, trailingComma
+  case badEscape, loneSurrogate, controlCharacter, badNumber, leadingZero, badLiteral
+  case tooDeep, textAfterEnd, tooManyKeys, tooLong
+
+  /// Nested objects and arrays, including the document's own.
+  static let maximumDepth = 512
+}
+
+extension JSONMistake: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .unexpectedEnd: "the text ends in the middle of a value"
+    case .expectedValue: "a value was expected here"
+    case .expectedKey: "a key in double quotes was expected here"
+    case .expectedColon: "a colon was expected after the key"
+    case .expectedComma: "a comma or a closing bracket was expected after the value"
+    case .trailingComma: "there is a comma with nothing after it"
+    case .badEscape: "the backslash doesn't begin an escape that JSON has"
+    case .loneSurrogate: "a \\u escape is half of a surrogate pair"
+    case .controlCharacter: "a control character inside a string must be written as an escape"
+    case .badNumber: "the number isn't written as JSON demands"
+    case .leadingZero: "a number can't begin with a zero"
+    case .badLiteral: "only true, false and null may stand without quotes"
+    case .tooDeep: "objects and arrays are nested more than \(Self.maximumDepth) deep"
+    case .textAfterEnd: "there is more text after the end of the value"
+    case .tooManyKeys: "there are too many different keys"
+    case .tooLong: "a key or value is longer than a record may be"
+    }
+  }
+}
+
+/// How far a scan over memory got.
+enum JSONScan {
+  /// To the end of the token or value: the place after it.
+  case end(BytePointer)
+  /// Not to the end: the memory ends here, before or inside a token.
+  case more(BytePointer)
+  /// To a mistake, at this place.
+  case mistake(JSONMistake, at: BytePointer)
 }

@@ -1,15 +1,16 @@
-/// Reads a JSON object a line. A line that is wrong is delivered as a record with a problem, and reading goes on at
-/// the next; lines of nothing but white space are skipped; the last line needs no end.
-final class NDJSONReader: RecordReader {
+/// Reads one JSON object per line. A malformed line is delivered as a record with a problem, and reading continues at
+/// the next line; blank lines are skipped; the last line needs no end.
+final class NDJSONReader: SequentialReader {
   private let window: SourceWindow
   private var parser: JSONObjectParser
   private let maximumRecordBytes: Int
   private var line: Int64 = 1
   private var record: Int64 = 0
   private var audit: TextAudit
-  private var failure: ReaderError?
+  /// Set by `readSequentially` alone.
+  var failure: ReaderError?
 
-  /// Goes to the position. The window stands at the beginning of the file.
+  /// Moves to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     self.window = window
     audit = TextAudit(encoding: window.encoding)
@@ -26,52 +27,20 @@ final class NDJSONReader: RecordReader {
   var bytesTotal: Int64 { window.bytesTotal }
   var bytesRead: Int64 { window.bytesRead }
 
-  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
-    batch.removeAll()
-    do throws(ReaderError) {
-      if let failure { throw failure }
-      while batch.count < max(1, limit), !batch.storage.pointee.isFull {
-        guard try readLine(into: batch) else { break }
-      }
-    } catch {
-      failure = error
-    }
-    record += Int64(batch.count)
-    batch.columns = columns
-    batch.end = ReaderPosition(byteOffset: window.offset, line: line, record: record)
-    if batch.count == 0, let failure { throw failure }
-    return batch.count > 0
-  }
+  var position: ReaderPosition { ReaderPosition(byteOffset: window.offset, line: line, record: record) }
+  var rejectForm: any RejectForm { JSONLineRejects() }
 
-  /// Takes one line; false at the end of the file.
-  private func readLine(into batch: RecordBatch) throws(ReaderError) -> Bool {
-    var searched = 0
-    while true {
-      let start = BytePointer(window.base + window.head)
-      let end = start + window.unread
-      let found = Bytes.find(CSVDialect.lineFeed, from: start + searched, to: end)
-      if found == nil, !window.atEnd {
-        if end - start > maximumRecordBytes {
-          try window.skipLine(endingWith: CSVDialect.lineFeed, into: batch, line: line, limit: maximumRecordBytes)
-          line += 1
-          return true
-        }
-        searched = end - start
-        _ = try window.fill()
-        continue
-      }
-      if start == end { return false }
-      let lineEnd = found ?? end
-      let consumed = lineEnd - start + (found == nil ? 0 : 1)
-      if lineEnd - start > maximumRecordBytes {
-        try window.skipLine(endingWith: CSVDialect.lineFeed, into: batch, line: line, limit: maximumRecordBytes)
-      } else {
-        try take(from: start, to: lineEnd, horizon: end, into: batch)
-        window.consume(consumed)
-      }
-      line += 1
-      return true
+  func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    let before = batch.count
+    let found = try window.takeLine(
+      endingWith: CSVDialect.lineFeed, limit: maximumRecordBytes, into: batch, line: line
+    ) { (start, lineEnd, horizon) throws(ReaderError) in
+      try take(from: start, to: lineEnd, horizon: horizon, into: batch)
     }
+    guard found else { return false }
+    line += 1
+    record += Int64(batch.count - before)
+    return true
   }
 
   private func take(from start: BytePointer, to lineEnd: BytePointer, horizon: BytePointer, into batch: RecordBatch)
@@ -108,7 +77,7 @@ final class NDJSONReader: RecordReader {
     case .mistake(let mistake, let place):
       problem = malformed(mistake, column: place - start + 1)
     }
-    // Cells were placed by their distance from the object's first byte, so the record's bytes begin there.
+    // Cells hold distances from the object's first byte, so the record's bytes begin there.
     if case .end = scan {} else { storage.pointee.cellCount = firstCell }
     storage.pointee.finish(
       bytes: first, kept: end - first, line: line, byteOffset: window.offset + Int64(first - start),

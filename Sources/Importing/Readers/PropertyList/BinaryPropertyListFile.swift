@@ -1,5 +1,5 @@
-// A binary property list as a file: a header, objects, a table of where each begins, and a trailer that says where that
-// is. Whatever the bytes are: nothing is read that the file doesn't have, and every number is checked before it is used.
+// A binary property list as a file: a header, objects, a table of their offsets, and a trailer with the table's
+// offset. Hostile input is expected: every number is checked before use, and nothing outside of the file is read.
 // Source: CFBinaryPList.c of CoreFoundation, whose first comment describes the format.
 
 import Foundation
@@ -7,18 +7,18 @@ import ManagedObjects
 
 /// Objects of a binary property list, looked up by number.
 final class BinaryPropertyListFile {
-  /// An object before what is in it is read.
+  /// An object whose content isn't read yet.
   enum Object {
     case no, yes
     /// A number or date, as XML has it.
     case integer(String), real(String), date(String)
     case data(at: Int64, count: Int64)
     case ascii(at: Int64, count: Int64)
-    /// So many units of two bytes.
+    /// A text in units of two bytes.
     case utf16(at: Int64, count: Int64)
-    /// Numbers of elements from a place on.
+    /// The numbers of elements, from a place on.
     case array(at: Int64, count: Int64)
-    /// Numbers of as many keys, and then as many values.
+    /// The numbers of keys, and then of as many values.
     case dictionary(at: Int64, count: Int64)
   }
 
@@ -27,7 +27,7 @@ final class BinaryPropertyListFile {
   private static let trailer: Int64 = 32
   private static let maximumObjects: UInt64 = 1 << 32
 
-  /// Number of the object that the list is.
+  /// The number of the top object.
   let top: UInt64
   let size: Int64
   private let bytes: RandomBytes
@@ -72,7 +72,7 @@ final class BinaryPropertyListFile {
     return number
   }
 
-  /// What an object is.
+  /// The kind of an object.
   func object(_ number: UInt64) throws(ReaderError) -> Object {
     let entry = table + Int64(number) * Int64(offsetSize)
     let offset = try bytes.number(at: entry, count: offsetSize)
@@ -111,7 +111,7 @@ final class BinaryPropertyListFile {
     }
   }
 
-  /// Bytes of a string or data; they are in the file, `object` has seen to it.
+  /// The bytes of a string or data; `object` has checked that they are in the file.
   func number(at place: Int64, count: Int) throws(ReaderError) -> UInt64 { try bytes.number(at: place, count: count) }
 
   /// Where keys end and values begin.
@@ -121,7 +121,7 @@ final class BinaryPropertyListFile {
     .source(.corrupt(what: "property list", offset: offset, reason: reason))
   }
 
-  /// Where what is in an object begins, and how many units that is: in the marker, or in an integer after it.
+  /// Where an object's content begins, and its number of units, which is in the marker or in an integer after it.
   private func counted(_ place: Int64, _ low: UInt8, unit: Int) throws(ReaderError) -> (start: Int64, count: Int64) {
     var start = place + 1
     var count = UInt64(low)
@@ -138,7 +138,7 @@ final class BinaryPropertyListFile {
     return (start, Int64(count))
   }
 
-  /// Up to four bytes have no sign; eight have one; sixteen are for what needs all 64 bits without a sign.
+  /// Integers of up to four bytes are unsigned, those of eight are signed; sixteen hold unsigned ones of 64 bits.
   private func integer(at place: Int64, power: UInt8) throws(ReaderError) -> String {
     guard power <= 4 else { throw Self.damaged(place - 1, "an integer has more than 128 bits") }
     guard power == 4 else {

@@ -1,15 +1,15 @@
-// A binary property list read as the XML that it would be, every tag on a line of its own: so it has the same records,
-// lines and rejects as the other kind, and one reader. Memory is that of the open containers and a piece of text. An
-// object may stand in several places, so a short file can be a long text: the limits of unpacking bound that.
+// A binary property list as the XML that it stands for, each tag on a line of its own. It then has the same records,
+// lines and rejects as the XML form, and one reader serves both. Memory is that of the open containers and a piece of text. An
+// object may be used in several places, so a short file can expand: the limits of unpacking bound that.
 
-/// Gives the XML of a binary property list.
+/// The XML of a binary property list.
 final class BinaryPropertyListSource: ByteSource {
   private(set) var offset: Int64 = 0
   private let file: BinaryPropertyListFile
   private let limit: ExpansionLimit
   private var open: [Part] = []
   private var output: [UInt8] = []
-  /// How much of `output` was given.
+  /// The bytes of `output` that were read.
   private var given = 0
   private var state = State.before
   private var failure: ReaderError?
@@ -18,16 +18,16 @@ final class BinaryPropertyListSource: ByteSource {
 
   private enum State { case before, inside, after }
 
-  /// What is being written.
+  /// A value that is being written.
   private enum Part {
     case array(Container)
-    /// Keys and values by turns.
+    /// Keys and values in turns.
     case dictionary(Container, values: Int64)
     case ascii(at: Int64, count: Int64, end: StaticString)
     case utf16(at: Int64, count: Int64, end: StaticString)
     case data(at: Int64, count: Int64)
 
-    /// The number of the object that it is, if it may hold others.
+    /// Its object number, if it may hold others.
     var container: UInt64? {
       switch self {
       case .array(let container), .dictionary(let container, _): container.number
@@ -43,12 +43,12 @@ final class BinaryPropertyListSource: ByteSource {
     var index: Int64 = 0
   }
 
-  /// Containers inside one another: as the reader of the XML has it, with `plist` around.
+  /// Nested containers: the limit of the XML reader, less one for `plist`.
   private static let maximumDepth = XMLMistake.maximumDepth - 2
-  /// Bytes of a string or data that are written at once.
+  /// Bytes of a string or data written in one piece.
   private static let piece: Int64 = 12 << 10
 
-  /// - Throws: `ReaderError` when it has no beginning and end as such a file has them.
+  /// - Throws: `ReaderError` when its header or trailer isn't that of such a file.
   init(_ source: any ByteSource, limit: ExpansionLimit) throws(ReaderError) {
     file = try BinaryPropertyListFile(RandomBytes(source))
     self.limit = limit
@@ -222,7 +222,7 @@ final class BinaryPropertyListSource: ByteSource {
         left -= 1
         add(scalar)
       } else {
-        // Half of a character is none: a byte that UTF-8 doesn't have makes the record one that is rejected for it.
+        // A lone surrogate: a byte that UTF-8 doesn't have gets the record rejected.
         output.append(0xFF)
       }
     }

@@ -1,18 +1,18 @@
 /// Turns a dictionary of a property list in memory into the cells of a record, a column for each key.
 struct PropertyListColumns {
-  /// What isn't as a property list has it, and where: bytes from the dictionary's beginning.
+  /// A mistake, and its distance in bytes from the dictionary's beginning.
   struct Fault: Error {
     var mistake: XMLMistake
     var place: Int
   }
 
   private(set) var columns: KeyTable
-  /// Texts that don't stand in the record as they are, by their cells.
+  /// Texts that aren't part of the record's bytes, by their cells.
   private var composed: [Int: [UInt8]] = [:]
 
   init(names: [String]) { columns = KeyTable(names: names) }
 
-  /// What an element of a property list is, in words.
+  /// In words, the kind of an element of a property list.
   static func kind(of name: some StringProtocol) -> String? {
     switch name {
     case "dict": "a dictionary"
@@ -67,12 +67,12 @@ struct PropertyListColumns {
     }
   }
 
-  /// Writes the texts that had to be put together, once the record's bytes are in the batch.
+  /// Writes the composed texts, once the record's bytes are in the batch.
   func composeTexts(in storage: UnsafeMutablePointer<BatchStorage>) {
     for (cell, text) in composed { storage.pointee.replace(cell: cell, by: text) }
   }
 
-  /// Where a text stands in the record as it is.
+  /// Where a text stands unchanged in the record.
   private static func place(of text: [UInt8], in element: Int, of tree: XMLTree, at start: BytePointer) -> Int? {
     let first = element + 1
     guard first < tree.nodes[element].end, tree.nodes[first].end == tree.nodes[element].end else { return nil }
@@ -137,7 +137,7 @@ struct PropertyListColumns {
       for (key, value) in try members(of: element, in: tree, at: start) {
         output.append(separator)
         separator = UInt8(ascii: ",")
-        XMLTree.quote(text(of: key, in: tree, at: start), to: &output)
+        JSONText.quote(text(of: key, in: tree, at: start), to: &output)
         output.append(UInt8(ascii: ":"))
         try appendJSON(of: value, in: tree, at: start, to: &output)
       }
@@ -158,7 +158,7 @@ struct PropertyListColumns {
       }
       let text = scalar(element, kind, in: tree, at: start)
       if kind == "integer" || kind == "real", isNumber(text) { return output.append(contentsOf: text) }
-      XMLTree.quote(text, to: &output)
+      JSONText.quote(text, to: &output)
     }
   }
 }

@@ -1,29 +1,32 @@
-/// Reads an array of dictionaries out of a property list in XML: the array is the list or stands under keys. Memory is
-/// that of one dictionary. Integers and reals keep the digits that they are written with, data is its Base64 without
-/// white space, a date the text that it is; a dictionary or array inside is nested JSON. Of two equal keys the last wins.
+/// Reads an array of dictionaries in a property list in XML: the array is the list or stands under keys. Memory is
+/// that of one dictionary. Integers and reals keep their digits as written, data is its Base64 without
+/// white space, a date its text; a nested dictionary or array is JSON. Of two equal keys the last wins.
 ///
 /// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
-/// Source: `PropertyList-1.0.dtd`, which isn't read. A binary list comes as the XML that it would be.
-final class PropertyListReader: RecordReader {
+/// Source: `PropertyList-1.0.dtd`, which isn't read. A binary list arrives as the XML that it stands for.
+final class PropertyListReader: SequentialReader {
   private let cursor: XMLCursor
   private var tree = XMLTree()
   private var mapping: PropertyListColumns
   private let maximumRecordBytes: Int
   private var audit: TextAudit
-  private var failure: ReaderError?
+  /// Set by `readSequentially` alone.
+  var failure: ReaderError?
+  private let rootPath: [String]
   private var delivered: Int64
   /// How many elements are open inside the array; 0 once it has ended.
   private var depth = 0
   private var hasEnded = false
-  /// Behind the last record: where a reader resumes.
+  /// The place after the last record, where a reader resumes.
   private var mark: (offset: Int64, line: Int64, column: Int64, open: [String], depth: Int) = (0, 1, 1, [], 0)
 
-  /// Goes to the array, or to the position. The window stands at the beginning of the file.
+  /// Moves to the array, or to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     audit = TextAudit(encoding: window.encoding)
     cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
     mapping = PropertyListColumns(names: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
+    rootPath = options.rootPath ?? []
     delivered = position?.record ?? 0
     window.skipByteOrderMark()
     if let position, !position.state.isEmpty {
@@ -38,25 +41,17 @@ final class PropertyListReader: RecordReader {
   var bytesTotal: Int64 { cursor.document.window.bytesTotal }
   var bytesRead: Int64 { cursor.document.window.bytesRead }
 
-  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
-    batch.removeAll()
-    do throws(ReaderError) {
-      if let failure { throw failure }
-      while batch.count < max(1, limit), !batch.storage.pointee.isFull, let name = try nextRecord() {
-        try readRecord(name, into: batch)
-        delivered += 1
-        setMark()
-      }
-    } catch {
-      failure = error
-    }
-    batch.columns = columns
-    batch.end = position
-    if batch.count == 0, let failure { throw failure }
-    return batch.count > 0
+  var rejectForm: any RejectForm { PropertyListRejects(path: rootPath) }
+
+  func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    guard let name = try nextRecord() else { return false }
+    try readElement(name, into: batch)
+    delivered += 1
+    setMark()
+    return true
   }
 
-  /// Goes to the next element of the array; nil if the document has ended.
+  /// Moves to the next element of the array; nil if the document has ended.
   private func nextRecord() throws(ReaderError) -> String? {
     while !hasEnded {
       switch try cursor.next() {
@@ -70,7 +65,7 @@ final class PropertyListReader: RecordReader {
     return nil
   }
 
-  private func readRecord(_ name: String, into batch: RecordBatch) throws(ReaderError) {
+  private func readElement(_ name: String, into batch: RecordBatch) throws(ReaderError) {
     let storage = batch.storage
     let document = cursor.document
     guard let length = try cursor.read(into: &tree, limit: maximumRecordBytes) else {
@@ -107,8 +102,8 @@ final class PropertyListReader: RecordReader {
     mark = (document.window.offset, document.line, document.column, cursor.open, depth)
   }
 
-  /// The mark, as something that can be kept: `9 3 plist/dict/array` is column 9, and in the third of these elements.
-  private var position: ReaderPosition {
+  /// The mark in storable form: `9 3 plist/dict/array` is column 9, inside the third of these elements.
+  var position: ReaderPosition {
     ReaderPosition(
       byteOffset: mark.offset, line: mark.line, record: delivered,
       state: "\(mark.column) \(mark.depth) \(mark.open.joined(separator: "/"))")
@@ -127,7 +122,7 @@ final class PropertyListReader: RecordReader {
 }
 
 extension PropertyListReader {
-  /// From the beginning of the document, goes into the array under a key path.
+  /// From the beginning of the document, enters the array under a key path.
   private func enterArray(at path: [String]) throws(ReaderError) {
     guard case .element("plist") = try cursor.next(), !cursor.isEmpty else { throw cursor.fault(.notPropertyList) }
     cursor.enter("plist")

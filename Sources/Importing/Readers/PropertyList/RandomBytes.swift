@@ -1,16 +1,16 @@
-/// Bytes of a file at any place, with some blocks of it in memory; of one that is packed, all of them.
+/// Random access to a file's bytes, with some blocks cached; a packed file is held in memory as a whole.
 final class RandomBytes {
   let size: Int64
   private let file: PlainSource?
   private var blocks: [Int64: [UInt8]] = [:]
-  /// The blocks in memory, the one that was read first, first.
+  /// The cached blocks, oldest first.
   private var order: [Int64] = []
   private var whole: [UInt8] = []
   private var last: (number: Int64, bytes: [UInt8]) = (-1, [])
 
   private static let blockSize: Int64 = 16 << 10
   private static let maximumBlocks = 128
-  /// What is packed can't be read here and there: it is kept, up to this.
+  /// A packed file has no random access: it is held in memory, up to this size.
   static let maximumWhole = 64 << 20
 
   /// - Throws: when the source is packed and longer than may be kept.
@@ -32,7 +32,7 @@ final class RandomBytes {
     size = Int64(whole.count)
   }
 
-  /// A number of up to eight bytes, the highest first.
+  /// A big-endian number of up to eight bytes.
   func number(at place: Int64, count: Int) throws(ReaderError) -> UInt64 {
     guard place >= 0, place <= size - Int64(count) else {
       throw .source(.truncated(what: "property list", offset: size))
@@ -47,7 +47,7 @@ final class RandomBytes {
     let number = place / Self.blockSize
     let index = Int(place % Self.blockSize)
     if last.number != number { last = (number, try block(number, of: file)) }
-    // The file was longer when it was opened.
+    // The file has become shorter since it was opened.
     guard index < last.bytes.count else { throw .source(.truncated(what: "property list", offset: place)) }
     return last.bytes[index]
   }

@@ -1,15 +1,15 @@
-// SQLite puts the whole of a view, and of what WITH names, wherever the name stands, before it plans a statement, where
-// nothing stops it. Twenty views, each of which names the one before twice, are a million SELECTs, and twenty
-// thousand, each of which names the one before, end the stack. So they are counted first:
+// SQLite inlines views and WITH definitions wherever their names stand, before it plans a statement, and
+// nothing limits that. Twenty views, each of which names the previous one twice, are a million SELECTs, and twenty
+// thousand, each of which names the previous one, overflow the stack. So they are counted first:
 //
-// 1. A word that may be a name of a view, or of a WITH around it, counts for it, whatever it is: never less than SQLite
-//    puts in.
-// 2. Each is counted once, from its own words; of the views, those alone that are named.
-// 3. Names that go round in a circle are refused, except one that names itself, which is how WITH RECURSIVE goes on.
+// 1. A word that may name a view, or a WITH around it, is counted as one, whatever it is: never less than SQLite
+//    inlines.
+// 2. Each definition is counted once, from its own words; of the views, only those that are named.
+// 3. Circular names are refused, except one that names itself, which is how WITH RECURSIVE works.
 
 /// Counts the SELECTs that a query becomes.
 final class SQLExpansion {
-  /// What is put in for a name.
+  /// The definition inlined for a name.
   private final class Named {
     let sql: ArraySlice<SQLToken>
     let scope: Scope
@@ -33,7 +33,7 @@ final class SQLExpansion {
   private static let maximumDepth = 100
   private let views: [String: [UInt8]]
   private let base = Scope(in: nil)
-  /// Tokens that may still be looked at: those of a query as long as it may be, and of many views.
+  /// Tokens that may still be examined: enough for a query of the greatest length, and for many views.
   private var tokens = 1 << 20
 
   /// - Parameter views: the statements that make the views, by their folded names.
@@ -91,7 +91,7 @@ final class SQLExpansion {
     return found
   }
 
-  /// What the token may name; nil if it is an alias, a function, or has a table or a column beside it.
+  /// The definition that the token may name; nil if it is an alias, a function, or qualified by a table or column.
   private func named(at: Int, in sql: ArraySlice<SQLToken>, _ scope: Scope) throws(TooMuch) -> Named? {
     let before = at > sql.startIndex ? sql[at - 1] : nil
     if before?.isKey("as") ?? false { return nil }
@@ -109,15 +109,15 @@ final class SQLExpansion {
     }
     guard let view = views[name] else { return nil }
     let tokens = try take(view)
-    // What stands before the first AS is its name, and those of its columns.
+    // Before the first AS stand its name, and those of its columns.
     let start = tokens.firstIndex { $0.isKey("as") } ?? tokens.startIndex
     let found = Named(tokens[start...], base)
     base.names[name] = found
     return found
   }
 
-  /// The scope that a WITH makes, and where its definitions end; nil if these aren't any. What begins like some and doesn't
-  /// go on so is refused, or it would be looked at again from every place in it.
+  /// The scope of a WITH, and where its definitions end; nil if there aren't any. A text that begins like definitions but
+  /// doesn't continue so is refused, or it would be examined again from every place in it.
   private static func definitions(
     in sql: ArraySlice<SQLToken>, at start: Int, _ outer: Scope
   ) throws(TooMuch) -> (Scope, end: Int)? {
@@ -146,7 +146,7 @@ final class SQLExpansion {
     return nil
   }
 
-  /// Behind the closing parenthesis of a group.
+  /// The place after the closing parenthesis of a group.
   private static func end(ofGroupAt start: Int, in sql: ArraySlice<SQLToken>) -> Int {
     var depth = 0
     for at in start..<sql.endIndex {
@@ -155,5 +155,93 @@ final class SQLExpansion {
       if depth == 0 { return at + 1 }
     }
     return sql.endIndex
+  }
+}
+
+/// A word or a sign of SQL: enough to tell which names a statement may refer to.
+struct SQLToken: Equatable {
+  /// Folded, without its quotes; a sign is one byte.
+  let text: String
+  /// A name in quotes, or a text, which may stand for a name as well.
+  let isQuoted: Bool
+
+  /// Whether it is this keyword or sign.
+  func isKey(_ key: String) -> Bool { !isQuoted && text == key }
+
+  /// As SQLite compares names: byte by byte, but for the case of A to Z. Each byte becomes a character, so that no
+  /// two names are equal in Swift that differ in SQLite.
+  static func folded(_ bytes: some Sequence<UInt8>) -> String {
+    var text = String.UnicodeScalarView()
+    for byte in bytes {
+      text.append(UnicodeScalar((UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte))
+    }
+    return String(text)
+  }
+
+  /// The tokens of a text; nil if there are more than the limit.
+  static func tokens(of bytes: [UInt8], limit: Int) -> [SQLToken]? {
+    var tokens: [SQLToken] = []
+    var at = 0
+    while at < bytes.count {
+      let start = at
+      let byte = bytes[at]
+      at += 1
+      switch byte {
+      case 0x20, 0x09, 0x0A, 0x0C, 0x0D: continue
+      // A byte order mark is a space to SQLite.
+      case 0xEF where bytes[at...].starts(with: [0xBB, 0xBF]): at += 2
+      case UInt8(ascii: "-") where at < bytes.count && bytes[at] == byte:
+        at = bytes[at...].firstIndex(of: 0x0A) ?? bytes.count
+        continue
+      case UInt8(ascii: "/") where at < bytes.count && bytes[at] == UInt8(ascii: "*"):
+        at = end(ofCommentAt: start, in: bytes)
+        continue
+      case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+        at = end(ofQuotesAt: start, in: bytes)
+        let inner = folded(bytes[(start + 1)..<max(start + 1, at - 1)])
+        let quote = String(UnicodeScalar(byte))
+        tokens.append(SQLToken(text: inner.replacing(quote + quote, with: quote), isQuoted: true))
+      case UInt8(ascii: "["):
+        let end = bytes[at...].firstIndex(of: UInt8(ascii: "]")) ?? bytes.count
+        tokens.append(SQLToken(text: folded(bytes[at..<end]), isQuoted: true))
+        at = min(end + 1, bytes.count)
+      default:
+        if isInWord(byte) { at = bytes[at...].firstIndex { !isInWord($0) } ?? bytes.count }
+        tokens.append(SQLToken(text: folded(bytes[start..<at]), isQuoted: false))
+      }
+      if tokens.count > limit { return nil }
+    }
+    return tokens
+  }
+
+  private static func isInWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+      true
+    default: false
+    }
+  }
+
+  private static func end(ofCommentAt start: Int, in bytes: [UInt8]) -> Int {
+    var at = start + 2
+    while at + 1 < bytes.count {
+      if bytes[at] == UInt8(ascii: "*"), bytes[at + 1] == UInt8(ascii: "/") { return at + 2 }
+      at += 1
+    }
+    return bytes.count
+  }
+
+  /// The place after the closing quote; a doubled quote is part of the text.
+  private static func end(ofQuotesAt start: Int, in bytes: [UInt8]) -> Int {
+    var at = start + 1
+    while at < bytes.count {
+      if bytes[at] == bytes[start] {
+        guard at + 1 < bytes.count, bytes[at + 1] == bytes[start] else { return at + 1 }
+        at += 1
+      }
+      at += 1
+    }
+    return bytes.count
   }
 }

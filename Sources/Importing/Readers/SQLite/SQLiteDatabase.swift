@@ -1,33 +1,33 @@
-// A database that a stranger wrote is opened here, and this is what it can't do:
+// Databases from untrusted sources are opened here. They can't:
 //
-// 1. Have another file opened, or its own written: it is read through its descriptor, by a file system of one file.
-// 2. Run anything: only SELECT is allowed, with functions that compute something from their arguments; no trigger, no
-//    extension, no virtual table; views only for a query that names them.
-// 3. Take memory that grows with it: lengths, depths and the page cache are bounded, nothing is mapped. What queries sort
-//    and keep on the way goes to temporary files, whose size is bounded.
-// 4. Go on for ever: the work between two rows is counted, and that of all rows (`SQLiteGuardian`). No function takes longer
-//    than a bounded time for each byte of its arguments.
-// 5. Have a query grow without end before it runs: what views and WITHs stand for is counted first (`SQLExpansion`).
+// 1. open another file or write to their own: SQLite reads through the descriptor, in a file system of one file;
+// 2. run anything: only SELECT is allowed, with functions that compute something from their arguments; no trigger, no
+//    extension, no virtual table; views only for a query that names them;
+// 3. take memory that grows with the file: lengths, depths and the page cache are bounded, nothing is mapped. Queries sort
+//    and store intermediate results in temporary files, whose size is bounded;
+// 4. run forever: the work between two rows is counted, and that of all rows (`SQLiteGuardian`). No function takes longer
+//    than a bounded time for each byte of its arguments;
+// 5. grow a query without bounds before it runs: the expansion of views and WITHs is counted first (`SQLExpansion`).
 
 import CSQLite
 
-/// A connection to a SQLite file that is only read. Belongs to one thread at a time.
+/// A read-only connection to a SQLite file. Belongs to one thread at a time.
 final class SQLiteDatabase {
-  /// Tables with rows of their own.
+  /// Tables that store rows themselves.
   private(set) var tables: [String] = []
-  /// The statements that make its views, by their folded names.
+  /// The statements that create its views, by their folded names.
   private var views: [String: [UInt8]] = [:]
   let connection: OpaquePointer
   private let source: OpaquePointer
   private let guardian: SQLiteGuardian
 
-  /// Steps that reading the schema may take: some ten thousands of tables.
+  /// The steps that reading the schema may take: enough for some ten thousand tables.
   private static let schemaSteps = 500_000
   private static let cacheKiB = 4_096
 
   /// - Parameters:
   ///   - isQueried: whether a query will be run, which may name views.
-  ///   - allowance: what a query may cost; nil: what is usual for a file of this size.
+  ///   - allowance: the cost allowed for a query; nil: the default for a file of this size.
   init(
     descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int, allowance: SQLiteAllowance? = nil,
     meters: SQLiteMeters = SQLiteMeters()
@@ -43,7 +43,7 @@ final class SQLiteDatabase {
     }
     source = opened
     self.connection = connection
-    // The schema is read at the first statement, and kept in memory.
+    // The first statement reads the schema, which stays in memory.
     guardian.allowance.steps = Self.schemaSteps
     limitLengths(maximumRecordBytes)
     try watch()
@@ -57,7 +57,7 @@ final class SQLiteDatabase {
 
   deinit { lade_source_close(source) }
 
-  /// What SQLite says of the last failure.
+  /// SQLite's message for the last failure.
   var failure: SQLiteSourceError {
     if let refusal = guardian.refusal { return refusal }
     if lade_source_is_out_of_space(source) != 0 {
@@ -66,7 +66,7 @@ final class SQLiteDatabase {
     let reason = String(cString: sqlite3_errmsg(connection))
     switch sqlite3_errcode(connection) & 0xFF {
     case SQLITE_ERROR, SQLITE_TOOBIG, SQLITE_MISMATCH: return .cannotCompute(reason: reason, record: 0)
-    // It is only read: what is full is where temporary files are.
+    // The file is only read, so the full disk is that of temporary files.
     case SQLITE_FULL: return .noTemporarySpace
     default: return .failed(reason: reason, record: 0)
     }
@@ -75,14 +75,14 @@ final class SQLiteDatabase {
   /// Whether the last failure was a value or row longer than allowed.
   var hasFoundTooLong: Bool { sqlite3_errcode(connection) == SQLITE_TOOBIG }
 
-  /// Forgets the work done so far: a row has come.
+  /// Resets the work counted for one row: a row has arrived.
   func beginRow() { guardian.beginRow() }
 
-  /// Between these SQLite works, and the time is counted; it is from the beginning on.
+  /// SQLite works between these two calls, and the time is counted; at first it is counted.
   func pause() { guardian.end() }
   func resume() { guardian.begin() }
 
-  /// A statement that whoever hands in the file wrote.
+  /// A statement from the person who submitted the file.
   func prepareQuery(_ sql: String) -> Result<SQLiteRows, SQLiteSourceError> {
     guard SQLExpansion(views: views).allows(sql) else {
       let reason =
@@ -92,7 +92,7 @@ final class SQLiteDatabase {
     return prepare(sql)
   }
 
-  /// A statement; nil and SQLite's words when there is something wrong with it, or more than one.
+  /// A statement; nil and SQLite's message if it is wrong, or if there is more than one.
   func prepare(_ sql: String) -> Result<SQLiteRows, SQLiteSourceError> {
     var statement: OpaquePointer?
     var sql = sql
@@ -121,15 +121,15 @@ final class SQLiteDatabase {
     return .success(rows)
   }
 
-  /// A name as SQL has it.
+  /// A name, quoted for SQL.
   static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
   private func limitLengths(_ maximumRecordBytes: Int) {
     let limits: [(Int32, Int)] = [
-      // A row as it is stored, and room for what else the machine makes.
+      // A row as it is stored, and room for intermediate values.
       (SQLITE_LIMIT_LENGTH, max(1 << 20, maximumRecordBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
       (SQLITE_LIMIT_COLUMN, 2_000), (SQLITE_LIMIT_EXPR_DEPTH, 100), (SQLITE_LIMIT_COMPOUND_SELECT, 50),
-      // As many steps may be without a look, and a pattern's length is a factor of the time that a step takes.
+      // This many steps may pass unchecked, and a pattern's length is a factor of the time that a step takes.
       (SQLITE_LIMIT_VDBE_OP, 25_000), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_FUNCTION_ARG, 100),
       (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_VARIABLE_NUMBER, 10), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
       (SQLITE_LIMIT_WORKER_THREADS, 0),
@@ -137,7 +137,7 @@ final class SQLiteDatabase {
     for (limit, value) in limits { sqlite3_limit(connection, limit, Int32(clamping: value)) }
   }
 
-  /// Has the work counted.
+  /// Starts counting the work.
   private func watch() throws(ReaderError) {
     let context = Unmanaged.passUnretained(guardian).toOpaque()
     sqlite3_progress_handler(
@@ -160,7 +160,7 @@ final class SQLiteDatabase {
     guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw .database(failure) }
   }
 
-  /// Finds what has rows of its own: of virtual tables the root page is zero.
+  /// Finds the tables that store rows themselves: the root page of virtual tables is zero.
   private func findTables() throws(ReaderError) {
     let sql =
       "SELECT CAST(name AS TEXT), lower(type) = 'view', CASE lower(type) WHEN 'view' THEN CAST(sql AS TEXT) END "
@@ -191,7 +191,7 @@ final class SQLiteDatabase {
         case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
         case SQLITE_READ:
           let table = first.map { String(cString: $0).lowercased() } ?? ""
-          // Without a column it is a table of which only the rows are counted, or a name that the query made itself.
+          // Without a column, only the table's rows are counted, or the query defined the name itself.
           return table.isEmpty || second.map({ $0.pointee == 0 }) ?? true || guardian.readable.contains(table)
             ? SQLITE_OK : SQLITE_DENY
         case SQLITE_FUNCTION:
@@ -202,9 +202,9 @@ final class SQLiteDatabase {
       }, Unmanaged.passUnretained(guardian).toOpaque())
   }
 
-  /// Functions that give the same for the same arguments, and do nothing else. json_patch isn't among them, which compares
-  /// each key of one object with all of the other, nor are json_set and json_insert, which go down by a path as deep as it
-  /// is long, until the stack ends.
+  /// Functions whose result depends on their arguments alone. json_patch isn't among them, since it compares
+  /// each key of one object with all of the other, nor are json_set and json_insert, which recurse by the length of their
+  /// path until the stack overflows.
   private static let harmless: Set<String> = Set(
     """
     abs avg ceil ceiling char coalesce concat concat_ws cos count cume_dist date datetime degrees dense_rank exp \
@@ -215,4 +215,71 @@ final class SQLiteDatabase {
     row_number rtrim sign sin sqrt strftime string_agg substr substring sum tan time timediff total trim trunc typeof \
     unhex unicode unixepoch unlikely upper -> ->>
     """.split(separator: " ").map(String.init))
+}
+
+/// The rows of a statement, one after another.
+final class SQLiteRows {
+  let columns: [String]
+  private let database: SQLiteDatabase
+  private let statement: OpaquePointer
+
+  init(_ database: SQLiteDatabase, _ statement: OpaquePointer) {
+    self.database = database
+    self.statement = statement
+    columns = (0..<sqlite3_column_count(statement)).map { index in
+      sqlite3_column_name(statement, index).map { String(cString: $0) } ?? ""
+    }
+  }
+
+  deinit { sqlite3_finalize(statement) }
+
+  /// Moves to the next row; false if there is none.
+  func next() throws(ReaderError) -> Bool {
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW:
+      database.beginRow()
+      return true
+    case SQLITE_DONE: return false
+    default: throw .database(database.failure)
+    }
+  }
+
+  func integer(_ column: Int) -> Int64 { sqlite3_column_int64(statement, Int32(column)) }
+
+  func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+  func bytes(_ column: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(column, to: &bytes)
+    return bytes
+  }
+
+  /// Appends a value as text: numbers as JSON writes them, blobs as Base64. Returns its kind.
+  @discardableResult
+  func append(_ column: Int, to output: inout [UInt8]) -> Cell.Kind {
+    let column = Int32(column)
+    switch sqlite3_column_type(statement, column) {
+    case SQLITE_INTEGER:
+      output.append(contentsOf: String(sqlite3_column_int64(statement, column)).utf8)
+      return .number
+    case SQLITE_FLOAT:
+      let number = sqlite3_column_double(statement, column)
+      output.append(contentsOf: number.description.utf8)
+      return number.isFinite ? .number : .text
+    case SQLITE_TEXT:
+      // In this order: the text is made first, and then its bytes are counted.
+      if let text = sqlite3_column_text(statement, column) {
+        output.append(
+          contentsOf: UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
+      }
+      return .text
+    case SQLITE_BLOB:
+      if let blob = sqlite3_column_blob(statement, column) {
+        let count = Int(sqlite3_column_bytes(statement, column))
+        Base64.append(UnsafeRawBufferPointer(start: blob, count: count), to: &output)
+      }
+      return .text
+    default: return .null
+    }
+  }
 }

@@ -1,18 +1,18 @@
 /// Reads the rows of a table, or of a query, out of a SQLite file. A record's line is the row's number. Integers and reals
 /// are numbers, text is text, a blob is its Base64.
 ///
-/// A table is read in the order of its row numbers; one without row numbers in the order of its primary key. It is gone
-/// on with by passing over as many rows as were read, which costs the time to make them: the file doesn't change, so they
-/// are the same, if SQLite isn't another meanwhile. Seeking the last row's number would be faster, and in a damaged file,
-/// where the numbers are out of order, lead elsewhere.
-final class SQLiteReader: RecordReader {
+/// A table is read in the order of its row numbers; one without row numbers in the order of its primary key. To resume,
+/// as many rows as were read are skipped, which costs the time to produce them: the file doesn't change, so they
+/// are the same unless SQLite was replaced by another version. To seek the last row's number would be faster, but in a damaged
+/// file, whose numbers may be out of order, it could lead elsewhere.
+final class SQLiteReader: SequentialReader {
   let columns: [String]
   let bytesTotal: Int64
-  /// Of the file, as many bytes as the records have had: SQLite doesn't say where it reads.
+  /// The bytes of the records so far: SQLite doesn't report where it reads.
   var bytesRead: Int64 { min(delivered, bytesTotal) }
   private let database: SQLiteDatabase
   private var rows: SQLiteRows
-  /// Selects what a table's rows have after their number, which is the first value; nil if they have none.
+  /// Selects a table's rows with their row number as the first value; nil if they have none.
   private let numbered: Numbered?
   private let maximumRecordBytes: Int
   private let limit: ExpansionLimit
@@ -20,16 +20,20 @@ final class SQLiteReader: RecordReader {
   private var rowID: Int64?
   /// Bytes of all records so far.
   private var delivered: Int64 = 0
-  private var failure: ReaderError?
+  /// Set by `readSequentially` alone.
+  var failure: ReaderError?
+  let findings: ReaderFindings
   private var hasEnded = false
   private var scratch: [UInt8] = []
   private var cells: [Cell] = []
 
-  /// What a row counts for beside its values, in bytes: one without any isn't for nothing.
+  /// The bytes that a row counts for beside its values: even an empty row costs something.
   private static let rowBytes: Int64 = 8
 
   init(descriptor: Int32, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
-    bytesTotal = try PlainSource(descriptor: descriptor).size
+    let file = try PlainSource(descriptor: descriptor)
+    bytesTotal = file.size
+    findings = try Self.findings(header: file.readSample(100))
     maximumRecordBytes = options.maximumRecordBytes
     limit = options.expansionLimit
     database = try SQLiteDatabase(
@@ -42,7 +46,7 @@ final class SQLiteReader: RecordReader {
       let table = try Self.table(options.table, in: database)
       let name = SQLiteDatabase.quoted(table)
       let all = try Self.rows(database.prepare("SELECT * FROM \(name) NOT INDEXED"))
-      // A table without row numbers has no column of that name.
+      // A table without row numbers doesn't have that column.
       let numbered = Self.rowIDName(besides: all.columns).map { Numbered(id: $0, table: name) }
       if let numbered, case .success(let found) = database.prepare(numbered.select("*")) {
         (self.numbered, rows) = (numbered, found)
@@ -56,23 +60,29 @@ final class SQLiteReader: RecordReader {
     database.pause()
   }
 
+  var position: ReaderPosition {
+    ReaderPosition(byteOffset: delivered, line: record + 1, record: record, state: state)
+  }
+  var rejectForm: any RejectForm { JSONLineRejects() }
+
+  /// Bytes 18 and 19: https://www.sqlite.org/fileformat.html#file_format_version_numbers
+  private static func findings(header: [UInt8]) -> ReaderFindings {
+    let isInWALMode = header.count > 19 && header[18] == 2
+    return ReaderFindings(
+      notes: isInWALMode ? ["the database is in WAL mode: what was in its -wal file alone isn't read"] : [])
+  }
+
   func read(into batch: RecordBatch, limit: Int) throws -> Bool {
-    batch.removeAll()
-    batch.columns = columns
     batch.isMadeOfCells = true
     database.resume()
     defer { database.pause() }
-    do throws(ReaderError) {
-      if let failure { throw failure }
-      while !hasEnded, batch.count < max(1, limit), !batch.storage.pointee.isFull {
-        if try !readRow(into: batch) { hasEnded = true }
-      }
-    } catch {
-      failure = error
-    }
-    batch.end = ReaderPosition(byteOffset: delivered, line: record + 1, record: record, state: state)
-    if batch.count == 0, let failure { throw failure }
-    return batch.count > 0
+    return try readSequentially(into: batch, limit: limit)
+  }
+
+  func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    guard !hasEnded else { return false }
+    hasEnded = try !readRow(into: batch)
+    return !hasEnded
   }
 
   /// How the rows of a table are selected by number.
@@ -86,18 +96,18 @@ final class SQLiteReader: RecordReader {
     }
   }
 
-  /// What going on by a row came to.
+  /// The result of moving to the next row.
   private enum Step {
     case row
-    /// The row of this number is longer than SQLite may make it here.
+    /// The row with this number exceeds the length limit.
     case tooLong(Int64)
     case end
   }
 
-  /// Of a position: the number of the last row, for a table that has them.
+  /// The state of a position: the number of the last row, if the table has row numbers.
   private var state: String { rowID.map { "row \($0)" } ?? "" }
 
-  /// Goes to the next row, whether it is given or passed over: an error comes after the same row either way.
+  /// Moves to the next row. Reading and skipping both come through here, so an error comes after the same row in both.
   private func advance() throws(ReaderError) -> Step {
     do throws(ReaderError) {
       do throws(ReaderError) {
@@ -115,16 +125,16 @@ final class SQLiteReader: RecordReader {
     }
   }
 
-  /// Takes the row's number for the last one.
+  /// Stores the row's number as the last one.
   private func follow(_ id: Int64) throws(ReaderError) {
-    // Where they don't grow, the tree is damaged, and its pages may be without end.
+    // Numbers that don't grow mean a damaged tree, whose pages may form a cycle.
     if let rowID, id <= rowID {
       throw .database(.failed(reason: "row \(id) comes after row \(rowID)", record: record))
     }
     rowID = id
   }
 
-  /// Goes past a row that is longer than SQLite may make it here.
+  /// Skips a row that exceeds the length limit.
   private func passTooLong(_ numbered: Numbered) throws(ReaderError) -> Step {
     let ids = try Self.rows(database.prepare(numbered.select("1", after: rowID)))
     guard try ids.next() else { return .end }
@@ -135,7 +145,7 @@ final class SQLiteReader: RecordReader {
     return .tooLong(id)
   }
 
-  /// Goes past the rows that an earlier reader gave, as that one went.
+  /// Skips the rows that an earlier reader delivered, in the same way.
   private func pass(to position: ReaderPosition) throws(ReaderError) {
     while record < position.record {
       if case .end = try advance() { throw .positionInvalid(position, fileSize: bytesTotal) }
@@ -156,7 +166,7 @@ final class SQLiteReader: RecordReader {
       }
       return true
     } catch {
-      // The position is that after the last row given.
+      // The position stays that after the last row delivered.
       (record, rowID, delivered) = before
       throw error
     }
@@ -237,7 +247,7 @@ final class SQLiteReader: RecordReader {
     return only
   }
 
-  /// A name of the row number that no column has taken.
+  /// A name for the row number that isn't the name of a column.
   private static func rowIDName(besides columns: [String]) -> String? {
     let taken = Set(columns.map { $0.lowercased() })
     return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }

@@ -1,31 +1,31 @@
 /// Why records of a SQLite file can't be read.
 package enum SQLiteSourceError: Error, Sendable, Hashable {
-  /// The file is said to be a SQLite database, and isn't.
+  /// The options name SQLite as the format, but the file isn't a SQLite database.
   case notADatabase
-  /// The database is compressed or in an archive; it must be a file of its own, since it is read here and there.
+  /// The database is compressed or in an archive; it must be a file of its own, because SQLite needs random access.
   case packed
-  /// SQLite can't read on: what it says, and after how many records.
+  /// SQLite can't continue: its message, and the number of records before.
   case failed(reason: String, record: Int64)
-  /// There is no such table; those that there are instead (the first twenty).
+  /// There is no table with this name; the existing ones (the first twenty).
   case tableNotFound(table: String, found: [String])
-  /// Several tables may be meant (the first twenty).
+  /// The file has several tables (the first twenty).
   case severalTables(found: [String])
-  /// There is no table with columns in it.
+  /// The file has no table with columns.
   case noTable
-  /// The query can't be run: what SQLite says of it.
+  /// The query can't be run: SQLite's message.
   case badQuery(reason: String)
-  /// A value can't be computed, for the query or a generated column: what SQLite says, and after how many records.
+  /// A value can't be computed, for the query or a generated column: SQLite's message, and the number of records before.
   case cannotCompute(reason: String, record: Int64)
-  /// The query, or reading the schema, takes more work than a file of this size may.
+  /// The query, or reading the schema, exceeds the work allowed for a file of this size.
   case tooMuchWork
   /// The query needs more memory than this.
   case tooMuchMemory(limit: Int64)
-  /// What the query sorts, or keeps on the way, is more than this.
+  /// The query's temporary files exceed this size.
   case tooMuchToKeep(limit: Int64)
-  /// There is no space left where temporary files are.
+  /// There is no space left for temporary files.
   case noTemporarySpace
 
-  /// The same, after so many records.
+  /// The same error, after this number of records.
   func after(_ record: Int64) -> SQLiteSourceError {
     switch self {
     case .failed(let reason, _): .failed(reason: reason, record: record)

@@ -2,7 +2,7 @@
 ///
 /// `<p id="7"><name>Ann</name><at><city>Graz</city></at><tag>x</tag><tag>y</tag></p>` is `@id` 7, `name` Ann,
 /// `at.city` Graz, and `tag` the nested value `["x","y"]`: an element that comes more than once in its parent is a JSON
-/// array in one column. Text of the record's own is `#text`. An element with nothing in it is empty; with
+/// array in one column. Text directly in the record is `#text`. An element without content is empty; with
 /// `xsi:nil="true"`, null.
 struct XMLColumns {
   private(set) var columns: KeyTable
@@ -10,7 +10,7 @@ struct XMLColumns {
   /// The column of a path; -1 as long as it has none.
   private var columnOfPath: [Int32] = []
   private var textColumn: Int?
-  /// Cells whose text isn't in the record as it is, and the nodes that it comes from.
+  /// Cells whose text isn't part of the record's bytes, with the nodes that it comes from.
   private var composed: [(cell: Int, node: Int, isArray: Bool)] = []
   private var scratch: [UInt8] = []
 
@@ -65,7 +65,7 @@ struct XMLColumns {
     return true
   }
 
-  /// Writes the texts that had to be put together, once the record's bytes are in the batch; they are still at `start`.
+  /// Writes the composed texts, once the record's bytes are in the batch; they are still at `start`.
   mutating func composeTexts(at start: BytePointer, in storage: UnsafeMutablePointer<BatchStorage>) {
     for (cell, node, isArray) in composed {
       scratch.removeAll(keepingCapacity: true)

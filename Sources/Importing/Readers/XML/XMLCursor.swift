@@ -1,10 +1,10 @@
-/// A place between the tokens of an XML document that is read through a window, outside of records. It keeps the names
-/// of the open elements, and needs memory for one tag, whatever else the document has.
+/// A position between the tokens of an XML document that is read through a window, outside of records. It keeps the names
+/// of the open elements, and needs memory for one tag only.
 final class XMLCursor {
   enum Event {
-    /// Here is an element, not consumed: `enter` goes into it.
+    /// An element begins here; it isn't consumed, `enter` does that.
     case element(name: String)
-    /// An element has ended, and is no more among the open ones.
+    /// An element has ended and was removed from the open ones.
     case end
     /// The document has ended.
     case finished
@@ -21,7 +21,7 @@ final class XMLCursor {
 
   init(document: DocumentCursor) { self.document = document }
 
-  /// Goes to a place where these elements are open.
+  /// Moves to a place where these elements are open.
   func seek(to offset: Int64, line: Int64, column: Int64, open: [String], hasBegun: Bool) throws(ReaderError) {
     try document.seek(to: offset, line: line, column: column)
     self.open = open
@@ -29,7 +29,7 @@ final class XMLCursor {
     hasDoctype = false
   }
 
-  /// Goes to the next element, or past the end of the open one. Texts and comments are passed over.
+  /// Moves to the next element, or past the end of the open one. Skips texts and comments.
   func next() throws(ReaderError) -> Event {
     while true {
       guard let byte = try document.peek() else {
@@ -46,20 +46,20 @@ final class XMLCursor {
     }
   }
 
-  /// Goes into the element that `next` came to.
+  /// Enters the element that `next` found.
   func enter(_ name: String) {
     document.advance(tag.length)
     hasBegun = true
     if !tag.isEmpty { open.append(name) }
   }
 
-  /// Whether the element that `next` came to has nothing in it, and so no end either.
+  /// Whether the element that `next` found is an empty tag, which has no end.
   var isEmpty: Bool { tag.isEmpty }
 
-  /// Notes that an element was consumed by somebody else.
+  /// Records that the caller has consumed an element itself.
   func passed() { hasBegun = true }
 
-  /// Passes over the element that `next` came to, however long it is.
+  /// Skips the element that `next` found, whatever its length.
   func skip(_ name: String) throws(ReaderError) {
     let depth = open.count
     enter(name)
@@ -68,7 +68,7 @@ final class XMLCursor {
     }
   }
 
-  /// Reads more of the file, where it can't end; one token and no more is held in memory.
+  /// Reads more of the file, where it can't end. At most one token is held in memory.
   func more() throws(ReaderError) {
     guard document.window.unread <= document.maximumTokenBytes else { throw fault(.tooLong) }
     let final = document.window.atEnd
@@ -82,12 +82,12 @@ final class XMLCursor {
     return document.fault(mistake.description, after: distance)
   }
 
-  /// Takes what begins with `<` here; nil if it was passed over.
+  /// Handles the markup that begins here; nil if it was skipped.
   private func markup() throws(ReaderError) -> Event? {
     while true {
       let waiting = document.waiting
       if try passOver(waiting.0, waiting.1) { return nil }
-      // To look for a comment may have read on, which moves what waits.
+      // Looking for a comment may have read more of the file, which moves the unread bytes.
       let (start, end) = document.waiting
       switch scanner.next(start, end) {
       case .more: try more()
@@ -115,7 +115,7 @@ final class XMLCursor {
     }
   }
 
-  /// Passes over a comment, an instruction or a CDATA section of any length. False if none begins here.
+  /// Skips a comment, an instruction or a CDATA section of any length. False if none begins here.
   private func passOver(_ start: BytePointer, _ end: BytePointer) throws(ReaderError) -> Bool {
     guard document.window.unread >= XMLScanner.literal.count || document.window.atEnd else {
       try more()
@@ -134,7 +134,7 @@ final class XMLCursor {
           document.advance(stop - start)
           return true
         }
-        // What may be the beginning of the end stays.
+        // Bytes that may begin the closing stay.
         document.advance(max(0, end - start - closing.utf8CodeUnitCount))
         try more()
       }
@@ -142,7 +142,7 @@ final class XMLCursor {
     return false
   }
 
-  /// From behind `<!DOCTYPE`, past its end. The external part that it names is never read.
+  /// Skips the rest of a document type, after `<!DOCTYPE`. The external part that it names is never read.
   private func passDoctype() throws(ReaderError) {
     var quote: UInt8?
     while true {
@@ -164,5 +164,46 @@ final class XMLCursor {
       document.advance(end - start)
       try more()
     }
+  }
+}
+
+// An element as a record: held in memory as a whole up to a limit, skipped if it is longer.
+
+extension XMLCursor {
+  /// Reads the element that `next` found into the tree, consuming nothing; returns its length, or nil if that is more
+  /// than the limit. It never looks further than a record may reach, so the result doesn't depend on block boundaries.
+  func read(into tree: inout XMLTree, limit: Int) throws(ReaderError) -> Int? {
+    while true {
+      let (start, end) = document.waiting
+      switch tree.parse(start, min(end, start + limit + 1), depth: open.count) {
+      case .mistake(let mistake, let place): throw fault(mistake, after: place - start)
+      case .token(_, let place) where place - start <= limit: return place - start
+      case .more where end - start <= limit:
+        let final = document.window.atEnd
+        if try !document.window.fill(), final {
+          throw document.fault(XMLMistake.unexpectedEnd.description, after: document.window.unread)
+        }
+      case .token, .more: return nil
+      }
+    }
+  }
+
+  /// Keeps the beginning of the element that `next` found as a record that is too long, and skips it.
+  func skip(_ name: String, into batch: RecordBatch, limit: Int) throws(ReaderError) {
+    _ = try document.window.fill(until: RecordBatch.keptBytes)
+    let beginning = Array(document.window.bytes.prefix(RecordBatch.keptBytes))
+    let (line, offset) = (document.line, document.window.offset)
+    try skip(name)
+    batch.finishTooLong(
+      beginning: beginning, line: line, byteOffset: offset, byteLength: Int(document.window.offset - offset),
+      limit: limit)
+  }
+}
+
+extension String {
+  /// The parts between an ASCII separator, without empty ones. By scalars: an element's name may begin with a combining accent,
+  /// which Swift counts as part of the character before it.
+  func parts(between separator: Unicode.Scalar) -> [String] {
+    unicodeScalars.split(separator: separator).map { String($0) }
   }
 }

@@ -1,14 +1,14 @@
-/// Reads elements of an XML 1.0 document as records: those of a name or a path, wherever the rest of the document puts
-/// them. Memory is that of one record, whatever the document's length. Nothing is fetched, no entity is expanded, and
+/// Reads elements of an XML 1.0 document as records: those with a name, wherever they stand, or with a
+/// path. Memory is that of one record, whatever the document's length. Nothing is fetched, no entity is expanded, and
 /// a document type with declarations of its own is refused.
 ///
 /// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
-final class XMLReader: RecordReader {
+final class XMLReader: SequentialReader {
   /// Which elements are records.
   private enum Wanted {
     case named(String)
     case path([String])
-    /// None: the document's element has nothing in it.
+    /// None: the document's element is empty.
     case nothing
   }
 
@@ -16,16 +16,17 @@ final class XMLReader: RecordReader {
   private var mapping: XMLColumns
   private let maximumRecordBytes: Int
   private var wanted: Wanted
-  /// The same as the options have it.
-  private(set) var recordPath: String
+  /// The name or path of the records, as in the options.
+  private var recordPath: String
   private var audit: TextAudit
-  private var failure: ReaderError?
+  /// Set by `readSequentially` alone.
+  var failure: ReaderError?
   private var delivered: Int64
   private var hasEnded = false
-  /// Behind the last record: where a reader resumes.
+  /// The place after the last record, where a reader resumes.
   private var mark: (offset: Int64, line: Int64, column: Int64, open: [String], hasBegun: Bool) = (0, 1, 1, [], false)
 
-  /// Goes to the position. The window stands at the beginning of the file.
+  /// Moves to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     audit = TextAudit(encoding: window.encoding)
     cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
@@ -52,22 +53,14 @@ final class XMLReader: RecordReader {
   var bytesTotal: Int64 { cursor.document.window.bytesTotal }
   var bytesRead: Int64 { cursor.document.window.bytesRead }
 
-  func read(into batch: RecordBatch, limit: Int) throws -> Bool {
-    batch.removeAll()
-    do throws(ReaderError) {
-      if let failure { throw failure }
-      while batch.count < max(1, limit), !batch.storage.pointee.isFull, let name = try nextRecord() {
-        try readRecord(name, into: batch)
-        delivered += 1
-        setMark()
-      }
-    } catch {
-      failure = error
-    }
-    batch.columns = columns
-    batch.end = self.position
-    if batch.count == 0, let failure { throw failure }
-    return batch.count > 0
+  var rejectForm: any RejectForm { XMLRejects(record: recordPath) }
+
+  func readRecord(into batch: RecordBatch) throws(ReaderError) -> Bool {
+    guard let name = try nextRecord() else { return false }
+    try readElement(name, into: batch)
+    delivered += 1
+    setMark()
+    return true
   }
 
   private static func wanted(_ record: String) -> Wanted {
@@ -84,7 +77,7 @@ final class XMLReader: RecordReader {
     }
   }
 
-  /// Goes to the next record; nil if the document has ended.
+  /// Moves to the next record; nil if the document has ended.
   private func nextRecord() throws(ReaderError) -> String? {
     while !hasEnded {
       switch try cursor.next() {
@@ -98,7 +91,7 @@ final class XMLReader: RecordReader {
     return nil
   }
 
-  private func readRecord(_ name: String, into batch: RecordBatch) throws(ReaderError) {
+  private func readElement(_ name: String, into batch: RecordBatch) throws(ReaderError) {
     let storage = batch.storage
     let document = cursor.document
     guard let length = try cursor.read(into: &mapping.tree, limit: maximumRecordBytes) else {
@@ -124,7 +117,7 @@ final class XMLReader: RecordReader {
 
 extension XMLReader {
   /// The name that the elements in the document's element have, if it is clear which of them are the records. Reads
-  /// the whole document; what is malformed after such an element is left for the reading to find.
+  /// the whole document; a mistake after such an element is left for the reading to report.
   private static func findRecord(_ cursor: XMLCursor) throws(ReaderError) -> String {
     var counts: [(name: String, count: Int)] = []
     var root = ""
@@ -161,9 +154,9 @@ extension XMLReader {
     mark = (document.window.offset, document.line, document.column, cursor.open, cursor.hasBegun)
   }
 
-  /// The mark, as something that can be kept: `12 1 feed/entry feed` is column 12, the document's element has begun,
+  /// The mark in storable form: `12 1 feed/entry feed` is column 12, the document's element has begun,
   /// the records are at that path, and `feed` is open. `-` stands for nothing.
-  private var position: ReaderPosition {
+  var position: ReaderPosition {
     let open = mark.open.isEmpty ? "-" : mark.open.joined(separator: "/")
     return ReaderPosition(
       byteOffset: mark.offset, line: mark.line, record: delivered,

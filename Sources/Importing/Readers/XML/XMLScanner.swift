@@ -1,5 +1,5 @@
-// Tokens of XML 1.0, each scanned in one piece of memory. A token that the memory may cut short is `.more`.
-// Entities aren't expanded and nothing is fetched: the only references are the five names and numbers.
+// Tokens of XML 1.0, each scanned in one piece of memory. A token that may continue after it is `.more`.
+// Entities aren't expanded and nothing is fetched: the only references are the five predefined names and numbers.
 
 struct XMLScanner {
   enum Token {
@@ -142,7 +142,7 @@ struct XMLScanner {
     }
   }
 
-  /// The end of the name that begins at a place. Characters outside of ASCII are all taken.
+  /// The end of the name that begins at a place. All characters outside of ASCII are accepted.
   private static func name(_ start: BytePointer, _ end: BytePointer) -> Result<BytePointer, NameFault> {
     var place = start
     while place < end {
@@ -174,7 +174,7 @@ struct XMLScanner {
     return nil
   }
 
-  /// Whether these bytes stand at a place; nil if too little is in memory to say.
+  /// Whether these bytes stand at a place; nil if too little is in memory.
   static func begins(_ start: BytePointer, _ end: BytePointer, _ wanted: [UInt8]) -> Bool? {
     for (index, byte) in wanted.enumerated() {
       guard start + index < end else { return nil }
@@ -185,5 +185,48 @@ struct XMLScanner {
 
   private static func bytes(_ start: BytePointer, _ end: BytePointer) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: start, count: end - start)
+  }
+}
+
+/// Mistakes in XML 1.0, and constructs that are valid but refused here.
+enum XMLMistake: UInt8, Error, Hashable {
+  case unexpectedEnd, badName, nameTooLong, badTag, attributeWithoutValue, duplicateAttribute, lessThanInValue
+  case unknownReference, badCharacterReference, wrongEndTag, textOutside, secondRoot, badDeclaration
+  case misplacedDoctype, ownDeclarations, tooDeep, tooLong, tooManyParts, tooManyColumns, notPropertyList
+
+  /// Nested elements.
+  static let maximumDepth = 200
+  /// Elements, attributes and texts in one record: in memory they take more than their length.
+  static let maximumParts = 1 << 20
+  /// Bytes of an element's or attribute's name.
+  static let maximumName = 1_000
+}
+
+extension XMLMistake: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .unexpectedEnd: "the document ends before its elements do"
+    case .badName: "a name was expected here"
+    case .nameTooLong: "a name is longer than \(Self.maximumName) bytes"
+    case .badTag: "the tag isn't written as XML demands"
+    case .attributeWithoutValue: "an attribute needs an equals sign and a value in quotes"
+    case .duplicateAttribute: "the element has this attribute twice"
+    case .lessThanInValue: "a < in an attribute's value must be written as &lt;"
+    case .unknownReference:
+      "after an ampersand only lt, gt, amp, quot, apos or a number may stand; entities that a document declares "
+        + "aren't expanded"
+    case .badCharacterReference: "the number after the ampersand is no character of XML"
+    case .wrongEndTag: "the end tag isn't that of the element which is open"
+    case .textOutside: "there is text outside of the document's element"
+    case .secondRoot: "there is a second element after the document's"
+    case .badDeclaration: "only comments, CDATA sections and a document type may begin with <!"
+    case .misplacedDoctype: "the document type may only stand before the document's element, and once"
+    case .ownDeclarations: "the document type declares entities or elements of its own, which aren't read"
+    case .tooDeep: "elements are nested more than \(Self.maximumDepth) deep"
+    case .tooLong: "a tag is longer than a record may be"
+    case .tooManyParts: "more than \(Self.maximumParts) elements, attributes and texts stand in one record"
+    case .notPropertyList: "a property list doesn't have this element here"
+    case .tooManyColumns: "there are too many different names"
+    }
   }
 }

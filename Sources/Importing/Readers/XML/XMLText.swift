@@ -1,4 +1,4 @@
-// Text and attribute values: what may stand in them, and what they mean. XML 1.0, sections 2.4, 2.11, 3.3.3 and 4.1.
+// Text and attribute values by XML 1.0, sections 2.4, 2.11, 3.3.3 and 4.1.
 
 enum XMLText {
   static let ampersand = UInt8(ascii: "&")
@@ -7,7 +7,7 @@ enum XMLText {
     (Array("quot;".utf8), UInt8(ascii: "\"")), (Array("apos;".utf8), UInt8(ascii: "'")),
   ]
 
-  /// The first reference in a text that isn't one, and what is wrong with it.
+  /// The first malformed reference in a text, and its mistake.
   static func mistake(from start: BytePointer, to end: BytePointer) -> (XMLMistake, at: BytePointer)? {
     var place = start
     while let found = Bytes.find(ampersand, from: place, to: end) {
@@ -19,25 +19,25 @@ enum XMLText {
     return nil
   }
 
-  /// Whether a text isn't what its bytes are: references stand in it, or line ends that count as a line feed.
+  /// Whether a text differs from its bytes: it has references, or line ends that count as a line feed.
   static func needsDecoding(from start: BytePointer, to end: BytePointer) -> Bool {
     Bytes.find(ampersand, from: start, to: end) != nil
       || Bytes.find(CSVDialect.carriageReturn, from: start, to: end) != nil
   }
 
-  /// The same of an attribute's value, in which tabs and line ends count as spaces.
+  /// The same for an attribute's value, in which tabs and line ends count as spaces.
   static func valueNeedsDecoding(from start: BytePointer, to end: BytePointer) -> Bool {
     UnsafeBufferPointer(start: start, count: end - start).contains {
       $0 == ampersand || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D
     }
   }
 
-  /// Whether nothing but white space is in a text.
+  /// Whether a text is white space only.
   static func isBlank(from start: BytePointer, to end: BytePointer) -> Bool {
     JSONToken.skipSpace(start, end) == end
   }
 
-  /// Appends what a text means.
+  /// Appends the decoded text.
   ///
   /// - Parameters:
   ///   - isLiteral: a CDATA section, in which an ampersand is an ampersand.
@@ -64,7 +64,27 @@ enum XMLText {
     }
   }
 
-  /// The character that the reference at a place is, and how many bytes the reference has.
+  /// A text as XML writes it; characters that XML can't have are replaced. In line, the result fits on one line and into an
+  /// attribute or an instruction.
+  static func escaped(_ text: String, inLine: Bool = false) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"" where inLine: result += "&quot;"
+      case "\n" where inLine, "\r" where inLine, "\t" where inLine: result += "&#\(scalar.value);"
+      case "\n", "\t": result.unicodeScalars.append(scalar)
+      case "\r": result += "&#13;"
+      case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// The character that the reference at a place stands for, and the reference's length in bytes.
   private static func reference(
     _ start: BytePointer, _ end: BytePointer
   ) -> Result<(Unicode.Scalar, length: Int), XMLMistake> {

@@ -1,5 +1,5 @@
-/// One element in memory, with everything in it: a list of nodes in the order they are written, each knowing where
-/// what is in it ends. Made once and used for element after element; places are distances from the element's `<`.
+/// One element in memory with its content: a list of nodes in document order, each with the index after the last
+/// node inside it. Created once and reused for every element; places are distances from the element's `<`.
 ///
 /// `<a id="1">x<b/></a>` is an element `a` with an attribute, a text and an element `b`: four nodes.
 struct XMLTree {
@@ -13,7 +13,7 @@ struct XMLTree {
     /// Index after the last node in this one.
     var end: Int32 = 0
     var name: Range<Int> = 0..<0
-    /// Of an attribute or a text: its value, as written.
+    /// The value of an attribute or a text, as written.
     var text: Range<Int> = 0..<0
     /// The next element of the same name in the same parent, or 0.
     var next: Int32 = 0
@@ -25,7 +25,7 @@ struct XMLTree {
   }
 
   private(set) var nodes: [Node] = []
-  /// Every path met so far, such as `address.city` and `address.@type`.
+  /// Every path seen so far, such as `address.city` and `address.@type`.
   private(set) var paths = KeyTable(names: [])
   private var scanner = XMLScanner()
   /// The last node of each path, for finding the one before an element.
@@ -110,7 +110,7 @@ struct XMLTree {
       Node(kind: kind, parent: open.last?.node ?? -1, end: Int32(nodes.count + 1), text: Self.range(text, start)))
   }
 
-  /// Lengthens the path by a name; nil if there are too many.
+  /// Extends the path by a name; nil if there are too many.
   private mutating func number(_ name: UnsafeBufferPointer<UInt8>, prefix: String) -> Int32? {
     if !path.isEmpty { path.append(UInt8(ascii: ".")) }
     path.append(contentsOf: prefix.utf8)
@@ -121,7 +121,7 @@ struct XMLTree {
     return Int32(number)
   }
 
-  /// The last node of a path, if it is in this parent. What is left from an element read before is recognised by that.
+  /// The last node of a path, if it is in this parent; entries of an element read before aren't.
   private func before(_ path: Int32, in parent: Int32) -> Int? {
     let index = Int(last[Int(path)])
     guard nodes.indices.contains(index), nodes[index].path == path, nodes[index].parent == parent else { return nil }
@@ -141,5 +141,133 @@ struct XMLTree {
   private static func range(_ bytes: UnsafeBufferPointer<UInt8>, _ start: BytePointer) -> Range<Int> {
     let first = bytes.baseAddress.map { $0 - start } ?? 0
     return first..<first + bytes.count
+  }
+}
+
+extension XMLTree {
+  /// The text between an element's tags.
+  enum Text {
+    case none
+    /// As it is written.
+    case verbatim(Range<Int>)
+    /// It must be composed by `appendText`.
+    case composed
+  }
+
+  /// The text of an element. White space alone doesn't count, nor does white space between elements.
+  func text(of element: Int, at start: BytePointer) -> Text {
+    var found: Text = .none
+    forEachText(of: element, at: start) { node in
+      let text = nodes[node].text
+      let isPlain =
+        nodes[node].kind == .literal
+        && Bytes.find(CSVDialect.carriageReturn, from: start + text.lowerBound, to: start + text.upperBound) == nil
+        || !XMLText.needsDecoding(from: start + text.lowerBound, to: start + text.upperBound)
+      if case .none = found, isPlain { found = .verbatim(text) } else { found = .composed }
+    }
+    return found
+  }
+
+  /// Appends the text of an element, decoded; all of it, if blanks are kept.
+  func appendText(
+    of element: Int, at start: BytePointer, keepsBlanks: Bool = false, to output: inout [UInt8]
+  ) {
+    forEachText(of: element, at: start, keepsBlanks: keepsBlanks) { append(valueOf: $0, at: start, to: &output) }
+  }
+
+  /// Appends the value of an attribute or a text, decoded.
+  func append(valueOf node: Int, at start: BytePointer, to output: inout [UInt8]) {
+    let node = nodes[node]
+    XMLText.decode(
+      from: start + node.text.lowerBound, to: start + node.text.upperBound, isLiteral: node.kind == .literal,
+      isAttribute: node.kind == .attribute, into: &output)
+  }
+
+  /// The elements directly in an element, in order.
+  func forEachElement(of element: Int, _ body: (Int) -> Void) {
+    forEachChild(of: element) { if nodes[$0].kind == .element { body($0) } }
+  }
+
+  private func forEachChild(of element: Int, _ body: (Int) -> Void) {
+    var child = element + 1
+    while child < nodes[element].end {
+      body(child)
+      child = Int(nodes[child].end)
+    }
+  }
+
+  private func forEachText(
+    of element: Int, at start: BytePointer, keepsBlanks: Bool = false, _ body: (Int) -> Void
+  ) {
+    let hasContent = { (child: Int) in
+      let text = nodes[child].text
+      return nodes[child].kind == .literal
+        || nodes[child].kind == .text && !XMLText.isBlank(from: start + text.lowerBound, to: start + text.upperBound)
+    }
+    var isBlank = !keepsBlanks
+    forEachChild(of: element) { if isBlank, hasContent($0) { isBlank = false } }
+    guard !isBlank else { return }
+    let keepsBlanks = keepsBlanks || !nodes[element].hasElements
+    forEachChild(of: element) { child in
+      if hasContent(child) || keepsBlanks && nodes[child].kind == .text { body(child) }
+    }
+  }
+
+  /// Appends an element as JSON: its text, or an object of its attributes, elements and text.
+  func appendJSON(of element: Int, at start: BytePointer, to output: inout [UInt8]) {
+    let node = nodes[element]
+    if node.isNil { return output.append(contentsOf: "null".utf8) }
+    guard node.hasElements || node.hasAttributes else { return appendQuotedText(of: element, at: start, to: &output) }
+    var separator = UInt8(ascii: "{")
+    func key(_ name: Range<Int>, _ prefix: String, _ output: inout [UInt8]) {
+      output.append(separator)
+      separator = UInt8(ascii: ",")
+      JSONText.quote(
+        Array(prefix.utf8) + UnsafeBufferPointer(start: start + name.lowerBound, count: name.count), to: &output)
+      output.append(UInt8(ascii: ":"))
+    }
+    forEachChild(of: element) { child in
+      let inner = nodes[child]
+      switch inner.kind {
+      case .attribute:
+        key(inner.name, "@", &output)
+        var value: [UInt8] = []
+        append(valueOf: child, at: start, to: &value)
+        JSONText.quote(value, to: &output)
+      case .element where !inner.isRepeated:
+        key(inner.name, "", &output)
+        if inner.next > 0 {
+          appendArray(from: child, at: start, to: &output)
+        } else {
+          appendJSON(of: child, at: start, to: &output)
+        }
+      case .element, .text, .literal: break
+      }
+    }
+    if case .none = text(of: element, at: start) {
+    } else {
+      key(0..<0, "#text", &output)
+      appendQuotedText(of: element, at: start, to: &output)
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+
+  /// Appends an element and those of its name after it as a JSON array.
+  func appendArray(from first: Int, at start: BytePointer, to output: inout [UInt8]) {
+    var separator = UInt8(ascii: "[")
+    var element = first
+    repeat {
+      output.append(separator)
+      separator = UInt8(ascii: ",")
+      appendJSON(of: element, at: start, to: &output)
+      element = Int(nodes[element].next)
+    } while element > 0
+    output.append(UInt8(ascii: "]"))
+  }
+
+  private func appendQuotedText(of element: Int, at start: BytePointer, to output: inout [UInt8]) {
+    var text: [UInt8] = []
+    appendText(of: element, at: start, to: &text)
+    JSONText.quote(text, to: &output)
   }
 }

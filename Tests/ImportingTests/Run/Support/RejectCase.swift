@@ -75,7 +75,7 @@ enum RejectCase: String, CaseIterable, Sendable {
       return "<all><people>\(people)</people><other/></all>"
     case .plist, .plistRoot:
       let people = rows.map {
-        "<dict><key>code</key><string>\($0.0)</string><key>name</key><string>\(RejectReason.xml($0.1))</string>"
+        "<dict><key>code</key><string>\($0.0)</string><key>name</key><string>\(XMLText.escaped($0.1))</string>"
           + "<key>age</key><string>\($0.2)</string></dict>\n"
       }.joined()
       let array = "<array>\(people)<string>&lt;</string></array>"
@@ -101,5 +101,5 @@ enum RejectCase: String, CaseIterable, Sendable {
   }
 
   /// The name under which the reject file is dropped again.
-  var rejectsName: String { "1.rejects" + RejectFileEnding.of(name, options) }
+  var rejectsName: String { RejectFileName.name(job: "1", source: name, options) }
 }

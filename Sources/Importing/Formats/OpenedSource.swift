@@ -1,0 +1,77 @@
+/// A source that was opened.
+struct OpenedSource {
+  let reader: any RecordReader
+  let detection: SourceDetection
+  /// Whether all columns are known from the beginning and no cell has nested values.
+  let isTabular: Bool
+}
+
+/// Opens a source for reading, from its beginning or from where an earlier reader stood.
+///
+/// The file may be compressed with gzip, bzip2, xz or zstd, be a zip or tar archive, or be in another encoding than UTF-8: it
+/// is unpacked and decoded as it is read. To resume at a position is free in a plain UTF-8 file; otherwise everything before it
+/// is unpacked again. Formats that read the file itself, such as SQLite, can't be packed.
+///
+/// The same file with the same options and a position that a batch gave as its `end` yields exactly the records after
+/// that batch. A file with a header line and nothing else opens, and its first `read` returns false.
+///
+/// - Parameters:
+///   - fileDescriptor: an open regular file. The caller keeps it and closes it after the reader's last use; it is
+///     read by `pread`, so its own offset doesn't matter.
+///   - name: the file's name, whose ending may settle the format.
+///   - member: the member to read of an archive that was listed before; nil: the one that the options choose.
+///   - position: the `end` of the last batch that is done with; nil for the beginning.
+///   - blockSize: the size of the blocks that each stage reads.
+/// - Throws: `ReaderError`.
+func openSource(
+  fileDescriptor: Int32, name: String, options: ReaderOptions, member: ArchiveMember? = nil,
+  from position: ReaderPosition?, blockSize: Int = 256 << 10
+) throws -> OpenedSource {
+  try options.validate()
+  let formats = FileFormats.standard
+  let candidates = formats.candidates(options)
+  let beginning = try PlainSource(descriptor: fileDescriptor).readSample(SourceSample.signatureSize)
+  for case (let format, .file(let access)) in candidates.map({ ($0, $0.access) })
+  where format.signatures.contains(where: beginning.starts(with:)) {
+    let reader = try access.open(fileDescriptor, options, position)
+    return OpenedSource(
+      reader: reader, detection: SourceDetection(format: format, reader: reader, options: options),
+      isTabular: format.isTabular)
+  }
+  var stages = try SourceStages(descriptor: fileDescriptor, name: name, options: options, blockSize: blockSize)
+  try stages.openText(member)
+  let window = try SourceWindow(source: stages.source, encoding: stages.guess.encoding, blockSize: blockSize)
+  _ = try window.fill(until: SourceSample.size)
+  let sample = SourceSample(bytes: window.bytes, isWhole: window.atEnd)
+  for case (let format, .file(let access)) in candidates.map({ ($0, $0.access) })
+  where format.signatures.contains(where: sample.bytes.starts(with:)) {
+    throw access.packed
+  }
+  if stages.variant == nil { try sample.check() }
+  let isRejectFile = RejectReason.isRejectFile(sample.bytes)
+  var format =
+    if let named = options.format { try formats.require(named) } else if let variant = stages.variant { variant } else {
+      try formats.format(of: sample, fileName: stages.innerName)
+    }
+  if isRejectFile, format.rejectFormat != format.name { format = try formats.require(format.rejectFormat) }
+  let reader: any RecordReader
+  switch format.access {
+  case .text(let open): reader = try open(window, options, position)
+  case .file(let access): throw access.foreign
+  }
+  return OpenedSource(
+    reader: reader,
+    detection: SourceDetection(
+      stages: stages, format: format, reader: reader, options: options, isRejectFile: isRejectFile),
+    isTabular: format.isTabular)
+}
+
+/// The reader alone.
+func openReader(
+  fileDescriptor: Int32, name: String, options: ReaderOptions, from position: ReaderPosition?,
+  blockSize: Int = 256 << 10
+) throws -> any RecordReader {
+  try openSource(
+    fileDescriptor: fileDescriptor, name: name, options: options, from: position, blockSize: blockSize
+  ).reader
+}

@@ -1,0 +1,154 @@
+/// One JSON document, RFC 8259, with an array of objects in it.
+struct JSONFormat: FileFormat {
+  let name = FileFormatName.json
+  let title = "JSON"
+  let endings = ["json"]
+  /// Many a `.json` file has one object per line.
+  let isSettledByEnding = false
+  let isTabular = false
+  let options: [FormatOption] = FormatOption.ofText + [.columns, RootOption.option]
+
+  var access: FormatAccess {
+    .text { (window, options, position) throws(ReaderError) in
+      try JSONReader(window: window, options: options, from: position)
+    }
+  }
+
+  func recognises(_ sample: SourceSample, named: FileFormatName?) -> Bool {
+    switch sample.firstByte {
+    case UInt8(ascii: "["): true
+    case UInt8(ascii: "{"): !NDJSONFormat.hasSeveralObjects(sample)
+    default: false
+    }
+  }
+
+  func validate(_ options: ReaderOptions) throws(ReaderError) { try RootOption.validate(options) }
+}
+
+/// One JSON object per line.
+struct NDJSONFormat: FileFormat {
+  let name = FileFormatName.ndjson
+  let title = "NDJSON"
+  let endings = ["ndjson", "jsonl"]
+  let isTabular = false
+  let options: [FormatOption] = FormatOption.ofText + [.columns]
+
+  var access: FormatAccess {
+    .text { (window, options, position) throws(ReaderError) in
+      try NDJSONReader(window: window, options: options, from: position)
+    }
+  }
+
+  func recognises(_ sample: SourceSample, named: FileFormatName?) -> Bool { Self.hasSeveralObjects(sample) }
+
+  /// Two objects in a row aren't a JSON document, but they are NDJSON. So is a reject file, even of one record.
+  static func hasSeveralObjects(_ sample: SourceSample) -> Bool {
+    guard sample.firstByte == UInt8(ascii: "{") else { return false }
+    let text = UnsafeBufferPointer(rebasing: sample.text.drop(while: JSONToken.isSpace))
+    guard let base = text.baseAddress else { return false }
+    if text.starts(with: Array("{\"lade\":{\"line\":".utf8)) { return true }
+    var walker = JSONWalker(depth: 0)
+    let end = base + text.count
+    guard case .end(let place) = walker.walk(from: base, to: end, final: true) else { return false }
+    let next = JSONToken.skipSpace(place, end)
+    return next < end && next.pointee == UInt8(ascii: "{")
+  }
+}
+
+extension FileFormatName {
+  package static let json = FileFormatName("json")
+  package static let ndjson = FileFormatName("ndjson")
+}
+
+/// The option of formats whose records are in an array somewhere in a document.
+enum RootOption {
+  static let root = FormatField<String?>(optional: "root")
+
+  static let option = FormatOption(
+    "root", optional: root, help: "keys that lead to the array of records, with dots between them"
+  ) { value throws(ReaderError) in try value.keyPath() }
+
+  static func validate(_ options: ReaderOptions) throws(ReaderError) {
+    guard let path = options.rootPath else { return }
+    if path.contains("") { throw .invalidOption(name: "root", reason: "“\(options.root ?? "")” has an empty key") }
+    if path.count > 100 { throw .invalidOption(name: "root", reason: "it has more than 100 keys") }
+  }
+}
+
+extension ReaderOptions {
+  /// JSON and property lists: keys that lead to the array, with dots between them; nil: the document is the array, or an
+  /// object with just one array of objects among its values.
+  package var root: String? {
+    get { self[RootOption.root] }
+    set { self[RootOption.root] = newValue }
+  }
+
+  /// The keys that lead to the array.
+  var rootPath: [String]? {
+    root?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+  }
+}
+
+/// Rejects as a JSON document: an array, under the same keys as in the source.
+struct JSONRejects: RejectForm {
+  let path: [String]
+
+  var opening: [UInt8] {
+    var text: [UInt8] = []
+    for key in path {
+      text.append(UInt8(ascii: "{"))
+      JSONText.quote(key.utf8, to: &text)
+      text.append(UInt8(ascii: ":"))
+    }
+    return text + Array("[\n".utf8)
+  }
+
+  var separator: [UInt8] { Array(",\n".utf8) }
+  var closing: [UInt8] { Array("\n]".utf8) + path.map { _ in UInt8(ascii: "}") } + Array("\n".utf8) }
+
+  func record(_ rejection: Rejection) -> [UInt8] { Self.object(rejection) }
+
+  /// The record with the reason as its first member, `{"lade":{"line":7,…},"id":3}`. If it isn't an object, or
+  /// isn't JSON, its text goes into the reason, so that the file stays valid JSON; unchanged, it is rejected again.
+  static func object(_ rejection: Rejection) -> [UInt8] {
+    if rejection.code == RejectReason.notMended { return rejection.raw }
+    let rest = rejection.isSelfContained ? members(of: rejection.raw) : nil
+    var json = Array("{\"lade\":".utf8)
+    json += RejectReason.json(rejection, record: rest == nil ? rejection.raw : nil)
+    guard let rest, rest.first != UInt8(ascii: "}") else { return json + [UInt8(ascii: "}")] }
+    return json + [UInt8(ascii: ",")] + rest
+  }
+
+  /// The text after an object's brace, without the reason of an earlier import; nil if it isn't an object.
+  private static func members(of raw: [UInt8]) -> ArraySlice<UInt8>? {
+    raw.withUnsafeBufferPointer { bytes in
+      guard let base = bytes.baseAddress, base.pointee == UInt8(ascii: "{") else { return nil }
+      let end = base + bytes.count
+      guard TextAudit.validate(from: base, to: end) == nil else { return nil }
+      let first = JSONToken.skipSpace(base + 1, end)
+      var place = first
+      let key = Array("\"\(RejectReason.member)\"".utf8)
+      if UnsafeBufferPointer(start: place, count: end - place).starts(with: key) {
+        place = JSONToken.skipSpace(place + key.count, end)
+        if place < end { place = JSONToken.skipSpace(place + 1, end) }
+        var walker = JSONWalker(depth: 0)
+        if UnsafeBufferPointer(start: place, count: end - place).starts(with: Array("{\"line\":".utf8)),
+          case .end(let after) = walker.walk(from: place, to: end, final: true)
+        {
+          place = JSONToken.skipSpace(after, end)
+          if place < end, place.pointee == UInt8(ascii: ",") { place = JSONToken.skipSpace(place + 1, end) }
+        } else {
+          place = first
+        }
+      }
+      return raw[(place - base)...]
+    }
+  }
+}
+
+/// Rejects as one JSON object per line: of NDJSON, and of sources that aren't text.
+struct JSONLineRejects: RejectForm {
+  func record(_ rejection: Rejection) -> [UInt8] {
+    JSONRejects.object(rejection) + [UInt8(ascii: "\n")]
+  }
+}
