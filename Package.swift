@@ -46,6 +46,8 @@ let package = Package(
   products: [
     .library(name: "ManagedObjects", targets: ["ManagedObjects"]),
     .library(name: "SQLiteStore", targets: ["SQLiteStore"]),
+    .library(name: "StoreConformance", targets: ["StoreConformance"]),
+    .library(name: "MagicalRecord", targets: ["MagicalRecord"]),
     .library(name: "Importing", targets: ["Importing"]),
     .library(name: "Jobs", targets: ["Jobs"]),
     .library(name: "LadeDaemon", targets: ["LadeDaemon"]),
@@ -54,15 +56,15 @@ let package = Package(
     .executable(name: "ladectl", targets: ["ladectl"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-    .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
-    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
-    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
   ],
   targets: [
     // From the ground up: each layer imports only what stands above it in this list.
@@ -73,6 +75,8 @@ let package = Package(
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     layer("ManagedObjects", [ordered]),
     layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
+    layer("StoreConformance", ["ManagedObjects"]),
+    layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),
     layer("ClassGeneration", ["ManagedObjects"]),
     program("modelclasses", ["ClassGeneration"]),
     .plugin(
@@ -100,11 +104,14 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CLinux", yams], path: "Tests/TestSupport",
       swiftSettings: settings),
+    // Stacks over every kind of store, for tests of what must be the same over each.
     .target(
       name: "StoreTestSupport", dependencies: ["ManagedObjects", "SQLiteStore", "TestSupport", grdb],
       path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(of: "ManagedObjects", ["StoreTestSupport"]),
     tests(of: "SQLiteStore", ["ManagedObjects", "StoreTestSupport", grdb, sqlite]),
+    tests(of: "StoreConformance", ["ManagedObjects", "SQLiteStore", ordered]),
+    tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
     tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),

@@ -1,5 +1,5 @@
-// A save is one transaction of SQLite in WAL mode, so readers never wait for the writer, and see a save whole or not at
-// all. Row numbers are never given twice, also after the highest row was deleted: `lade_metadata` keeps the last one.
+// A save is one transaction of SQLite in WAL mode, so readers never wait for the writer, and see a save whole or not at all.
+// Row numbers are never given twice, also after the highest row was deleted: `lade_metadata` keeps the last one.
 
 public import Foundation
 import GRDB
@@ -8,81 +8,92 @@ import Synchronization
 
 /// A store in an SQLite file, whose tables people and their tools can read.
 ///
-/// One table an entity hierarchy, named as its root entity; a column an attribute, named as the attribute; a to-one
+/// One table per entity hierarchy, with the root entity's name; one column per attribute, with the attribute's name; a to-one
 /// relationship `owner` is the column `owner_id`, a foreign key. See ``SchemaMap``.
-package final class SQLiteStore: IncrementalStore {
+package final class SQLiteStore: BulkLoading {
   package let identifier: String
   package let url: URL?
   let pool: DatabasePool
-  /// What everything is written by, and read by in a transaction of many writes.
+  /// The connection for all writes, and for reads within a transaction of several writes.
   let writer: WriterConnection
   let schema: SchemaMap
   let options: SQLiteStoreOptions
-  /// By the entities' indexes; of the entities that the store holds.
+  /// Receives failures of work that no caller waits for.
+  let report: @Sendable (StoreFailure) -> Void
+  /// The layouts of the entities that the store holds, by the entities' indexes.
   let layouts: [Int: RowLayout]
-  /// How rows are looked up, by the numbers of the entities at the top of hierarchies.
+  /// Look-up statements, by the indexes of the root entities.
   let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
-  /// How many loads go on without the indexes of a table.
+  /// The number of loads that do without a table's indexes, by table.
   let postponements = Mutex<[String: Int]>([:])
-  /// What IDs of an entity are made with, by its index: of every entity in the hierarchies that the store holds a part of.
+  /// The ID scopes of every entity in the hierarchies of which the store holds a part, by the entities' indexes.
   private let scopes: [Int: IDScope]
   /// Whether there are ordered relationships.
   let hasOrders: Bool
   /// Whether there are derived attributes.
   let hasDerivations: Bool
 
-  /// Tells of others' commits; set once, before the store is used.
+  /// Notices commits of others; set once, before the store is used.
   let watcher = Mutex<RemoteChangeWatcher?>(nil)
 
-  /// Opens or creates the file, and migrates what was made with another version of the model.
+  /// Opens or creates the file, and migrates a file of another version of the model.
   ///
-  /// - Throws: ``MigrationError`` when it can't be migrated or isn't to be,
-  ///   ``ManagedObjectError/incompatibleStore(path:reason:)`` when its tables aren't those of the model and it doesn't say
-  ///   which model made them, ``ManagedObjectError/store(path:code:message:)`` when SQLite can't open it.
+  /// - Throws: ``MigrationError`` when it can't be migrated or mustn't be, ``ManagedObjectError/incompatibleStore(path:reason:)``
+  ///   when its tables aren't those of the model and it doesn't name the model that made them,
+  ///   ``ManagedObjectError/store(_:)`` when SQLite can't open it.
   package convenience init(
     at url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init(),
-    migration: MigrationOptions = .init(), newIdentifier: String? = nil
+    migration: MigrationOptions = .init(), newIdentifier: String? = nil,
+    backgroundFailureHandler: (@Sendable (StoreFailure) -> Void)? = nil
   ) throws {
+    let report = backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError
     let opening = StoreOpening(
       model: model, entities: entities, path: url.path, options: migration, newIdentifier: newIdentifier)
-    let (pool, opened, copier) = try Self.translating(url) {
+    let (pool, opened, checkpointer) = try Self.translating(url) {
       let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options))
-      let (opened, copier) = try pool.writeWithoutTransaction { db in
+      let (opened, checkpointer) = try pool.writeWithoutTransaction { db in
         let opened = try opening.open(db)
         try db.execute(sql: "PRAGMA synchronous = \(options.durability == .everySave ? "FULL" : "NORMAL")")
         try db.execute(sql: "PRAGMA cache_size = -\(options.writerCache / 1024)")
         let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? options.pageSize
-        let copier = LogCopier(path: url.path, from: max(1, options.checkpointSize / pageSize))
-        copier.follow(db)
-        // What a transaction of many writes has made it grow to isn't kept.
+        let checkpointer = WALCheckpointer(
+          path: url.path, from: max(1, options.checkpointSize / pageSize), report: report)
+        checkpointer.follow(db)
+        // Truncates the log after a transaction of several writes has made it grow.
         try db.execute(sql: "PRAGMA journal_size_limit = \(4 * max(options.checkpointSize, pageSize))")
         if options.persistentHistoryTracking {
           for statement in HistoryTables.statements { try db.execute(sql: statement) }
         }
-        return (opened, copier)
+        return (opened, checkpointer)
       }
-      return (pool, opened, copier)
+      return (pool, opened, checkpointer)
     }
-    self.init(at: url, entities: entities, options: options, pool: pool, copier: copier, opened: opened)
+    self.init(
+      at: url, entities: entities, options: options, pool: pool, checkpointer: checkpointer, opened: opened,
+      report: report)
   }
 
-  /// Opens a file for reading whose tables are known to fit, while another connection may be about to change them.
+  /// Opens a file, whose tables are known to fit, for reading only; another connection may be changing them.
   convenience init(reading url: URL, entities: [EntityDescription], opened: StoreOpening.Opened) throws {
     let options = SQLiteStoreOptions()
     var configuration = Self.configuration(options)
     configuration.readonly = true
     let pool = try DatabasePool(path: url.path, configuration: configuration)
-    self.init(at: url, entities: entities, options: options, pool: pool, copier: nil, opened: opened)
+    self.init(
+      at: url, entities: entities, options: options, pool: pool, checkpointer: nil, opened: opened,
+      report: PersistentStoreDescription.reportToStandardError)
   }
 
   private init(
-    at url: URL, entities: [EntityDescription], options: SQLiteStoreOptions, pool: DatabasePool, copier: LogCopier?,
-    opened: StoreOpening.Opened
+    at url: URL, entities: [EntityDescription], options: SQLiteStoreOptions, pool: DatabasePool,
+    checkpointer: WALCheckpointer?,
+    opened: StoreOpening.Opened, report: @escaping @Sendable (StoreFailure) -> Void
   ) {
     self.url = url
+    self.report = report
     self.options = options
     self.pool = pool
-    writer = WriterConnection(pool, copier: copier, path: url.path)
+    writer = WriterConnection(pool, checkpointer: checkpointer, path: url.path)
     let (identifier, schema) = (opened.identifier, opened.schema)
     self.identifier = identifier
     self.schema = schema
@@ -111,7 +122,7 @@ package final class SQLiteStore: IncrementalStore {
     configuration.maximumReaderCount = options.readers
     configuration.busyMode = .timeout(lockTimeout)
     configuration.label = "SQLiteStore"
-    // Of the connection that writes: a transaction of many writes is open between its uses.
+    // For the writing connection: a transaction of several writes is open between its uses.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA page_size = \(options.pageSize)")
@@ -127,7 +138,7 @@ package final class SQLiteStore: IncrementalStore {
     return layout
   }
 
-  /// The layouts of the entities whose rows a fetch of `entity` may bring; there is at least one.
+  /// The layouts of the entities whose rows a fetch of `entity` may return; at least one.
   func layouts(of entity: EntityDescription, includesSubentities: Bool = true) throws -> [RowLayout] {
     let found = (includesSubentities ? entity.selfAndDescendants : [entity]).compactMap { layouts[$0.index] }
     guard !found.isEmpty else { throw ManagedObjectError.noStore(entity: entity.name) }
@@ -139,18 +150,17 @@ package final class SQLiteStore: IncrementalStore {
     layouts[entity.index] != nil || entity.subentities.contains(where: holds)
   }
 
-  /// What IDs are made with that say no more than that an object is of that entity.
+  /// The ID scope of an entity of which the store may hold no rows itself.
   func scope(of entity: EntityDescription) -> IDScope { scopes[entity.index] ?? .of(entity, in: identifier) }
 
-  /// Runs `body`, turning SQLite's errors into this library's.
+  /// Runs `body`, and translates SQLite's errors into ``StoreFailure``s.
   func translating<T>(_ body: () throws -> T) throws -> T { try Self.translating(url, body) }
 
   static func translating<T>(_ url: URL?, _ body: () throws -> T) throws -> T {
     do {
       return try body()
     } catch let error as DatabaseError {
-      throw ManagedObjectError.store(
-        path: url?.path ?? "", code: error.extendedResultCode.rawValue, message: error.message ?? "\(error.resultCode)")
+      throw ManagedObjectError.store(StoreFailure(error, path: url?.path ?? ""))
     }
   }
 
@@ -162,9 +172,9 @@ package final class SQLiteStore: IncrementalStore {
       watcher?.stop()
       watcher = nil
     }
-    writer.stopCopying()
+    writer.stopCheckpointing()
     try translating {
-      // Passive: it copies what it can, and waits for no reader of another process.
+      // Passive: doesn't wait for readers of other processes.
       try writer.withoutTransaction { db in _ = try db.checkpoint(.passive) }
       try pool.close()
     }
@@ -172,7 +182,7 @@ package final class SQLiteStore: IncrementalStore {
 
   package func synchronize() throws {
     try writer.refuseInTransaction("wait for the disk")
-    // A commit under FULL syncs the log, and with it every commit before.
+    // A commit with FULL syncs the log, and with it every earlier commit.
     try translating {
       try writer.withoutTransaction { db in
         try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -191,12 +201,14 @@ package final class SQLiteStore: IncrementalStore {
 }
 
 extension PersistentStoreDescription {
-  /// A store in the SQLite file at `url`, which is created when missing.
+  /// A store in the SQLite file at `url`, which is created if it doesn't exist.
   public static func sqlite(
     at url: URL, configuration: String? = nil, options: SQLiteStoreOptions = .init()
   ) -> PersistentStoreDescription {
-    PersistentStoreDescription(configuration: configuration) { model, entities, migration in
-      try SQLiteStore(at: url, model: model, entities: entities, options: options, migration: migration)
+    PersistentStoreDescription(configuration: configuration) { model, entities, opening in
+      try SQLiteStore(
+        at: url, model: model, entities: entities, options: options, migration: opening.migration,
+        backgroundFailureHandler: opening.backgroundFailureHandler)
     }
   }
 }

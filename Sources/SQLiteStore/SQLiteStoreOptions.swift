@@ -1,39 +1,39 @@
 import ManagedObjects
 
-/// How a store in SQLite writes.
+/// Options of a store in an SQLite file.
 public struct SQLiteStoreOptions: Sendable, Hashable {
   /// When a committed save is safe from a loss of power.
   public enum Durability: Sendable, Hashable {
     /// As soon as the save returns: SQLite's `synchronous=FULL`.
     case everySave
-    /// After the next checkpoint of the write-ahead log; a loss of power may take back the latest saves, each whole.
-    /// SQLite's `synchronous=NORMAL`. A crash of the program takes back none.
+    /// After the next checkpoint of the write-ahead log. A loss of power may lose the latest saves, each as a whole; a crash
+    /// of the program loses none. SQLite's `synchronous=NORMAL`.
     case atCheckpoint
   }
 
   /// When a save is safe from a loss of power.
   public var durability: Durability
-  /// Bytes a page, for a new file: a power of two from 512 to 65,536.
+  /// Bytes per page of a new file: a power of two from 512 to 65,536.
   public var pageSize: Int
-  /// Memory for pages of the connection that writes, in bytes.
+  /// The page cache of the writing connection, in bytes.
   public var writerCache: Int
-  /// Memory for pages of each connection that reads, in bytes.
+  /// The page cache of each reading connection, in bytes.
   public var readerCache: Int
-  /// Connections that may read at the same time.
+  /// The greatest number of connections that read at the same time.
   public var readers: Int
-  /// The size of the write-ahead log, in bytes, from which it is copied into the file, beside the saves that come
-  /// meanwhile. It grows to four times that at most, unless somebody still reads what it held before, or one save is larger.
+  /// The size of the write-ahead log, in bytes, at which a checkpoint starts, beside later saves. The log grows to at most four
+  /// times that size, unless a reader still needs an old state or one save is larger.
   public var checkpointSize: Int
 
-  /// Whether every transaction is noted in the file's history, which ``PersistentHistoryChangeRequest`` reads. Core
-  /// Data's `NSPersistentHistoryTrackingKey`.
+  /// Whether every transaction is recorded in the file's history, which ``PersistentHistoryChangeRequest`` reads. Core Data's
+  /// `NSPersistentHistoryTrackingKey`.
   public var persistentHistoryTracking: Bool
-  /// Whether commits of other processes and coordinators are told by
+  /// Whether commits of other processes and coordinators post
   /// ``PersistentStoreCoordinator/remoteChangeNotification``. Core Data's
   /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
   public var remoteChangeNotifications: Bool
 
-  /// Options; what isn't given suits a store that is loaded in batches and read meanwhile.
+  /// Options. The defaults suit a store that is read while it is loaded in batches.
   public init(
     durability: Durability = .atCheckpoint, pageSize: Int = 16384, writerCache: Int = 16 << 20,
     readerCache: Int = 2 << 20, readers: Int = 4, checkpointSize: Int = 16 << 20,

@@ -7,7 +7,7 @@ package import TestSupport
 package final class Breaker: Sendable {
   private let broken = Atomic(false)
   private let hook = Mutex<(@Sendable () -> Void)?>(nil)
-  package static let error = ManagedObjectError.store(path: "test", code: 10, message: "disk I/O error")
+  package static let error = ManagedObjectError.store(StoreFailure(.io, path: "test", message: "disk I/O error"))
 
   /// What a write waits for.
   package var beforeWrite: (@Sendable () -> Void)? {

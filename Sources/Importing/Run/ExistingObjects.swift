@@ -5,7 +5,7 @@ import ManagedObjects
 /// An object is found by the uniqueness constraint whose attributes its record has: the same for all records of a CSV file,
 /// while JSON records may differ.
 struct ExistingObjects {
-  /// Terms of one condition: SQLite allows a thousand.
+  /// Terms of one condition: stores limit how deep an expression may be, and a thousand terms is a common limit.
   private static let terms = 200
   private static let list = 10_000
 

@@ -3,7 +3,7 @@ import ManagedObjects
 /// The indexes that one large load drops and rebuilds at its end.
 final class PostponedIndexes {
   private let entity: EntityDescription
-  private let store: PersistentStore
+  private let store: (any BulkLoading)?
   private let largeLoad: Int64
   /// Whether a load that fails is rolled back, and its indexes with it.
   private let isWhole: Bool
@@ -14,7 +14,7 @@ final class PostponedIndexes {
 
   init(of entity: EntityDescription, in store: PersistentStore, largeLoad: Int64, _ options: ImportOptions) {
     self.entity = entity
-    self.store = store
+    self.store = store.content as? any BulkLoading
     self.largeLoad = largeLoad
     isWhole = options.isWhole
     isDryRun = options.isDryRun
@@ -30,7 +30,7 @@ final class PostponedIndexes {
     let rest = Double(records) / Double(bytes) * Double(total - bytes)
     guard rest >= Double(largeLoad) else { return }
     // A sparse file may claim more bytes than there could be records.
-    isPostponed = try store.content.postponeIndexes(of: entity, expecting: Int64(min(rest, 1e15)))
+    isPostponed = try store?.postponeIndexes(of: entity, expecting: Int64(min(rest, 1e15))) ?? false
   }
 
   /// Runs the load, and rebuilds the indexes also when it fails or is stopped.
@@ -56,14 +56,14 @@ final class PostponedIndexes {
   /// finished: otherwise a missing index would never be rebuilt.
   func rebuild() throws {
     endPostponement()
-    if !isDryRun { try store.content.makeIndexes(of: entity) }
+    if !isDryRun { try store?.makeIndexes(of: entity) }
   }
 
   /// Cleans up after a load that didn't reach its end.
   private func conclude() throws { if isWhole { endPostponement() } else { try rebuild() } }
 
   private func endPostponement() {
-    if isPostponed { store.content.endPostponement(of: entity) }
+    if isPostponed { store?.endPostponement(of: entity) }
     isPostponed = false
   }
 }

@@ -32,11 +32,14 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
   private init(_ error: ManagedObjectError) {
     let message = String(describing: error)
     switch error {
-    case .store(_, let code, _):
-      // SQLite's primary codes BUSY, LOCKED, NOMEM, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL.
-      let passes: Set<Int32> = [5, 6, 7, 9, 10, 13, 14, 15]
-      self.init(
-        code: code & 0xff == 13 ? "disk_full" : "store", message: message, isRetryable: passes.contains(code & 0xff))
+    case .store(let failure):
+      switch failure.kind {
+      case .full: self.init(code: "disk_full", message: message, isRetryable: true)
+      case .busy, .io, .cannotOpen, .interrupted, .outOfMemory:
+        self.init(code: "store", message: message, isRetryable: true)
+      case .corrupt, .notAStore, .permission, .readOnly, .constraint, .outOfRange, .other:
+        self.init(code: "store", message: message, isRetryable: false)
+      }
     case .mergeConflicts, .brokenReferences: self.init(code: "conflict", message: message, isRetryable: true)
     case .validation: self.init(code: "validation", message: message, isRetryable: false)
     case .constraintConflicts: self.init(code: "not_unique", message: message, isRetryable: false)

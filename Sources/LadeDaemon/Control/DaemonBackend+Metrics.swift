@@ -4,6 +4,8 @@ import Dispatch
 import Foundation
 import Glibc
 import Jobs
+import ManagedObjects
+import SQLiteStore
 import Spool
 
 extension DaemonBackend {
@@ -72,8 +74,9 @@ extension DaemonBackend {
     var logs = MetricFamily(
       .gauge, "lade_store_wal_size_bytes", "The sizes of the stores' write-ahead logs; queue.sqlite is the queue.")
     for store in stores {
-      sizes.add(size(of: store.path), ["store": store.name])
-      logs.add(size(of: store.path + "-wal"), ["store": store.name])
+      let size = StoreSizes(ofSQLiteFile: store.path)
+      sizes.add(size.content, ["store": store.name])
+      logs.add(size.log, ["store": store.name])
     }
     return [sizes, logs]
   }

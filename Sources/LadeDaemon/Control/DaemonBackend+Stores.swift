@@ -1,7 +1,7 @@
 import ControlAPI
 import ControlServer
-import Glibc
 import ManagedObjects
+import SQLiteStore
 
 extension DaemonBackend {
   /// Objects of a store whose file is no larger are counted without being asked for: that takes some milliseconds.
@@ -20,9 +20,9 @@ extension DaemonBackend {
 
   private func shown(_ store: DataStores.Store, _ query: ControlAPI.StoreQuery) async throws -> Store {
     let path = store.configuration.path
-    let size = Self.size(of: path)
+    let sizes = StoreSizes(ofSQLiteFile: path)
     var counts: [String: Int] = [:]
-    if query.counts ?? (size <= Self.cheaplyCounted) {
+    if query.counts ?? (sizes.content <= Self.cheaplyCounted) {
       counts = try await reading(store) { context in
         var counts: [String: Int] = [:]
         for name in store.entities {
@@ -32,19 +32,13 @@ extension DaemonBackend {
       }
     }
     return Store(
-      name: store.configuration.name, path: path, model: store.configuration.model, size: size,
-      walSize: Self.size(of: path + "-wal"),
+      name: store.configuration.name, path: path, model: store.configuration.model, size: sizes.content,
+      walSize: sizes.log,
       entities: store.entities.sorted().map { name in
         let entity = store.coordinator.model.entitiesByName[name]
         return Store.Entity(
           name: name, isAbstract: entity?.isAbstract ?? false, count: counts[name],
           properties: entity?.properties.map(\.name) ?? [])
       })
-  }
-
-  /// Bytes of a file; 0 when it isn't there.
-  static func size(of path: String) -> Int64 {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }
 }

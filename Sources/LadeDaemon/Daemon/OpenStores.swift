@@ -39,6 +39,7 @@ struct OpenStores: Sendable {
           durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20))
       // A daemon of an earlier version doesn't drop what a later one has noted.
       queue.refusesLossyMigration = true
+      queue.logBackgroundFailures(of: "the queue's store", to: logger)
       queueIdentifier = try queueCoordinator.addPersistentStore(queue).identifier
     } catch {
       let trouble = PathDiagnosis(configuration.queueStore, error)

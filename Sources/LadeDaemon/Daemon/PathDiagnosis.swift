@@ -16,8 +16,7 @@ struct PathDiagnosis {
     let isUnreadable =
       switch error {
       case ManagedObjectError.incompatibleStore, is MigrationError: true
-      // SQLITE_CORRUPT and SQLITE_NOTADB, without what is added to them.
-      case ManagedObjectError.store(_, let code, _): [11, 26].contains(code & 0xFF)
+      case ManagedObjectError.store(let failure): failure.kind == .corrupt || failure.kind == .notAStore
       default: false
       }
     cause = isUnreadable ? .unreadable : found?.cause ?? .unusable

@@ -88,6 +88,7 @@ final class DataStores: Sendable {
     let log = MigrationLog(store: configuration.name, logger)
     description.migration.willMigrate = { log.begin($0) }
     description.migration.migrationWarningHandler = { log.warn($0) }
+    description.logBackgroundFailures(of: "store \(configuration.name)", to: logger, ["store": "\(configuration.name)"])
     try store.coordinator.addPersistentStore(description)
     log.end()
   }
@@ -162,5 +163,15 @@ final class MigrationLog: Sendable {
     let time = begun.duration(to: .now).formatted(.units(allowed: [.minutes, .seconds, .milliseconds], width: .narrow))
     logger.notice(
       "store \(store): migrated in \(time)", metadata: JournalMessage.storeMigrated.metadata(["store": "\(store)"]))
+  }
+}
+
+extension PersistentStoreDescription {
+  /// Logs failures of the store's work in the background as warnings: the store goes on working.
+  mutating func logBackgroundFailures(of store: String, to logger: Logger, _ metadata: Logger.Metadata = [:]) {
+    backgroundFailureHandler = { failure in
+      let fields = metadata.merging(["code": "\(failure.kind.rawValue)", "error": "\(failure)"]) { $1 }
+      logger.warning("\(store): \(failure)", metadata: fields)
+    }
   }
 }

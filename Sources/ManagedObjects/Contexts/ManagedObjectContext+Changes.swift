@@ -61,7 +61,7 @@ extension ManagedObjectContext {
   }
 
   /// Inserts a new object that may be of an abstract entity, which a save refuses: an import may find out its entity later.
-  func insertAlsoAbstract(_ entity: EntityDescription) -> ManagedObject {
+  package func insertAlsoAbstract(_ entity: EntityDescription) -> ManagedObject {
     let row = StoreRow(id: temporaryID(of: entity), values: entity.initialValues)
     return entity.hasOwnClass ? awakened(row) : adopt(row)
   }

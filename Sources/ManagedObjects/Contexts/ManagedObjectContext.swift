@@ -59,8 +59,6 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let followers = SaveFollowers()
   /// Lets children read while the store writes a save of this context; nil when they have to wait.
   let readGate: ReadGate?
-  /// Orders the saves to the store that callers await.
-  let saveLock = SaveLock()
 
   // MARK: Touched on the context's queue
 

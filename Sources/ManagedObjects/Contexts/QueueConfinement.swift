@@ -79,7 +79,7 @@ package final class QueueConfinement: @unchecked Sendable {
 
 /// Whether code runs on the main queue. That isn't the same as the main thread: `dispatchMain()` and an asynchronous `main`
 /// drain the queue on a worker thread.
-enum MainQueue {
+package enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
@@ -88,7 +88,7 @@ enum MainQueue {
   /// The thread that holds the main queue while it waits for another context, 0 for none.
   private static let waiter = Atomic<UInt>(0)
 
-  static var isCurrent: Bool {
+  package static var isCurrent: Bool {
     if DispatchQueue.getSpecific(key: key) == true { return true }
     return waiter.load(ordering: .relaxed) == UInt(pthread_self())
   }

@@ -18,7 +18,7 @@ extension PersistentStoreCoordinator {
       }
       lastSave += 1
       result.number = lastSave
-      result.isInTransaction = bracket != nil
+      result.isInTransaction = openTransaction != nil
       return result
     }
   }
@@ -26,8 +26,8 @@ extension PersistentStoreCoordinator {
   private func writeParts(of changes: StoreChanges) throws -> StoreWriteResult {
     let map = map
     let only = try onlyStore(of: changes, map)
-    if let bracket, only != bracket.store, !changes.isEmpty {
-      throw StoreTransactionError.otherStore(path: StoreTransactionError.name(of: bracket.store.content))
+    if let openTransaction, only != openTransaction.store, !changes.isEmpty {
+      throw StoreTransactionError.otherStore(path: StoreTransactionError.name(of: openTransaction.store.content))
     }
     if let only { return try write(changes, to: only.content) }
     try checkStores(changes, map)
@@ -71,7 +71,7 @@ extension PersistentStoreCoordinator {
 
   /// Writes to one store, which needn't know of rows in flat memory.
   private func write(_ changes: StoreChanges, to store: any IncrementalStore) throws -> StoreWriteResult {
-    guard !changes.newRows.isEmpty, !store.takesNewRows else { return try store.write(changes) }
+    if changes.newRows.isEmpty || (store as? any BulkLoading)?.takesNewRows == true { return try store.write(changes) }
     var plain = changes
     plain.newRows = []
     for rows in changes.newRows { plain.inserted += (0..<rows.count).map { rows.row($0) } }

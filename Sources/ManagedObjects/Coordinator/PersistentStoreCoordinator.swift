@@ -18,7 +18,7 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The number of the last save.
   nonisolated(unsafe) var lastSave: Int64 = 0  // under `saving`
   /// The transaction of many writes that the thread which holds `saving` has begun.
-  nonisolated(unsafe) var bracket: TransactionBracket?  // under `saving`
+  nonisolated(unsafe) var openTransaction: TransactionScope?  // under `saving`
   /// The contexts that merge by themselves what is saved.
   let followers = SaveFollowers()
 

@@ -17,7 +17,8 @@ public struct PersistentHistoryTransaction: Sendable, Hashable {
   /// What it changed, in the order of writing; nil when the request asked for transactions only.
   public let changes: [PersistentHistoryChange]?
 
-  package init(
+  /// A transaction, as a store with a history reads it.
+  public init(
     transactionNumber: Int64, timestamp: Date, author: String?, contextName: String?, processID: Int32,
     storeIdentifier: String, changes: [PersistentHistoryChange]?
   ) {
@@ -68,7 +69,8 @@ public struct PersistentHistoryChange: Sendable, Hashable {
   /// Of a deletion, the last values of the attributes that the model keeps in history: `preservesValueInHistoryOnDeletion`.
   public let tombstone: [String: Value]
 
-  package init(
+  /// A change, as a store with a history reads it.
+  public init(
     changeID: Int64, changedObjectID: ManagedObjectID, changeType: ChangeType, updatedProperties: Set<String>,
     tombstone: [String: Value]
   ) {

@@ -1,12 +1,12 @@
-/// Who watches over a long piece of upkeep. Its closures are called on the thread that works, often: they are to be quick.
-package struct MaintenanceWatch: Sendable {
-  /// Whether to give up.
-  package let shouldStop: @Sendable () -> Bool
-  /// Hears how far the work is.
-  package let report: @Sendable (MaintenanceProgress) -> Void
+/// Watches a long piece of maintenance. Its closures are called often, on the thread that works, and must be quick.
+public struct MaintenanceWatch: Sendable {
+  /// Whether the work must stop.
+  public let shouldStop: @Sendable () -> Bool
+  /// Receives the progress.
+  public let report: @Sendable (MaintenanceProgress) -> Void
 
-  /// A watch; one that lets everything go on when nothing is given.
-  package init(
+  /// A watch. By default it stops nothing and ignores the progress.
+  public init(
     shouldStop: @escaping @Sendable () -> Bool = { false },
     report: @escaping @Sendable (MaintenanceProgress) -> Void = { _ in }
   ) {
@@ -14,12 +14,12 @@ package struct MaintenanceWatch: Sendable {
     self.report = report
   }
 
-  /// - Throws: ``MaintenanceStopped`` when the work is to be given up.
-  package func check() throws { if shouldStop() { throw MaintenanceStopped() } }
+  /// - Throws: ``MaintenanceStopped`` when the work must stop.
+  public func check() throws { if shouldStop() { throw MaintenanceStopped() } }
 
-  /// The same, whose progress is a part of a longer piece of work.
-  /// - Parameter change: makes the whole's progress of the part's.
-  package func part(_ change: @escaping @Sendable (inout MaintenanceProgress) -> Void) -> MaintenanceWatch {
+  /// The same watch for a part of a longer piece of work.
+  /// - Parameter change: turns the part's progress into the whole's.
+  public func part(_ change: @escaping @Sendable (inout MaintenanceProgress) -> Void) -> MaintenanceWatch {
     let report = report
     return MaintenanceWatch(shouldStop: shouldStop) { progress in
       var progress = progress
@@ -29,17 +29,19 @@ package struct MaintenanceWatch: Sendable {
   }
 }
 
-/// How far upkeep is.
-package struct MaintenanceProgress: Sendable, Hashable {
-  /// Bytes that were worked off, of how many; 0 of 0 where bytes say nothing.
-  package var bytesDone: Int64
-  package var bytesTotal: Int64
-  /// Tables, indexes or pages that are done.
-  package var items: Int64
-  /// What is being done, for people: `verifying`.
-  package var phase: String?
+/// The progress of maintenance.
+public struct MaintenanceProgress: Sendable, Hashable {
+  /// Bytes processed; 0 where the work isn't measured in bytes.
+  public var bytesDone: Int64
+  /// Bytes to process in all; 0 where the work isn't measured in bytes.
+  public var bytesTotal: Int64
+  /// Finished tables, indexes or blocks.
+  public var items: Int64
+  /// The current step, for people: `verifying`.
+  public var phase: String?
 
-  package init(bytesDone: Int64 = 0, bytesTotal: Int64 = 0, items: Int64 = 0, phase: String? = nil) {
+  /// A progress.
+  public init(bytesDone: Int64 = 0, bytesTotal: Int64 = 0, items: Int64 = 0, phase: String? = nil) {
     self.bytesDone = bytesDone
     self.bytesTotal = bytesTotal
     self.items = items
@@ -47,7 +49,26 @@ package struct MaintenanceProgress: Sendable, Hashable {
   }
 }
 
-/// Upkeep was given up, as its watch wanted. What it had begun is taken back, or is as good as if it hadn't been begun.
-package struct MaintenanceStopped: Error, Sendable, Hashable {
-  package init() {}
+/// Maintenance was stopped by its watch. It has rolled back what it had begun, or left a valid intermediate state.
+public struct MaintenanceStopped: Error, Sendable, Hashable {
+  /// The error.
+  public init() {}
+}
+
+/// Why maintenance is impossible.
+public enum MaintenanceError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Stores of this kind have no maintenance.
+  case unsupported(store: String)
+  /// The store can only be compacted as a whole.
+  case notIncremental(path: String)
+
+  /// What is impossible, and what to do.
+  public var description: String {
+    switch self {
+    case .unsupported(let store): return "\(store) has no upkeep of this kind: only stores in files do"
+    case .notIncremental(let path):
+      return
+        "\(path) can't free pages a few at a time yet: vacuum it once as a whole, with prepare_incremental"
+    }
+  }
 }

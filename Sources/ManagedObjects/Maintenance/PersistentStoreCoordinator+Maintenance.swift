@@ -1,7 +1,7 @@
 package import Foundation
 
 extension PersistentStoreCoordinator {
-  /// What does the upkeep of one of the stores.
+  /// The maintenance of one of the stores.
   /// - Throws: ``MaintenanceError/unsupported(store:)``, ``PersistentStoreError/unknownStore(identifier:)``.
   package func maintenance(of store: PersistentStore) throws -> any StoreMaintenance {
     guard persistentStores.contains(store) else {
@@ -13,7 +13,7 @@ extension PersistentStoreCoordinator {
     return maintenance
   }
 
-  /// Makes a copy ready to become a store's content: see ``StoreMaintenance/prepareCopy(at:model:entities:migration:mark:_:)``.
+  /// Prepares a copy to become a store's content: see ``StoreMaintenance/prepareCopy(at:model:entities:migration:mark:_:)``.
   package func prepareCopy(
     at url: URL, for store: PersistentStore, migration: MigrationOptions, mark: String, _ watch: MaintenanceWatch
   ) throws {
@@ -21,12 +21,12 @@ extension PersistentStoreCoordinator {
       at: url, model: model, entities: store.entities, migration: migration, mark: mark, watch)
   }
 
-  /// Puts a copy that was made ready in the place of a store's content, and tells it to whoever follows the store's saves:
-  /// contexts that merge by themselves read their objects again, objects that aren't there any more are let go of, and
-  /// fetched results controllers fetch again. Others find it in a did-save notification that is ``ContextSave/isWholesale``.
+  /// Replaces a store's content by a prepared copy, and announces it to everything that follows the store's saves: contexts
+  /// that merge automatically read their objects again and forget those that don't exist any more, and fetched results
+  /// controllers fetch again. Others get a did-save notification that is ``ContextSave/isWholesale``.
   ///
-  /// Saves wait meanwhile. A save of what was read before fails or is merged as its context's merge policy says, like any
-  /// that meets what others have saved.
+  /// Saves wait for it. A save of objects that were read before meets a merge conflict like any other, and follows its
+  /// context's merge policy.
   package func replaceContent(
     of store: PersistentStore, with copy: URL, _ watch: MaintenanceWatch
   ) throws {

@@ -1,114 +1,145 @@
-package import Foundation
+public import Foundation
 
-/// What a store can do for its own upkeep, while it is used: a store that can adopts it.
+/// Maintenance of a store while it is used. Optional; see ``IncrementalStore``.
 ///
-/// Everything blocks, may be called from any thread, and takes a ``MaintenanceWatch``: it is told how far the work is, and
-/// asked between steps whether to go on. A program that is killed in the midst of any of it finds the store as it was
-/// before, or as it is to be.
-package protocol StoreMaintenance: IncrementalStore {
-  /// Gives space that nothing uses any more back to the file system. Nobody else writes meanwhile, unless only so many
-  /// pages are freed at a time.
-  /// - Throws: ``MaintenanceStopped``, ``MaintenanceError/notIncremental(path:)``, the store's error.
-  func vacuum(_ plan: VacuumPlan, _ watch: MaintenanceWatch) throws -> VacuumResult
-  /// Counts what helps to find the fastest way to answer a fetch, a table at a time.
-  /// - Parameter rows: how many rows of each index are looked at, about; nil for all.
-  /// - Returns: how many tables were looked at.
-  func optimise(sampling rows: Int?, _ watch: MaintenanceWatch) throws -> Int
-  /// Copies what was committed from the write-ahead log to its place in the file.
-  /// - Parameter patience: how long to wait for readers that still need the log, where the mode waits for them.
-  func checkpoint(_ mode: CheckpointMode, patience: Duration, _ watch: MaintenanceWatch) throws -> CheckpointResult
-  /// Makes indexes anew, one at a time, and those that are missing.
-  /// - Parameter entities: those whose tables are meant; nil for everything in the file.
-  /// - Returns: how many indexes were made.
-  func reindex(_ entities: [EntityDescription]?, _ watch: MaintenanceWatch) throws -> Int
+/// Every method blocks and may be called on any thread. It reports its progress to a ``MaintenanceWatch``, and stops between
+/// steps when that wants it. Crash-safe: a killed process leaves either the old or the new content. All throw
+/// ``MaintenanceStopped`` when they were stopped, and ``ManagedObjectError/store(_:)``.
+public protocol StoreMaintenance: IncrementalStore {
+  /// The space that the store takes.
+  func sizes() throws -> StoreSizes
 
-  /// Looks for damage in one state of the store: of the file, of references between rows, and of what the store notes
-  /// about itself. Others read and write meanwhile.
-  /// - Parameter found: called with each problem; what it throws ends the check.
-  func check(_ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void) throws
+  /// Returns unused space to the file system. Writers wait for it, except between the steps of an incremental compaction.
+  /// - Throws: ``MaintenanceError/notIncremental(path:)``.
+  func compact(_ plan: CompactionPlan, _ watch: MaintenanceWatch) throws -> CompactionResult
+  /// Updates the statistics by which the store chooses how to answer a fetch.
+  /// - Parameter rows: how many rows of each index are sampled, about; nil for all.
+  /// - Returns: the number of tables that were looked at.
+  func updateStatistics(sampling rows: Int?, _ watch: MaintenanceWatch) throws -> Int
+  /// Moves what was committed from the store's log to its place in the content.
+  /// - Parameter timeout: how long to wait for readers that still need the log, in modes that wait for them.
+  func flushLog(_ mode: LogFlushMode, timeout: Duration, _ watch: MaintenanceWatch) throws -> LogFlushResult
+  /// Rebuilds indexes, one at a time, and makes missing ones.
+  /// - Parameter entities: the entities whose indexes are meant; nil for everything in the store.
+  /// - Returns: the number of indexes that were built.
+  func rebuildIndexes(_ entities: [EntityDescription]?, _ watch: MaintenanceWatch) throws -> Int
 
-  /// Copies one state of the store's content into a new file, which is then one that can be opened as a store. Others read
-  /// and write meanwhile; the log grows with what they write, for the state is kept until the end. Whether the copy survives
-  /// a loss of power is the caller's to see to.
+  /// Looks for damage in one state of the store: of its files, of references between rows, and of its metadata. Others read
+  /// and write meanwhile.
+  /// - Parameter found: called with each problem; an error that it throws ends the check.
+  func checkIntegrity(
+    _ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void) throws
+
+  /// Copies one state of the content into a new file, which can then be opened as a store. Others read and write meanwhile;
+  /// the log grows with what they write until the copy is complete. The caller makes the copy durable.
   func copyContent(to url: URL, _ watch: MaintenanceWatch) throws
-  /// Looks for damage in a file that is a copy of some store of this kind; nobody else uses the file.
-  /// - Returns: what the copy says of itself.
+  /// Looks for damage in a file that is a copy of some store of this kind, and that nothing else uses.
+  /// - Returns: the copy's metadata.
   /// - Throws: ``ManagedObjectError/incompatibleStore(path:reason:)`` when it is no store of this kind.
   func checkCopy(
     at url: URL, _ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void
   ) throws -> PersistentStoreMetadata
-  /// Makes a copy ready to become this store's content: it is migrated to this store's model, if it is of another version,
-  /// and gets this store's identifier and its numbers for new objects, none of which is given twice. The file is changed.
+  /// Prepares a copy to become this store's content: migrates it to this store's model if it is of another version, and gives
+  /// it this store's identifier, and numbers for new objects that this store hasn't given yet. Changes the file.
   /// - Parameters:
   ///   - model: the model of this store's coordinator.
-  ///   - mark: what ``contentMark()`` answers once this is the content.
-  /// - Throws: ``MigrationError`` when it can't be migrated or isn't to be.
+  ///   - mark: the answer of ``contentMark()`` once this is the content.
+  /// - Throws: ``MigrationError`` when it can't be migrated or mustn't be.
   func prepareCopy(
     at url: URL, model: ManagedObjectModel, entities: [EntityDescription], migration: MigrationOptions, mark: String,
     _ watch: MaintenanceWatch
   ) throws
-  /// Puts a copy that was made ready in the place of this store's content, in one transaction. Who reads an older state
-  /// reads on in it. To be called by the coordinator, which tells its contexts.
+  /// Replaces the content by a prepared copy, in one transaction. Readers of an older state continue with it. Called by the
+  /// coordinator, which informs its contexts.
   func replaceContent(with url: URL, _ watch: MaintenanceWatch) throws
-  /// The mark of the copy that is the content; nil if it never was one.
+  /// The mark of the copy that the content was replaced by last; nil if it never was.
   func contentMark() throws -> String?
 }
 
-/// How a file is made smaller.
-package enum VacuumPlan: Sendable, Hashable {
-  /// Everything is written anew, in order. Needs free space for two more copies of the content meanwhile.
-  /// `isIncrementalAfterwards` says whether pages can be freed a few at a time from then on; nil leaves that as it is.
-  case whole(isIncrementalAfterwards: Bool? = nil)
-  /// Free pages are given back, so many in all (nil for all that there are) and so many in each transaction.
-  case incremental(pages: Int? = nil, atOnce: Int)
+/// Maintenance of a store that keeps pairs of many-to-many relationships in tables of their own. A pair dangles when one of
+/// its objects doesn't exist. Optional; see ``IncrementalStore``.
+public protocol PairMaintenance: IncrementalStore {
+  /// The number of dangling pairs of each many-to-many relationship that has some.
+  func danglingPairs() throws -> [(relationship: RelationshipDescription, count: Int)]
+  /// Removes them, in one transaction.
+  /// - Returns: the number of removed pairs of each relationship.
+  func removeDanglingPairs() throws -> [(relationship: RelationshipDescription, count: Int)]
 }
 
-/// What became of a file.
-package struct VacuumResult: Sendable, Hashable {
-  /// Bytes of the content with its free pages, before and after.
-  package var bytesBefore: Int64
-  package var bytesAfter: Int64
+/// The space that a store takes, in bytes.
+public struct StoreSizes: Sendable, Hashable {
+  /// The content's.
+  public var content: Int64
+  /// The log's, of what was committed and isn't in its place in the content yet.
+  public var log: Int64
 
-  package init(bytesBefore: Int64, bytesAfter: Int64) {
+  /// The sizes of a store.
+  public init(content: Int64, log: Int64) {
+    self.content = content
+    self.log = log
+  }
+}
+
+/// How a store is made smaller.
+public enum CompactionPlan: Sendable, Hashable {
+  /// Everything is written again, in order. Needs free space for two more copies of the content. `isIncrementalAfterwards`
+  /// says whether the store can be compacted incrementally from then on; nil leaves that as it is.
+  case whole(isIncrementalAfterwards: Bool? = nil)
+  /// Free blocks, in which the store allocates space, are returned: `blocks` in all, nil for every one, and `atOnce` in each
+  /// transaction.
+  case incremental(blocks: Int? = nil, atOnce: Int)
+}
+
+/// The result of a compaction.
+public struct CompactionResult: Sendable, Hashable {
+  /// Bytes of the content with its free blocks, before.
+  public var bytesBefore: Int64
+  /// The same afterwards.
+  public var bytesAfter: Int64
+
+  /// A result.
+  public init(bytesBefore: Int64, bytesAfter: Int64) {
     self.bytesBefore = bytesBefore
     self.bytesAfter = bytesAfter
   }
 }
 
-/// How far a checkpoint goes: SQLite's modes.
-package enum CheckpointMode: String, Sendable, Hashable, Codable, CaseIterable {
-  /// As far as is possible without waiting for anybody.
+/// How far a flush of the log goes. Raw values are the words of the checkpoint job's option `mode`.
+public enum LogFlushMode: String, Sendable, Hashable, Codable, CaseIterable {
+  /// As far as possible without waiting.
   case passive
   /// All of the log. Waits for readers of older states.
   case full
-  /// As `full`, and until nobody reads from the log any more: what is written next begins at its start.
+  /// As `full`, and until nobody reads from the log, so that the next write starts at its beginning.
   case restart
-  /// As `restart`, and the log's file is made empty.
+  /// As `restart`, and the log is made empty.
   case truncate
 }
 
-/// What a checkpoint came to.
-package struct CheckpointResult: Sendable, Hashable {
-  /// Whether somebody still needed the log, so that less was done than the mode says.
-  package var isBusy: Bool
-  /// Pages in the log, and how many of them are in their place in the file.
-  package var pagesInLog: Int
-  package var pagesMoved: Int
-  /// Bytes of a page.
-  package var pageSize: Int
+/// The result of a flush of the log.
+public struct LogFlushResult: Sendable, Hashable {
+  /// Whether readers still needed the log, so that less was done than the mode says.
+  public var isBusy: Bool
+  /// The length of the log, in blocks.
+  public var blocksInLog: Int
+  /// How many of them are in their place in the content.
+  public var blocksMoved: Int
+  /// Bytes of a block.
+  public var blockSize: Int
 
-  package init(isBusy: Bool, pagesInLog: Int, pagesMoved: Int, pageSize: Int) {
+  /// A result.
+  public init(isBusy: Bool, blocksInLog: Int, blocksMoved: Int, blockSize: Int) {
     self.isBusy = isBusy
-    self.pagesInLog = pagesInLog
-    self.pagesMoved = pagesMoved
-    self.pageSize = pageSize
+    self.blocksInLog = blocksInLog
+    self.blocksMoved = blocksMoved
+    self.blockSize = blockSize
   }
 }
 
-/// How closely a store is looked at.
-package enum CheckDepth: String, Sendable, Hashable, Codable, CaseIterable {
-  /// Without comparing indexes with their rows: SQLite's `quick_check`.
+/// How thorough a check is.
+public enum CheckDepth: String, Sendable, Hashable, Codable, CaseIterable {
+  /// Without comparing indexes with their rows.
   case quick
-  /// Everything: SQLite's `integrity_check`.
+  /// Everything.
   case full
 }

@@ -1,36 +1,38 @@
-/// One thing that is wrong with what a store holds.
-package struct StoreProblem: Error, Sendable, Hashable, Codable {
-  /// What kind of thing it is.
-  package enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The file itself: a page that can't be right, an index that doesn't agree with its rows.
+/// A problem with a store's content.
+public struct StoreProblem: Error, Sendable, Hashable, Codable {
+  /// What kind of problem it is.
+  public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The file itself: an impossible block, an index that doesn't agree with its rows.
     case damage
-    /// A row refers to one that isn't there.
+    /// A row refers to one that doesn't exist.
     case reference
-    /// What the store notes about itself doesn't fit what it holds.
+    /// The metadata doesn't fit the content.
     case metadata
-    /// A table, column or index isn't there.
+    /// A table, column or index is missing.
     case schema
-    /// Two ends of a relationship say different things.
+    /// The two ends of a relationship disagree.
     case inverse
     /// An object's values aren't valid by its model.
     case validation
-    /// Several objects have the same values in what is to be unique.
+    /// Several objects have the same values in a uniqueness constraint.
     case uniqueness
   }
 
-  package var kind: Kind
-  /// The entity, or the table, that it is in; nil for the file as a whole.
-  package var entity: String?
+  /// What kind of problem it is.
+  public var kind: Kind
+  /// The entity, or the table; nil for the file as a whole.
+  public var entity: String?
   /// The row's number.
-  package var number: Int64?
+  public var number: Int64?
   /// The property, or the column.
-  package var property: String?
-  /// What is wrong, for people; in one line.
-  package var message: String
-  /// Whether it was put right.
-  package var isRepaired: Bool?
+  public var property: String?
+  /// What is wrong, for people, in one line.
+  public var message: String
+  /// Whether it was repaired.
+  public var isRepaired: Bool?
 
-  package init(
+  /// A problem.
+  public init(
     _ kind: Kind, entity: String? = nil, number: Int64? = nil, property: String? = nil, message: String,
     isRepaired: Bool? = nil
   ) {
@@ -45,7 +47,7 @@ package struct StoreProblem: Error, Sendable, Hashable, Codable {
 
 extension StoreProblem: CustomStringConvertible {
   /// Where it is, and what is wrong.
-  package var description: String {
+  public var description: String {
     var place = entity ?? ""
     if let number { place += " \(number)" }
     if let property { place += ".\(property)" }

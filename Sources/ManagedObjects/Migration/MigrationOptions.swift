@@ -1,32 +1,33 @@
 import Foundation
 
 /// What a store does when it was made with another version of the model: a description's options, for the store.
-package struct MigrationOptions: Sendable {
+public struct MigrationOptions: Sendable {
   /// Whether the store is migrated when it is opened.
-  package var shouldMigrateStoreAutomatically = true
+  public var shouldMigrateStoreAutomatically = true
   /// Whether what no mapping model says may be inferred.
-  package var shouldInferMappingModelAutomatically = true
+  public var shouldInferMappingModelAutomatically = true
   /// Mapping models of the program's own, by the versions that they lead from and to.
-  package var mappingModels: [MappingModel] = []
+  public var mappingModels: [MappingModel] = []
   /// The stages of the way from any earlier version.
-  package var stagedMigrationManager: StagedMigrationManager?
+  public var stagedMigrationManager: StagedMigrationManager?
 
   /// Whether an inferred migration that would lose values is refused.
-  package var refusesLossyMigration = false
+  public var refusesLossyMigration = false
   /// What may be lost all the same: an entity, or a property as `Entity.property`.
-  package var permittedMigrationLosses: Set<String> = []
+  public var permittedMigrationLosses: Set<String> = []
   /// Who hears of what couldn't be kept, where that isn't refused.
-  package var migrationWarningHandler: (@Sendable (String) -> Void)?
+  public var migrationWarningHandler: (@Sendable (String) -> Void)?
 
   /// Hears that the store is about to be migrated, and what differs between its version of the model and the present one;
   /// called on the thread that opens it.
-  package var willMigrate: (@Sendable ([VersionDifference]) -> Void)?
+  public var willMigrate: (@Sendable ([VersionDifference]) -> Void)?
 
   /// Whether to give the migration up, asked now and then on the thread that migrates; the store is as it was then, and
   /// opening it throws ``MaintenanceStopped``. Objects that a mapping model's policies make are made all the same.
-  package var shouldStop: (@Sendable () -> Bool)?
+  public var shouldStop: (@Sendable () -> Bool)?
 
-  package init() {}
+  /// The default options.
+  public init() {}
 
   /// Refuses losses that aren't meant, and tells of them where they aren't refused.
   /// - Throws: ``MigrationError/cannotInfer(obstacles:)`` with every one that is refused.

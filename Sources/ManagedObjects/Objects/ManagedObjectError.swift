@@ -20,8 +20,8 @@ public enum ManagedObjectError: Error, Sendable, Equatable {
   case mergeConflicts([MergeConflict])
   /// Relationships would lead to objects that aren't in the store any more; every one.
   case brokenReferences([BrokenReference])
-  /// The store failed: its own words and code.
-  case store(path: String, code: Int32, message: String)
+  /// The store failed to read or write.
+  case store(StoreFailure)
   /// A class's slots aren't the model's; every mismatch.
   case classMismatch([String])
   /// Objects went on changing in their ``ManagedObject/willSave()``, each time they were asked.
@@ -159,7 +159,7 @@ extension ManagedObjectError: CustomStringConvertible {
     case .brokenReferences(let references):
       return references.prefix(3).map(\.description).joined(separator: "; ")
         + (references.count > 3 ? "; and \(references.count - 3) more" : "")
-    case .store(let path, let code, let message): return "\(path): \(message) (SQLite code \(code))"
+    case .store(let failure): return failure.description
     case .classMismatch(let mismatches): return "classes don't fit the model: " + mismatches.joined(separator: "; ")
     case .unsettledChanges(let attempts, let ids):
       let names = ids.prefix(3).map(\.description).joined(separator: ", ")

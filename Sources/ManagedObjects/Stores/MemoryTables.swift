@@ -1,3 +1,5 @@
+import OrderedCollections
+
 // What a store in memory holds, with the indexes that make a write cost what it changes: which rows refer to a row, and
 // which rows have the values of a uniqueness constraint. Every change goes through `put`, `remove`, `link` and `unlink`,
 // which keep the indexes and note how to take the change back.
@@ -199,5 +201,119 @@ extension Dictionary {
     } else if self[key]?.remove(member) != nil, self[key]?.isEmpty == true {
       self[key] = nil
     }
+  }
+}
+
+extension MemoryTables {
+  /// The rows that a fetch finds, in order.
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try fetch.rows(among: candidates(fetch), in: Snapshot(self)) }
+
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
+    try fetch.page(candidates(fetch), in: Snapshot(self)).map(\.row.id)
+  }
+
+  func count(_ fetch: StoreFetch) -> Int {
+    let rest = max(0, fetch.matching(candidates(fetch), in: Snapshot(self)).count - fetch.offset)
+    return fetch.limit > 0 ? min(rest, fetch.limit) : rest
+  }
+
+  /// What a query asks of rows, or of groups of them.
+  func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
+    try query.dictionaries(among: candidates(query.fetch), in: Snapshot(self))
+  }
+
+  /// The rows at the other end of a to-many relationship of several objects.
+  func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) -> [RelatedRow] {
+    ids.flatMap { owner in
+      related(to: owner, by: relationship).relatedIDs.compactMap { id in
+        row(id).map { RelatedRow(owner: owner, row: $0) }
+      }
+    }
+  }
+
+  /// All rows of the hierarchy.
+  private func candidates(_ fetch: StoreFetch) -> Dictionary<Int64, StoreRow>.Values {
+    (rows[fetch.entity.rootEntity.index] ?? [:]).values
+  }
+}
+
+/// The tables as they are when a fetch begins, shared by the rows that it looks at.
+private final class Snapshot: StoreRowSource {
+  let tables: MemoryTables
+  init(_ tables: MemoryTables) { self.tables = tables }
+
+  func row(with id: ManagedObjectID) -> StoreRow? { tables.row(id) }
+
+  func objects(of id: ManagedObjectID, by relationship: RelationshipDescription) -> Value {
+    tables.related(to: id, by: relationship)
+  }
+}
+
+/// The members of one owner's ordered relationship that somebody has given a position.
+struct MemoryOrder {
+  var positions: [Int64: Int64] = [:]
+  /// The greatest position ever given.
+  var last: Int64?
+
+  mutating func place(_ member: Int64, at position: Int64?) {
+    positions[member] = position
+    if let position { last = max(last ?? position, position) }
+  }
+}
+
+extension MemoryTables: OrderKeeper {
+  func members(of relationship: RelationshipDescription, _ owner: Int64) -> [OrderPlan.Member] {
+    let order = orders[relationship]?[owner]
+    return held(by: relationship, owner).map { .init(number: $0.number, position: order?.positions[$0.number]) }
+      .sorted { $0.isBefore($1) }
+  }
+
+  func lastPosition(in relationship: RelationshipDescription, of owner: Int64) -> Int64? {
+    orders[relationship]?[owner]?.last
+  }
+
+  mutating func place(
+    _ member: Int64, in relationship: RelationshipDescription, from former: Int64?, to owner: Int64?,
+    at position: Int64?
+  ) {
+    if let former, former != owner { setPosition(nil, of: member, in: relationship, former) }
+    if let owner { setPosition(position, of: member, in: relationship, owner) }
+  }
+
+  /// What a relationship holds: as a set, or in its order where it has one.
+  func related(to id: ManagedObjectID, by relationship: RelationshipDescription) -> Value {
+    let ids = held(by: relationship, id.number)
+    guard relationship.isOrdered else { return .objects(ids) }
+    let byNumber = Dictionary(ids.map { ($0.number, $0) }) { first, _ in first }
+    return .orderedObjects(OrderedSet(members(of: relationship, id.number).compactMap { byNumber[$0.number] }))
+  }
+}
+
+extension MemoryTables: DerivationKeeper {
+  func id(of row: Int64, in entity: EntityDescription) -> ManagedObjectID? {
+    rows[entity.rootEntity.index]?[row]?.id
+  }
+
+  func value(of property: PropertyDescription, row: Int64) -> Value {
+    guard let row = rows[property.entity.rootEntity.index]?[row], row.id.entity.isKindOf(property.entity) else {
+      return .null
+    }
+    return row.values[property.slot]
+  }
+
+  func count(of relationship: RelationshipDescription, owner: Int64) -> Int { held(by: relationship, owner).count }
+
+  func values(of attribute: AttributeDescription, in relationship: RelationshipDescription, owner: Int64) -> [Value] {
+    held(by: relationship, owner).map(\.number).sorted().map { value(of: attribute, row: $0) }
+  }
+
+  func owners(holding row: Int64, in relationship: RelationshipDescription) -> [Int64] {
+    referring(to: row, by: relationship).map(\.number)
+  }
+
+  mutating func set(_ value: Value, of attribute: AttributeDescription, row: Int64) {
+    guard var row = rows[attribute.entity.rootEntity.index]?[row] else { return }
+    row.values[attribute.slot] = value
+    put(row)
   }
 }

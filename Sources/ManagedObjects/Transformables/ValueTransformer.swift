@@ -71,8 +71,8 @@ extension ValueTransformer {
 }
 
 /// The notation of Codable values in a slot.
-enum CodableData {
-  static func encode(_ value: some Encodable) throws -> Data {
+package enum CodableData {
+  package static func encode(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.nonConformingFloatEncodingStrategy = .convertToString(

@@ -19,9 +19,19 @@ public struct PersistentStoreMetadata: Sendable, Hashable {
   /// The model that made the store, as text; nil where none is kept.
   package let modelText: String?
 
+  /// The metadata of a store of your own kind, which keeps no model.
+  public init(
+    storeType: String, storeIdentifier: String, modelVersionHashes: [String: Data] = [:],
+    modelVersionIdentifiers: Set<String> = [], userInfo: [String: Value] = [:]
+  ) {
+    self.init(
+      storeType: storeType, storeIdentifier: storeIdentifier, modelVersionHashes: modelVersionHashes,
+      modelVersionIdentifiers: modelVersionIdentifiers, userInfo: userInfo, modelText: nil)
+  }
+
   package init(
     storeType: String, storeIdentifier: String, modelVersionHashes: [String: Data] = [:],
-    modelVersionIdentifiers: Set<String> = [], userInfo: [String: Value] = [:], modelText: String? = nil
+    modelVersionIdentifiers: Set<String> = [], userInfo: [String: Value] = [:], modelText: String?
   ) {
     self.storeType = storeType
     self.storeIdentifier = storeIdentifier
@@ -40,11 +50,14 @@ public struct PersistentStoreMetadata: Sendable, Hashable {
   }
 }
 
-/// A store that says which model made it. Safe from any thread.
-package protocol MetadataKeeping: IncrementalStore {
-  /// What the store says of itself.
+/// A store that keeps metadata: which model made it, and what programs noted. Optional; see ``IncrementalStore``. Safe from any
+/// thread.
+public protocol MetadataKeeping: IncrementalStore {
+  /// The metadata. Its ``PersistentStoreMetadata/storeIdentifier`` is the store's identifier.
+  /// - Throws: ``ManagedObjectError/store(_:)``.
   func metadata() throws -> PersistentStoreMetadata
-  /// Replaces what a program noted.
+  /// Replaces what programs noted. It is durable when this returns, as far as a save is.
+  /// - Throws: ``ManagedObjectError/store(_:)``.
   func setUserInfo(_ userInfo: [String: Value]) throws
 }
 

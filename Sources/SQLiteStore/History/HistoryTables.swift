@@ -2,7 +2,7 @@ import GRDB
 
 /// The tables of a store that tracks history.
 ///
-/// Numbers of transactions are never given again, also after the latest ones were deleted.
+/// Numbers of transactions are never reused, also after the latest ones were deleted.
 enum HistoryTables {
   static let statements = [
     """

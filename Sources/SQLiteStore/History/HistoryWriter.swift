@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 
-/// Notes one transaction's changes in the history, within that transaction. Nothing is written before the first change.
+/// Records one transaction's changes in the history, within that transaction. Writes nothing before the first change.
 final class HistoryWriter {
   private let db: Database
   private let author: String?
@@ -15,7 +15,7 @@ final class HistoryWriter {
     self.contextName = contextName
   }
 
-  /// Notes a save.
+  /// Records a save.
   func note(_ changes: StoreChanges, ids: [ManagedObjectID]) throws {
     for row in changes.deleted where !row.id.isTemporaryID {
       try note(.delete, row.id, tombstone: tombstone(row))
@@ -29,7 +29,7 @@ final class HistoryWriter {
     for id in ids { try note(.insert, id) }
   }
 
-  /// Notes what was done to one object.
+  /// Records the change of one object.
   func note(
     _ kind: PersistentHistoryChange.ChangeType, _ id: ManagedObjectID, properties: [String] = [],
     tombstone: [String: Value] = [:]
@@ -49,7 +49,7 @@ final class HistoryWriter {
       ])
   }
 
-  /// The last values that the model keeps of a deleted object.
+  /// The last values of a deleted object that the model keeps in the history.
   private func tombstone(_ row: StoreRow) -> [String: Value] {
     var kept: [String: Value] = [:]
     for attribute in row.id.entity.attributes where attribute.definition.preservesValueInHistoryOnDeletion {

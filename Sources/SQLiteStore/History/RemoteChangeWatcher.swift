@@ -1,8 +1,8 @@
-// Others' commits are noticed by the file: inotify tells that the write-ahead log was written, and SQLite's
-// `data_version` on the connection that writes for this store changes only when another connection committed. What this
-// store writes itself wakes the watcher, too, and is then nobody's business. The log is written a moment before the
-// commit counts, and what makes it count is memory that inotify doesn't see: when to look is ``RemoteChangeSchedule``'s to
-// say. A file that can't be read is looked at again until it can be, or until the store is closed.
+// Commits of others are noticed through the file. inotify reports writes to the write-ahead log, and SQLite's `data_version`
+// on the store's writing connection changes only when another connection has committed. The store's own writes wake the
+// watcher too, and are ignored. The log is written a moment before the commit counts, and what makes it count is shared
+// memory, which inotify doesn't see: `RemoteChangeSchedule` decides when to look. A file that can't be read is tried again
+// until it can be, or until the store is closed.
 
 import Dispatch
 import Foundation
@@ -10,13 +10,14 @@ import GRDB
 import Glibc
 import ManagedObjects
 
-/// Tells when another process, or another store object of this one, has committed to a file.
+/// Notices commits to a file by another process, or by another store object of this one.
 final class RemoteChangeWatcher: @unchecked Sendable {
   // Sendable: `dataVersion` and `schedule` are touched on `queue` only; the rest is constant.
   private let writer: WriterConnection
   private let names: Set<String>
   private let tracksHistory: Bool
   private let handler: @Sendable (Int64?) -> Void
+  private let report: @Sendable (StoreFailure) -> Void
   private let queue = DispatchQueue(label: "lade.store.remote-changes")
   private let source: any DispatchSourceRead
   private let descriptor: Int32
@@ -24,22 +25,27 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   private var schedule = RemoteChangeSchedule()
   private let path: String
 
-  /// - Throws: what SQLite or inotify says.
+  /// - Parameters:
+  ///   - handler: called after another's commit, with the number of the history's last transaction.
+  ///   - report: receives the first of several failures in a row to read the file.
+  /// - Throws: ``ManagedObjectError/store(_:)`` when inotify refuses, SQLite's error.
   init(
-    _ writer: WriterConnection, file: URL, tracksHistory: Bool, handler: @escaping @Sendable (Int64?) -> Void
+    _ writer: WriterConnection, file: URL, tracksHistory: Bool, handler: @escaping @Sendable (Int64?) -> Void,
+    report: @escaping @Sendable (StoreFailure) -> Void
   ) throws {
     let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-    guard descriptor >= 0 else { throw Self.failure("inotify_init1", file) }
-    // The directory, not the log: that one comes and goes.
+    guard descriptor >= 0 else { throw Self.failure(errno, of: "inotify_init1", file) }
+    // The directory, not the log, which comes and goes.
     let folder = file.resolvingSymlinksInPath().deletingLastPathComponent().path
     guard inotify_add_watch(descriptor, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO)) >= 0 else {
-      let error = Self.failure("inotify_add_watch", file)
+      let error = Self.failure(errno, of: "inotify_add_watch", file)
       Glibc.close(descriptor)
       throw error
     }
     self.writer = writer
     self.tracksHistory = tracksHistory
     self.handler = handler
+    self.report = report
     path = file.path
     self.descriptor = descriptor
     let name = file.resolvingSymlinksInPath().lastPathComponent
@@ -51,7 +57,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
       throw error
     }
     source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    source.setEventHandler { [weak self] in self?.hear() }
+    source.setEventHandler { [weak self] in self?.readEvents() }
     source.setCancelHandler { Glibc.close(descriptor) }
     source.activate()
   }
@@ -60,46 +66,51 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
   func stop() { source.cancel() }
 
-  private func hear() {
-    guard isConcerned() else { return }
-    let last = schedule.heard()
-    make(.quick)
-    expect(last)
+  /// An error of inotify. Its ENOSPC is a limit of the kernel on watches, and says nothing about the disk: inotify(7).
+  static func failure(_ code: Int32, of call: String, _ file: URL) -> ManagedObjectError {
+    .store(StoreFailure(errno: code, of: call, path: file.path, meaning: [ENOSPC: .other]))
   }
 
-  private func expect(_ step: RemoteChangeSchedule.Step) {
+  private func readEvents() {
+    guard isConcerned() else { return }
+    let last = schedule.heard()
+    look(.quick)
+    perform(last)
+  }
+
+  private func perform(_ step: RemoteChangeSchedule.Step) {
     queue.asyncAfter(deadline: .now() + .milliseconds(step.delay)) { [weak self] in
-      // A later event makes looks of its own.
-      if let self, self.schedule.number == step.number { self.make(step.look) }
+      // A later event schedules looks of its own.
+      if let self, self.schedule.number == step.number { self.look(step.look) }
     }
   }
 
-  private func make(_ look: RemoteChangeSchedule.Look) {
+  private func look(_ look: RemoteChangeSchedule.Look) {
     guard !source.isCancelled else { return }
     var outcome = RemoteChangeSchedule.Outcome.read
     var failure: (any Error)?
     do {
-      try tellChanges(look)
+      try deliverChanges(look)
     } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
       outcome = .isWritten
     } catch {
       (outcome, failure) = (.failed, error)
     }
     let next = schedule.looked(look, outcome)
-    // The store may have been closed meanwhile, which is no failure.
+    // The store may have been closed in between, which is no failure.
     guard !source.isCancelled else { return }
     if let failure, schedule.isFirstFailure, next != nil {
-      MagicalRecord.log(.error, "\(path) can't be read, to see what others have changed: \(failure)")
+      report(StoreFailure(failure, path: path, while: "changes by others can't be read"))
     }
-    if let next { expect(next) }
+    if let next { perform(next) }
   }
 
-  /// Looks whether somebody else has committed, and tells it.
-  private func tellChanges(_ look: RemoteChangeSchedule.Look) throws {
+  /// Calls the handler if somebody else has committed.
+  private func deliverChanges(_ look: RemoteChangeSchedule.Look) throws {
     let (version, number) = try writer.withoutTransaction { db in
       switch look {
       case .quick: return try state(db)
-      case .last: return try db.withoutWaiting { try db.whileNobodyCommits { try state(db) } }
+      case .last: return try db.withoutWaiting { try db.underWriteLock { try state(db) } }
       }
     }
     guard version != dataVersion else { return }
@@ -111,7 +122,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     (try Self.dataVersion(db), tracksHistory ? try SQLiteStore.lastTransactionNumber(db) : nil)
   }
 
-  /// Reads the events that wait, and says whether one is of the file.
+  /// Reads the events that wait. Returns whether one is of the file.
   private func isConcerned() -> Bool {
     var isConcerned = false
     withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 8) { buffer in
@@ -137,15 +148,11 @@ final class RemoteChangeWatcher: @unchecked Sendable {
   private static func dataVersion(_ db: Database) throws -> Int64 {
     try Int64.fetchOne(db, sql: "PRAGMA data_version") ?? 0
   }
-
-  private static func failure(_ call: String, _ file: URL) -> ManagedObjectError {
-    .store(path: file.path, code: errno, message: "\(call): \(String(cString: strerror(errno)))")
-  }
 }
 
 extension Database {
-  /// Runs `body` while no other connection has the lock for writing, under that lock.
-  fileprivate func whileNobodyCommits<T>(_ body: () throws -> T) throws -> T {
+  /// Runs `body` while this connection holds the write lock, and writes nothing.
+  fileprivate func underWriteLock<T>(_ body: () throws -> T) throws -> T {
     var result: Result<T, any Error>?
     try inTransaction(.immediate) {
       result = Result(catching: body)

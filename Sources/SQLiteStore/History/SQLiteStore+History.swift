@@ -10,14 +10,15 @@ extension SQLiteStore: HistoryKeeping {
   }
 
   static func lastTransactionNumber(_ db: Database) throws -> Int64 {
-    // Also when the last ones were deleted: a token stays a place in the history.
+    // It stays when the latest transactions are deleted, so that a token keeps its place in the history.
     try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'lade_history_transaction'") ?? 0
   }
 
   package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
     guard options.remoteChangeNotifications, let url else { return }
     try translating {
-      let new = try RemoteChangeWatcher(writer, file: url, tracksHistory: tracksHistory, handler: handler)
+      let new = try RemoteChangeWatcher(
+        writer, file: url, tracksHistory: tracksHistory, handler: handler, report: report)
       watcher.withLock { $0 = new }
     }
   }
@@ -66,7 +67,7 @@ extension SQLiteStore: HistoryKeeping {
     }
   }
 
-  /// Changes of objects whose entity the model has no more are left out.
+  /// Leaves out changes of objects whose entity the model no longer has.
   private func changes(of transaction: Int64, _ db: Database) throws -> [PersistentHistoryChange] {
     let rows = try Row.fetchCursor(
       db.cachedStatement(
@@ -109,7 +110,7 @@ extension SQLiteStore: HistoryKeeping {
     return (conditions, arguments)
   }
 
-  /// Text that sorts as the dates do; before or after all for a year that has no text.
+  /// Text that sorts as the dates do; a year without a text form sorts before or after all others.
   private static func text(_ date: Date) -> String {
     ISODate.text(of: date) ?? (date.timeIntervalSince1970 < 0 ? "" : "~")
   }

@@ -1,6 +1,6 @@
-import Foundation
+package import Foundation
 import GRDB
-import ManagedObjects
+package import ManagedObjects
 
 /// Looks for damage in one state of a file. Belongs to the thread that checks.
 final class ContentCheck {
@@ -11,7 +11,7 @@ final class ContentCheck {
   private var progress: MaintenanceProgress
   private var pagesRead: Int64 = 0
 
-  /// Problems that SQLite tells of one kind, at most.
+  /// The greatest number of problems of one kind that SQLite reports.
   static let limit = 10_000
 
   private init(_ db: Database, _ watch: MaintenanceWatch, _ found: @escaping (StoreProblem) throws -> Void) throws {
@@ -32,7 +32,7 @@ final class ContentCheck {
     return try db.watched(by: watch, tick: { check.tell() }) { try body(check) }
   }
 
-  /// Tells how much of the file has been read.
+  /// Reports how much of the file has been read.
   private func tell(_ phase: String? = nil) {
     pagesRead += db.takePagesRead()
     progress.phase = phase ?? progress.phase
@@ -40,14 +40,15 @@ final class ContentCheck {
     watch.report(progress)
   }
 
-  /// Runs a check; that the file can't be read to its end is a problem like others.
+  /// Runs a check. A file that can't be read to its end is a problem like others.
   static func reporting(_ found: (StoreProblem) throws -> Void, _ check: () throws -> Void) throws {
     do {
       try check()
     } catch let error as DatabaseError
       where error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
     {
-      try found(StoreProblem(.damage, message: "the check couldn't go on: \(error.message ?? "\(error.resultCode)")"))
+      try found(
+        StoreProblem(.damage, message: "the check couldn't continue: \(error.message ?? "\(error.resultCode)")"))
     }
   }
 
@@ -78,12 +79,12 @@ final class ContentCheck {
         try found(
           StoreProblem(
             .reference, entity: table, number: row[1], property: key.flatMap { names[$0] },
-            message: "refers to a row of \(parent ?? "a table") that isn't there"))
+            message: "refers to a row of \(parent ?? "a table") that doesn't exist"))
       }
     }
   }
 
-  /// What the store notes about itself, against its tables.
+  /// The metadata, compared with the tables.
   func metadata(of store: SQLiteStore, withoutIndexesOf postponed: Set<String>) throws {
     tell("metadata")
     try watch.check()
@@ -115,18 +116,18 @@ final class ContentCheck {
         try found(
           StoreProblem(
             .schema, entity: table, property: present.isEmpty ? nil : column,
-            message: present.isEmpty ? "the table isn't there" : "the column isn't there"))
+            message: present.isEmpty ? "the table doesn't exist" : "the column doesn't exist"))
         if present.isEmpty { break }
       }
     }
     let indexes = Set(try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'index'"))
     for index in schema.indexes where !indexes.contains(index.name) && !postponed.contains(index.table) {
       try found(
-        StoreProblem(.schema, entity: index.table, message: "the index \(index.name) isn't there: reindex makes it"))
+        StoreProblem(.schema, entity: index.table, message: "the index \(index.name) doesn't exist: reindex makes it"))
     }
   }
 
-  /// Rows of entities that the table can't hold.
+  /// Rows of entities that don't belong into the table.
   private func discriminators(_ table: TableMap, _ store: SQLiteStore) throws {
     guard let column = table.discriminatorColumn else { return }
     let names = table.rootEntity.selfAndDescendants.map { SQLText.literal($0.name) }.joined(separator: ", ")
@@ -139,7 +140,55 @@ final class ContentCheck {
       try found(
         StoreProblem(
           .metadata, entity: table.name, number: row[0], property: column,
-          message: "\(name) is no entity of the table's"))
+          message: "\(name) is no entity of the table"))
+    }
+  }
+}
+
+extension SQLiteStore {
+  /// Reads one state of the file on a connection of its own.
+  package func checkIntegrity(
+    _ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void
+  )
+    throws
+  {
+    try translating {
+      let missing = postponements.withLock { Set($0.filter { $0.value > 0 }.keys) }
+      try ContentCheck.reporting(found) {
+        let queue = try DatabaseQueue(path: pool.path, configuration: Self.reading(options))
+        try queue.read { db in
+          try ContentCheck.run(db, watch, found) { check in
+            try check.file(depth)
+            try check.references()
+            try check.metadata(of: self, withoutIndexesOf: missing)
+          }
+        }
+        try queue.close()
+      }
+    }
+  }
+
+  package func checkCopy(
+    at url: URL, _ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void
+  ) throws -> PersistentStoreMetadata {
+    try Self.translating(url) {
+      var metadata: PersistentStoreMetadata?
+      try ContentCheck.reporting(found) {
+        let queue = try DatabaseQueue(path: url.path, configuration: Self.reading(options))
+        metadata = try queue.read { db in
+          try ContentCheck.run(db, watch, found) { check in
+            try check.file(depth)
+            guard try db.tableExists("lade_metadata") else { return nil }
+            try check.references()
+            return try StoredMetadata.read(db, path: url.path)
+          }
+        }
+        try queue.close()
+      }
+      guard let metadata else {
+        throw ManagedObjectError.incompatibleStore(path: url.path, reason: "it has no table lade_metadata")
+      }
+      return metadata
     }
   }
 }

@@ -37,7 +37,7 @@ extension PersistentStoreCoordinator {
   /// What the store in the SQLite file at `url` says of itself, without opening it with a model.
   ///
   /// Source: `metadataForPersistentStore(type:at:options:)` of Core Data.
-  /// - Throws: ``ManagedObjectError/store(path:code:message:)`` when the file can't be read,
+  /// - Throws: ``ManagedObjectError/store(_:)`` when the file can't be read,
   ///   ``ManagedObjectError/incompatibleStore(path:reason:)`` when it is no store of this library.
   public static func metadataForPersistentStore(at url: URL) throws -> PersistentStoreMetadata {
     try SQLiteStore.translating(url) {

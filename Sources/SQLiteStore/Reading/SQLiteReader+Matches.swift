@@ -4,7 +4,7 @@ import GRDBSQLite
 package import ManagedObjects
 
 extension SQLiteReader {
-  /// One look-up a row by the key's index; where the keys are numbers of rows that lie close together, one scan over all.
+  /// Looks each row up by the key's index. Where the keys are row numbers that lie close together, one scan reads all rows.
   package func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? {
     let layout = try store.layout(of: rows.entity)
     guard let comparison = RowComparison(layout, slots, by: key) else { return nil }
@@ -12,15 +12,15 @@ extension SQLiteReader {
   }
 }
 
-/// Compares rows in flat memory with a table's, without a value for either.
+/// Compares rows in flat memory with a table's rows without making a `Value` for either.
 private struct RowComparison {
-  /// A column of the statement; the row's number stands before them.
+  /// A column of the statement, after the row's number.
   private struct Column {
     let slot: Int
     let kind: ColumnKind
   }
 
-  /// How far the keys of a scan may lie apart: to pass over a row costs a fraction of looking one up.
+  /// How far the keys of a scan may lie apart: skipping a row costs a fraction of a look-up.
   private static let sparseness = 4
   private let layout: RowLayout
   private let columns: [Column]

@@ -4,9 +4,9 @@ import GRDBSQLite
 package import ManagedObjects
 import OrderedCollections
 
-// Readers and snapshots of a store are read by the same code: this one.
+// The code for reading a store and its snapshots.
 
-/// What reads a store's file: the store itself, on whichever connection is free, or a snapshot on its own.
+/// Reads a store's file: the store itself, on any free connection, or a snapshot on its own connection.
 package protocol SQLiteReader: StoreReader {
   /// The store whose file it is.
   var store: SQLiteStore { get }
@@ -27,7 +27,7 @@ extension SQLiteReader {
   }
 
   package func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
-    // Who watches the rows counts those that come back.
+    // The monitor counts the rows that are returned.
     guard fetch.monitor == nil else {
       for row in try rows(fetch) { take(row) }
       return
@@ -75,7 +75,7 @@ extension SQLiteReader {
     var failure: (any Error)?
     try store.translating {
       try read { db in
-        // One of its own: `take` may read meanwhile, and mustn't come upon this one.
+        // A statement of its own: `take` may read in between, and mustn't get the same cached one.
         let statement = try db.makeStatement(sql: compiled.sql)
         try statement.setArguments(StatementArguments(compiled.arguments))
         let handle = statement.sqliteStatement
@@ -90,7 +90,7 @@ extension SQLiteReader {
             do {
               try take(row)
             } catch {
-              // Not the store's, and so not to be told as one of its own.
+              // Thrown by `take`, and so not to be translated as an error of the store.
               failure = error
               return
             }
@@ -117,11 +117,11 @@ extension SQLiteReader {
   package func relatedIDs(
     of id: ManagedObjectID, _ relationship: RelationshipDescription
   ) throws -> Value {
-    // No relationship leads into another store.
+    // No relationship leads to another store.
     guard store.holds(relationship.destinationEntity) else { return relationship.emptyValue }
     let reader = RowReader(try store.layouts(of: relationship.destinationEntity), slots: [])
-    guard let way = WayToMembers(relationship, reader, store) else { return relationship.emptyValue }
-    let sql = "SELECT \(way.columns) FROM \(way.tables) WHERE \(way.owner) = ?\(way.order)"
+    guard let join = RelationshipJoin(relationship, reader, store) else { return relationship.emptyValue }
+    let sql = "SELECT \(join.columns) FROM \(join.tables) WHERE \(join.owner) = ?\(join.order)"
     let ids = try stepping(sql, [id.number.databaseValue], nil, reader.readID)
     return relationship.isOrdered ? .orderedObjects(OrderedSet(ids)) : .objects(Set(ids))
   }
@@ -131,13 +131,13 @@ extension SQLiteReader {
   ) throws -> [RelatedRow] {
     guard store.holds(relationship.destinationEntity) else { return [] }
     let reader = RowReader(try store.layouts(of: relationship.destinationEntity))
-    guard let way = WayToMembers(relationship, reader, store) else { return [] }
+    guard let join = RelationshipJoin(relationship, reader, store) else { return [] }
     let owners = Dictionary(ids.map { ($0.number, $0) }) { first, _ in first }
     let place = Int32(reader.selection.count)
     var found: [RelatedRow] = []
     for part in ids.chunked(by: 500) {
       let sql =
-        "SELECT \(way.columns), \(way.owner) FROM \(way.tables) WHERE \(way.owner) IN (\(marks(part)))\(way.order)"
+        "SELECT \(join.columns), \(join.owner) FROM \(join.tables) WHERE \(join.owner) IN (\(marks(part)))\(join.order)"
       found += try stepping(sql, part.map(\.number.databaseValue), nil) { statement in
         guard let owner = owners[sqlite3_column_int64(statement, place)] else { return nil }
         return reader.read(statement).map { RelatedRow(owner: owner, row: $0) }
@@ -158,7 +158,7 @@ extension SQLiteReader {
     try stepping(sql, arguments, monitor, reader.read)
   }
 
-  /// Runs a fetch. Returns what `item` makes of each row, without the nils.
+  /// Runs a fetch. Returns the results of `item` for each row, without nils.
   private func stepping<T>(_ fetch: StoreFetch, _ reader: RowReader, _ item: (OpaquePointer) -> T?) throws -> [T] {
     try store.translating {
       try read { db in
@@ -168,7 +168,7 @@ extension SQLiteReader {
     }
   }
 
-  /// The statement of a fetch. What it depends on is asked of the state of the file that it reads.
+  /// The statement of a fetch. Anything it depends on is read from the same state of the file.
   private func select(_ fetch: StoreFetch, _ reader: RowReader, in db: Database) throws -> CompiledQuery {
     var numbers: Set<AttributeDescription> = []
     if let order = compiler.decimalOrder(fetch),
@@ -179,7 +179,7 @@ extension SQLiteReader {
     return try compiler.select(fetch, columns: reader.selection, numbers: numbers)
   }
 
-  /// Runs a statement. Returns what `item` makes of each row, without the nils.
+  /// Runs a statement. Returns the results of `item` for each row, without nils.
   private func stepping<T>(
     _ sql: String, _ arguments: [DatabaseValue], _ monitor: FetchMonitor?, _ item: (OpaquePointer) -> T?
   ) throws -> [T] {
@@ -204,8 +204,8 @@ extension SQLiteReader {
 
 /// A connection for another thread to interrupt.
 private struct SendableConnection: @unchecked Sendable {
-  // Sendable: SQLite lets any thread interrupt a connection that isn't closed meanwhile. The monitor calls it under its
-  // lock while the statement runs, never afterwards.
+  // Sendable: SQLite lets any thread interrupt an open connection. The monitor calls it under its lock while the statement
+  // runs, never afterwards.
   private let connection: OpaquePointer?
 
   init(_ connection: OpaquePointer?) { self.connection = connection }
@@ -217,7 +217,7 @@ extension Statement {
   /// Runs the statement and reads its rows.
   func collect(_ reader: RowReader, in db: Database) throws -> [StoreRow] { try collect(in: db, reader.read) }
 
-  /// Runs the statement. Returns what `item` makes of each row, without the nils.
+  /// Runs the statement. Returns the results of `item` for each row, without nils.
   func collect<T>(
     in db: Database, monitor: FetchMonitor? = nil, _ item: (OpaquePointer) -> T?
   ) throws -> [T] {
@@ -239,7 +239,7 @@ extension Statement {
 }
 
 extension Database {
-  /// The error that the connection's last call ended with.
+  /// The error of the connection's last call.
   func lastError(sql: String? = nil) -> DatabaseError {
     DatabaseError(
       resultCode: ResultCode(rawValue: sqlite3_extended_errcode(sqliteConnection)),
@@ -257,7 +257,24 @@ extension Array {
 extension String {
   /// The name between SQL's quotes.
   var quotedName: String {
-    // Few names have one, and looking for it by Foundation costs more than many a statement.
+    // Few names contain a quote, and Foundation's search costs more than some statements.
     utf8.contains(UInt8(ascii: "\"")) ? "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\"" : "\"\(self)\""
   }
+}
+
+/// One state of a store's file, on a connection of its own that keeps a read transaction open.
+///
+/// While it exists, SQLite can't reset its write-ahead log: the log grows until the snapshot is released and the next
+/// checkpoint comes.
+final class SQLiteSnapshot: SQLiteReader {
+  let store: SQLiteStore
+  private let snapshot: DatabaseSnapshot
+
+  init(of store: SQLiteStore) throws {
+    self.store = store
+    snapshot = try store.translating { try store.pool.makeSnapshot() }
+  }
+
+  /// Reentrant: a caller may run another query while it reads the rows of one.
+  func read<T>(_ body: (Database) throws -> T) throws -> T { try snapshot.unsafeReentrantRead(body) }
 }

@@ -2,14 +2,14 @@ import Foundation
 import GRDBSQLite
 import ManagedObjects
 
-/// Binds values to a statement's parameters with as little copying as SQLite allows: text goes into one buffer that
-/// stays as it is until the statement has run, so that SQLite needn't copy it.
+/// Binds values to a statement's parameters with as little copying as SQLite allows: text goes into one buffer that doesn't
+/// change until the statement has run, so that SQLite needn't copy it.
 ///
 /// Used on one thread, within one write.
 final class RowBinder {
   private static let capacity = 64 * 1024
   private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: RowBinder.capacity)
-  // Accesses never overlap: a binder is used on one thread, and none of its methods calls out while it changes these.
+  // Accesses never overlap: a binder is used on one thread, and no method calls out while it changes these.
   @exclusivity(unchecked) private var used = 0
   /// The permanent ID's number for an object that the same write inserts.
   var permanentNumber: (ManagedObjectID) -> Int64? = { _ in nil }
@@ -19,7 +19,7 @@ final class RowBinder {
 
   deinit { buffer.deallocate() }
 
-  /// Starts a row: what was bound before has run.
+  /// Starts a row. The statement has run with the values bound before.
   @inline(__always)
   func begin() { used = 0 }
 
@@ -151,7 +151,7 @@ final class RowBinder {
   }
 }
 
-/// SQLite's word for bytes that stay as they are until the statement has run.
+/// Tells SQLite that the bytes don't change until the statement has run.
 let SQLITE_STATIC = unsafeBitCast(0, to: sqlite3_destructor_type.self)
-/// SQLite's word for bytes that it must copy.
+/// Tells SQLite to copy the bytes.
 let SQLITE_TRANSIENT = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

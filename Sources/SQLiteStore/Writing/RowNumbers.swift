@@ -1,8 +1,8 @@
 import GRDB
 import ManagedObjects
 
-/// Numbers new rows within one transaction. The last number of each table is kept beside it, so that no number is given
-/// twice, whoever deletes rows.
+/// Numbers new rows within one transaction. The last number of each table is kept in `lade_metadata`, so that no number is
+/// given twice, also after rows were deleted.
 struct RowNumbers {
   private let writer: WriterConnection
   private var last: [String: Int64] = [:]
@@ -17,7 +17,7 @@ struct RowNumbers {
     return number
   }
 
-  /// Notes the last numbers given.
+  /// Stores the last numbers that were given.
   func keep(_ db: Database) throws {
     for (table, number) in last {
       try db.cachedStatement(sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)")

@@ -3,21 +3,21 @@ import GRDB
 import GRDBSQLite
 import ManagedObjects
 
-/// One save's rows on their way into the tables, within a transaction.
+/// Writes one save's rows into the tables, within a transaction.
 ///
-/// Conflicts are collected, so that the caller learns of all of them; the transaction is then given up.
+/// Conflicts are collected, so that the error holds all of them; the caller then rolls back.
 final class RowWrite {
   let db: Database
   let store: SQLiteStore
-  let binder = RowBinder()
-  var numbers: RowNumbers
+  private let binder = RowBinder()
+  private var numbers: RowNumbers
   /// Whether new rows may refer to each other, and whether some have pairs in tables of their own.
   private var hasReferences = false
-  private(set) var hasPairs = false
+  private var hasPairs = false
   private var numbered: [ManagedObjectID: Int64] = [:]
-  var clashes: [Clash] = []
-  /// Questions for what is in a row's way, by the entity's index.
-  var looks: [Int: ConstraintLook] = [:]
+  private var clashes: [Clash] = []
+  /// Finders of conflicting rows, by the entity's index.
+  private var finders: [Int: ConflictFinder] = [:]
 
   init(_ db: Database, store: SQLiteStore) throws {
     self.db = db
@@ -59,15 +59,463 @@ final class RowWrite {
 
   func number(_ id: ManagedObjectID) -> Int64? { id.isTemporaryID ? numbered[id] : id.number }
 
-  /// Keeps the numbers given, and throws the uniqueness conflicts and broken references found.
+  /// Stores the numbers that were given, and throws the uniqueness conflicts and broken references that were found.
   func finish(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
     guard clashes.isEmpty else { throw ManagedObjectError.constraintConflicts(conflicts(changes, ids)) }
     if let date = binder.unstorable {
       throw ManagedObjectError.store(
-        path: store.url?.path ?? "", code: SQLITE_RANGE,
-        message: "a date \(date.timeIntervalSince1970) seconds from 1970 isn't in the years 0 to 9999")
+        StoreFailure(
+          .outOfRange, path: store.url?.path ?? "",
+          message: "a date \(date.timeIntervalSince1970) seconds from 1970 isn't in the years 0 to 9999"))
     }
     try checkReferences(changes, ids, savedRows)
     try numbers.keep(db)
+  }
+}
+
+// Optimistic locking: a row is changed or deleted only if it still holds the values that were read. All rows are checked
+// before the first is written, because deleting one may clear a column of another.
+
+extension RowWrite {
+  /// - Throws: ``ManagedObjectError/mergeConflicts(_:)`` with every row that isn't as it was read.
+  func check(_ changes: StoreChanges) throws {
+    var conflicts: [MergeConflict] = []
+    var look: RowLook?
+    func check(_ id: ManagedObjectID, _ object: ContiguousArray<Value>?, _ read: ContiguousArray<Value>) throws {
+      let layout = try store.layout(of: id.entity)
+      if look?.layout !== layout { look = try RowLook(layout, db) }
+      guard let row = try look?.row(id.number, in: db) else {
+        conflicts.append(.init(id, object: object, cached: read, persisted: nil))
+        return
+      }
+      for column in layout.columns
+      where !column.isDerived && !row.values[column.slot].isStoredAlike(read[column.slot]) {
+        conflicts.append(.init(id, object: object, cached: read, persisted: row.values))
+        return
+      }
+    }
+    for update in changes.updated { try check(update.id, update.values, update.committed) }
+    for row in changes.deleted { try check(row.id, nil, row.values) }
+    guard conflicts.isEmpty else { throw ManagedObjectError.mergeConflicts(conflicts) }
+  }
+}
+
+/// Reads rows of one entity by their numbers.
+private struct RowLook {
+  let layout: RowLayout
+  private let reader: RowReader
+  private let statement: Statement
+
+  init(_ layout: RowLayout, _ db: Database) throws {
+    self.layout = layout
+    let look = layout.lookByNumber()
+    reader = look.reader
+    statement = try db.cachedStatement(sql: look.statement)
+  }
+
+  func row(_ number: Int64, in db: Database) throws -> StoreRow? {
+    try statement.setArguments([number])
+    return try statement.collect(reader, in: db).first
+  }
+}
+
+// Rows that exchange unique values, in a ring or a chain, conflict on the way although the result is valid. When one does, the
+// values of all of them are parked: each is replaced by random bytes, which conflict with nothing, and then all are written
+// again. A row that still conflicts then does so with one that keeps its values.
+
+extension RowWrite {
+  /// Writes changed columns.
+  func update(_ updates: [StoreChanges.Update]) throws {
+    guard try write(updates, isLastTry: false) else {
+      let unique = try updates.filter { try !parked(by: $0).isEmpty }
+      try park(unique)
+      _ = try write(unique, isLastTry: true)
+      return
+    }
+  }
+
+  /// Writes rows. Returns false at a conflict, except at the last attempt, which collects it.
+  private func write(_ updates: [StoreChanges.Update], isLastTry: Bool) throws -> Bool {
+    var clashes = false
+    var statements: [UpdateKey: OpaquePointer] = [:]
+    var last: (key: UpdateKey, handle: OpaquePointer)?
+    for update in updates {
+      let layout = try store.layout(of: update.id.entity)
+      let changed = layout.changedColumns(update.values, update.committed)
+      if changed.isEmpty { continue }
+      let key = UpdateKey(layout: layout, columns: changed)
+      let handle: OpaquePointer
+      if let last, last.key == key {
+        handle = last.handle
+      } else {
+        handle = try statements[key] ?? db.cachedStatement(sql: layout.updateStatement(changed)).sqliteStatement
+        statements[key] = handle
+        last = (key, handle)
+      }
+      defer { sqlite3_reset(handle) }
+      binder.begin()
+      var index: Int32 = 1
+      for place in changed {
+        let column = layout.bindings[place]
+        binder.bind(update.values[column.slot], isISODate: column.isISODate, to: handle, at: index)
+        index += 1
+      }
+      sqlite3_bind_int64(handle, index, update.id.number)
+      if sqlite3_step(handle) == SQLITE_DONE { continue }
+      if isLastTry {
+        let row = StoreRow(id: update.id, values: update.values)
+        try noteConflict(row, update.id.number, layout, isNew: false)
+      } else {
+        try throwUnlessUniqueness()
+        clashes = true
+      }
+    }
+    return !clashes
+  }
+
+  /// The changed columns of unique values.
+  private func parked(by update: StoreChanges.Update) throws -> [Int] {
+    let layout = try store.layout(of: update.id.entity)
+    return layout.uniqueColumns.filter { place in
+      let slot = layout.bindings[place].slot
+      return update.values[slot] != update.committed[slot]
+    }
+  }
+
+  private func park(_ updates: [StoreChanges.Update]) throws {
+    for update in updates {
+      let layout = try store.layout(of: update.id.entity)
+      let assignments = try parked(by: update).map { "\(layout.columns[$0].name.quotedName) = randomblob(16)" }
+      try db.cachedStatement(
+        sql: "UPDATE \(layout.table.quotedName) SET \(assignments.joined(separator: ", ")) "
+          + "WHERE \(layout.keyColumn.quotedName) = ?"
+      ).execute(arguments: [update.id.number])
+    }
+  }
+
+  /// Deletes rows with their pairs, and clears references to them.
+  func delete(_ rows: [StoreRow]) throws {
+    for row in rows where !row.id.isTemporaryID {
+      let layout = try store.layout(of: row.id.entity)
+      for sql in layout.clearings { try db.cachedStatement(sql: sql).execute(arguments: [row.id.number]) }
+      try db.cachedStatement(sql: layout.deletion).execute(arguments: [row.id.number])
+    }
+  }
+}
+
+/// Identifies the statement that changes a row.
+private struct UpdateKey: Hashable {
+  let layout: RowLayout
+  let columns: ColumnSet
+
+  static func == (a: UpdateKey, b: UpdateKey) -> Bool { a.layout === b.layout && a.columns == b.columns }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(layout))
+    hasher.combine(columns)
+  }
+}
+
+// Many rows in each statement, which SQLite begins and ends only once for them. `OR FAIL` spares the journal that would undo half
+// a statement: the rows before the failing one stay, and their number is known.
+
+extension RowWrite {
+  /// The greatest numbers of rows and of parameters in a statement. More don't make it faster.
+  private static let rowsOfStatement = 50
+  private static let parametersOfStatement = 1000
+
+  /// Inserts new rows, and collects those that violate the table's constraints.
+  func insert(_ rows: [StoreRow], _ ids: [ManagedObjectID]) throws {
+    var start = 0
+    while start < rows.count {
+      let scope = rows[start].id.scope
+      var end = start + 1
+      while end < rows.count, rows[end].id.scope === scope { end += 1 }
+      try insert(rows, ids, start..<end, try store.layout(of: scope.entity))
+      start = end
+    }
+  }
+
+  /// Inserts rows of one entity.
+  private func insert(_ rows: [StoreRow], _ ids: [ManagedObjectID], _ range: Range<Int>, _ layout: RowLayout) throws {
+    try insert(range, layout) { index, handle, parameter in
+      bind(rows[index], ids[index], layout, to: handle, at: &parameter)
+    } conflict: { index in
+      try noteConflict(rows[index], ids[index].number, layout, isNew: true)
+    }
+  }
+
+  /// Inserts and numbers rows without objects.
+  func insert(_ rows: NewRows) throws -> SavedRows {
+    let layout = try store.layout(of: rows.entity)
+    var given: [Int64] = []
+    given.reserveCapacity(rows.count)
+    for row in 0..<rows.count {
+      if let slot = layout.keySlot, case let cell = rows.cell(row, slot), cell.kind == .int {
+        given.append(cell.bits)
+      } else {
+        given.append(try numbers.next(layout, db))
+      }
+    }
+    try insert(0..<rows.count, layout) { index, handle, parameter in
+      bind(rows, index, given[index], layout, to: handle, at: &parameter)
+    } conflict: { index in
+      try noteConflict(rows.row(index), given[index], layout, isNew: true)
+    }
+    return SavedRows(rows, scope: layout.scope, numbers: given)
+  }
+
+  /// Inserts a number of rows of one entity.
+  /// - Parameters:
+  ///   - bind: binds a row's number and values to the parameters from an index on, and advances the index.
+  ///   - conflict: collects a row that violates a uniqueness constraint; throws any other error.
+  @inline(__always)
+  private func insert(
+    _ range: Range<Int>, _ layout: RowLayout, bind: (Int, OpaquePointer, inout Int32) -> Void,
+    conflict: (Int) throws -> Void
+  ) throws {
+    var next = range.lowerBound
+    let count = min(Self.rowsOfStatement, Self.parametersOfStatement / (layout.bindings.count + 1))
+    if count > 1, range.count >= count, try !hasTriggers(layout) {
+      let handle = try db.cachedStatement(sql: layout.insertStatement(rows: count)).sqliteStatement
+      defer { sqlite3_reset(handle) }
+      while next + count <= range.upperBound {
+        binder.begin()
+        var parameter: Int32 = 1
+        for index in next..<next + count { bind(index, handle, &parameter) }
+        if sqlite3_step(handle) == SQLITE_DONE {
+          next += count
+        } else {
+          try throwUnlessUniqueness()
+          // The rows before the one that failed.
+          next += min(Int(sqlite3_changes(db.sqliteConnection)), count - 1)
+          try conflict(next)
+          next += 1
+        }
+        sqlite3_reset(handle)
+      }
+    }
+    guard next < range.upperBound else { return }
+    let handle = try db.cachedStatement(sql: layout.insertStatement(rows: 1)).sqliteStatement
+    defer { sqlite3_reset(handle) }
+    for index in next..<range.upperBound {
+      binder.begin()
+      var parameter: Int32 = 1
+      bind(index, handle, &parameter)
+      if sqlite3_step(handle) != SQLITE_DONE { try conflict(index) }
+      sqlite3_reset(handle)
+    }
+  }
+
+  @inline(__always)
+  private func bind(
+    _ row: StoreRow, _ id: ManagedObjectID, _ layout: RowLayout, to handle: OpaquePointer, at parameter: inout Int32
+  ) {
+    sqlite3_bind_int64(handle, parameter, id.number)
+    parameter += 1
+    row.values.withUnsafeBufferPointer { values in
+      for binding in layout.bindings {
+        binder.bind(values[binding.slot], isISODate: binding.isISODate, to: handle, at: parameter)
+        parameter += 1
+      }
+    }
+  }
+
+  @inline(__always)
+  private func bind(
+    _ rows: NewRows, _ row: Int, _ number: Int64, _ layout: RowLayout, to handle: OpaquePointer,
+    at parameter: inout Int32
+  ) {
+    sqlite3_bind_int64(handle, parameter, number)
+    parameter += 1
+    let cells = rows.cells(row)
+    for binding in layout.bindings {
+      binder.bind(cells[binding.slot], of: rows, isISODate: binding.isISODate, to: handle, at: parameter)
+      parameter += 1
+    }
+  }
+
+  /// Whether the table has triggers of others: `OR FAIL` would apply to their statements too.
+  private func hasTriggers(_ layout: RowLayout) throws -> Bool {
+    try Bool.fetchOne(
+      db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?)"),
+      arguments: [layout.table]) ?? false
+  }
+}
+
+extension RowWrite {
+  /// Writes the changed order of ordered relationships.
+  func writeOrders(_ changes: StoreChanges, _ ids: [ManagedObjectID]) throws {
+    guard store.hasOrders else { return }
+    var keeper = OrderTables(db: db, schema: store.schema)
+    try OrderWrite(changes, ids) { [self] in number($0) }.write(to: &keeper)
+  }
+
+  /// Writes the changes of many-to-many relationships. Both ends may hold the same change; writing it twice is harmless.
+  func writePairs(_ changes: StoreChanges, _ ids: [ManagedObjectID]) throws {
+    if hasPairs {
+      for (row, id) in zip(changes.inserted, ids) {
+        for relationship in try store.layout(of: row.id.entity).pairings {
+          try writePairs(relationship, of: id.number, old: [], new: row.values[relationship.slot])
+        }
+      }
+    }
+    for update in changes.updated {
+      for relationship in try store.layout(of: update.id.entity).pairings {
+        guard update.values[relationship.slot] != update.committed[relationship.slot] else { continue }
+        let old = update.committed[relationship.slot].objectIDs ?? []
+        try writePairs(relationship, of: update.id.number, old: old, new: update.values[relationship.slot])
+      }
+    }
+  }
+
+  private func writePairs(
+    _ relationship: RelationshipDescription, of owner: Int64, old: Set<ManagedObjectID>, new: Value
+  ) throws {
+    guard let ids = new.objectIDs else { return }
+    let pair = store.schema.pairing(of: relationship)
+    let columns = (pair.sourceColumn.quotedName, pair.destinationColumn.quotedName)
+    let delete = "DELETE FROM \(pair.table.quotedName) WHERE \(columns.0) = ? AND \(columns.1) = ?"
+    let insert = "INSERT OR IGNORE INTO \(pair.table.quotedName) (\(columns.0), \(columns.1)) VALUES (?, ?)"
+    func execute(_ sql: String, _ id: ManagedObjectID) throws {
+      try db.cachedStatement(sql: sql).execute(arguments: [owner, number(id)])
+      // A relationship that is its own inverse holds in both directions, and so do its pairs.
+      guard relationship.inverseRelationship === relationship else { return }
+      try db.cachedStatement(sql: sql).execute(arguments: [number(id), owner])
+    }
+    for id in old.subtracting(ids) { try execute(delete, id) }
+    for id in ids.subtracting(old) { try execute(insert, id) }
+  }
+}
+
+extension RowWrite {
+  /// A row that couldn't be written, and the row that it conflicts with.
+  struct Clash {
+    /// The row by the ID that the context knows.
+    let row: StoreRow
+    let constraint: [String]
+    let inTheWay: StoreRow?
+  }
+
+  /// Collects a row's conflicts, one for each violated constraint. Any other error ends the write.
+  func noteConflict(_ row: StoreRow, _ number: Int64, _ layout: RowLayout, isNew: Bool) throws {
+    try throwUnlessUniqueness()
+    let look = try finders[layout.entity.index] ?? ConflictFinder(layout, store, db)
+    finders[layout.entity.index] = look
+    let found = try look.clashes(of: number, row.values, isNew: isNew, binder, in: db)
+    for clash in found {
+      clashes.append(.init(row: row, constraint: clash.constraint.map(\.name), inTheWay: clash.row))
+    }
+    // A taken row number violates no constraint of the model.
+    if found.isEmpty {
+      clashes.append(
+        .init(row: row, constraint: [layout.entity.primaryKey?.name ?? layout.keyColumn], inTheWay: nil))
+    }
+  }
+
+  /// Throws the last statement's error, unless it was a uniqueness constraint.
+  func throwUnlessUniqueness() throws {
+    let error = db.lastError()
+    switch error.extendedResultCode {
+    case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: return
+    default: throw error
+    }
+  }
+
+  /// The collected conflicts, with the conflicting rows as they were before this write, or, for rows of this write, with the
+  /// IDs that the context knows.
+  func conflicts(_ changes: StoreChanges, _ ids: [ManagedObjectID]) -> [ConstraintConflict] {
+    let refused = Set(clashes.map(\.row.id))
+    var placed: [ManagedObjectID: StoreRow] = [:]
+    for (row, id) in zip(changes.inserted, ids) where !refused.contains(row.id) { placed[id] = row }
+    var updates: [ManagedObjectID: StoreChanges.Update] = [:]
+    for update in changes.updated { updates[update.id] = update }
+    return clashes.map { clash in
+      guard let inTheWay = clash.inTheWay else {
+        return ConstraintConflict(clash.row, constraint: clash.constraint, database: nil, earlier: nil)
+      }
+      if let row = placed[inTheWay.id] {
+        return ConstraintConflict(clash.row, constraint: clash.constraint, database: nil, earlier: row)
+      }
+      guard let update = updates[inTheWay.id] else {
+        return ConstraintConflict(clash.row, constraint: clash.constraint, database: inTheWay, earlier: nil)
+      }
+      let isTaken = clash.constraint.contains { name in
+        update.id.entity.slot(of: name).map { update.values[$0] != update.committed[$0] } ?? false
+      }
+      let row = StoreRow(id: update.id, values: isTaken ? update.values : update.committed)
+      return ConstraintConflict(
+        clash.row, constraint: clash.constraint, database: isTaken ? nil : row, earlier: isTaken ? row : nil)
+    }
+  }
+}
+
+// Foreign keys are deferred: SQLite counts broken references and refuses the commit without naming one. When the count
+// isn't zero, the rows of this write are searched for them before the commit.
+
+extension RowWrite {
+  /// - Throws: ``ManagedObjectError/brokenReferences(_:)`` with every relationship of this write that leads nowhere.
+  func checkReferences(_ changes: StoreChanges, _ ids: [ManagedObjectID], _ savedRows: [SavedRows]) throws {
+    var (broken, highest): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0)
+    guard broken != 0 else { return }
+    var found: [BrokenReference] = []
+    for (row, id) in zip(changes.inserted, ids) {
+      try find(row.values, former: nil, of: id, as: row.id, &found)
+    }
+    for saved in savedRows {
+      for row in saved.numbers.indices {
+        let new = saved.rows.row(row)
+        try find(new.values, former: nil, of: saved.id(row), as: new.id, &found)
+      }
+    }
+    for update in changes.updated {
+      try find(update.values, former: update.committed, of: update.id, as: update.id, &found)
+    }
+    for row in changes.deleted { try findReferrers(of: row.id, &found) }
+    // None was found: the commit fails with SQLite's own error.
+    guard found.isEmpty else { throw ManagedObjectError.brokenReferences(found) }
+  }
+
+  private func find(
+    _ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, of id: ManagedObjectID,
+    as given: ManagedObjectID, _ found: inout [BrokenReference]
+  ) throws {
+    for relationship in id.entity.relationships
+    where !relationship.isTransient && former?[relationship.slot] != values[relationship.slot] {
+      var targets: [ManagedObjectID] = []
+      switch values[relationship.slot] {
+      case .object(let target): targets = [target]
+      case let set where relationship.isManyToMany: targets = Array(set.objectIDs ?? [])
+      default: continue
+      }
+      let layout = try store.layouts(of: relationship.destinationEntity.rootEntity)[0]
+      let sql = "SELECT 1 FROM \(layout.table.quotedName) WHERE \(layout.keyColumn.quotedName) = ?"
+      for target in targets where number(target) != nil {
+        if try Int.fetchOne(db.cachedStatement(sql: sql), arguments: [number(target)]) == nil {
+          found.append(
+            .init(objectID: given, relationship: relationship.name, missingObjectID: target))
+        }
+      }
+    }
+  }
+
+  /// Rows that refer to a deleted one and that aren't cleared: had the context known them, the delete rule would have
+  /// deleted them too or denied the deletion.
+  private func findReferrers(of id: ManagedObjectID, _ found: inout [BrokenReference]) throws {
+    for relationship in id.entity.references where !relationship.isToMany && store.holds(relationship.entity) {
+      let layouts = try store.layouts(of: relationship.entity)
+      let reader = RowReader(layouts, slots: [])
+      let table = layouts[0].table.quotedName
+      let columns = reader.selection.map(\.quotedName).joined(separator: ", ")
+      let column = store.schema.column(of: relationship, in: relationship.entity).quotedName
+      let statement = try db.cachedStatement(sql: "SELECT \(columns) FROM \(table) WHERE \(column) = ?")
+      try statement.setArguments([id.number])
+      for row in try statement.collect(reader, in: db) {
+        found.append(
+          .init(
+            objectID: row.id, relationship: relationship.name, missingObjectID: id, isDeletedBySave: true))
+      }
+    }
   }
 }

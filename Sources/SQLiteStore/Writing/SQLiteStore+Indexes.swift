@@ -1,18 +1,18 @@
-// A large load into a table that held little keeps no index meanwhile that only speeds reading, and makes it from all rows
-// at the end: sorting once costs half of what finding a place for each row does. What says whether a row may be there is
-// kept up as ever. Should the program be killed, whoever opens the file next makes what is missing; until then a reader
-// is slower, and never wrong. In a transaction of many writes both are part of it: readers have the indexes until it is
-// committed, and if it isn't, they were never gone.
+// A large load into a small table drops the indexes that only speed up reading, and builds them from all rows at the end:
+// sorting once costs half as much as finding a place for each row. Unique indexes stay. If the process is killed, the next
+// one to open the file builds the missing indexes; until then readers are slower, and never wrong. In a transaction of
+// several writes both steps are part of it: readers keep the indexes until the commit, and after a rollback they were never
+// dropped.
 
 import GRDB
 package import ManagedObjects
 
 extension SQLiteStore {
-  /// Takes away, for now, the indexes of an entity's table that aren't unique, if so many rows are expected that making them
-  /// anew takes less than keeping them: at least as many as twice those that are there.
+  /// Drops the indexes of an entity's table that aren't unique, if so many rows are expected that building them again costs
+  /// less than maintaining them: at least twice the rows that the table holds.
   ///
-  /// Each call that answers true is to be followed by one of ``endPostponement(of:)``. Several loads of one table may do so at
-  /// the same time; the last of them makes the indexes.
+  /// Each call that returns true must be balanced by ``endPostponement(of:)``. Several loads of one table may overlap; the last
+  /// of them builds the indexes.
   package func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
     let indexes = try postponable(entity)
     guard !indexes.isEmpty else { return false }
@@ -34,14 +34,14 @@ extension SQLiteStore {
     }
   }
 
-  /// Says that a load which has postponed the indexes goes on without them no more.
+  /// Balances ``postponeIndexes(of:expecting:)``.
   package func endPostponement(of entity: EntityDescription) {
     guard let table = layouts[entity.index]?.table else { return }
     postponements.withLock { $0[table, default: 1] -= 1 }
   }
 
-  /// Makes the indexes that ``postponeIndexes(of:expecting:)`` took away, unless another load still goes on without them;
-  /// also those that an earlier call couldn't make. Nobody else writes meanwhile.
+  /// Builds the indexes that ``postponeIndexes(of:expecting:)`` dropped, also those that an earlier call couldn't build, unless
+  /// another load still does without them. Other writers wait.
   package func makeIndexes(of entity: EntityDescription) throws {
     let indexes = try postponable(entity)
     guard !indexes.isEmpty else { return }
@@ -49,8 +49,8 @@ extension SQLiteStore {
     try translating {
       try writer.withoutTransaction { db in
         guard postponements.withLock({ $0[table, default: 0] }) == 0, try isAnyMissing(indexes, db) else { return }
-        // What is sorted at once is as much as the cache may hold. The sort follows pointers: in as little as the processor
-        // keeps near it takes half the time.
+        // SQLite sorts as much at once as fits its cache. The sort follows pointers: within the processor's own cache it takes
+        // half the time.
         try db.execute(sql: "PRAGMA cache_size = -2048")
         let result = Result {
           try writer.transaction(on: db) {

@@ -3,12 +3,12 @@ import GRDBSQLite
 package import ManagedObjects
 
 extension SQLiteStore {
-  /// What notes or derives from rows takes them as they are among objects.
+  /// History and derived attributes need rows as objects have them.
   package var takesNewRows: Bool { !hasDerivations && !options.persistentHistoryTracking }
 
-  /// Writes a save in one transaction: after a look at the rows to be changed, which must be as they were read,
-  /// deletions, then changes, then new rows, then pairs of many-to-many relationships. Foreign keys are checked at the
-  /// commit, so that the order among rows doesn't matter.
+  /// Writes a save in one transaction: checks that the rows to change are as they were read, then deletes, changes and inserts
+  /// rows, then writes pairs of many-to-many relationships. Foreign keys are checked at the commit, so the order among rows
+  /// doesn't matter.
   package func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try translating {
       try writer.write { db in
@@ -18,10 +18,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Writes changes within a transaction. If it throws, what it wrote is still there: the transaction is to be given up.
+  /// Writes changes within a transaction, which the caller rolls back if it throws.
   /// - Parameters:
-  ///   - isChecked: whether the rows must be looked at, for somebody else may have changed them.
-  ///   - history: what notes the transaction's changes; made by its first write.
+  ///   - isChecked: whether rows may have changed since they were read, and must be checked.
+  ///   - history: records the transaction's changes; made by its first write.
   func write(
     _ changes: StoreChanges, isChecked: Bool, in db: Database, history: inout HistoryWriter?
   ) throws -> StoreWriteResult {
@@ -60,5 +60,44 @@ extension SQLiteStore {
         return ids
       }
     }
+  }
+}
+
+extension SQLiteStore {
+  /// Runs a batch request in one transaction of SQLite: readers see nothing of it before the commit.
+  package func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
+    try translating {
+      try writer.write { db in try body(SQLiteTransaction(of: self, on: db)) }
+    }
+  }
+
+  /// Keeps the writing connection for one transaction: see ``WriterConnection``.
+  package func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
+    try translating { try writer.inOneTransaction(body) }
+  }
+}
+
+/// A batch request's view of an SQLite store: the writing connection.
+private final class SQLiteTransaction: SQLiteReader, StoreTransaction, @unchecked Sendable {
+  // Sendable: it is used only by the thread that runs the transaction, while that runs.
+  let store: SQLiteStore
+  private let db: Database
+  /// Records all writes of the batch as one transaction of the history; nil before the first.
+  private var history: HistoryWriter?
+
+  init(of store: SQLiteStore, on db: Database) {
+    self.store = store
+    self.db = db
+  }
+
+  func read<T>(_ body: (Database) throws -> T) throws -> T { try body(db) }
+
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
+    var result = StoreWriteResult(ids: [])
+    try db.inSavepoint {
+      result = try store.write(changes, isChecked: false, in: db, history: &history)
+      return .commit
+    }
+    return result
   }
 }

@@ -1,9 +1,9 @@
-// Everything that writes to a store's file comes through here, one at a time. A thread may keep the connection for a
-// transaction that lasts over many writes (`inOneTransaction`). While it does:
-//   1. what this thread writes becomes a savepoint of that transaction, which can fail and be tried again by itself;
-//   2. what this thread reads is read on this connection, and sees what has been written so far;
-//   3. other threads read what was committed last, and wait when they want to write;
-//   4. once SQLite has given the transaction up, nothing more is written: it would be committed by itself.
+// Every write to a store's file goes through here, one at a time. A thread may keep the connection for a transaction of
+// several writes (`inOneTransaction`). While it does:
+//   1. each write of this thread is a savepoint of that transaction, which can fail and be tried again by itself;
+//   2. reads of this thread use this connection, and see everything written so far;
+//   3. other threads read the last committed state, and wait before they write;
+//   4. once SQLite has rolled the transaction back, nothing more is written: it would be committed on its own.
 
 import Foundation
 import GRDB
@@ -17,34 +17,34 @@ final class WriterConnection: @unchecked Sendable {
   // Sendable: `isInUse` and `lastNumbers` are read and written by the thread that holds the lock; the rest is constant or
   // atomic.
   let pool: DatabasePool
-  /// Follows the connection's commits, and so lives as long; nil for a file that is only read.
-  private let copier: LogCopier?
+  /// Follows the connection's commits, and so lives as long as it does; nil for a file that is only read.
+  private let checkpointer: WALCheckpointer?
   private let path: String
-  /// Held by whoever writes: for one write, or for a transaction of many. Recursive, for the writes of the latter.
+  /// The write lock, held for one write or for a transaction of several. Recursive, for the writes of the latter.
   private let lock = NSRecursiveLock()
-  /// The thread whose transaction of many writes is open, 0 for none.
+  /// The thread whose transaction of several writes is open, 0 for none.
   private let owner = Atomic<UInt>(0)
-  /// Whether a closure runs on the connection: what that reads itself is read on another.
+  /// Whether a closure runs on the connection. Its own reads use another connection.
   private var isInUse = false
-  /// The last numbers given to rows within transactions of many writes, by table. Kept when one is rolled back: whoever
-  /// has one of these IDs mustn't find another row by it.
+  /// The last numbers given to rows within transactions of several writes, by table. Kept after a rollback: an ID that was
+  /// given out mustn't lead to another row.
   private var lastNumbers: [String: Int64] = [:]
 
-  init(_ pool: DatabasePool, copier: LogCopier?, path: String) {
+  init(_ pool: DatabasePool, checkpointer: WALCheckpointer?, path: String) {
     self.pool = pool
-    self.copier = copier
+    self.checkpointer = checkpointer
     self.path = path
   }
 
-  deinit { copier?.stop() }
+  deinit { checkpointer?.stop() }
 
-  /// Waits until what is being copied from the write-ahead log is, and has it copied by the saves themselves from then on.
-  func stopCopying() { copier?.stop() }
+  /// Waits for a checkpoint in progress. From then on saves checkpoint by themselves.
+  func stopCheckpointing() { checkpointer?.stop() }
 
-  /// Whether the calling thread's transaction of many writes is open.
+  /// Whether the calling thread has a transaction of several writes open.
   var isInTransaction: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-  /// Runs `body` on the connection, outside of a transaction but within one of many writes.
+  /// Runs `body` on the connection without a transaction of its own; it may be part of one of several writes.
   func withoutTransaction<T>(_ body: (Database) throws -> T) throws -> T {
     try lock.withLock {
       isInUse = true
@@ -53,11 +53,11 @@ final class WriterConnection: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` on the connection while nothing is copied from the write-ahead log beside it: a checkpoint of its own would
-  /// find that in the way. What `body` commits may be copied after it.
-  func withoutCopying<T>(_ body: (Database) throws -> T) throws -> T {
+  /// Runs `body` on the connection while the checkpointer is idle, which would block a checkpoint that `body` runs. What `body`
+  /// commits may be checkpointed after it.
+  func withCheckpointsPaused<T>(_ body: (Database) throws -> T) throws -> T {
     try withoutTransaction { db in
-      copier?.rest()
+      checkpointer?.waitUntilIdle()
       return try body(db)
     }
   }
@@ -67,8 +67,7 @@ final class WriterConnection: @unchecked Sendable {
     try withoutTransaction { db in try transaction(on: db) { try body(db) } }
   }
 
-  /// Runs `body` in a transaction, or in a savepoint of the one that is open, on the connection as ``withoutTransaction(_:)``
-  /// has it.
+  /// Runs `body` in a transaction, or in a savepoint of the open one, on the connection that ``withoutTransaction(_:)`` passes.
   func transaction<T>(on db: Database, _ body: () throws -> T) throws -> T {
     var result: Result<T, any Error>?
     guard isInTransaction else {
@@ -96,7 +95,7 @@ final class WriterConnection: @unchecked Sendable {
     }
   }
 
-  /// Runs `body`, with all that the calling thread writes meanwhile in one transaction.
+  /// Runs `body` with everything that the calling thread writes in it in one transaction.
   func inOneTransaction<T>(_ body: () throws -> (T, TransactionEnd)) throws -> T {
     try lock.withLock {
       guard !isInTransaction, !isInUse else { throw StoreTransactionError.nested(path: path) }
@@ -115,35 +114,35 @@ final class WriterConnection: @unchecked Sendable {
         }
         return result
       } catch {
-        // Does nothing where SQLite has done it already.
+        // Does nothing if SQLite has rolled back already.
         try pool.writeWithoutTransaction { db in try db.rollback() }
         throw error
       }
     }
   }
 
-  /// Stops what can't be done in the midst of a transaction.
+  /// Refuses an operation that is impossible within a transaction of several writes.
   func refuseInTransaction(_ operation: String) throws {
     if isInTransaction { throw StoreTransactionError.refused(operation: operation, path: path) }
   }
 
   // MARK: Row numbers
 
-  /// The last number that a transaction of many writes gave a row of a table, whether or not it was committed. On the connection only.
+  /// The last number that a transaction of several writes gave to a row of a table, committed or not. On the connection only.
   func lastNumber(of table: String) -> Int64 { lastNumbers[table] ?? 0 }
 
-  /// Notes the last numbers that a write gave. On the connection only.
+  /// Keeps the last numbers that a write gave. On the connection only.
   func note(_ numbers: [String: Int64]) {
     if isInTransaction { lastNumbers.merge(numbers) { max($0, $1) } }
   }
 
-  // MARK: What SQLite says
+  // MARK: Checks
 
   private func checkTransaction(_ db: Database) throws {
     guard db.isInsideTransaction else { throw StoreTransactionError.lost(path: path) }
   }
 
-  /// Refuses at the end of a savepoint what a commit would refuse: references that lead nowhere.
+  /// Refuses broken references at the end of a savepoint, as a commit would.
   private static func checkForeignKeys(_ db: Database) throws {
     var (broken, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0)

@@ -42,15 +42,15 @@ struct CheckTests {
     Damage(
       name: "a reference that leads nowhere",
       sql: "PRAGMA foreign_keys = OFF; INSERT INTO Pet (id, name, owner_id) VALUES (7, 'Rex', 4711)",
-      expected: "Pet 7.owner_id: refers to a row of Person that isn't there", kind: .reference),
+      expected: "Pet 7.owner_id: refers to a row of Person that doesn't exist", kind: .reference),
     Damage(
       name: "an index that isn't there", sql: "DROP INDEX Person_byName",
-      expected: "the index Person_byName isn't there: reindex makes it", kind: .schema),
+      expected: "the index Person_byName doesn't exist: reindex makes it", kind: .schema),
     Damage(
       name: "a column that isn't there", sql: "DROP INDEX Person_byName; ALTER TABLE Person DROP COLUMN name",
-      expected: "Person.name: the column isn't there", kind: .schema),
+      expected: "Person.name: the column doesn't exist", kind: .schema),
     Damage(
-      name: "a table that isn't there", sql: "DROP TABLE Pet", expected: "Pet: the table isn't there", kind: .schema),
+      name: "a table that isn't there", sql: "DROP TABLE Pet", expected: "Pet: the table doesn't exist", kind: .schema),
     Damage(
       name: "a number that is none", sql: "INSERT OR REPLACE INTO lade_metadata VALUES ('last_number.Pet', 'many')",
       expected: "last_number.Pet isn't a number", kind: .metadata),

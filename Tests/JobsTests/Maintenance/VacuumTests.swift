@@ -74,7 +74,7 @@ struct VacuumTests {
         let store = try operation.maintainedStore()
         return try operation.watched { watch in
           let looks = Atomic<Int>(0)
-          _ = try store.maintenance.vacuum(
+          _ = try store.maintenance.compact(
             .whole(),
             MaintenanceWatch(
               shouldStop: {

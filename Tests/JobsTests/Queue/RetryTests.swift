@@ -130,12 +130,14 @@ struct RetryTests {
 
   @Test("a store's errors are tried again when they may pass")
   func kindsOfErrors() {
-    func failure(_ code: Int32) -> JobFailure {
-      JobFailure(ManagedObjectError.store(path: "x", code: code, message: "m"))
+    func failure(_ kind: StoreFailure.Kind) -> JobFailure {
+      JobFailure(ManagedObjectError.store(StoreFailure(kind, path: "x", message: "m")))
     }
-    #expect([5, 6, 10 | 4 << 8, 13].allSatisfy { failure($0).isRetryable })
-    #expect([11, 26, 1].allSatisfy { !failure($0).isRetryable })
-    #expect(failure(13).code == "disk_full")
+    let passing: Set<StoreFailure.Kind> = [.busy, .io, .full, .cannotOpen, .interrupted, .outOfMemory]
+    for kind in StoreFailure.Kind.allCases {
+      #expect(failure(kind).isRetryable == passing.contains(kind))
+      #expect(failure(kind).code == (kind == .full ? "disk_full" : "store"))
+    }
     #expect(JobFailure(ManagedObjectError.mergeConflicts([])).isRetryable)
     #expect(!JobFailure(ManagedObjectError.validation([])).isRetryable)
     #expect(JobFailure(CocoaError(.fileReadUnknown)).isRetryable)

@@ -25,7 +25,9 @@ final class FailingStore: IncrementalStore {
         if fails { state.refused += 1 } else { state.writesLeft? -= 1 }
         return fails
       }
-      if fails { throw ManagedObjectError.store(path: "queue", code: 13, message: "database or disk is full") }
+      if fails {
+        throw ManagedObjectError.store(StoreFailure(.full, path: "queue", message: "database or disk is full"))
+      }
     }
   }
 

@@ -5,15 +5,21 @@ import Testing
 /// declarations in a file, the rest in a function.
 @Suite("The documentation", .enabled(if: SwiftCompiler.isThere, "swiftc isn't in PATH"))
 struct DocumentationTests {
-  private static let catalogue: URL = {
+  private static let sources: URL = {
     var url = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
     for _ in 0..<4 { url.deleteLastPathComponent() }
-    return url.appendingPathComponent("Sources/ManagedObjects/ManagedObjects.docc")
+    return url.appendingPathComponent("Sources")
   }()
 
-  @Test("has snippets that compile", arguments: ["ManagedObjects", "GettingStarted", "Stacks", "ComingFromCoreData"])
+  private static let catalogues = [
+    "ManagedObjects/ManagedObjects.docc": ["ManagedObjects", "GettingStarted", "Stacks", "ComingFromCoreData"],
+    "MagicalRecord/MagicalRecord.docc": ["MagicalRecord"],
+  ]
+  private static let pages = catalogues.flatMap { catalogue, pages in pages.map { "\(catalogue)/\($0).md" } }.sorted()
+
+  @Test("has snippets that compile", arguments: pages)
   func compiles(_ page: String) async throws {
-    let text = try String(contentsOf: Self.catalogue.appendingPathComponent(page + ".md"), encoding: .utf8)
+    let text = try String(contentsOf: Self.sources.appendingPathComponent(page), encoding: .utf8)
     let snippets = Self.snippets(text)
     #expect(!snippets.isEmpty)
     let outcome = try await SwiftCompiler.check(Self.file(snippets))
@@ -22,8 +28,11 @@ struct DocumentationTests {
 
   @Test("has no page that isn't compiled")
   func pages() throws {
-    let files = try FileManager.default.contentsOfDirectory(atPath: Self.catalogue.path)
-    #expect(Set(files) == ["ManagedObjects.md", "GettingStarted.md", "Stacks.md", "ComingFromCoreData.md"])
+    for (catalogue, pages) in Self.catalogues {
+      let folder = Self.sources.appendingPathComponent(catalogue)
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(Set(files) == Set(pages.map { $0 + ".md" }))
+    }
   }
 
   private static func snippets(_ text: String) -> [String] {

@@ -128,10 +128,10 @@ struct ContentCopyTests {
     #expect(throws: MaintenanceStopped.self) {
       try coordinator.maintenance(of: store).copyContent(to: directory.file("half.sqlite"), stop)
     }
-    #expect(throws: MaintenanceStopped.self) { try coordinator.maintenance(of: store).vacuum(.whole(), stop) }
-    #expect(throws: MaintenanceStopped.self) { try coordinator.maintenance(of: store).reindex(nil, stop) }
+    #expect(throws: MaintenanceStopped.self) { try coordinator.maintenance(of: store).compact(.whole(), stop) }
+    #expect(throws: MaintenanceStopped.self) { try coordinator.maintenance(of: store).rebuildIndexes(nil, stop) }
     #expect(throws: MaintenanceStopped.self) {
-      try coordinator.maintenance(of: store).check(.full, stop) { Issue.record("\($0)") }
+      try coordinator.maintenance(of: store).checkIntegrity(.full, stop) { Issue.record("\($0)") }
     }
     #expect(try names(context()) == ["Argo", "Beagle"])
   }
@@ -167,10 +167,10 @@ struct ContentCopyTests {
     let maintenance = try coordinator.maintenance(of: store)
     try coordinator.inOneTransaction(of: store) { () -> (Void, TransactionEnd) in
       let watch = MaintenanceWatch()
-      #expect(throws: StoreTransactionError.self) { try maintenance.vacuum(.whole(), watch) }
-      #expect(throws: StoreTransactionError.self) { try maintenance.optimise(sampling: nil, watch) }
-      #expect(throws: StoreTransactionError.self) { try maintenance.checkpoint(.passive, patience: .zero, watch) }
-      #expect(throws: StoreTransactionError.self) { try maintenance.reindex(nil, watch) }
+      #expect(throws: StoreTransactionError.self) { try maintenance.compact(.whole(), watch) }
+      #expect(throws: StoreTransactionError.self) { try maintenance.updateStatistics(sampling: nil, watch) }
+      #expect(throws: StoreTransactionError.self) { try maintenance.flushLog(.passive, timeout: .zero, watch) }
+      #expect(throws: StoreTransactionError.self) { try maintenance.rebuildIndexes(nil, watch) }
       #expect(throws: StoreTransactionError.self) { try coordinator.replaceContent(of: store, with: copy, watch) }
       return ((), .rollBack)
     }

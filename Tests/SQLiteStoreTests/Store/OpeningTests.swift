@@ -83,8 +83,8 @@ struct OpeningTests {
     #expect {
       try open()
     } throws: { error in
-      guard case ManagedObjectError.store(_, let code, _) = error else { return false }
-      return code == 26
+      guard case ManagedObjectError.store(let failure) = error else { return false }
+      return failure.kind == .notAStore && failure.path == file.path
     }
     #expect(try Data(contentsOf: file) == text)
   }

@@ -223,14 +223,15 @@ struct OneTransactionTests {
   @Test("indexes postponed in it are there after a rollback and after a commit")
   func indexes() throws {
     let stack = try IndexedStack()
+    let loading = try #require(stack.store.content as? any BulkLoading)
     for end in [TransactionEnd.rollBack, .commit] {
       try stack.coordinator.inOneTransaction(of: stack.store) {
-        #expect(try stack.store.content.postponeIndexes(of: stack.entity, expecting: 1000))
+        #expect(try loading.postponeIndexes(of: stack.entity, expecting: 1000))
         let thing = try stack.context.insert("Thing")
         try thing.setValue(.string("\(end)"), forKey: "name")
         try stack.context.save()
-        stack.store.content.endPostponement(of: stack.entity)
-        if end == .commit { try stack.store.content.makeIndexes(of: stack.entity) }
+        loading.endPostponement(of: stack.entity)
+        if end == .commit { try loading.makeIndexes(of: stack.entity) }
         return ((), end)
       }
       #expect(try stack.indexes() == ["Thing_byName"])

@@ -13,13 +13,13 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
   /// What a submission may say.
   package struct Options: OperationOptions, Equatable {
     /// How far it goes: `passive`, `full`, `restart` or `truncate`.
-    package var mode: CheckpointMode
+    package var mode: LogFlushMode
     /// For how many seconds it waits for readers that still need the log, where the mode waits.
     package var wait: Double
 
     package enum CodingKeys: String, CodingKey, CaseIterable { case mode, wait }
 
-    package init(mode: CheckpointMode = .truncate, wait: Double = 30) {
+    package init(mode: LogFlushMode = .truncate, wait: Double = 30) {
       self.mode = mode
       self.wait = wait
     }
@@ -27,7 +27,7 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
     package init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       wait = try values.decodeIfPresent(Double.self, forKey: .wait) ?? 30
-      mode = try values.decodeWord(CheckpointMode.self, forKey: .mode) ?? .truncate
+      mode = try values.decodeWord(LogFlushMode.self, forKey: .mode) ?? .truncate
       guard (0...86_400).contains(wait) else { throw Self.bad("wait is \(wait): it can be from 0 to 86400 seconds") }
     }
   }
@@ -40,12 +40,12 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
     let options = try Options.read(job.options)
     let store = try maintainedStore()
     return try watched { watch in
-      let result = try store.maintenance.checkpoint(options.mode, patience: .seconds(options.wait), watch)
+      let result = try store.maintenance.flushLog(options.mode, timeout: .seconds(options.wait), watch)
       guard !result.isBusy || options.mode == .passive else {
         throw JobFailure(
           code: "busy",
           message:
-            "\(store.name)'s log is still read: \(result.pagesMoved) of its \(result.pagesInLog) pages are in the "
+            "\(store.name)'s log is still read: \(result.blocksMoved) of its \(result.blocksInLog) pages are in the "
             + "file; a checkpoint by mode passive does what is possible without waiting", isRetryable: true)
       }
       return .completed(
@@ -53,9 +53,9 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
     }
   }
 
-  private func progress(_ result: CheckpointResult) -> JobProgress {
+  private func progress(_ result: LogFlushResult) -> JobProgress {
     JobProgress(
-      bytesDone: Int64(result.pagesMoved * result.pageSize), bytesTotal: Int64(result.pagesInLog * result.pageSize),
-      records: Int64(result.pagesMoved))
+      bytesDone: Int64(result.blocksMoved * result.blockSize), bytesTotal: Int64(result.blocksInLog * result.blockSize),
+      records: Int64(result.blocksMoved))
   }
 }

@@ -36,7 +36,7 @@ package final class OptimiseOperation: JobOperation, @unchecked Sendable {
     let options = try Options.read(job.options)
     let store = try maintainedStore()
     return try watched { watch in
-      let tables = try store.maintenance.optimise(sampling: options.sample == 0 ? nil : options.sample, watch)
+      let tables = try store.maintenance.updateStatistics(sampling: options.sample == 0 ? nil : options.sample, watch)
       return .completed(JobProgress(records: Int64(tables)), note: "\(tables) tables were looked at")
     }
   }

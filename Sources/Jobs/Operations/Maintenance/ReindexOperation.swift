@@ -43,7 +43,7 @@ package final class ReindexOperation: JobOperation, @unchecked Sendable {
     let store = try maintainedStore()
     let entities = try Self.entities(options, job.entity, of: store.coordinator.model, store.name)
     return try watched { watch in
-      let made = try store.maintenance.reindex(entities, watch)
+      let made = try store.maintenance.rebuildIndexes(entities, watch)
       return .completed(
         JobProgress(records: Int64(made)), note: made == 1 ? "1 index was made anew" : "\(made) indexes were made anew")
     }

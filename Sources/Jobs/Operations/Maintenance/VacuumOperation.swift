@@ -46,14 +46,14 @@ package final class VacuumOperation: JobOperation, @unchecked Sendable {
       prepareIncremental = try values.decodeIfPresent(Bool.self, forKey: .prepareIncremental)
     }
 
-    fileprivate func plan() throws -> VacuumPlan {
+    fileprivate func plan() throws -> CompactionPlan {
       if let pages, pages < 1 { throw Self.bad("pages is \(pages): at least one page is given back") }
       guard (1...1_000_000).contains(step) else { throw Self.bad("step is \(step): it can be from 1 to 1000000") }
       if incremental {
         guard prepareIncremental == nil else {
           throw Self.bad("prepare_incremental goes with a vacuum of the whole file, not with incremental")
         }
-        return .incremental(pages: pages, atOnce: step)
+        return .incremental(blocks: pages, atOnce: step)
       }
       guard pages == nil else { throw Self.bad("pages goes with incremental: a whole vacuum gives all of them back") }
       return .whole(isIncrementalAfterwards: prepareIncremental)
@@ -68,7 +68,7 @@ package final class VacuumOperation: JobOperation, @unchecked Sendable {
     let plan = try Options.read(job.options).plan()
     let store = try maintainedStore()
     return try watched { watch in
-      let result = try store.maintenance.vacuum(plan, watch)
+      let result = try store.maintenance.compact(plan, watch)
       return .completed(
         JobProgress(bytesDone: result.bytesBefore, bytesTotal: result.bytesBefore),
         note: "\(shownBytes(result.bytesBefore)) before, \(shownBytes(result.bytesAfter)) now")

@@ -198,9 +198,10 @@ extension ManagedObjectContext {
     confinement.check()
     guard parent == nil, rows.entity.superentity == nil, rows.entity.subentities.isEmpty,
       persistentStoreCoordinator.persistentStores.count == 1,
-      let store = persistentStoreCoordinator.persistentStores.first, rowSource.generation == nil
+      let store = persistentStoreCoordinator.persistentStores.first?.content as? any BulkLoading,
+      rowSource.generation == nil
     else { return nil }
-    return try store.content.matches(of: rows, by: key, order: order, slots: slots)
+    return try store.matches(of: rows, by: key, order: order, slots: slots)
   }
 }
 

@@ -27,7 +27,7 @@ public struct ContextSave: Sendable {
   public let contextName: String?
   /// Who made the changes: the transaction author of the context that saved.
   public let transactionAuthor: String?
-  let coordinator: PersistentStoreCoordinator
+  package let coordinator: PersistentStoreCoordinator
   private let origin: Origin
   /// The new rows that were objects; the others are in ``savedRows``.
   private var insertedObjects: [StoreRow] = []
@@ -94,7 +94,7 @@ public struct ContextSave: Sendable {
   }
 
   /// Whether the save reached the store.
-  var isToStore: Bool { parentID == nil }
+  package var isToStore: Bool { parentID == nil }
 
   /// The context that the save went into; nil for one that reached the store.
   var parentID: ContextIdentity? {

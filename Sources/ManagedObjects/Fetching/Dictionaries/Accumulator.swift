@@ -22,12 +22,12 @@ struct Accumulator {
   mutating func add(_ value: Value) { values.append(value) }
 
   /// The aggregate of all values. Ignores nil.
-  /// - Throws: ``ManagedObjectError/store(path:code:message:)`` when a sum of integers doesn't fit 64 bits.
+  /// - Throws: ``ManagedObjectError/store(_:)`` when a sum of integers doesn't fit 64 bits.
   func result() throws -> Value {
     let counted = isDistinct ? Aggregation.distinct(values) : values
     let result = Aggregation.value(function.function, of: counted)
     if function == .sum, case .double = result, !counted.contains(where: \.isDouble) {
-      throw ManagedObjectError.store(path: "", code: 1, message: "integer overflow")
+      throw ManagedObjectError.store(StoreFailure(.outOfRange, message: "integer overflow"))
     }
     return result.settled(as: type)
   }

@@ -3,7 +3,7 @@
 /// Either each row yields a dictionary (``isRowwise``), and the fetch's own sort, limit and offset apply; or rows are grouped,
 /// made distinct or sorted by a computed column, and ``having``, ``order``, limit and offset apply to the columns. Those
 /// conditions are bound to an entity of their own, ``output``, whose attributes are the columns.
-package struct StoreQuery: Sendable {
+public struct StoreQuery: Sendable {
   /// The content of a column.
   package enum Column: Sendable {
     /// An expression over a row, or over the values that a group's rows have in common.
@@ -21,7 +21,8 @@ package struct StoreQuery: Sendable {
     package let isDistinct: Bool
   }
 
-  package var fetch: StoreFetch
+  /// The rows that it is about.
+  public package(set) var fetch: StoreFetch
   /// The columns to return.
   package var columns: [Column]
   /// Further columns that only grouping and sorting need.

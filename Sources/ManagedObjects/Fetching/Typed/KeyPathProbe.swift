@@ -52,7 +52,7 @@ final class KeyPathProbe {
 }
 
 /// A cache of the property names of key paths.
-enum KeyPathNames {
+package enum KeyPathNames {
   // Sendable: key paths are immutable, and these are only compared.
   private struct Key: Hashable, @unchecked Sendable {
     let path: AnyKeyPath
@@ -62,7 +62,7 @@ enum KeyPathNames {
 
   /// The property names along a key path of a managed object class.
   /// - Throws: ``TypedPredicateError/noProperty(_:)``.
-  static func names(of path: AnyKeyPath) throws(TypedPredicateError) -> [String] {
+  package static func names(of path: AnyKeyPath) throws(TypedPredicateError) -> [String] {
     let key = Key(path: path)
     if let names = known.withLock({ $0[key] }) { return names }
     guard let type = Swift.type(of: path).rootType as? ManagedObject.Type, let names = probed(path, type) else {

@@ -3,7 +3,7 @@ import ManagedObjects
 import Synchronization
 
 /// A store whose Nth write fails, once or from then on; before it wrote, or when it had.
-final class FaultyStore: IncrementalStore {
+final class FaultyStore: BulkLoading {
   /// When writes fail. Shared by the test and the store.
   final class Plan: Sendable {
     enum Moment: Sendable, CaseIterable {
@@ -69,9 +69,9 @@ final class FaultyStore: IncrementalStore {
 
   var identifier: String { store.identifier }
   var url: URL? { store.url }
-  var takesNewRows: Bool { store.takesNewRows }
+  var takesNewRows: Bool { (store as? any BulkLoading)?.takesNewRows ?? false }
   func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? {
-    try store.matches(of: rows, by: key, order: order, slots: slots)
+    try (store as? any BulkLoading)?.matches(of: rows, by: key, order: order, slots: slots)
   }
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try store.ids(fetch) }
@@ -105,9 +105,11 @@ final class FaultyStore: IncrementalStore {
     try plan.run { try store.permanentIDs(for: entities) }
   }
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool {
-    try plan.run { try store.postponeIndexes(of: entity, expecting: rows) }
+    try plan.run { try (store as? any BulkLoading)?.postponeIndexes(of: entity, expecting: rows) ?? false }
   }
-  func endPostponement(of entity: EntityDescription) { store.endPostponement(of: entity) }
-  func makeIndexes(of entity: EntityDescription) throws { try plan.run { try store.makeIndexes(of: entity) } }
+  func endPostponement(of entity: EntityDescription) { (store as? any BulkLoading)?.endPostponement(of: entity) }
+  func makeIndexes(of entity: EntityDescription) throws {
+    try plan.run { if let loading = store as? any BulkLoading { try loading.makeIndexes(of: entity) } }
+  }
   func synchronize() throws { try plan.run { try store.synchronize() } }
 }

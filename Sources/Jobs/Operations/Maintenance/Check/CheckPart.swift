@@ -19,6 +19,6 @@ enum FileCheckPart: CheckPart {
     _ operation: CheckOperation, _ store: MaintainedStore, _ options: CheckOperation.Options, _ report: CheckReport,
     _ watch: MaintenanceWatch
   ) throws {
-    try store.maintenance.check(options.depth, watch) { try report.add($0) }
+    try store.maintenance.checkIntegrity(options.depth, watch) { try report.add($0) }
   }
 }

@@ -25,7 +25,7 @@ enum ObjectsCheckPart: CheckPart {
     // Without repair the file's half has been there before.
     guard options.repair else { return report.kinds.isSubset(of: [.reference]) }
     var isReadable = true
-    try store.maintenance.check(.quick, watch) { problem in
+    try store.maintenance.checkIntegrity(.quick, watch) { problem in
       if problem.kind != .reference { isReadable = false }
     }
     return isReadable

@@ -1,0 +1,201 @@
+// One import of data into a context. Before a batch of records is imported, all the keys that its objects and their
+// related objects are found by are collected, and each attribute is asked for once with all of them; from then on an
+// object is found in a table. New objects take their place in it, so that a second record of the same key finds them.
+
+import ManagedObjects
+
+/// Imports data as the model's `userInfo` says (see ``ImportKeys``). Used on its context's queue.
+final class MagicalImport {
+  /// What objects are found by.
+  private struct Place: Hashable {
+    let entity: EntityDescription
+    let attribute: AttributeDescription
+  }
+
+  private let context: ManagedObjectContext
+  private let conversion = ImportConversion()
+  private var keys: [EntityDescription: ImportKeys] = [:]
+  /// By attribute and value: the object, or nil when there is none.
+  private var known: [Place: [Value: ManagedObject?]] = [:]
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  /// Imports records, so many at a time. Returns their objects, without those that didn't want to be imported.
+  func importRecords(
+    _ records: [ImportedValue], into entity: EntityDescription, batchSize: Int
+  ) throws -> [ManagedObject] {
+    var objects: [ManagedObject] = []
+    for start in stride(from: 0, to: records.count, by: max(1, batchSize)) {
+      let batch = records[start..<min(records.count, start + max(1, batchSize))]
+      known.removeAll()
+      try lookUp(batch, of: entity)
+      for record in batch {
+        if let object = try importRecord(record, into: entity, by: keys(of: entity).relatedBy) {
+          objects.append(object)
+        }
+      }
+    }
+    return objects
+  }
+
+  /// Imports into an object that is there.
+  func importValues(_ data: ImportedValue, into object: ManagedObject) throws -> Bool {
+    try lookUpRelated([data], of: object.entity)
+    return try apply(data, to: object)
+  }
+
+  private func keys(of entity: EntityDescription) -> ImportKeys {
+    if let known = keys[entity] { return known }
+    let new = ImportKeys(entity)
+    keys[entity] = new
+    return new
+  }
+
+  // MARK: Looking up
+
+  private func lookUp(_ records: some Sequence<ImportedValue>, of entity: EntityDescription) throws {
+    var wanted: [Place: Set<Value>] = [:]
+    for record in records { try collect(record, of: entity, by: keys(of: entity).relatedBy, into: &wanted) }
+    try fetch(wanted)
+  }
+
+  private func lookUpRelated(_ records: [ImportedValue], of entity: EntityDescription) throws {
+    var wanted: [Place: Set<Value>] = [:]
+    for record in records { try collectRelated(record, of: entity, into: &wanted) }
+    try fetch(wanted)
+  }
+
+  private func collect(
+    _ data: ImportedValue, of entity: EntityDescription, by key: ImportKeys.Attribute?,
+    into wanted: inout [Place: Set<Value>]
+  ) throws {
+    if let key, let value = try identity(data, key) {
+      wanted[Place(entity: entity, attribute: key.attribute), default: []].insert(value)
+    }
+    if case .object = data { try collectRelated(data, of: entity, into: &wanted) }
+  }
+
+  private func collectRelated(
+    _ data: ImportedValue, of entity: EntityDescription, into wanted: inout [Place: Set<Value>]
+  ) throws {
+    for key in keys(of: entity).relationships {
+      for element in key.lookup(data)?.elements ?? [] {
+        try collect(element, of: key.relationship.destinationEntity, by: key.relatedBy, into: &wanted)
+      }
+    }
+  }
+
+  private func fetch(_ wanted: [Place: Set<Value>]) throws {
+    for (place, values) in wanted {
+      var found: [Value: ManagedObject?] = [:]
+      for value in values { found[value] = .some(nil) }
+      let request = FetchRequest<ManagedObject>(
+        entityName: place.entity.name, predicate: .isIn(place.attribute.name, Array(values)))
+      for object in try context.fetch(request) {
+        let value = object.value(at: place.attribute.slot)
+        if case .some(nil) = found[value] { found[value] = object }
+      }
+      known[place] = found
+    }
+  }
+
+  /// The value that an object is found by: the data themselves where they are no object with keys. nil for none, for
+  /// nil finds nothing.
+  private func identity(_ data: ImportedValue, _ key: ImportKeys.Attribute) throws -> Value? {
+    let found: ImportedValue?
+    if case .object = data { found = key.lookup(data) } else { found = data }
+    guard let found, !found.isNull else { return nil }
+    return try conversion.value(found, for: key.attribute)
+  }
+
+  // MARK: Importing
+
+  private func importRecord(
+    _ data: ImportedValue, into entity: EntityDescription, by key: ImportKeys.Attribute?
+  ) throws -> ManagedObject? {
+    let identity = try key.flatMap { try self.identity(data, $0) }
+    if let key, let identity, let object = known[Place(entity: entity, attribute: key.attribute)]?[identity] ?? nil {
+      if case .object = data { _ = try apply(data, to: object) }
+      return object
+    }
+    if case .object = data {
+      let object = context.insertAlsoAbstract(entity)
+      guard try apply(data, to: object) else {
+        context.delete(object)
+        return nil
+      }
+      note(object)
+      return object
+    }
+    // A bare key of an object that isn't there yet: an object that has the key and nothing else.
+    guard let key, let identity else { throw MagicalImportError.notAnObject(entity: entity.name, value: data.shown) }
+    let object = context.insertAlsoAbstract(entity)
+    object.setValue(identity, at: key.attribute.slot)
+    note(object)
+    return object
+  }
+
+  /// Lets later records find a new object.
+  private func note(_ object: ManagedObject) {
+    for place in known.keys where object.entity.isKindOf(place.entity) {
+      let value = object.value(at: place.attribute.slot)
+      if case .some(nil) = known[place]?[value] { known[place]?[value] = object }
+    }
+  }
+
+  private func apply(_ data: ImportedValue, to object: ManagedObject) throws -> Bool {
+    guard case .object = data else {
+      throw MagicalImportError.notAnObject(entity: object.entity.name, value: data.shown)
+    }
+    let hooks = object as? any DataImporting
+    if hooks?.shouldImport(data) == false { return false }
+    hooks?.willImport(data)
+    let keys = keys(of: object.entity)
+    for key in keys.attributes { try importAttribute(key, data, object, hooks) }
+    for key in keys.relationships { try importRelationship(key, data, object, hooks) }
+    hooks?.didImport(data)
+    return true
+  }
+
+  private func importAttribute(
+    _ key: ImportKeys.Attribute, _ data: ImportedValue, _ object: ManagedObject, _ hooks: (any DataImporting)?
+  ) throws {
+    if let value = key.lookup(data) {
+      if try hooks?.importValue(value, forKey: key.attribute.name) == true { return }
+      object.setValue(try conversion.value(value, for: key.attribute), at: key.attribute.slot)
+    } else if key.usesDefault {
+      object.setValue(key.attribute.defaultValue, at: key.attribute.slot)
+    }
+  }
+
+  /// Objects are added to what the relationship holds. Data without it, and `null`, leave it as it is.
+  private func importRelationship(
+    _ key: ImportKeys.Relationship, _ data: ImportedValue, _ object: ManagedObject, _ hooks: (any DataImporting)?
+  ) throws {
+    guard let found = key.lookup(data) else { return }
+    let relationship = key.relationship
+    if try hooks?.importValue(found, forKey: relationship.name) == true { return }
+    if found.isNull || hooks?.shouldImport(found, forRelationship: relationship.name) == false { return }
+    if !relationship.isToMany, case .array = found {
+      throw MagicalImportError.notAnObject(entity: relationship.destinationEntity.name, value: found.shown)
+    }
+    for element in found.elements {
+      guard let other = try importRecord(element, into: relationship.destinationEntity, by: key.relatedBy) else {
+        continue
+      }
+      if relationship.isToMany {
+        object.add(other, to: relationship.slot)
+      } else {
+        object.setObject(other, relationship.slot)
+      }
+    }
+  }
+}
+
+extension ImportedValue {
+  /// The elements of a list, or the value itself; without nulls.
+  fileprivate var elements: [ImportedValue] {
+    if case .array(let elements) = self { return elements.filter { !$0.isNull } }
+    return isNull ? [] : [self]
+  }
+}

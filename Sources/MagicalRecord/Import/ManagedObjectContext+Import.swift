@@ -1,0 +1,43 @@
+public import ManagedObjects
+
+extension ManagedObjectContext {
+  /// Imports one record into the object that it stands for, or a new one, with what it is related to.
+  ///
+  /// The model's `userInfo` says how: `mappedKeyName`, `relatedByAttribute`, `dateFormat`,
+  /// `useDefaultValueWhenNotPresent`. Nothing is saved. Classes that are ``DataImporting`` have a say.
+  ///
+  /// Source: `MR_importFromObject:inContext:`. What differs: relationships, too, are looked up by every mapped name; an
+  /// object is never found by a key that the data haven't got; a value that an attribute can't hold is an error and not 0.
+  /// - Returns: the object; nil when its class didn't want the record.
+  /// - Throws: ``MagicalImportError``, ``ManagedObjectError/unknownEntity(name:known:)``, or the store's error.
+  @discardableResult
+  public func importObject(_ data: ImportedValue, into entityName: String) throws -> ManagedObject? {
+    try importObjects([data], into: entityName).first
+  }
+
+  /// Imports records, as ``importObject(_:into:)`` does one, with one fetch for each key attribute and batch.
+  ///
+  /// Source: `MR_importFromArray:inContext:`, which fetches for every object.
+  /// - Returns: the objects in the order of the records, without those whose class didn't want the record.
+  @discardableResult
+  public func importObjects(
+    _ records: [ImportedValue], into entityName: String, batchSize: Int = 1000
+  ) throws -> [ManagedObject] {
+    guard let entity = model.entitiesByName[entityName] else {
+      throw ManagedObjectError.unknownEntity(name: entityName, known: model.entities.map(\.name))
+    }
+    return try MagicalImport(self).importRecords(records, into: entity, batchSize: batchSize)
+  }
+}
+
+extension ManagedObject {
+  /// Imports a record into this object, whatever its key says.
+  /// Source: `MR_importValuesForKeysWithObject:`.
+  /// - Returns: whether the class wanted it.
+  /// - Throws: ``MagicalImportError``, or the store's error.
+  @discardableResult
+  public final func importValues(from data: ImportedValue) throws -> Bool {
+    guard let context = managedObjectContext else { return false }
+    return try MagicalImport(context).importValues(data, into: self)
+  }
+}

@@ -1,0 +1,161 @@
+import Dispatch
+public import ManagedObjects
+
+/// What a save came to.
+public enum MagicalSaveOutcome: Sendable {
+  /// Changes were written.
+  case saved
+  /// There was nothing to write.
+  case noChanges
+  /// Nothing was written by the level that failed; levels below it were.
+  case failed(any Error)
+
+  /// Whether changes were written.
+  public var didSave: Bool {
+    if case .saved = self { return true }
+    return false
+  }
+
+  /// Why it failed; nil when it didn't.
+  public var error: (any Error)? {
+    if case .failed(let error) = self { return error }
+    return nil
+  }
+}
+
+/// How a save is carried out. Source: `MRSaveOptions` of MagicalRecord.
+public struct MagicalSaveOptions: OptionSet, Sendable {
+  /// The options as bits.
+  public let rawValue: Int
+  /// Options from bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The contexts above are saved too, up to the store.
+  public static let parentContexts = MagicalSaveOptions(rawValue: 1 << 0)
+  /// The caller waits for it.
+  public static let synchronously = MagicalSaveOptions(rawValue: 1 << 1)
+}
+
+extension ManagedObjectContext {
+  /// Hears of a save's end, on the main queue.
+  public typealias SaveCompletion = @Sendable (MagicalSaveOutcome) -> Void
+
+  /// Saves this context, one level up, and returns without waiting. May be called from anywhere.
+  /// Source: `MR_saveOnlySelfWithCompletion:`.
+  public func saveOnlySelf(completion: SaveCompletion? = nil) {
+    perform { Self.complete(self.saveLevel(isTold: completion != nil), completion) }
+  }
+
+  /// Saves this context, one level up, and waits for it. May be called from anywhere.
+  /// Source: `MR_saveOnlySelfAndWait`.
+  @discardableResult
+  public func saveOnlySelfAndWait() -> MagicalSaveOutcome { performAndWait { saveLevel(isTold: false) } }
+
+  /// Saves this context and every one above it, each on its own queue, up to the store, and returns without waiting. May
+  /// be called from anywhere: on the main queue too, which a private context above writes for.
+  /// Source: `MR_saveToPersistentStoreWithCompletion:`.
+  public func saveToPersistentStore(completion: SaveCompletion? = nil) {
+    saveUpwards(.noChanges, isTold: completion != nil) { Self.complete($0, completion) }
+  }
+
+  /// Saves this context and every one above it, up to the store, and waits for it. May be called from anywhere; on the
+  /// main queue it makes that wait for the store.
+  /// Source: `MR_saveToPersistentStoreAndWait`.
+  @discardableResult
+  public func saveToPersistentStoreAndWait() -> MagicalSaveOutcome {
+    var outcome = MagicalSaveOutcome.noChanges
+    var next: ManagedObjectContext? = self
+    while let context = next {
+      outcome = outcome.followed(by: context.saveOnlySelfAndWait())
+      if case .failed = outcome { break }
+      next = context.parent
+    }
+    return outcome
+  }
+
+  /// Saves this context and every one above it, each on its own queue, up to the store, without blocking a thread
+  /// meanwhile.
+  ///
+  /// No queue waits for another's write: while the topmost context writes to the store, the one below it neither waits for
+  /// its turn to save nor, in a ``PersistentContainer/Stack/privateWriter`` stack, for what it fetches. Several of these
+  /// write one after the other. After an error the changes are in the context that couldn't save them. Not for a
+  /// confinement context, which belongs to a thread.
+  /// - Returns: whether there was anything to write.
+  /// - Throws: the error of the level that failed.
+  @discardableResult
+  public func saveToPersistentStore() async throws -> Bool {
+    let outcome = await withCheckedContinuation { continuation in
+      saveUpwards(.noChanges, isTold: true) { continuation.resume(returning: $0) }
+    }
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
+
+  /// Saves as the options say. May be called from anywhere; see the methods that each of them stands for.
+  /// Source: `MR_saveWithOptions:completion:`.
+  /// - Parameter completion: hears of the end on the main queue, of a synchronous save too.
+  public func save(_ options: MagicalSaveOptions, completion: SaveCompletion? = nil) {
+    switch (options.contains(.synchronously), options.contains(.parentContexts)) {
+    case (false, false): saveOnlySelf(completion: completion)
+    case (false, true): saveToPersistentStore(completion: completion)
+    case (true, false): Self.complete(saveOnlySelfAndWait(), completion)
+    case (true, true): Self.complete(saveToPersistentStoreAndWait(), completion)
+    }
+  }
+
+  private func saveUpwards(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
+    guard let parent, parent.parent != nil else { return saveInTurn(earlier, isTold: isTold, done) }
+    perform {
+      let outcome = earlier.followed(by: self.saveLevel(isTold: isTold))
+      if case .failed = outcome { return done(outcome) }
+      parent.saveUpwards(outcome, isTold: isTold, done)
+    }
+  }
+
+  /// Saves the topmost context and the one below it, while nobody else does.
+  private func saveInTurn(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
+    let root = parent ?? self
+    @Sendable func end(_ outcome: MagicalSaveOutcome) {
+      SaveOrder.leave(root)
+      done(outcome)
+    }
+    SaveOrder.enter(root) {
+      self.perform {
+        let outcome = earlier.followed(by: self.saveLevel(isTold: isTold))
+        if case .failed = outcome { return end(outcome) }
+        guard let parent = self.parent else { return end(outcome) }
+        parent.perform { end(outcome.followed(by: parent.saveLevel(isTold: isTold))) }
+      }
+    }
+  }
+
+  /// - Parameter isTold: whether the caller hears of an error, so that it needn't be logged.
+  private func saveLevel(isTold: Bool) -> MagicalSaveOutcome {
+    let name = name ?? "without a name"
+    guard hasChanges else {
+      MagicalRecord.log(.warn, "nothing to save in the context \(name)")
+      return .noChanges
+    }
+    do {
+      try save()
+      MagicalRecord.log(.verbose, "the context \(name) was saved")
+      return .saved
+    } catch {
+      MagicalRecord.handle(error, "the context \(name) couldn't be saved", isLogged: !isTold)
+      return .failed(error)
+    }
+  }
+
+  static func complete(_ outcome: MagicalSaveOutcome, _ completion: SaveCompletion?) {
+    guard let completion else { return }
+    DispatchQueue.main.async { completion(outcome) }
+  }
+}
+
+extension MagicalSaveOutcome {
+  /// What two levels come to together.
+  fileprivate func followed(by next: MagicalSaveOutcome) -> MagicalSaveOutcome {
+    if case .noChanges = next { return self }
+    return next
+  }
+}

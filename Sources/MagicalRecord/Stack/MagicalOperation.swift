@@ -1,0 +1,25 @@
+public import Foundation
+public import ManagedObjects
+
+/// An operation that works in its thread's context: fresh at its start, gone at its end.
+///
+/// Subclasses override ``work(in:)`` and state `@unchecked Sendable` anew.
+open class MagicalOperation: Operation, @unchecked Sendable {
+  // Sendable: it has no state of its own.
+
+  /// The operation's work. Called once, on the operation's thread; whatever isn't saved when it returns is dropped. An
+  /// error is told to ``MagicalRecord/setErrorHandler(_:)``.
+  open func work(in context: ManagedObjectContext) throws {}
+
+  /// Resets the thread's context, does the work, and resets it again.
+  public final override func main() {
+    guard !isCancelled else { return }
+    MagicalRecord.resetContextForCurrentThread()
+    defer { MagicalRecord.resetContextForCurrentThread() }
+    do {
+      try work(in: MagicalRecord.contextForCurrentThread())
+    } catch {
+      MagicalRecord.handle(error, "an operation failed")
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/// What one save writes to one store, whole or not at all.
+public struct StoreChanges: Sendable {
+  /// A row as it is to be, and as it was read.
+  public struct Update: Sendable {
+    /// The row's permanent ID.
+    public package(set) var id: ManagedObjectID
+    /// The values to write. A to-many relationship whose objects were changed is `objects` or `orderedObjects`; one that
+    /// wasn't may be `unresolved`.
+    public package(set) var values: ContiguousArray<Value>
+    /// The values that the context has read; the row must still have them.
+    public package(set) var committed: ContiguousArray<Value>
+  }
+
+  /// New rows in the order of their insertion, under temporary IDs, or permanent ones that were obtained before. Other rows
+  /// may refer to them by the same IDs.
+  public package(set) var inserted: [StoreRow] = []
+  /// New rows that no objects are of.
+  package var newRows: [NewRows] = []
+  /// Rows to change.
+  public package(set) var updated: [Update] = []
+  /// Rows to delete, with the values that they must still have.
+  public package(set) var deleted: [StoreRow] = []
+  /// The name of the context that saves, for the store's history.
+  public package(set) var contextName: String?
+  /// The author of the changes, for the store's history.
+  public package(set) var transactionAuthor: String?
+  /// Where new objects go that were assigned to a store, by their temporary IDs.
+  var assignments: [ManagedObjectID: PersistentStore] = [:]
+
+  package init(contextName: String? = nil, transactionAuthor: String? = nil) {
+    self.contextName = contextName
+    self.transactionAuthor = transactionAuthor
+  }
+
+  /// Whether there is nothing to write.
+  public var isEmpty: Bool { inserted.isEmpty && newRows.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+/// The result of a write.
+public struct StoreWriteResult: Sendable {
+  /// Values of one row that the store changed beyond what it was asked: derived attributes.
+  public struct Refresh: Sendable {
+    /// The row's permanent ID.
+    public var id: ManagedObjectID
+    /// The new values, by slot.
+    public var values: [Int: Value]
+
+    /// Values that the store has changed.
+    public init(id: ManagedObjectID, values: [Int: Value]) {
+      self.id = id
+      self.values = values
+    }
+  }
+
+  /// The permanent IDs of the inserted rows, in their order.
+  public var ids: [ManagedObjectID]
+  /// The rows without objects, with their IDs.
+  package var savedRows: [SavedRows]
+  /// What the store changed beyond that, also of rows that weren't in the changes; empty for a model without derived
+  /// attributes.
+  public var refreshed: [Refresh]
+  /// The number of the save among the coordinator's, from 1; for a save into a parent context, the parent's latest.
+  var number: Int64 = 0
+  /// Whether it is part of a transaction of many writes, and is announced only after the commit.
+  var isInTransaction = false
+
+  /// A result.
+  public init(ids: [ManagedObjectID], refreshed: [Refresh] = []) {
+    self.init(ids: ids, savedRows: [], refreshed: refreshed)
+  }
+
+  package init(ids: [ManagedObjectID], savedRows: [SavedRows], refreshed: [Refresh] = []) {
+    self.ids = ids
+    self.savedRows = savedRows
+    self.refreshed = refreshed
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import ManagedObjects
+import SQLiteStore
+import StoreConformance
+import TestSupport
+import Testing
+
+@Suite("Every store keeps the contract of IncrementalStore")
+struct StoreConformanceTests {
+  @Test("the store in memory", arguments: StoreConformance.cases)
+  func inMemory(_ test: StoreConformance.Case) throws {
+    try test.run { .inMemory() }
+  }
+
+  @Test("the store in an SQLite file", arguments: StoreConformance.cases)
+  func sqlite(_ test: StoreConformance.Case) throws {
+    let directory = try ScratchDirectory()
+    try test.run { .sqlite(at: directory.file("store.sqlite")) }
+  }
+
+  @Test("an SQLite file keeps its content")
+  func reopening() throws {
+    let directory = try ScratchDirectory()
+    try StoreConformance.checkReopening { .sqlite(at: directory.file("store.sqlite")) }
+  }
+
+  @Test("a store of one's own kind", arguments: StoreConformance.cases)
+  func toy(_ test: StoreConformance.Case) throws {
+    try test.run { PersistentStoreDescription { _, _ in ToyStore() } }
+  }
+
+  @Test("the suite finds what a store does wrong", arguments: ToyStore.Fault.allCases)
+  func faults(_ fault: ToyStore.Fault) {
+    let outcomes = StoreConformance.run { PersistentStoreDescription { _, _ in ToyStore(fault: fault) } }
+    #expect(outcomes.count == StoreConformance.cases.count)
+    #expect(outcomes.contains { $0.error != nil })
+  }
+
+  @Test("the suite finds that a store in memory doesn't keep its content")
+  func forgetting() {
+    #expect(throws: (any Error).self) { try StoreConformance.checkReopening { .inMemory() } }
+  }
+}
