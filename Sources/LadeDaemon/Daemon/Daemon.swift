@@ -89,11 +89,12 @@ public struct Daemon: Sendable {
     // Before anything is made, and before a store is migrated.
     try await check()
     let passed = try passedSockets()
-    let metricsListeners = try listeners(passed)
     // Migrating stores can take long.
     let starting = TimeoutExtender(logger: logger)
     defer { starting.end() }
     let parts = try await DaemonParts(loaded, operations, level, log, startedAt: startedAt, logger: logger)
+    // After the locks: of two daemons on the same directories the second reports those, not the port.
+    let metricsListeners = try listeners(passed)
     try await parts.start()
     let control = ControlServer(
       backend: parts.backend, meter: parts.requests, address: SocketAddress(path: configuration.socket),
@@ -120,6 +121,8 @@ public struct Daemon: Sendable {
     defer { closing.end() }
     try await parts.close()
     logger.notice("laded has stopped", metadata: JournalMessage.daemonStopped.metadata())
+    // The locks are held until here.
+    withExtendedLifetime(parts) {}
   }
 
   /// Handles signals. Called before the service manager learns that the daemon is up, because it may then ask for a reload.
