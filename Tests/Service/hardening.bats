@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# The sandbox: what systemd thinks of it, and what the kernel does.
+# The sandbox: systemd's rating of it, and the kernel's enforcement.
 load outside.bash
 
-@test "systemd-analyze security finds an exposure of 0.5 at most" {
+@test "systemd-analyze security rates the exposure 0.5 at most" {
   for unit in laded.service laded@.service; do
     cp "$repository/systemd/$unit" "$BATS_TEST_TMPDIR/"
     run systemd-analyze security --offline=true --threshold=5 --no-pager "$BATS_TEST_TMPDIR/$unit"
@@ -11,7 +11,7 @@ load outside.bash
   done
 }
 
-@test "the running daemon has no capability, no new privileges, a filter, and a file system that it can't write to" {
+@test "the running daemon has no capabilities, no new privileges, a system call filter, and a read-only file system" {
   inside << 'END'
     install_package
     pid=$(main_pid)
@@ -33,11 +33,11 @@ END
   inside << 'END'
     install_package
     systemctl stop laded
-    # Everything that the unit says of the sandbox, for another program.
+    # The unit's sandbox settings, for another program.
     properties=()
     while IFS= read -r line; do properties+=("--property=$line"); done < <(
       sed -n '/^NoNewPrivileges/,/^\[Install\]/p' /usr/lib/systemd/system/laded.service | grep -E '^[A-Z][A-Za-z]*=')
-    # The tests and Swift's libraries may stand where the sandbox hides everything.
+    # The tests and Swift's libraries may be in a place that the sandbox hides.
     libraries=$(realpath "$(dirname "$(readlink -f "$(command -v swift)")")/../lib/swift/linux")
     properties+=(--property=BindReadOnlyPaths="$LADE_REPOSITORY" --property=BindReadOnlyPaths="$libraries")
     if [[ $LADE_REPOSITORY == /home/* || $LADE_REPOSITORY == /root/* || $libraries == /home/* || $libraries == /root/* ]]; then

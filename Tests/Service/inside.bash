@@ -1,12 +1,12 @@
-# Sourced in each test's own system.
+# Sourced in the system of each test.
 export LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive SYSTEMD_PAGER= SYSTEMD_COLORS=0 NO_COLOR=1
 unset LADE_SOCKET
-# A daemon takes variables of this kind for its configuration's.
+# laded reads LADE_ variables as configuration.
 # shellcheck disable=SC2086
 export -n ${!LADE_*}
 . "$LADE_REPOSITORY/Tests/Service/package.bash"
 
-# On a failure: the line, and what the journal says.
+# Prints the journal after a failure.
 told() {
   local status=$?
   if [[ $status != 0 ]]; then
@@ -19,7 +19,7 @@ trap told EXIT
 
 die() { echo "$*"; exit 1; }
 
-# eventually COMMAND...: until it succeeds; what doesn't within a minute won't.
+# eventually COMMAND...: repeats it until it succeeds, for a minute at most.
 eventually() {
   local end=$((SECONDS + 60))
   until "$@"; do
@@ -47,19 +47,19 @@ people() {
   }' > "$2"
 }
 
-# drop FILE RECIPE: as writers do, by tmp/ and a rename.
+# drop FILE RECIPE: hands a file over as writers do, by tmp/ and a rename.
 drop() {
   local name=${1##*/} spool=${3:-/var/spool/lade}
   install -m 640 -g lade "$1" "$spool/tmp/$name"
   mv "$spool/tmp/$name" "$spool/incoming/$2/$name"
 }
 
-# ended COUNT [STATE]: whether so many jobs have ended so.
+# ended COUNT [STATE]: whether COUNT jobs have ended in STATE.
 ended() {
   local found
   found=$(ladectl list --limit 1000 --state "${2:-completed}" --json 2> /dev/null | jq '.jobs | length') || return 1
   [[ $found == "$1" ]]
 }
 
-# some_rows: whether an import of people has come so far that rows of it are seen.
+# some_rows: whether an import of people has committed rows.
 some_rows() { (($(ladectl count Person 2> /dev/null || echo 0) > 0)); }

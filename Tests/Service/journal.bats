@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# What the service tells in the journal: fields, priorities, numbers and the catalogue.
+# The service's journal messages: fields, priorities, message IDs and the catalogue.
 load outside.bash
 
-@test "the story of a job is found by its number, store, entity and lane, and is that of ladectl log" {
+@test "the log of a job is found by its number, store, entity and lane, and equals that of ladectl log" {
   inside << 'END'
     install_package
     people 10 /tmp/people.csv
@@ -25,7 +25,7 @@ load outside.bash
 END
 }
 
-@test "each kind of line has its number, and the catalogue explains it" {
+@test "each kind of message has its ID, and the catalogue explains it" {
   inside << 'END'
     install_package
     journalctl --update-catalog
@@ -53,14 +53,14 @@ END
     done
     contains "the advice" "ladectl retry 2" "$(journalctl --unit laded --catalog "LADE_EVENT=job-discarded")"
     contains "the advice" "mv corrupt/" "$(journalctl --unit laded --catalog "LADE_EVENT=entry-refused")"
-    # Every number of the package's catalogue is known to the journal.
+    # The journal knows every message ID of the package's catalogue.
     for number in $(sed -n 's/^-- \([0-9a-f]\{32\}\)$/\1/p' /usr/lib/systemd/catalog/lade.catalog); do
       journalctl --dump-catalog "$number" | grep -q 'Defined-By: lade' || die "$number isn't in the journal's catalogue"
     done
 END
 }
 
-@test "priorities are those of syslog: a failed job is an error, one with rejects a notice" {
+@test "priorities follow syslog: a failed job is an error, one with rejects a notice" {
   inside << 'END'
     install_package
     people 10 /tmp/people.csv
@@ -78,7 +78,7 @@ END
 END
 }
 
-@test "started by hand it writes lines to the standard error" {
+@test "started by hand, it logs to standard error" {
   inside << 'END'
     install_package
     systemctl stop laded laded.socket

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The service's life: hangs, kills, reloads, activation, stops.
+# The service's life cycle: hangs, kills, reloads, activation, stops.
 load outside.bash
 
 @test "a daemon that hangs is restarted by the watchdog" {
@@ -19,7 +19,7 @@ load outside.bash
 END
 }
 
-@test "a daemon that works answers its watchdog" {
+@test "a busy daemon answers its watchdog" {
   inside << 'END'
     install_package
     mkdir -p /etc/systemd/system/laded.service.d
@@ -40,7 +40,7 @@ END
 END
 }
 
-@test "killed in an import, it is restarted and every row is there once" {
+@test "killed during an import, it is restarted, and every row exists once" {
   inside << 'END'
     install_package
     people "$many" /tmp/people.csv
@@ -56,7 +56,7 @@ END
 END
 }
 
-@test "stopped in an import, it ends in order at a batch, and the import goes on after the start" {
+@test "stopped during an import, it exits in order at a batch, and the import continues after the start" {
   inside << 'END'
     install_package
     people "$many" /tmp/people.csv
@@ -73,7 +73,7 @@ END
 END
 }
 
-@test "a second SIGTERM ends it at once, which is no failure, and nothing is lost" {
+@test "a second SIGTERM ends it at once, which is not a failure, and nothing is lost" {
   inside << 'END'
     install_package
     people "$many" /tmp/people.csv
@@ -91,7 +91,7 @@ END
 END
 }
 
-@test "stopped, it is started by whoever connects to its socket" {
+@test "stopped, it is started by a connection to its socket" {
   inside << 'END'
     install_package
     systemctl stop laded.service
@@ -100,7 +100,7 @@ END
     equal "the answer" 0 "$(ladectl count Person)"
     equal "the service" active "$(systemctl is-active laded)"
     contains "the journal" "passed by the service manager" "$(journalctl --unit laded)"
-    # Restarted, it is the same socket, and nobody is refused meanwhile.
+    # A restart keeps the socket, and no client is refused during it.
     inode=$(stat -c %i /run/lade/control.sock)
     systemctl restart laded
     equal "the socket" "$inode" "$(stat -c %i /run/lade/control.sock)"
@@ -108,7 +108,7 @@ END
 END
 }
 
-@test "without the socket unit it makes its socket itself" {
+@test "without the socket unit, it creates its socket itself" {
   inside << 'END'
     install_package
     systemctl disable --now laded.socket laded.service > /dev/null 2>&1
@@ -120,7 +120,7 @@ END
 END
 }
 
-@test "two instances work side by side, each in directories of its own" {
+@test "two instances run side by side, each in its own directories" {
   inside << 'END'
     install_package
     for name in shop school; do

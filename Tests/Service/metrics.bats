@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# Metrics on a TCP port, from a service that is kept off the network; secrets that systemd hands over.
+# Metrics on a TCP port, from a service without network; secrets passed by systemd.
 load outside.bash
 
-@test "the port isn't open unless somebody enables it; then the sandboxed service answers there" {
+@test "the port is closed until it is enabled; then the sandboxed service answers there" {
   inside << 'END'
     install_package
     equal "the unit" disabled "$(systemctl is-enabled laded-metrics.socket || true)"
@@ -30,7 +30,7 @@ load outside.bash
 END
 }
 
-@test "stopped, the service is started by who asks for metrics" {
+@test "stopped, the service is started by a request for metrics" {
   inside << 'END'
     install_package
     systemctl enable laded-metrics.socket
@@ -43,7 +43,7 @@ END
 END
 }
 
-@test "a token that systemd hands over is needed, the service reloads with it, and no log has it" {
+@test "a token passed by systemd is required, the service reloads with it, and no log contains it" {
   inside << 'END'
     install_package
     install -m 600 /dev/stdin /etc/lade/metrics-token <<< s3cret-token
@@ -67,7 +67,7 @@ END
 END
 }
 
-@test "a port of the configuration is refused by the sandbox, and it is said what to do" {
+@test "the sandbox refuses a port of the configuration, and the message says what to do" {
   inside << 'END'
     install_package
     mkdir -p /etc/lade/lade.yaml.d
@@ -79,7 +79,7 @@ END
 END
 }
 
-@test "enabled, it is so after an upgrade; purged, nothing of it is left" {
+@test "it stays enabled after an upgrade, and a purge removes it" {
   inside << 'END'
     install_package
     systemctl enable laded-metrics.socket

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# The package: what it installs, what it keeps, what it leaves.
+# The package: installation, upgrade, removal.
 load outside.bash
 
-@test "installed, the service is ready, and a file that is dropped is seen in the store" {
+@test "after installation the service is ready, and a dropped file appears in the store" {
   inside << 'END'
     install_package
     equal "the service" active "$(systemctl is-active laded)"
@@ -22,7 +22,7 @@ load outside.bash
 END
 }
 
-@test "somebody in the group hands files in and reads, and may not change what is others'" {
+@test "a member of the group submits and reads, and can't change the jobs of others" {
   inside << 'END'
     install_package
     useradd --groups lade alice
@@ -39,7 +39,7 @@ END
 END
 }
 
-@test "installed again, it keeps the configuration that was changed, its jobs and its rows, and runs anew" {
+@test "an upgrade keeps a changed configuration, jobs and rows, and restarts the service" {
   inside << 'END'
     install_package
     people 100 /tmp/people.csv
@@ -55,9 +55,9 @@ END
 END
 }
 
-@test "removed, it leaves configuration and data; purged, nothing" {
+@test "a removal keeps configuration and data; a purge removes everything" {
   inside << 'END'
-    # Whatever the service manager and the package manager themselves write is no rest.
+    # Files that systemd and dpkg write themselves don't count.
     files() { find /etc /home /opt /root /run /srv /usr /var -xdev \( -path /run/systemd -o -path /run/log -o -path /run/credentials \
       -o -path /var/lib/dpkg -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/systemd/catalog \) -prune -o -print \
       | LC_ALL=C sort; }
@@ -84,7 +84,7 @@ END
 END
 }
 
-@test "it depends on Debian's libraries, and brings Swift's for itself alone" {
+@test "it depends on Debian's libraries, and contains Swift's for itself alone" {
   depends=$(dpkg-deb --field "$package" Depends)
   [[ $depends == *libc6* && $depends == *libsqlite3-0* && $depends == *libarchive13* ]]
   [[ $depends != *swift* ]]
@@ -93,15 +93,15 @@ END
   for program in laded ladectl; do
     run ldd "$folder/usr/bin/$program"
     [[ $output != *"not found"* ]]
-    # Whatever is Swift's comes from beside it.
+    # Swift's libraries come from the package.
     elsewhere=$(grep -E 'swift|Foundation|dispatch|BlocksRuntime' <<< "$output" | grep -v -F "=> $folder/usr/" || true)
     [[ -z $elsewhere ]]
   done
 }
 
-@test "make install puts it in place without a package" {
+@test "make install installs it without a package" {
   inside << 'END'
-    # What was packed is installed, and not built again.
+    # Installs what was packaged, without building it again.
     make --directory "$LADE_REPOSITORY" --old-file=man install CONFIGURATION="$configuration" > /tmp/said 2>&1 || die "$(cat /tmp/said)"
     contains "what to type next" "systemctl enable --now laded" "$(cat /tmp/said)"
     systemd-sysusers

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# What the service doesn't start with: each with its status and its message, and no restart where none would help.
+# Reasons for the service not to start: each has its status and message, and no restart where it wouldn't help.
 load outside.bash
 
-@test "a configuration with mistakes is told of whole, with status 78, and not tried again" {
+@test "every mistake of a configuration is reported, with status 78, and the service isn't restarted" {
   inside << 'END'
     install_package
     systemctl stop laded
@@ -15,7 +15,7 @@ load outside.bash
 END
 }
 
-@test "a store outside its directories can't be made: the sandbox is in force" {
+@test "a store outside its directories can't be created: the sandbox works" {
   inside << 'END'
     install_package
     systemctl stop laded
@@ -30,7 +30,7 @@ END
 END
 }
 
-@test "a second daemon on the same directories is refused, and told the first's process" {
+@test "a second daemon on the same directories is refused, with the process ID of the first" {
   inside << 'END'
     install_package
     runuser -u lade -- laded --config /etc/lade/lade.yaml > /tmp/said 2>&1 && die "it started"
@@ -41,7 +41,7 @@ END
 END
 }
 
-@test "a missing spool, a wrong owner and a file that isn't a store are each told of" {
+@test "a missing spool, a wrong owner and a file that isn't a store are reported" {
   inside << 'END'
     install_package
     systemctl stop laded
@@ -69,7 +69,7 @@ END
 END
 }
 
-@test "a file system that is read-only is told of, with where" {
+@test "a read-only file system is reported with its path" {
   inside << 'END'
     install_package
     systemctl stop laded

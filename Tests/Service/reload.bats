@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# The service's configuration: drop-ins, variables, credentials, and reading it again.
+# The service's configuration: drop-ins, variables, credentials, reloads.
 load outside.bash
 
-@test "systemctl reload puts a changed configuration in force, and says so" {
+@test "systemctl reload applies a changed configuration and says so" {
   inside << 'END'
     install_package
     pid=$(main_pid)
@@ -21,7 +21,7 @@ load outside.bash
 END
 }
 
-@test "a configuration with mistakes fails the reload, and the daemon works on as before" {
+@test "a configuration with mistakes fails the reload, and the daemon continues as before" {
   inside << 'END'
     install_package
     pid=$(main_pid)
@@ -29,7 +29,7 @@ END
     printf 'lanes: {import: {concurency: 4}}\n' > /etc/lade/lade.yaml.d/wrong.yaml
     systemctl reload laded && die "it was taken"
     contains "the journal" 'did you mean `concurrency`?' "$(journalctl --unit laded)"
-    # The daemon itself is asked, without the check before it.
+    # Signals the daemon without the preceding check.
     kill -HUP "$pid"
     told_so() { [[ $(journalctl --unit laded) == *"it was refused, and nothing has changed"* ]]; }
     eventually told_so
@@ -40,7 +40,7 @@ END
 END
 }
 
-@test "an import that runs isn't disturbed by a reload" {
+@test "a running import isn't disturbed by a reload" {
   inside << 'END'
     install_package
     people "$many" /tmp/people.csv
