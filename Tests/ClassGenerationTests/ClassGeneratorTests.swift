@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What is generated, and what is warned of")
+@Suite("Generated classes and warnings")
 struct ClassGeneratorTests {
   private func generate(
     _ body: String, name: String = "Shop", module: String? = "App"

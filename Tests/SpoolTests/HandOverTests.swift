@@ -132,7 +132,7 @@ struct HandOverTests {
     #expect(killed.status.failures == 1)
     for name in names { #expect(spool.exists("incoming/" + name)) }
     ledger.beforeAnswering(nil)
-    // The daemon is started again: directories opened anew.
+    // The daemon is started again and opens its directories again.
     let restarted = try spool.intake(ledger: ledger)
     try await restarted.rescan()
     try await restarted.rescan()
@@ -256,7 +256,7 @@ struct HandOverTests {
   }
 
   @Test(
-    "leaves alone what is being written, and what no ticket names",
+    "ignores unfinished files, and files that no ticket names",
     arguments: [
       "gtfs/.x.csv", "gtfs/x.csv.part", "gtfs/x.csv.PARTIAL", "gtfs/x.filepart", "gtfs/x.tmp", "gtfs/x.swp",
       "gtfs/x.crdownload", "gtfs/x.csv~", ".x.job", "x.job.part", "x.csv",

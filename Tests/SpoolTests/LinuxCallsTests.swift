@@ -4,9 +4,9 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("What Linux offers beyond Glibc's module")
+@Suite("Linux calls beyond Glibc's module")
 struct LinuxCallsTests {
-  @Test("tells whether a file is open for writing, and nobody is ever signalled for the question")
+  @Test("reports whether a file is open for writing, and no process is signalled")
   func lease() throws {
     let spool = try TemporarySpool()
     try spool.drop("tmp/x")
@@ -30,7 +30,7 @@ struct LinuxCallsTests {
     #expect(lade_is_open_for_writing(-1) == -EBADF)
   }
 
-  @Test("tells who is at the other end of a Unix socket")
+  @Test("identifies the process at the other end of a Unix socket")
   func peer() throws {
     var pair: [Int32] = [0, 0]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Spool
 
-@Suite("An intake that is told anew what to take", .timeLimit(.minutes(20)))
+@Suite("An intake that gets new settings", .timeLimit(.minutes(20)))
 struct ReconfigureTests {
   private static func settings(
     _ recipes: Set<String>, allowedFolders: [String] = [], partialSuffixes: [String] = []

@@ -77,7 +77,7 @@ struct RefusalTests {
     #expect(reason.contains("2 names"))
   }
 
-  @Test("if it is a FIFO, which nobody waits for", arguments: ["gtfs/x.csv", "x.job", "x"])
+  @Test("if it is a FIFO, which is never waited for", arguments: ["gtfs/x.csv", "x.job", "x"])
   func fifo(name: String) async throws {
     let spool = try await spoolWithFolders()
     try #require(mkfifo(spool.url("incoming/" + name), 0o666) == 0)

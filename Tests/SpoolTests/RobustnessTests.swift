@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The intake", .timeLimit(.minutes(20)))
 struct RobustnessTests {
-  @Test("tells a failure once, that it changed, and that it is over")
+  @Test("logs a failure once, when it changes, and when it is over")
   func failureLog() {
     var log = FailureLog()
     log.beginPass()
@@ -29,7 +29,7 @@ struct RobustnessTests {
     #expect(after == [.new, .old])
   }
 
-  @Test("stops asking a queue that takes nothing, and tells it once an entry")
+  @Test("stops asking a queue that takes nothing, and logs it once per entry")
   func deadQueue() async throws {
     let (spool, ledger, log) = (try TemporarySpool(), JobLedger(), LogCollector())
     let intake = try spool.intake(log: log, ledger: ledger)
@@ -93,7 +93,7 @@ struct RobustnessTests {
     #expect(ledger.entries.map(\.originalName) == ["0.csv", "1.csv"])
   }
 
-  @Test("makes anew what was removed and doesn't come back, while it runs")
+  @Test("recreates a folder that was removed and doesn't come back, while it runs")
   func madeAnew() async throws {
     let (spool, ledger) = (try TemporarySpool(), JobLedger())
     let intake = try spool.intake(ledger: ledger)
@@ -104,7 +104,7 @@ struct RobustnessTests {
     #expect(await taken.next() == 1)
     for (number, folder) in ["incoming/gtfs", "incoming"].enumerated() {
       let watch = try FolderAppearance(spool.url(folder == "incoming" ? "" : "incoming"))
-      // At once, for what is in it would be made anew as well.
+      // With one rename, because a hot folder removed before its parent would be recreated, too.
       try #require(rename(spool.url(folder), spool.path + "/removed-\(number)") == 0)
       await watch.appearance(of: folder == "incoming" ? "incoming" : "gtfs")
       // The folder in it comes after it.
@@ -116,7 +116,7 @@ struct RobustnessTests {
     try await run.value
   }
 
-  @Test("goes on when its whole spool was removed and is there again, and tells once that it is gone")
+  @Test("continues when its whole spool was removed and is back, and logs once that it is gone")
   func removedRoot() async throws {
     let (spool, ledger, log) = (try TemporarySpool(), JobLedger(), LogCollector())
     let intake = try spool.intake(log: log, ledger: ledger)
@@ -192,7 +192,7 @@ struct RobustnessTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == [])
   }
 
-  @Test("knows what is the daemon's own by where it is, and not by how its name begins")
+  @Test("recognises the daemon's own files by their place, not by a common prefix")
   func protectedPaths() throws {
     let spool = try TemporarySpool()
     let real = try #require(realpath(spool.path, nil).map { String(cString: $0) })

@@ -44,7 +44,8 @@ struct SpoolDirectoriesTests {
   }
 
   @Test(
-    "know what is no name of theirs", arguments: ["x.csv", "7", "7-", "07-x", "-1-x", "7-a/b", "../7-x", "7.jobs", ""])
+    "recognise names that aren't theirs",
+    arguments: ["x.csv", "7", "7-", "07-x", "-1-x", "7-a/b", "../7-x", "7.jobs", ""])
   func notActive(name: String) throws {
     let spool = try TemporarySpool()
     #expect(SpoolDirectories.job(ofActiveName: name) == nil)
@@ -91,7 +92,7 @@ struct SpoolDirectoriesTests {
     #expect(try spool.text("corrupt/8-x.csv.2.reason").contains("why"))
   }
 
-  @Test("tell what is active")
+  @Test("list what is active")
   func active() throws {
     let spool = try TemporarySpool()
     for name in ["7-x.csv", "8.job", ".9-y.part", "stray"] { try spool.drop("active/" + name) }

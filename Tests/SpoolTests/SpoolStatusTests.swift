@@ -4,12 +4,12 @@ import Testing
 
 @testable import Spool
 
-@Suite("What an intake says of itself")
+@Suite("The status of an intake")
 struct SpoolStatusTests {
-  @Test("while incoming/ is away nothing can be taken, and that is told until it is back")
+  @Test("says that nothing can be taken while incoming/ is missing, until it is back")
   func obstacle() async throws {
     let (spool, ledger) = (try TemporarySpool(), JobLedger())
-    // It isn't made anew so soon.
+    // It isn't recreated so soon.
     let intake = try spool.intake(settle: .seconds(3600), ledger: ledger)
     try await intake.rescan()
     #expect(intake.status.obstacle == nil && intake.status.eventTrouble == nil)

@@ -26,7 +26,7 @@ struct WatchingTests {
     try await run.value
   }
 
-  @Test("takes what is renamed into a hot folder and into incoming/ at once")
+  @Test("takes files renamed into a hot folder and into incoming/ at once")
   func renamed() async throws {
     let (spool, ledger) = (try TemporarySpool(), JobLedger())
     try await running(spool, ledger) { _, taken in
@@ -147,7 +147,7 @@ struct WatchingTests {
     }
   }
 
-  @Test("finds by a rescan what the kernel's lost events would have told")
+  @Test("finds by a scan the entries whose events the kernel lost")
   func overflow() async throws {
     let (spool, ledger) = (try TemporarySpool(), JobLedger())
     let limit = try #require(
@@ -160,7 +160,7 @@ struct WatchingTests {
       }
       var reached = blocked.stream.makeAsyncIterator()
       await reached.next()
-      // While nobody reads, more events than the kernel keeps, alternating, for like ones are merged.
+      // More events than the kernel keeps while none is read. They alternate, because the kernel merges equal ones.
       try spool.drop("incoming/.a")
       for index in 0...limit {
         let names = [spool.url("incoming/.a"), spool.url("incoming/.b")]
@@ -221,7 +221,7 @@ struct WatchingTests {
     }
   }
 
-  @Test("keeps a bounded number of names that events told, each once, and the stronger word")
+  @Test("keeps a bounded number of names from events, each once, with the stronger trigger")
   func pendingEntries() {
     var pending = PendingEntries()
     let added = [
@@ -231,7 +231,7 @@ struct WatchingTests {
     #expect(added == [true, true, true, true])
     #expect(pending.keys.count == 2)
     guard case .finished = pending.triggers[pending.keys[0]] else {
-      Issue.record("the stronger word was lost")
+      Issue.record("the stronger trigger was lost")
       return
     }
     for index in pending.keys.count..<PendingEntries.limit {
@@ -243,7 +243,7 @@ struct WatchingTests {
   }
 }
 
-/// Fails so many times.
+/// Fails a given number of times.
 private final class Failures: Sendable {
   private let left: Mutex<Int>
 

@@ -7,7 +7,7 @@ import Testing
 /// Each in a process of its own, for the environment is everybody's.
 @Suite("The service manager")
 struct ServiceManagerTests {
-  @Test("is told everything, in one message a call")
+  @Test("gets all notifications, one message per call")
   func notices() async {
     await #expect(processExitsWith: .success) {
       let socket = try NotifySocket()
@@ -81,7 +81,7 @@ struct ServiceManagerTests {
   func activation() async {
     await #expect(processExitsWith: .success) {
       // The first two descriptors after stderr have to be something; what, doesn't matter here. The lowest that is free is
-      // taken, and none that another thread may have opened meanwhile.
+      // taken, and none that another thread may have opened at the same time.
       while fcntl(3, F_GETFD) < 0 || fcntl(4, F_GETFD) < 0 {
         guard open("/dev/null", O_RDONLY) >= 0 else { break }
       }

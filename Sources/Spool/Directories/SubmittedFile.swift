@@ -18,7 +18,7 @@ package struct SubmittedFile: Sendable {
   /// - Parameters:
   ///   - user: the submitter: the file's owner, root, or the daemon itself.
   ///   - allowedFolders: folders whose files any user may submit.
-  ///   - protected: the daemon's own files, which nobody else may submit.
+  ///   - protected: the daemon's own files, which no other user may submit.
   /// - Throws: ``SubmissionRefusal``.
   init(_ path: String, for user: UInt32, allowedFolders: [String], protected: ProtectedPaths) throws {
     guard path.hasPrefix("/"), !path.utf8.contains(0) else { throw SubmissionRefusal.notAbsolute(path) }

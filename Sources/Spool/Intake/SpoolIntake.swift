@@ -1,4 +1,4 @@
-// Takes what is handed over in `incoming/`. Rule 5 (ARCHITECTURE.md) is kept here: an entry leaves `incoming/` only after
+// Takes the entries that are handed over in `incoming/`. Rule 5 (ARCHITECTURE.md) is kept here: an entry leaves `incoming/` only after
 // `accept` has made its job durable, and the same entry seen again has the same identity, so that it makes no second job. The
 // steps of an entry, and what a kill or a loss of power leaves behind at each:
 //

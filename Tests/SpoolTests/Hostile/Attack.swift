@@ -83,7 +83,7 @@ final class HostileSpool: Sendable {
     close(number)
   }
 
-  /// A file that says it has so many bytes, and has none.
+  /// A sparse file of this size without contents.
   func sparse(_ path: String, bytes: Int64) throws {
     let number = open(path, O_WRONLY | O_CREAT, 0o660)
     try #require(number >= 0)

@@ -7,10 +7,12 @@ import Testing
 
 @Suite("A hostile spool")
 struct HostileTests {
-  @Test("is met as it should be, and what follows is taken", arguments: Attack.names + Attack.kinds + Attack.tickets)
+  @Test(
+    "is refused or ignored as expected, and the next entry is taken",
+    arguments: Attack.names + Attack.kinds + Attack.tickets)
   func attack(_ attack: Attack) async throws {
     guard HostileSpool.isRoot || !attack.needsRoot else {
-      print("skipped, for it takes root: \(attack.testDescription)")
+      print("skipped without root: \(attack.testDescription)")
       return
     }
     let hostile = try HostileSpool()
@@ -24,7 +26,7 @@ struct HostileTests {
     try await intake.openHotFolders()
     try attack.make(hostile)
     try await intake.rescan()
-    // Once more, for what is refused or left must stay so.
+    // Once more, because refused and ignored entries must stay so.
     try await intake.rescan()
     try check(attack, in: hostile, ledger)
     let status = intake.status
@@ -99,7 +101,7 @@ struct HostileTests {
     #expect(try String(contentsOfFile: hostile.secretPath, encoding: .utf8) == HostileSpool.secret)
   }
 
-  @Test("in which the source turns into a link between ticket and take: the job has the file that was looked at")
+  @Test("in which the source turns into a link between ticket and take: the job has the file that was examined")
   func swappedSource() async throws {
     let hostile = try HostileSpool()
     let (spool, ledger) = (hostile.spool, JobLedger())
@@ -214,7 +216,7 @@ struct HostileTests {
   }
 
   @Test(
-    "in which a file can't be moved: it is told once, others go on, and it makes one job when it can",
+    "in which a file can't be moved: it is logged once, others are taken, and it makes one job when it can",
     .enabled(if: HostileSpool.isRoot, "it takes root"))
   func immutable() async throws {
     let hostile = try HostileSpool()
@@ -236,7 +238,7 @@ struct HostileTests {
     #expect(log.lines.last?.contains("goes on") == true)
   }
 
-  @Test("in which incoming/ is a link: nothing is taken from where it leads, and it is told once")
+  @Test("in which incoming/ is a link: nothing is taken from where it leads, and it is logged once")
   func linkedIncoming() async throws {
     let (spool, ledger, log) = (try TemporarySpool(), JobLedger(), LogCollector())
     try #require(rename(spool.url("incoming"), spool.path + "/elsewhere") == 0)
