@@ -4,25 +4,25 @@
 protocol ObjectSource: Sendable {
   /// The rows that match, in order.
   func rows(_ fetch: StoreFetch) throws -> [StoreRow]
-  /// Calls `take` with each row that matches, in order, as soon as it is read; it mustn't read from the source.
+  /// Calls `take` with each row that matches, in order, as soon as it is read. `take` must not read from the source.
   func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws
   /// The IDs of the objects that match, in order.
   func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID]
-  /// How many match.
+  /// The number of rows that match.
   func count(_ fetch: StoreFetch) throws -> Int
-  /// What is asked of the stores' rows, or of groups of them. Unsaved changes don't count.
+  /// The requested values of the stores' rows, or of groups of them. Unsaved changes don't count.
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>]
   /// Calls `take` with each of them, in order, as soon as it is read.
   func eachDictionary(_ query: StoreQuery, _ take: (ContiguousArray<Value>) throws -> Void) throws
-  /// The rows that exist of those asked for, in any order.
+  /// Those of the rows that exist, in any order.
   func rows(with ids: [ManagedObjectID]) throws -> [StoreRow]
-  /// What a to-many relationship holds: `objects`, or `orderedObjects` of an ordered one.
+  /// The content of a to-many relationship: `objects`, or `orderedObjects` for an ordered one.
   func relatedIDs(of id: ManagedObjectID, _ relationship: RelationshipDescription) throws -> Value
-  /// The rows at the other end of a to-many relationship of several objects, each one's in their order if they have one.
+  /// The rows at the other end of a to-many relationship of several objects, in order for each if the relationship is ordered.
   func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow]
   /// Writes changes, all or none.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult
-  /// IDs for new objects, before they are saved; `stores` says which of them are assigned to a store, by their places.
+  /// IDs for new objects before they are saved. `stores` has the stores that some are assigned to, by position.
   func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID]
 }
 
