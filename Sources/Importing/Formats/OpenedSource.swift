@@ -48,12 +48,14 @@ func openSource(
     throw access.packed
   }
   if stages.variant == nil { try sample.check() }
-  let isRejectFile = RejectReason.isRejectFile(sample.bytes)
   var format =
     if let named = options.format { try formats.require(named) } else if let variant = stages.variant { variant } else {
       try formats.format(of: sample, fileName: stages.innerName)
     }
-  if isRejectFile, format.rejectFormat != format.name { format = try formats.require(format.rejectFormat) }
+  // A reject file may be in another format than its source.
+  if format.rejectFormat != format.name, RejectReason.isRejectFile(sample.bytes) {
+    format = try formats.require(format.rejectFormat)
+  }
   let reader: any RecordReader
   switch format.access {
   case .text(let open): reader = try open(window, options, position)
@@ -62,7 +64,8 @@ func openSource(
   return OpenedSource(
     reader: reader,
     detection: SourceDetection(
-      stages: stages, format: format, reader: reader, options: options, isRejectFile: isRejectFile),
+      stages: stages, format: format, reader: reader, options: options,
+      isRejectFile: RejectReason.isRejectFile(sample.bytes)),
     isTabular: format.isTabular)
 }
 

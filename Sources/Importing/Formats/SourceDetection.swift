@@ -29,7 +29,8 @@ extension SourceDetection {
 
   /// The detection of a text.
   init(
-    stages: SourceStages, format: any FileFormat, reader: any RecordReader, options: ReaderOptions, isRejectFile: Bool
+    stages: SourceStages, format: any FileFormat, reader: any RecordReader, options: ReaderOptions,
+    isRejectFile: @autoclosure () -> Bool
   ) {
     let findings = reader.findings
     self.format = format.name
@@ -42,14 +43,16 @@ extension SourceDetection {
     noteContainer(stages)
     noteEncoding(stages.guess)
     notes += findings.notes
-    // A reject file may be in another format than its source, whose options these are.
-    if options.format == nil, !isRejectFile { noteUseless(options, for: format) }
+    if options.format == nil { noteUseless(options, for: format, unless: isRejectFile) }
   }
 
   /// Reports options that say nothing about a file of this format. Where the options name the format, they were refused.
-  private mutating func noteUseless(_ options: ReaderOptions, for format: any FileFormat) {
+  /// A reject file may be in another format than its source, whose options these are.
+  private mutating func noteUseless(
+    _ options: ReaderOptions, for format: any FileFormat, unless isRejectFile: () -> Bool = { false }
+  ) {
     let keys = FileFormats.standard.uselessOptions(of: options, for: format)
-    guard !keys.isEmpty else { return }
+    guard !keys.isEmpty, !isRejectFile() else { return }
     notes.append(
       "the file is read as \(format.name.rawValue), of which the option(s) \(keys.joined(separator: ", ")) say nothing")
   }

@@ -96,3 +96,116 @@ struct ColumnTypes {
     return URL(string: String(decoding: text, as: UTF8.self), encodingInvalidCharacters: false) != nil
   }
 }
+
+/// The inferred type of a column.
+struct InferredType: Hashable {
+  var type: AttributeType
+  var dateFormat: String?
+  /// A note on the choice, for the person who reviews the model.
+  var note: String?
+}
+
+extension ColumnTypes {
+  /// The type for a column of this name.
+  ///
+  /// 0 and 1 stay whole numbers: only the words true and false make a Boolean. Two digits after the point in every value,
+  /// a name that suggests money, and digits that a Double can't hold make a Decimal. Numbers that identify things, such
+  /// as `id` and `order_no`, have 64 bits; others the fewest that hold them.
+  func type(named name: String) -> InferredType {
+    guard hasValues else { return InferredType(type: .string, note: "it has no values; taken as text") }
+    if mayBeBoolean { return InferredType(type: .boolean) }
+    if mayBeUUID { return InferredType(type: .uuid) }
+    let words = EntityNames.words(of: name).map { $0.lowercased() }
+    if mayBeNumber {
+      if forms & (1 << UInt32(DateForm.compact)) != 0 {
+        if DateForm.isNamed(name) { return InferredType(type: .date, dateFormat: "yyyyMMdd") }
+        return InferredType(type: .integer32, note: "its values could be dates (yyyyMMdd); taken as whole numbers")
+      }
+      if words.contains(where: Self.codes.contains) { return InferredType(type: .string) }
+      return number(words)
+    }
+    if mayBeISODate { return InferredType(type: .date) }
+    if forms != 0 { return date }
+    return InferredType(type: mayBeURI ? .uri : .string)
+  }
+
+  private func number(_ words: [String]) -> InferredType {
+    if mayBeInteger {
+      // Identifying numbers grow from file to file.
+      if let last = words.last, ColumnName.suffixes.contains(last) { return InferredType(type: .integer64) }
+      for type in [AttributeType.integer16, .integer32] {
+        if let range = type.integerRange, range.contains(least), range.contains(greatest) {
+          return InferredType(type: type)
+        }
+      }
+      return InferredType(type: .integer64)
+    }
+    if significant > 38 {
+      return isAllWhole
+        ? InferredType(type: .string, note: "its numbers have more than 38 digits; taken as text")
+        : InferredType(type: .double, note: "its numbers have more digits than any type holds; they are rounded")
+    }
+    if isAllWhole { return InferredType(type: .decimal) }
+    let isMoney = greatestFraction <= 4 && words.contains(where: Self.money.contains)
+    let isExact = significant > 17 || (leastFraction == 2 && greatestFraction == 2) || isMoney
+    return InferredType(type: isExact && !hasExponent ? .decimal : .double)
+  }
+
+  private var date: InferredType {
+    let found = DateForm.all.indices.filter { forms & (1 << UInt32($0)) != 0 }.map { DateForm.all[$0].format }
+    if found.count == 1 { return InferredType(type: .date, dateFormat: found[0]) }
+    return InferredType(
+      type: .string,
+      note: "its values may be dates as \(found.joined(separator: " or ")), and none tells which; taken as text")
+  }
+
+  /// Numbers only by their appearance: another file may have one that begins with a zero.
+  private static let codes: Set<String> = [
+    "ean", "fax", "gtin", "iban", "isbn", "mobile", "phone", "plz", "postal", "postcode", "sku", "ssn", "tel",
+    "telephone",
+    "zip", "zipcode",
+  ]
+  private static let money: Set<String> = [
+    "amount", "balance", "cost", "costs", "fare", "fee", "gross", "net", "price", "salary", "tax", "total", "vat",
+  ]
+}
+
+/// The forms of dates that are tried, besides ISO 8601.
+struct DateForm: Sendable {
+  let format: String
+  let pattern: DatePattern
+
+  /// A number of eight digits counts as a date only if the column's name suggests one.
+  static let compact = 0
+
+  static let all: [DateForm] = [
+    "yyyyMMdd", "yyyy/MM/dd", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "yyyy/MM/dd HH:mm:ss", "dd.MM.yyyy HH:mm",
+    "dd.MM.yyyy HH:mm:ss", "dd/MM/yyyy HH:mm", "MM/dd/yyyy HH:mm", "dd/MM/yyyy HH:mm:ss", "MM/dd/yyyy HH:mm:ss",
+    "MM/dd/yyyy hh:mm:ss a", "d MMM yyyy", "d-MMM-yyyy", "EEE, d MMM yyyy HH:mm:ss Z",
+  ].map { format in
+    do {
+      return DateForm(format: format, pattern: try DatePattern(format, attribute: ""))
+    } catch {
+      preconditionFailure("\(format) is in the list above: \(error)")
+    }
+  }
+
+  /// Whether the text is a date of this form, limited to the years 1900 to 2099 where nothing else identifies it.
+  func fits(_ text: UnsafeRawBufferPointer, isCompact: Bool) -> Bool {
+    guard let instant = pattern.microsecondsSince1970(text) else { return false }
+    return !isCompact || (-2_208_988_800_000_000..<4_102_444_800_000_000).contains(instant)
+  }
+
+  /// Whether a column of this name may hold dates.
+  static func isNamed(_ name: String) -> Bool {
+    let words = EntityNames.words(of: name).map { $0.lowercased() }
+    return words.contains { word in
+      Self.words.contains(word) || word.hasSuffix("date") || word.hasPrefix("date") || word.hasSuffix("datum")
+    }
+  }
+
+  private static let words: Set<String> = [
+    "at", "birth", "birthday", "born", "closed", "created", "day", "deadline", "died", "dob", "due", "ended", "expires",
+    "expiry", "fecha", "from", "modified", "on", "opened", "since", "started", "until", "updated", "valid", "when",
+  ]
+}
