@@ -29,10 +29,7 @@ extension DaemonBackend {
   /// As `laded --check-config` does: all layers, the models that they name, and whether recipes and schedules fit these.
   func checkConfiguration() async throws -> ConfigurationCheck {
     let (path, current, operations) = (loaded.path, configuration, plan.operations)
-    return try await withCheckedThrowingContinuation {
-      (answer: CheckedContinuation<ConfigurationCheck, any Error>) in
-      Self.checkQueue.async { answer.resume(with: Result { try Self.check(path, current, operations) }) }
-    }
+    return try await Self.checkQueue.result { try Self.check(path, current, operations) }
   }
 
   func reload(by peer: Peer) async throws -> Reload {

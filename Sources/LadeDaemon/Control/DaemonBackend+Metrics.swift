@@ -19,9 +19,7 @@ extension DaemonBackend {
     let stores =
       stores.all.map { ($0.configuration.name, $0.configuration.path) }
       + [(MainContexts.queueStoreName, loaded.configuration.queueStore)]
-    let measured = await withCheckedContinuation { (answer: CheckedContinuation<[MetricFamily], Never>) in
-      Self.measuringQueue.async { answer.resume(returning: Self.sizes(of: stores) + ProcessUse.now().families) }
-    }
+    let measured = try await Self.measuringQueue.result { Self.sizes(of: stores) + ProcessUse.now().families }
     var build = MetricFamily(.gauge, "lade_build_info", "The version of this daemon; always 1.")
     build.add(1, ["version": LadeVersion.current])
     return [build, Self.jobs(counts)] + meters.jobs.families

@@ -10,9 +10,6 @@ extension DaemonBackend {
   /// One file is tried at a time: it takes a core, and its store's turn to write.
   private static let trialQueue = DispatchQueue(label: "control.trial", qos: .utility)
 
-  /// Kinds of jobs that have their store for themselves.
-  private static let alone: Set<String> = ["vacuum", "restore", "migrate"]
-
   func recipes() -> [Recipe] {
     configuration.recipes.map { Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane) }
   }
@@ -39,10 +36,7 @@ extension DaemonBackend {
         options: try JSONDecoder().decode(ImportOptions.self, from: Data(submission.options.utf8)),
         folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
         records: Int64(test.records ?? 1000))
-      let outcome = try await withCheckedThrowingContinuation {
-        (answer: CheckedContinuation<RecipeTrial.Outcome, any Error>) in
-        Self.trialQueue.async { answer.resume(with: Result { try trial.run() }) }
-      }
+      let outcome = try await Self.trialQueue.result { try trial.run() }
       return RecipeTestResult(
         store: name, entity: entity, mode: submission.mode.flatMap(ImportMode.init),
         progress: outcome.progress.map(ControlAPI.JobProgress.init) ?? ControlAPI.JobProgress(),
@@ -53,12 +47,12 @@ extension DaemonBackend {
     }
   }
 
-  /// A trial has to wait for whoever writes to its store, and nobody is to wait for the end of a whole file.
+  /// A trial waits for the writer of its store. It is refused while that may take as long as a whole file.
   private func refuseWhileTaken(_ store: String) async throws {
     for job in try await queue.jobs(JobFilter(states: [.running], store: store, limit: 64)) {
       let isAlone =
         job.kind == ImportOperation.kind
-        ? try job.decodeOptions(as: ImportOptions.self).isWhole : Self.alone.contains(job.kind)
+        ? try job.decodeOptions(as: ImportOptions.self).isWhole : plan.operations.access(of: job.kind) == .exclusive
       if isAlone {
         throw ControlError.conflict(
           reason: "Job \(job.id) (\(job.kind)) has store \(store) for itself.", hint: "Try it when that has ended.")

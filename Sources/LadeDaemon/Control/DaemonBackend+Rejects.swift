@@ -14,9 +14,7 @@ extension DaemonBackend {
     guard let name = job.progress.rejectsFile else { return RejectReport(job: id) }
     let file = URL(fileURLWithPath: configuration.rejects).appendingPathComponent(name)
     let options = try job.decodeOptions(as: ImportOptions.self).reader
-    let summary = try await withCheckedThrowingContinuation { (answer: CheckedContinuation<RejectSummary, any Error>) in
-      Self.rejectQueue.async { answer.resume(with: Result { try Self.summary(of: file, options) }) }
-    }
+    let summary = try await Self.rejectQueue.result { try Self.summary(of: file, options) }
     return RejectReport(job: id, file: file.path, isFolder: job.entity == ImportRequest.feed, summary)
   }
 

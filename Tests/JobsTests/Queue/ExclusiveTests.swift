@@ -13,6 +13,22 @@ struct ExclusiveTests {
     .of(kind, lane: lane).with { $0.store = store }
   }
 
+  /// An operation of a program's own, which isn't one of the library's kinds.
+  private final class Replacing: JobOperation, @unchecked Sendable {
+    override class var access: StoreAccess { .exclusive }
+    override class var replacesContent: Bool { true }
+  }
+
+  @Test("the class of an operation says whether it needs its store to itself, and whether it replaces the content")
+  func declared() {
+    var catalogue = OperationCatalogue.standard
+    #expect(catalogue.kinds.filter { catalogue.access(of: $0) == .exclusive } == ["migrate", "restore", "vacuum"])
+    #expect(catalogue.kinds.filter { catalogue.replacesContent($0) } == ["migrate", "restore"])
+    catalogue.add("swap", Replacing.self)
+    #expect(catalogue.access(of: "swap") == .exclusive && catalogue.replacesContent("swap"))
+    #expect(!catalogue.replacesContent("unknown"))
+  }
+
   @Test(
     "it begins when what runs there has ended, nothing else begins before it, and those that wait say for what",
     arguments: StoreKind.allCases)
