@@ -7,6 +7,9 @@ package import TestSupport
 package final class Breaker: Sendable {
   private let broken = Atomic(false)
   private let hook = Mutex<(@Sendable () -> Void)?>(nil)
+  package init() {}
+
+  /// The error that a broken store throws.
   package static let error = ManagedObjectError.store(StoreFailure(.io, path: "test", message: "disk I/O error"))
 
   /// What a write waits for.

@@ -13,7 +13,7 @@ struct StackCase: CustomTestStringConvertible, Sendable {
     StoreKind.allCases.map { StackCase(stack: stack, store: $0) }
   }
 
-  var testDescription: String { "\(stack.rawValue), \(store.testDescription)" }
+  var testDescription: String { "\(stack.rawValue), \(store)" }
   var isNested: Bool { stack != .independent }
 
   func make(viewQueue: ManagedObjectContext.ConcurrencyType = .privateQueue) throws -> StackFixture {
