@@ -114,13 +114,16 @@ extension FileFormats {
     self.options.filter { $0.isSet(options) && !format.knows($0) }.map(\.key)
   }
 
+  /// The formats in a sentence: `CSV, TSV and JSON`.
+  package var titles: String { Self.list(all.map(\.title)) }
+
   /// Every option with a line of help, and with the formats that know it, for a command's help.
   package var optionsHelp: String {
     let formats = all
     return options.map { option in
       let titles = formats.filter { $0.knows(option) }.map(\.title)
       let whose = titles.count == formats.count ? "" : " (\(titles.joined(separator: ", ")))"
-      return "\(option.key): \(option.help)\(whose)"
+      return "  \(option.key): \(option.help)\(whose)"
     }.joined(separator: "\n")
   }
 

@@ -8,14 +8,17 @@
 /// `@unchecked Sendable` without a lock: a batch has one owner at a time. The thread that reads hands it to
 /// the thread that maps, and doesn't touch it until it is returned.
 package final class RecordBatch: @unchecked Sendable {
+  // Not private: the reader that fills the batch sets these three.
+
   /// Column names. For JSON there are more as new keys are met; an index never changes in a reader's life.
   package internal(set) var columns: [String] = []
   /// Where the reader stands after this batch.
   package internal(set) var end = ReaderPosition.start
-  /// The flat memory.
-  @usableFromInline let storage: UnsafeMutablePointer<BatchStorage>
   /// Whether the source isn't text; a record's source bytes are then its values, concatenated.
   var isMadeOfCells = false
+
+  /// The flat memory.
+  @usableFromInline let storage: UnsafeMutablePointer<BatchStorage>
   private var problems: [Int: RecordProblem] = [:]
 
   /// An empty batch.

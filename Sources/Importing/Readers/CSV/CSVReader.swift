@@ -9,13 +9,17 @@ final class CSVReader: RecordReader {
   let window: SourceWindow
   let dialect: CSVDialect
   let maximumRecordBytes: Int
+  // Not private: the two scans, `CSVReader+Scan` and `CSVReader+Escapes`, advance these, and no other code does. They are in
+  // files of their own because together they would be more than 600 lines.
+
   /// Line of the window's first byte.
   var line: Int64 = 1
   var audit: TextAudit
   /// Lines skipped before the header.
   let skippedLines: Int
   /// Fields that a row must have; nil while the header is read.
-  var expectedFields: Int?
+  private(set) var expectedFields: Int?
+
   private(set) var findings = ReaderFindings()
   private var record: Int64 = 0
   private var failure: ReaderError?

@@ -44,7 +44,7 @@ final class SQLiteDatabase {
     source = opened
     self.connection = connection
     // The first statement reads the schema, which stays in memory.
-    guardian.allowance.steps = Self.schemaSteps
+    guardian.limit(steps: Self.schemaSteps)
     limitLengths(maximumRecordBytes)
     try watch()
     for pragma in ["cell_size_check = ON", "mmap_size = 0", "cache_size = -\(Self.cacheKiB)", "query_only = ON"] {
@@ -52,7 +52,7 @@ final class SQLiteDatabase {
     }
     try findTables()
     authorize()
-    guardian.allowance = allowance
+    guardian.allow(allowance)
   }
 
   deinit { lade_source_close(source) }
@@ -61,7 +61,7 @@ final class SQLiteDatabase {
   var failure: SQLiteSourceError {
     if let refusal = guardian.refusal { return refusal }
     if lade_source_is_out_of_space(source) != 0 {
-      return .tooMuchToKeep(limit: guardian.allowance.temporaryBytes)
+      return .tooMuchToKeep(limit: guardian.temporaryLimit)
     }
     let reason = String(cString: sqlite3_errmsg(connection))
     switch sqlite3_errcode(connection) & 0xFF {
@@ -173,11 +173,11 @@ final class SQLiteDatabase {
     case .success(let rows):
       while try rows.next() {
         let name = rows.text(0)
-        guardian.readable.insert(name.lowercased())
+        guardian.permit(name)
         if rows.integer(1) == 0 { tables.append(name) } else { views[SQLToken.folded(rows.bytes(0))] = rows.bytes(2) }
       }
     }
-    guardian.readable.formUnion(["sqlite_schema", "sqlite_master"])
+    for name in ["sqlite_schema", "sqlite_master"] { guardian.permit(name) }
     beginRow()
   }
 
@@ -192,7 +192,7 @@ final class SQLiteDatabase {
         case SQLITE_READ:
           let table = first.map { String(cString: $0).lowercased() } ?? ""
           // Without a column, only the table's rows are counted, or the query defined the name itself.
-          return table.isEmpty || second.map({ $0.pointee == 0 }) ?? true || guardian.readable.contains(table)
+          return table.isEmpty || second.map({ $0.pointee == 0 }) ?? true || guardian.permits(table)
             ? SQLITE_OK : SQLITE_DENY
         case SQLITE_FUNCTION:
           let name = second.map { String(cString: $0).lowercased() } ?? ""

@@ -11,8 +11,8 @@ import Glibc
 /// Counts the cost of reading. Belongs to a connection, and so to one thread at a time.
 final class SQLiteGuardian {
   /// Tables and views that may be read, in lower case.
-  var readable: Set<String> = []
-  var allowance: SQLiteAllowance
+  private var readable: Set<String> = []
+  private var allowance: SQLiteAllowance
   /// The limit that was exceeded, if one was.
   private(set) var refusal: SQLiteSourceError?
   private let meters: SQLiteMeters
@@ -42,6 +42,21 @@ final class SQLiteGuardian {
     begin()
   }
 
+  /// Permits reading a table or view.
+  func permit(_ table: String) { readable.insert(table.lowercased()) }
+
+  /// Whether a table or view may be read.
+  func permits(_ table: String) -> Bool { readable.contains(table) }
+
+  /// Limits the steps, without changing the other limits.
+  func limit(steps: Int) { allowance.steps = steps }
+
+  /// Replaces the limits.
+  func allow(_ allowance: SQLiteAllowance) { self.allowance = allowance }
+
+  /// The bytes that temporary files may have.
+  var temporaryLimit: Int64 { allowance.temporaryBytes }
+
   /// SQLite continues, possibly on another thread than before.
   func begin() {
     lastElapsed = meters.elapsed()
@@ -49,7 +64,7 @@ final class SQLiteGuardian {
     isNewRow = true
   }
 
-  /// SQLite pauses: time until `resume` isn't counted.
+  /// SQLite pauses: time until `begin` isn't counted.
   func end() { allTime += meters.processor() - lastProcessor }
 
   /// A row has arrived.

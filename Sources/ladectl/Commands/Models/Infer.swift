@@ -8,11 +8,14 @@ extension Ladectl.Model {
     static let configuration = Ladectl.verb(
       "infer", "Infer a model from files: types, keys, and references between them.",
       """
-      Reads CSV, TSV, fixed width, JSON, NDJSON, XML and property lists, compressed or not, archives with all their \
-      files, a table of an SQLite file, and folders. Each file becomes an entity. It reads the files twice, and every type \
+      Reads \(FileFormats.standard.titles), compressed or not, archives with all their files, and folders. Each file becomes an entity. It reads the files twice, and every type \
       and key holds for all their records; future files may differ, so review the model before you use it.
 
       With --output it writes the model in Xcode's format; otherwise it only prints it.
+
+      Options of reading, which --option takes:
+
+      \(FileFormats.standard.optionsHelp)
       """, json: .local("what was inferred of each entity, and 'model', the path that it was written to"))
 
     @Argument(help: ArgumentHelp("Files, archives or folders.", valueName: "file"), completion: .file())
