@@ -3,21 +3,21 @@ public import Foundation
 /// One of a coordinator's stores. Safe from any thread.
 ///
 /// It comes from ``PersistentStoreCoordinator/addPersistentStore(_:)`` and
-/// ``PersistentStoreCoordinator/persistentStores``, and says which store is meant: where new objects go
-/// (``ManagedObjectContext/assign(_:to:)``), where a request looks (``FetchRequest/affectedStores``), what is removed.
+/// ``PersistentStoreCoordinator/persistentStores``, and names a store: where new objects are saved
+/// (``ManagedObjectContext/assign(_:to:)``), where a request searches (``FetchRequest/affectedStores``), which store to remove.
 ///
 /// Source: Core Data's `NSPersistentStore`.
 public final class PersistentStore: Sendable {
   /// A UUID that stays with the store's content.
   public let identifier: String
-  /// Where it is; nil for a store in memory.
+  /// The store's place; nil for a store in memory.
   public let url: URL?
-  /// The configuration of the model that it was added with; nil for none. Source: `configurationName` of Core Data, which
-  /// says `PF_DEFAULT_CONFIGURATION_NAME` for none.
+  /// The configuration of the model that it was added with; nil for none. Source: `configurationName` of Core Data, which is
+  /// `PF_DEFAULT_CONFIGURATION_NAME` for none.
   public let configurationName: String?
   /// The entities whose objects it holds.
   package let entities: [EntityDescription]
-  /// What reads and writes it.
+  /// The store itself, which reads and writes.
   package let content: any IncrementalStore
   private let indexes: Set<Int>
 
@@ -33,7 +33,7 @@ public final class PersistentStore: Sendable {
   /// The names of the entities whose objects it holds.
   public var entityNames: [String] { entities.map(\.name) }
 
-  /// Whether it holds objects of the entity; those of entities that inherit from it aside.
+  /// Whether it holds objects of the entity itself, apart from entities that inherit from it.
   func holds(_ entity: EntityDescription) -> Bool { indexes.contains(entity.index) }
 
   /// Makes everything written so far survive a loss of power.
@@ -48,6 +48,6 @@ extension PersistentStore: Hashable {
 }
 
 extension PersistentStore: CustomStringConvertible {
-  /// Its file, or that it is in memory, and its identifier.
+  /// Its file or "in memory", and its identifier.
   public var description: String { "\(url?.path ?? "in memory") (\(identifier))" }
 }

@@ -1,10 +1,10 @@
-// A save is one transaction in each store that it concerns, one store after the other, in the order of their addition.
-// What a store has written stays written when a later one refuses, as in Core Data: the context is told of it, takes it for
-// saved, and keeps the rest.
+// A save is one transaction in each store that it concerns, one store after the other, in the order of their addition. As in
+// Core Data, a store's part stays written when a later store refuses its own: the context counts that part as saved, and
+// keeps the rest as changes.
 
 extension PersistentStoreCoordinator {
-  /// Writes one save after the other, and numbers them: who follows them is told in that order. A store has one writer
-  /// at a time anyway.
+  /// Writes saves one after the other, and numbers them: followers receive them in that order. A store has one writer at a time
+  /// anyway.
   /// - Throws: ``PartialWriteError`` when a store has written its part and another refuses.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try saving.withLock {
@@ -69,7 +69,7 @@ extension PersistentStoreCoordinator {
     return result
   }
 
-  /// Writes to one store, which needn't know of rows in flat memory.
+  /// Writes to one store, which needn't support rows in flat memory.
   private func write(_ changes: StoreChanges, to store: any IncrementalStore) throws -> StoreWriteResult {
     if changes.newRows.isEmpty || (store as? any BulkLoading)?.takesNewRows == true { return try store.write(changes) }
     var plain = changes
@@ -86,11 +86,11 @@ extension PersistentStoreCoordinator {
     return result
   }
 
-  /// The only store that changes concern; nil when there are several.
+  /// The only store that the changes concern; nil when there are several.
   private func onlyStore(of changes: StoreChanges, _ map: StoreMap) throws -> PersistentStore? {
     var finder = StoreFinder(map, changes.assignments)
     var only: Int?
-    // With one store every new object is its own; only what was read may be of one that was removed.
+    // With one store, new objects belong to it; only rows that were read may be of a store that was removed.
     let isPlain = map.stores.count == 1 && changes.assignments.isEmpty
     if isPlain, !changes.inserted.isEmpty || !changes.newRows.isEmpty { only = 0 }
     func isOther(_ id: ManagedObjectID) throws -> Bool {
@@ -105,13 +105,13 @@ extension PersistentStoreCoordinator {
     for update in changes.updated where try isOther(update.id) { return nil }
     for row in changes.deleted where try isOther(row.id) { return nil }
     guard let only else { return nil }
-    // References can lead elsewhere all the same.
+    // References may still lead to other stores.
     if map.stores.count > 1 { try checkStores(changes, map) }
     return map.stores[only]
   }
 
-  /// References don't lead from store to store, as in Core Data.
-  /// - Throws: ``ManagedObjectError/validation(_:)`` with every one that does.
+  /// Refuses references from store to store, as Core Data does.
+  /// - Throws: ``ManagedObjectError/validation(_:)`` with all of them.
   private func checkStores(_ changes: StoreChanges, _ map: StoreMap) throws {
     var failures: [ValidationFailure] = []
     var finder = StoreFinder(map, changes.assignments)
@@ -119,7 +119,7 @@ extension PersistentStoreCoordinator {
       let relationships = id.scope.entity.relationships
       if relationships.isEmpty { return }
       let home = try finder.place(of: id)
-      // Of a one-to-many pair the to-one end says it.
+      // Of a one-to-many relationship only the to-one end is checked.
       for relationship in relationships
       where !relationship.isTransient && (!relationship.isToMany || relationship.isManyToMany) {
         let targets: [ManagedObjectID]
@@ -140,7 +140,7 @@ extension PersistentStoreCoordinator {
   }
 }
 
-/// One store's part of a save, with the places of its insertions among all.
+/// One store's part of a save, with the positions of its insertions in the whole save.
 private struct Part {
   var changes: StoreChanges
   var positions: [Int] = []
@@ -150,13 +150,13 @@ private struct Part {
   }
 }
 
-/// A save that some stores have written and another refuses.
+/// A save that some stores have written and another has refused.
 struct PartialWriteError: Error {
-  /// What is written.
+  /// The changes that are written.
   private(set) var changes = StoreChanges()
-  /// What came of it.
+  /// The result of writing them.
   var result = StoreWriteResult(ids: [])
-  /// Why the other refuses.
+  /// The error of the store that refused.
   let underlying: any Error
 
   fileprivate init(_ parts: [(changes: StoreChanges, result: StoreWriteResult)], underlying: any Error) {

@@ -1,11 +1,11 @@
 public import Foundation
 import Synchronization
 
-/// Brings contexts and stores together: every fetch of a context goes to the stores that hold the entity, and every save to
-/// those that its objects are in.
+/// Connects contexts and stores: a context's fetch goes to the stores that hold the entity, and its save to the stores of its
+/// objects.
 ///
-/// Safe from any thread. Two contexts may fetch and save at the same time; a store in SQLite lets readers go on while
-/// it writes.
+/// Safe from any thread. Several contexts may fetch and save at the same time; an SQLite store lets readers continue while it
+/// writes.
 ///
 /// Source: Core Data's `NSPersistentStoreCoordinator`.
 public final class PersistentStoreCoordinator: Sendable {
@@ -13,13 +13,14 @@ public final class PersistentStoreCoordinator: Sendable {
   public let model: ManagedObjectModel
   private let temporaryScopes: [IDScope]
   private let state: Mutex<State>
-  /// Keeps saves in the order of their numbers. Recursive: who is told of a write from within it may save, too.
+  /// The lock for saves, which keeps them in the order of their numbers. Recursive: code that is notified within a save may save
+  /// too.
   let saving = NSRecursiveLock()
   /// The number of the last save.
   nonisolated(unsafe) var lastSave: Int64 = 0  // under `saving`
-  /// The transaction of many writes that the thread which holds `saving` has begun.
+  /// The transaction of several saves that the thread which holds `saving` has begun.
   nonisolated(unsafe) var openTransaction: TransactionScope?  // under `saving`
-  /// The contexts that merge by themselves what is saved.
+  /// The contexts that merge saves automatically.
   let followers = SaveFollowers()
 
   private struct State {
@@ -35,14 +36,14 @@ public final class PersistentStoreCoordinator: Sendable {
 
   /// Opens a store and adds it.
   ///
-  /// It holds the entities of its configuration, whether or not other stores hold them too. Of several stores the one
-  /// that was added first takes an entity's new objects, unless ``ManagedObjectContext/assign(_:to:)`` says otherwise; a
-  /// fetch looks in all of them, unless ``FetchRequest/affectedStores`` says otherwise.
+  /// It holds the entities of its configuration, whether or not other stores hold them too. An entity's new objects go to the
+  /// store that was added first, unless ``ManagedObjectContext/assign(_:to:)`` assigns another; a fetch searches all of them,
+  /// unless ``FetchRequest/affectedStores`` names some.
   ///
   /// Source: `addPersistentStore(with:completionHandler:)` of Core Data, which doesn't allow stores with and without a
-  /// configuration beside each other. Here one without holds what the configurations of the stores before it leave.
-  /// - Throws: ``ManagedObjectError/classMismatch(_:)`` with everything in which typed classes don't fit the
-  ///   model, ``PersistentStoreError/unknownConfiguration(name:known:)``,
+  /// configuration beside each other. Here, a store without one holds the entities that the configurations of earlier stores
+  /// leave.
+  /// - Throws: ``ManagedObjectError/classMismatch(_:)`` with every mismatch between typed classes and the model, ``PersistentStoreError/unknownConfiguration(name:known:)``,
   ///   ``PersistentStoreError/alreadyAdded(identifier:)``, or the store's error.
   @discardableResult
   public func addPersistentStore(_ description: PersistentStoreDescription) throws -> PersistentStore {
@@ -81,13 +82,13 @@ public final class PersistentStoreCoordinator: Sendable {
     }
   }
 
-  /// Takes a store away, and closes it. What its file holds stays; a store in memory is gone.
+  /// Removes and closes a store. Its file stays; a store in memory is gone.
   ///
-  /// Saves that are under way are waited for. Objects of the store stay in their contexts with the values that they have;
-  /// reading more of them fails, and so does a save that would write them:
+  /// Waits for saves in progress. Objects of the store stay in their contexts with the values that they have; reading more of
+  /// them fails, and so does a save that would write them:
   /// ``PersistentStoreError/notReachable(_:)``. Source: `remove(_:)` of Core Data.
-  /// - Throws: ``PersistentStoreError/unknownStore(identifier:)``, or the store's error, as when somebody reads it: then
-  ///   it is still one of the coordinator's.
+  /// - Throws: ``PersistentStoreError/unknownStore(identifier:)``, or the store's error, such as when it is being read: then
+  ///   it stays added.
   public func remove(_ store: PersistentStore) throws {
     try saving.withLock {
       try refuseInTransaction("remove a store")
@@ -110,7 +111,7 @@ public final class PersistentStoreCoordinator: Sendable {
     state.withLock { $0.map = map }
   }
 
-  /// Closes every store, at the end of a program: contexts of the coordinator can't read or save afterwards.
+  /// Closes every store, at the end of a program. Contexts of the coordinator can't read or save afterwards.
   public func close() throws {
     for store in persistentStores { try store.content.close() }
   }
@@ -118,15 +119,15 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The stores, in the order of their addition. Source: `persistentStores` of Core Data.
   public var persistentStores: [PersistentStore] { map.stores }
 
-  /// Which store holds what, now.
+  /// The current assignment of entities to stores.
   var map: StoreMap { state.withLock { $0.map } }
 
-  /// The store at a place; nil when the coordinator has none there. Source: `persistentStore(for:)` of Core Data.
+  /// The store at a URL; nil when the coordinator has none there. Source: `persistentStore(for:)` of Core Data.
   public func persistentStore(for url: URL) -> PersistentStore? {
     persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
   }
 
-  /// The store that holds a saved object; nil while its ID is temporary, and when the coordinator hasn't got the store.
+  /// The store that holds a saved object; nil while its ID is temporary, and when the coordinator doesn't have the store.
   ///
   /// Source: `persistentStore` of Core Data's `NSManagedObjectID`, where the ID knows its coordinator. Here an ID is a
   /// value that is the same under every coordinator that opens the store.
@@ -137,7 +138,7 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The store that takes an entity's new objects, unless they are assigned to another.
   package func store(of entity: EntityDescription) throws -> PersistentStore { try map.first(of: entity) }
 
-  /// The ID that a URI stands for.
+  /// The ID that a URI represents.
   /// - Returns: nil when the URI isn't of a store of this coordinator.
   public func managedObjectID(forURIRepresentation uri: String) -> ManagedObjectID? {
     let parts = uri.split(separator: "/", omittingEmptySubsequences: true)
@@ -167,7 +168,7 @@ extension PersistentStoreCoordinator: RoutingSource {
   func reader(of store: PersistentStore) throws -> (any StoreReader)? { store.content }
 
   func permanentIDs(for entities: [EntityDescription], in stores: [Int: PersistentStore]) throws -> [ManagedObjectID] {
-    // A row numbered by its own attribute has its ID once that is known, on saving.
+    // An entity with a primary key gets its IDs from that attribute's values, when it is saved.
     var ids = entities.map { ManagedObjectID(scope: temporaryScope(of: $0), number: 0) }
     let wanting = entities.indices.filter { entities[$0].primaryKey == nil }
     let homes = try wanting.map { try stores[$0] ?? store(of: entities[$0]) }

@@ -1,4 +1,4 @@
-/// What can't be done with one of several stores.
+/// Why an operation on one of several stores is impossible.
 public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The model has no configuration of that name.
   case unknownConfiguration(name: String, known: [String])
@@ -6,14 +6,14 @@ public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvert
   case alreadyAdded(identifier: String)
   /// The store isn't the coordinator's, or not any more.
   case unknownStore(identifier: String)
-  /// The stores' configurations haven't got the entity.
+  /// The stores' configurations don't contain the entity.
   case notHeld(entity: String, stores: [String])
-  /// The object isn't a new one without a permanent ID, so that it has its store already.
+  /// The object isn't new or has a permanent ID, and so it has its store already.
   case notNew(ManagedObjectID)
   /// The store that holds the object isn't the coordinator's, or not any more.
   case notReachable(ManagedObjectID)
 
-  /// What can't be, and what to do.
+  /// What is impossible, and what to do.
   public var description: String {
     switch self {
     case .unknownConfiguration(let name, let known):

@@ -1,8 +1,8 @@
-/// A source that asks the stores that hold what is asked for: as they are, or snapshots of them.
+/// A source that routes each read to the stores that hold the rows: as they are, or snapshots of them.
 protocol RoutingSource: ObjectSource {
   /// The stores.
   var map: StoreMap { get }
-  /// What is read of a store; nil of one that isn't part of it.
+  /// The reader of a store; nil for a store that isn't part of the source.
   func reader(of store: PersistentStore) throws -> (any StoreReader)?
 }
 
@@ -76,7 +76,7 @@ extension RoutingSource {
     return reader
   }
 
-  /// IDs of the same store together, and of the same hierarchy.
+  /// IDs grouped by store, and by hierarchy if asked for.
   private func parts(of ids: [ManagedObjectID], byHierarchy: Bool) throws -> [[ManagedObjectID]] {
     guard let first = ids.first else { return [] }
     let map = map

@@ -1,6 +1,6 @@
-// Which of a coordinator's stores hold what, worked out once whenever a store is added or removed: every fetch and every
-// save asks. A permanent ID says its store by its identifier; a new object goes to the store that it is assigned to, or
-// else to the first that holds its entity.
+// Which stores hold which entities, computed whenever a store is added or removed, because every fetch and every save needs
+// it. A permanent ID contains its store's identifier; a new object goes to the store that it is assigned to, or else to the
+// first that holds its entity.
 
 /// A coordinator's stores at one moment. Immutable, and safe from any thread.
 final class StoreMap: Sendable {
@@ -23,12 +23,12 @@ final class StoreMap: Sendable {
     }
   }
 
-  /// The stores that a fetch may find something in.
+  /// The stores in which a fetch may find rows.
   func stores(of entity: EntityDescription, includesSubentities: Bool) -> [PersistentStore] {
     (includesSubentities ? ofFamily : ofEntity)[entity.index]
   }
 
-  /// The store that new objects of an entity go to, as long as they aren't assigned to another.
+  /// The store for new objects of an entity that aren't assigned to another.
   func first(of entity: EntityDescription) throws -> PersistentStore {
     guard let store = ofEntity[entity.index].first else { throw ManagedObjectError.noStore(entity: entity.name) }
     return store
@@ -53,10 +53,12 @@ final class StoreMap: Sendable {
   }
 }
 
-/// Finds the stores of many rows: rows in sequence are mostly of the same one.
+/// Finds the stores of many rows, with a cache of the last one: consecutive rows are mostly of the same entity and store.
 struct StoreFinder {
   let map: StoreMap
   let assignments: [ManagedObjectID: PersistentStore]
+  // Scopes are never freed (see `IDScope`), so an uncounted reference to one stays valid. Counting would cost as much as the
+  // look-up, for each row of a save.
   private unowned(unsafe) var lastScope: IDScope?
   private var lastPlace = 0
 
@@ -65,7 +67,7 @@ struct StoreFinder {
     self.assignments = assignments
   }
 
-  /// The place of the store that an object is in or goes to.
+  /// The position of the store that an object is in or will be saved to.
   mutating func place(of id: ManagedObjectID) throws -> Int {
     if !assignments.isEmpty, id.isTemporaryID, let store = assignments[id] {
       guard let place = map.stores.firstIndex(where: { $0 === store }) else {

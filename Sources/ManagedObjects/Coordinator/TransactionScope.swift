@@ -1,20 +1,20 @@
-// What contexts save in a transaction of many writes is nobody else's business before the commit: each save is kept, up to
-// a bound, and announced afterwards as if it had just been made. Past the bound only the entities are remembered: one save
-// that tells no rows says then that all of theirs may have changed.
+// Saves within a transaction of several writes stay private until the commit: each save is kept, up to a limit, and announced
+// afterwards as if it had just been made. Beyond the limit only the entities are kept, and one save without rows announces
+// that any of their rows may have changed.
 
-/// The saves of one transaction of many writes.
+/// The saves of one transaction of several writes.
 final class TransactionScope {
-  // Touched by the thread that holds the coordinator's `saving`.
+  // Accessed only by the thread that holds the coordinator's `saving`.
   let store: PersistentStore
   /// The greatest number of rows whose values are kept.
   private let limit: Int
-  /// The number of the last save before.
+  /// The number of the last save before the transaction.
   let before: Int64
   private var saves: [(context: ManagedObjectContext, save: ContextSave)] = []
   private var count = 0
-  /// Once there were too many rows: the hierarchies that were written, by the indexes of their roots.
+  /// The hierarchies that were written, by the indexes of their roots; nil while the rows are kept.
   private var changedRoots: Set<Int>?
-  /// Who has saved, in the order of their first saves.
+  /// The contexts that have saved, in the order of their first saves.
   private(set) var contexts: [ManagedObjectContext] = []
 
   init(_ store: PersistentStore, keeping limit: Int, after before: Int64) {
@@ -23,10 +23,10 @@ final class TransactionScope {
     self.before = before
   }
 
-  /// Whether there were too many rows to keep them.
+  /// Whether there are too many rows to keep them.
   var isWholesale: Bool { changedRoots != nil }
 
-  /// How many numbers the saves take, once they are announced.
+  /// How many save numbers the announcement takes.
   var numberOfSaves: Int64 { changedRoots == nil ? Int64(saves.count) : 1 }
 
   /// Keeps a save until the commit.
@@ -41,7 +41,7 @@ final class TransactionScope {
     saves = []
   }
 
-  /// What is to be announced: each save as it was, or one that stands for all of them.
+  /// The saves to announce: each as it was, or one that stands for all of them.
   func announcements() -> [(context: ManagedObjectContext, save: ContextSave)] {
     var announcements = saves
     if let changedRoots, let last = contexts.last {
@@ -55,21 +55,21 @@ final class TransactionScope {
 extension PersistentStoreCoordinator {
   /// Runs `body` with everything that it reads from a store and writes to it on the calling thread in one transaction.
   ///
-  /// Contexts that fetch within it, on this thread, see what has been saved so far; a save that fails can be tried again,
-  /// without harm to those before. Other threads see nothing of it before it is committed, then all of it. Their saves into
-  /// any of the coordinator's stores wait for its end, so it is for the background. The transaction's pages that don't fit the
-  /// cache go to the write-ahead log, which grows with what is written: as much free disk as the rows take is needed for it.
+  /// Contexts that fetch within it, on this thread, see everything saved so far. A save that fails can be tried again without
+  /// harm to earlier ones. Other threads see nothing of it before the commit, then all of it. Their saves into any of the
+  /// coordinator's stores wait for its end, so it belongs in the background. The store keeps what is written in its log until
+  /// the commit, and needs as much free disk space as the rows take.
   ///
   /// Its saves are announced after the commit, on the queues of the contexts that made them, in their order: by did-save
-  /// notifications, whose objects are those that the context still knows then, and to whoever merges by itself. Past `limit` rows no rows
-  /// are kept: one save is announced for all of them, ``ContextSave/isWholesale``. After a rollback nothing is announced, and
-  /// the contexts that have saved are reset, for what they hold isn't there. Permanent IDs that were given out are lost then: this
-  /// program gives them to no other rows.
+  /// notifications, with the objects that the context still knows, and to contexts that merge automatically. Beyond `limit`
+  /// rows no rows are kept, and one save that ``ContextSave/isWholesale`` is announced for all of them. After a rollback nothing
+  /// is announced, and the contexts that have saved are reset, because their objects don't exist. Permanent IDs that were given
+  /// out are then lost: the process gives them to no other rows.
   ///
   /// - Parameters:
-  ///   - store: where contexts save to meanwhile; nothing can be saved to another store of the coordinator.
-  ///   - limit: how many rows' values are kept at most, to be announced.
-  ///   - body: returns a result, and whether what was written stays. If it throws, nothing does.
+  ///   - store: the store that contexts save to; nothing can be saved to another store of the coordinator.
+  ///   - limit: the greatest number of rows whose values are kept for the announcement.
+  ///   - body: returns a result, and whether to commit. If it throws, the transaction is rolled back.
   /// - Throws: what `body` throws; ``StoreTransactionError``; ``PersistentStoreError/unknownStore(identifier:)``; the store's error,
   ///   when it refuses the commit, and nothing is written then.
   package func inOneTransaction<T>(
@@ -90,7 +90,7 @@ extension PersistentStoreCoordinator {
     }
   }
 
-  /// Runs it, and numbers its saves as others are numbered: nobody else saves meanwhile. Under `saving`.
+  /// Runs it, and numbers its saves as others are numbered: no other save can come in between. Under `saving`.
   private func runTransaction<T>(
     of store: PersistentStore, _ limit: Int, _ body: () throws -> (T, TransactionEnd)
   ) throws -> (Result<(T, TransactionEnd), any Error>, TransactionScope) {
@@ -118,7 +118,7 @@ extension PersistentStoreCoordinator {
     saving.withLock { openTransaction?.keep(save, of: context) }
   }
 
-  /// Stops what can't be done in the midst of a transaction of many writes. Under `saving`.
+  /// Refuses an operation that is impossible within a transaction of several writes. Under `saving`.
   func refuseInTransaction(_ operation: String) throws {
     guard let openTransaction else { return }
     throw StoreTransactionError.refused(
@@ -127,13 +127,13 @@ extension PersistentStoreCoordinator {
 }
 
 extension TransactionScope {
-  /// Lets the contexts that have saved forget what isn't there.
+  /// Resets the contexts that have saved rows which don't exist.
   fileprivate func resetContexts() {
     forgetSaves()
     for context in contexts { context.performAndWait { context.reset() } }
   }
 
-  /// Lets the contexts forget the numbers of their saves, which others will have.
+  /// Makes the contexts forget the numbers of their saves, which later saves will have.
   fileprivate func forgetSaves() {
     let before = before
     for context in contexts { context.performAndWait { context.mergeQueue.forgetOwnSaves(after: before) } }
@@ -141,13 +141,13 @@ extension TransactionScope {
 }
 
 extension ManagedObjectContext {
-  /// Has a save of this context announced when the transaction that it belongs to is committed.
+  /// Keeps a save of this context, to be announced when its transaction is committed.
   func keep(_ save: ContextSave) {
     persistentStoreCoordinator.keep(save, of: self)
     if persistentStoreCoordinator.followers.areBehind(save, for: self) { mergeQueue.noteOwnSave(save) }
   }
 
-  /// Tells a save that was made earlier, with those of its objects that are known still.
+  /// Announces an earlier save, with those of its objects that the context still knows.
   func announce(_ save: ContextSave) {
     func objects(_ ids: [ManagedObjectID]) -> ContiguousArray<ManagedObject> {
       registry.count == 0 ? [] : ContiguousArray(ids.lazy.compactMap { self.registry.object(with: $0) })

@@ -19,26 +19,26 @@ public struct PersistentHistoryChangeRequest: Sendable {
     case transaction(PersistentHistoryTransaction)
   }
 
-  /// What is to be done.
+  /// The operation.
   package enum Action: Sendable {
     case fetch(after: Place?)
     case delete(before: Place?)
   }
 
   package let action: Action
-  /// Whether a fetch brings the changes of each transaction.
+  /// Whether a fetch returns the changes of each transaction.
   public var includesChanges = true
   /// Only transactions of these authors; nil for all, also those without an author.
   public var authors: Set<String>?
-  /// No transactions of these authors: a program that made changes needn't hear of them again.
+  /// No transactions of these authors, such as the program itself.
   public var excludedAuthors: Set<String> = []
-  /// How many transactions at most, the earliest first; 0 for all.
+  /// The greatest number of transactions, the earliest first; 0 for all.
   public var fetchLimit = 0
-  /// Whose history; nil, the default, for that of all stores. Source: `affectedStores` of Core Data's
+  /// The stores whose history is meant; nil, the default, for all. Source: `affectedStores` of Core Data's
   /// `NSPersistentStoreRequest`.
   public var affectedStores: [PersistentStore]?
 
-  /// Everything after a token; everything there is, for nil.
+  /// Everything after a token; everything for nil.
   public static func fetchHistory(after token: PersistentHistoryToken?) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(action: .fetch(after: token.map(Place.token)))
   }
@@ -55,8 +55,8 @@ public struct PersistentHistoryChangeRequest: Sendable {
     PersistentHistoryChangeRequest(action: .fetch(after: .transaction(transaction)))
   }
 
-  /// Deletes everything up to a token, the token's own transactions included, as ``fetchHistory(after:)`` with it leaves
-  /// them out; everything, for nil.
+  /// Deletes everything up to a token, including the token's own transactions, which ``fetchHistory(after:)`` leaves out;
+  /// everything for nil.
   public static func deleteHistory(before token: PersistentHistoryToken?) -> PersistentHistoryChangeRequest {
     PersistentHistoryChangeRequest(action: .delete(before: token.map(Place.token)))
   }
@@ -74,7 +74,7 @@ public struct PersistentHistoryChangeRequest: Sendable {
   }
 }
 
-/// What a history request came to.
+/// The result of a history request.
 public struct PersistentHistoryResult: Sendable {
   /// The transactions, store by store in the order of their commits.
   public let transactions: [PersistentHistoryTransaction]

@@ -2,7 +2,7 @@ public import Foundation
 
 /// One save or batch request that changed a store. Source: Core Data's `NSPersistentHistoryTransaction`.
 public struct PersistentHistoryTransaction: Sendable, Hashable {
-  /// Its number in its store: greater than that of every earlier one, and never given again.
+  /// Its number in its store: greater than that of every earlier one, and never reused.
   public let transactionNumber: Int64
   /// When it was committed, to the microsecond.
   public let timestamp: Date
@@ -31,10 +31,10 @@ public struct PersistentHistoryTransaction: Sendable, Hashable {
     self.changes = changes
   }
 
-  /// The place in the history right after it.
+  /// The place in the history after it.
   public var token: PersistentHistoryToken { PersistentHistoryToken([storeIdentifier: transactionNumber]) }
 
-  /// What ``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)`` takes: the changed objects' IDs under the
+  /// A notification for ``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``: the changed objects' IDs under the
   /// keys of a did-save notification.
   public func objectIDNotification() -> Notification {
     var ids: [ManagedObjectContext.NotificationKey: [ManagedObjectID]] = [:]
@@ -51,7 +51,7 @@ public struct PersistentHistoryTransaction: Sendable, Hashable {
   }
 }
 
-/// What a transaction did to one object. Source: Core Data's `NSPersistentHistoryChange`.
+/// A transaction's change of one object. Source: Core Data's `NSPersistentHistoryChange`.
 public struct PersistentHistoryChange: Sendable, Hashable {
   /// What was done.
   public enum ChangeType: String, Sendable, Hashable, CaseIterable {
@@ -62,7 +62,7 @@ public struct PersistentHistoryChange: Sendable, Hashable {
   public let changeID: Int64
   /// The object.
   public let changedObjectID: ManagedObjectID
-  /// What was done to it.
+  /// The kind of change.
   public let changeType: ChangeType
   /// Of an update, the names of the properties that changed.
   public let updatedProperties: Set<String>

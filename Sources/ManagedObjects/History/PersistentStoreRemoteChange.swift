@@ -1,17 +1,17 @@
 public import Foundation
 
-/// What a remote-change notification tells: another process, or another coordinator of this one, has committed to a
+/// The content of a remote-change notification: another process, or another coordinator of this one, has committed to a
 /// store. The typed form of ``PersistentStoreCoordinator/remoteChangeNotification``.
 public struct PersistentStoreRemoteChange: Sendable {
   /// The store's file.
   public let storeURL: URL?
   /// The store's identifier.
   public let storeIdentifier: String
-  /// The place in the history after the change; nil when the store tracks none. What is before it and after the last
-  /// one that was looked at is what changed.
+  /// The place in the history after the change; nil when the store tracks none. The changes are those between the last token
+  /// that was handled and this one.
   public let historyToken: PersistentHistoryToken?
 
-  /// What a notification tells; nil for any other notification.
+  /// The content of a remote-change notification; nil for any other notification.
   public init?(_ notification: Notification) {
     guard notification.name == PersistentStoreCoordinator.remoteChangeNotification,
       let identifier = notification.userInfo?[PersistentStoreCoordinator.storeIdentifierKey] as? String
@@ -23,10 +23,10 @@ public struct PersistentStoreRemoteChange: Sendable {
 }
 
 extension PersistentStoreCoordinator {
-  /// Posted when somebody else has committed to a store whose options ask for it; `object` is the coordinator. Several
-  /// commits may be told by one notification. Posted on a queue of the store's own.
+  /// Posted when another process or coordinator has committed to a store whose options ask for it; `object` is the coordinator.
+  /// One notification may stand for several commits. Posted on a queue of the store.
   ///
-  /// Source: Core Data's `NSPersistentStoreRemoteChange`, which tells of a program's own changes, too.
+  /// Source: Core Data's `NSPersistentStoreRemoteChange`, which is posted for a program's own changes too.
   public static let remoteChangeNotification = Notification.Name("NSPersistentStoreRemoteChangeNotification")
   /// In the notification's user info: the store's file, a `URL`.
   public static let storeURLKey = "storeURL"
@@ -35,7 +35,7 @@ extension PersistentStoreCoordinator {
   /// In the notification's user info: a ``PersistentHistoryToken``, when the store tracks history.
   public static let historyTokenKey = "historyToken"
 
-  /// Makes a store's remote changes this coordinator's notifications.
+  /// Posts notifications for a store's remote changes.
   func followRemoteChanges(of store: any IncrementalStore) throws {
     guard let keeping = store as? any HistoryKeeping else { return }
     let (identifier, url) = (store.identifier, store.url)

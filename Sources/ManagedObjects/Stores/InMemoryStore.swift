@@ -2,41 +2,42 @@ package import Foundation
 import Glibc
 import Synchronization
 
-/// A store in memory: Core Data's `NSInMemoryStoreType`. Safe from any thread; a write changes all or nothing, and costs
-/// what it changes. A fetch looks at a snapshot, so that neither waits for the other; a write while one is looked at
-/// copies the table it changes.
+/// A store in memory: Core Data's `NSInMemoryStoreType`. Safe from any thread. A write is atomic, and its cost is proportional
+/// to its changes. A fetch reads a snapshot, so that reads and writes don't wait for each other; a write during a fetch copies
+/// the table it changes.
 package final class InMemoryStore: MetadataKeeping {
   package let identifier: String
   package var url: URL? { nil }
   private let scopes: [Int: IDScope]
   private let state: Mutex<State>
-  /// Held by whoever writes: a batch, while it works on a copy; or for a transaction of many writes. Recursive, for those.
+  /// The write lock, held by a batch request while it works on a copy, or for a transaction of several writes. Recursive, for
+  /// the writes of the latter.
   private let writer = NSRecursiveLock()
 
   private struct Content {
     var tables: MemoryTables
     /// The last number given, of each entity hierarchy by the root's index.
     var lastNumber: [Int: Int64] = [:]
-    /// What programs noted.
+    /// The metadata that programs have set.
     var userInfo: [String: Value] = [:]
   }
 
   private struct State {
-    /// What is committed.
+    /// The committed content.
     var content: Content
-    /// What a transaction of many writes has made of it so far, and whose that is: the thread's.
+    /// The content as an open transaction of several writes has changed it so far, and that transaction's thread.
     var draft: Content?
     var owner: pthread_t?
 
-    /// Whether the calling thread's transaction of many writes is open.
+    /// Whether the calling thread has a transaction of several writes open.
     var isInTransaction: Bool { owner.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 
-    /// What the calling thread sees, and writes.
+    /// The content that the calling thread reads and writes.
     var current: Content {
       get { isInTransaction ? draft ?? content : content }
       _modify {
         if isInTransaction, draft != nil {
-          // Taken out, lest what changes be copied.
+          // Moved out, so that a change doesn't copy it.
           var taken = draft ?? content
           draft = nil
           defer { draft = taken }
@@ -57,14 +58,14 @@ package final class InMemoryStore: MetadataKeeping {
       uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
   }
 
-  /// A copy that goes its own way.
+  /// An independent copy.
   private init(copying store: InMemoryStore) {
     identifier = store.identifier
     scopes = store.scopes
     state = Mutex(State(content: store.withContent { $0 }))
   }
 
-  /// Runs a batch over a copy of what is stored, which readers don't see before it is whole.
+  /// Runs a batch request on a copy of the content, which readers see only when it is complete.
   package func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
     try writer.withLock {
       let copy = InMemoryStore(copying: self)
@@ -94,7 +95,7 @@ package final class InMemoryStore: MetadataKeeping {
             if end == .commit {
               state.content = draft
             } else {
-              // Numbers that were given aren't given again.
+              // Numbers that were given out aren't reused.
               state.content.lastNumber = draft.lastNumber
             }
           }
@@ -108,7 +109,7 @@ package final class InMemoryStore: MetadataKeeping {
     }
   }
 
-  /// Runs `body` with what the calling thread sees.
+  /// Runs `body` with the content that the calling thread sees.
   private func withContent<T>(_ body: (inout Content) throws -> T) rethrows -> T {
     try state.withLock { try body(&$0.current) }
   }
@@ -163,7 +164,7 @@ package final class InMemoryStore: MetadataKeeping {
     }
   }
 
-  /// Runs a write and derives what follows from it.
+  /// Runs a write and updates derived attributes.
   private func derive(
     _ changes: StoreChanges, _ ids: [ManagedObjectID], in tables: inout MemoryTables
   ) throws -> [StoreWriteResult.Refresh] {
@@ -197,11 +198,10 @@ package final class InMemoryStore: MetadataKeeping {
   }
 }
 
-/// A batch works on a copy of the store.
+/// A batch request works on a copy of the store.
 extension InMemoryStore: StoreTransaction {}
 
-/// What a store in memory held at one moment. Costs nothing until the store is written to, which copies the tables it
-/// changes then.
+/// One state of a store in memory. It costs nothing until the store is written to, which then copies the tables it changes.
 private final class MemorySnapshot: StoreReader {
   private let tables: MemoryTables
 

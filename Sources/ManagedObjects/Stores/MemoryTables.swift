@@ -1,12 +1,12 @@
 import OrderedCollections
 
-// What a store in memory holds, with the indexes that make a write cost what it changes: which rows refer to a row, and
-// which rows have the values of a uniqueness constraint. Every change goes through `put`, `remove`, `link` and `unlink`,
-// which keep the indexes and note how to take the change back.
+// The content of a store in memory, with indexes that keep the cost of a write proportional to its changes: which rows refer to
+// a row, and which rows have the values of a uniqueness constraint. Every change goes through `put`, `remove`, `link` and
+// `unlink`, which maintain the indexes and record how to undo the change.
 
-/// The rows of a store in memory. To-many slots in them are `unresolved`: sets are answered from the indexes.
+/// The rows of a store in memory. Their to-many slots are `unresolved`: the indexes hold the sets.
 struct MemoryTables {
-  /// One step of a write, as it is taken back.
+  /// One step of a write, as it is undone.
   private enum Step {
     case row(root: Int, number: Int64, former: StoreRow?)
     case pair(RelationshipDescription, ManagedObjectID, ManagedObjectID, wasLinked: Bool)
@@ -23,7 +23,7 @@ struct MemoryTables {
   private var reversedPairs: [RelationshipDescription: [Int64: Set<ManagedObjectID>]] = [:]
   /// By constraint and values: the numbers of the rows that have them.
   private var owners: [[AttributeDescription]: [[Value]: Set<Int64>]] = [:]
-  /// By ordered relationship: of the number of each row, where its members stand.
+  /// By ordered relationship: of the number of each row, the positions of its members.
   private(set) var orders: [RelationshipDescription: [Int64: MemoryOrder]] = [:]
   /// Whether there are ordered relationships at all.
   let hasOrders: Bool
@@ -70,7 +70,7 @@ struct MemoryTables {
   /// Adds a row, or replaces it.
   mutating func put(_ row: StoreRow) { set(row.id.entity, row.id.number, row) }
 
-  /// Takes a row away, with every reference to it but those that a delete rule would have taken along or denied.
+  /// Removes a row and clears references to it, except those whose delete rule is to cascade or deny.
   mutating func remove(_ id: ManagedObjectID) {
     for relationship in id.entity.references {
       if relationship.isManyToMany {
@@ -107,7 +107,7 @@ struct MemoryTables {
     setPair(relationship, a, b, isLinked: true)
   }
 
-  /// Takes a pair apart.
+  /// Removes a pair.
   mutating func unlink(_ relationship: RelationshipDescription, _ a: ManagedObjectID, _ b: ManagedObjectID) {
     guard pairs[relationship]?[a.number]?.contains(b) == true else { return }
     steps.append(.pair(relationship, a, b, wasLinked: true))
@@ -185,7 +185,7 @@ struct MemoryTables {
     }
   }
 
-  /// The values by which rows are unique; nil clashes with nothing.
+  /// The values by which rows are unique; null conflicts with nothing.
   private static func key(_ constraint: [AttributeDescription], _ values: ContiguousArray<Value>) -> [Value]? {
     let key = constraint.map { values[$0.slot].comparisonKey }
     return key.contains(.null) ? nil : key
@@ -193,7 +193,7 @@ struct MemoryTables {
 }
 
 extension Dictionary {
-  /// Puts a member into the set under a key, or takes it out; no empty set is kept.
+  /// Adds a member to the set under a key, or removes it. Empty sets are removed.
   fileprivate mutating func set<Member: Hashable>(_ member: Member, at key: Key, _ isPresent: Bool)
   where Value == Set<Member> {
     if isPresent {
@@ -217,7 +217,7 @@ extension MemoryTables {
     return fetch.limit > 0 ? min(rest, fetch.limit) : rest
   }
 
-  /// What a query asks of rows, or of groups of them.
+  /// The values that a query asks for, of rows or groups of rows.
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] {
     try query.dictionaries(among: candidates(query.fetch), in: Snapshot(self))
   }
@@ -249,7 +249,7 @@ private final class Snapshot: StoreRowSource {
   }
 }
 
-/// The members of one owner's ordered relationship that somebody has given a position.
+/// The members of one owner's ordered relationship that have a position.
 struct MemoryOrder {
   var positions: [Int64: Int64] = [:]
   /// The greatest position ever given.
@@ -280,7 +280,7 @@ extension MemoryTables: OrderKeeper {
     if let owner { setPosition(position, of: member, in: relationship, owner) }
   }
 
-  /// What a relationship holds: as a set, or in its order where it has one.
+  /// The objects of a relationship: a set, or an ordered set where it has an order.
   func related(to id: ManagedObjectID, by relationship: RelationshipDescription) -> Value {
     let ids = held(by: relationship, id.number)
     guard relationship.isOrdered else { return .objects(ids) }

@@ -1,5 +1,5 @@
-/// One save on its way into a store in memory: first a look at whether the rows are as they were read, then deletions,
-/// changes, new rows and pairs, then the uniqueness constraints.
+/// Writes one save into a store in memory: checks that the rows are as they were read, deletes, changes and inserts rows, then
+/// checks uniqueness, writes pairs, and checks references.
 struct MemoryWrite {
   private let changes: StoreChanges
   private let ids: [ManagedObjectID]
@@ -20,7 +20,7 @@ struct MemoryWrite {
     for update in changes.updated {
       guard let stored = tables.row(update.id) else { continue }
       var values = settled(update.values, stored.id.entity)
-      // What other rows say has been derived since the object was read, maybe.
+      // Values derived from other rows may have changed since the object was read.
       for derivation in stored.id.entity.derivations where !derivation.isOwnRow {
         values[derivation.slot] = stored.values[derivation.slot]
       }
@@ -47,7 +47,7 @@ struct MemoryWrite {
   /// The permanent ID of a row that may be new.
   func permanentID(_ id: ManagedObjectID) -> ManagedObjectID { permanent[id] ?? id }
 
-  /// Values as they are kept: permanent IDs, nothing transient, and no sets.
+  /// Values as they are stored: with permanent IDs, and without transient values and sets.
   private func settled(_ values: ContiguousArray<Value>, _ entity: EntityDescription) -> ContiguousArray<Value> {
     var values = values
     for attribute in entity.attributes where attribute.isTransient { values[attribute.slot] = .null }
@@ -63,8 +63,8 @@ struct MemoryWrite {
     return values
   }
 
-  /// Relationships that lead to rows that aren't there, and rows that refer to one that this save deletes and that its
-  /// delete rules would have reached, had they been known.
+  /// Relationships to rows that don't exist, and rows that refer to one that this save deletes: had the context known them,
+  /// delete rules would have reached them.
   private func brokenReferences(in tables: MemoryTables) -> [BrokenReference] {
     var broken: [BrokenReference] = []
     func check(_ values: ContiguousArray<Value>, former: ContiguousArray<Value>?, _ given: ManagedObjectID) {
@@ -95,7 +95,7 @@ struct MemoryWrite {
     return broken
   }
 
-  /// Of a set that was changed only the difference is written, for somebody else may have changed it too.
+  /// Writes only the difference of a set that was changed, because others may have changed it too.
   private func writePairs(_ tables: inout MemoryTables) {
     for (row, id) in zip(changes.inserted, ids) { write(row.values, former: nil, of: id, &tables) }
     for update in changes.updated { write(update.values, former: update.committed, of: update.id, &tables) }
@@ -114,9 +114,9 @@ struct MemoryWrite {
   }
 }
 
-/// Finds the uniqueness conflicts of a write into a store in memory, after its rows have been put there.
+/// Finds the uniqueness conflicts of a write into a store in memory, after its rows have been stored.
 ///
-/// A row clashes with one that keeps its values, or with one that is written before: updates in their order, then new rows
+/// A row conflicts with one that keeps its values, or with one that is written before it: updates in their order, then new rows
 /// in theirs.
 struct MemoryConflicts {
   private let changes: StoreChanges
@@ -165,7 +165,7 @@ struct MemoryConflicts {
       for number in owners where number != id.number {
         let owner = ManagedObjectID(scope: id.scope, number: number)
         guard let its = places[owner], !keeps(its, constraint) else {
-          // A row that keeps its values comes before all.
+          // A row that keeps its values comes before all others.
           first = owner
           break
         }
@@ -202,7 +202,7 @@ struct MemoryConflicts {
 }
 
 extension StoreChanges {
-  /// Whether a row that is written has unique values.
+  /// Whether a row that is written has uniqueness constraints.
   fileprivate var hasUniqueRows: Bool {
     updated.contains { !$0.id.entity.uniquenessConstraints.isEmpty }
       || inserted.contains { !$0.id.entity.uniquenessConstraints.isEmpty }

@@ -1,17 +1,17 @@
-/// Which positions to write so that the members of an ordered relationship stand in the order wanted.
+/// Computes which positions to write to bring the members of an ordered relationship into a wanted order.
 ///
-/// Members are sorted by position; positions are apart, so that one that moves finds room between two others and is the
-/// only one written. Those that keep their order among each other, as many as possible, keep their positions; only when
-/// there is no room between two of them is everything numbered anew. A member without a position stands last.
+/// Members are sorted by position. Positions have gaps, so that a member that moves fits between two others and is the only
+/// one written. As many members as possible keep their positions; everything is renumbered only when there is no gap left
+/// between two of them. Members without a position come last.
 package enum OrderPlan {
-  /// How far apart positions are when there is nothing between them.
+  /// The gap between new positions.
   package static let step: Int64 = 1024
 
   /// One member of an ordered relationship as the store has it.
   package struct Member: Sendable, Hashable {
     /// The number of the member's row.
     package let number: Int64
-    /// Where it stands; nil when nobody has said.
+    /// Its position; nil when it has none.
     package let position: Int64?
 
     package init(number: Int64, position: Int64?) {
@@ -19,7 +19,7 @@ package enum OrderPlan {
       self.position = position
     }
 
-    /// Whether it stands before another one.
+    /// Whether it comes before another one.
     package func isBefore(_ other: Member) -> Bool {
       switch (position, other.position) {
       case (let a?, let b?): return a == b ? number < other.number : a < b
@@ -33,8 +33,8 @@ package enum OrderPlan {
   /// The members whose positions change, with their new ones.
   /// - Parameters:
   ///   - stored: the members as they are, in their order.
-  ///   - wanted: the numbers in the order wanted. What isn't stored is ignored; what is stored and isn't wanted, which
-  ///     somebody else has added, stays behind the one that it stands behind.
+  ///   - wanted: the numbers in the wanted order. Members that aren't stored are ignored; stored members that aren't wanted,
+  ///     which others have added, stay behind their predecessor.
   package static func changes(from stored: [Member], to wanted: [Int64]) -> [(number: Int64, position: Int64)] {
     let positions = Dictionary(stored.map { ($0.number, $0.position) }) { first, _ in first }
     let target = target(stored, wanted, isStored: { positions[$0] != nil })
@@ -73,7 +73,7 @@ package enum OrderPlan {
     }
   }
 
-  /// The order to be reached: what is wanted, and between it what somebody else has added.
+  /// The resulting order: the wanted members, and between them those that others have added.
   private static func target(_ stored: [Member], _ wanted: [Int64], isStored: (Int64) -> Bool) -> [Int64] {
     let names = Set(wanted)
     var strangers: [Int64?: [Int64]] = [:]
@@ -100,9 +100,9 @@ package enum OrderPlan {
     }
   }
 
-  /// Which of the positions form a longest increasing row.
+  /// Which of the positions form a longest increasing subsequence.
   private static func longestIncreasing(_ positions: [Int64?]) -> [Bool] {
-    // By length, the place of the smallest last member of a row that long; and of each place the one before it.
+    // By length, the index of the smallest last element of a subsequence of that length; and the predecessor of each index.
     var tails: [(position: Int64, place: Int)] = []
     var before = Array(repeating: -1, count: positions.count)
     for (place, position) in positions.enumerated() {

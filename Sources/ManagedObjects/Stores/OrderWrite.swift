@@ -1,22 +1,22 @@
 import OrderedCollections
 
-/// Where a store keeps the order of ordered relationships, within one write.
+/// A store's access to the order of ordered relationships, within one write.
 package protocol OrderKeeper {
-  /// The members that an ordered relationship holds, in their order.
+  /// The members of an ordered relationship, in their order.
   func members(of relationship: RelationshipDescription, _ owner: Int64) throws -> [OrderPlan.Member]
   /// The greatest position that is taken; nil when none is.
   func lastPosition(in relationship: RelationshipDescription, of owner: Int64) throws -> Int64?
-  /// Gives a member its position, or none, in the relationship of the owner that it belongs to now.
+  /// Gives a member a position, or none, in the relationship of its current owner.
   mutating func place(
     _ member: Int64, in relationship: RelationshipDescription, from former: Int64?, to owner: Int64?,
     at position: Int64?
   ) throws
 }
 
-/// Writes the order of what a save changed in ordered relationships, after its rows and pairs are written.
+/// Writes the changed order of ordered relationships, after a save's rows and pairs are written.
 ///
-/// An owner whose set was changed says the whole order. An object that was only pointed to its owner, whose set nobody
-/// had read, comes last.
+/// An owner whose set was changed determines the whole order. An object that only got a new owner, whose set wasn't read, comes
+/// last.
 package struct OrderWrite {
   private let changes: StoreChanges
   private let ids: [ManagedObjectID]
@@ -53,7 +53,7 @@ package struct OrderWrite {
     }
   }
 
-  /// Writes positions where they aren't right yet.
+  /// Writes the positions that differ.
   package func write<Keeper: OrderKeeper>(to keeper: inout Keeper) throws {
     var last: [Owner: Int64] = [:]
     for (row, id) in zip(changes.inserted, ids) where !row.id.entity.orderedReferences.isEmpty {

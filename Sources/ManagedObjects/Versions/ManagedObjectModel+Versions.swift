@@ -9,7 +9,7 @@ extension ManagedObjectModel {
     Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The hashes of all entities in one text, for telling a model's versions apart.
+  /// The hashes of all entities in one text, which tells a model's versions apart.
   /// Source: `versionChecksum` of Core Data's `NSManagedObjectModel`.
   public var versionChecksum: String { Self.checksum(entityVersionHashesByName) }
 
@@ -18,7 +18,7 @@ extension ManagedObjectModel {
     return HashText(fields).digest.base64EncodedString()
   }
 
-  /// The identifiers that the author gave to this version, in no way interpreted.
+  /// The identifiers that the author gave to this version. They aren't interpreted.
   /// Source: `versionIdentifiers` of Core Data.
   public var versionIdentifiers: Set<String> { Set(versionIdentifier.map { [$0] } ?? []) }
 
@@ -27,7 +27,7 @@ extension ManagedObjectModel {
   /// Source: `isConfiguration(withName:compatibleWithStoreMetadata:)` of Core Data.
   /// - Parameters:
   ///   - configuration: the configuration whose entities the store is to hold; nil for all.
-  ///   - metadata: what the store says of itself.
+  ///   - metadata: the store's metadata.
   /// - Returns: false also when the model has no such configuration.
   public func isConfiguration(
     withName configuration: String?, compatibleWithStoreMetadata metadata: PersistentStoreMetadata

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Everything that a model was made from, as plain values: what a store keeps, so that it can be opened with a later
-/// version without the file of the earlier one.
+/// The definitions of a model as plain values. A store keeps them, so that it can be opened with a later version of the model
+/// without the file of the earlier one.
 package struct ModelDefinition: Codable, Sendable, Hashable {
   package var entities: [EntityDefinition]
   package var configurations: [String: [String]] = [:]
   package var fetchRequestTemplates: [FetchRequestTemplateDefinition] = []
   package var versionIdentifier: String?
 
-  /// What `model` was made from.
+  /// The definitions of `model`.
   package init(_ model: ManagedObjectModel) {
     entities = model.entities.map(\.definition)
     configurations = model.configurations
@@ -16,8 +16,8 @@ package struct ModelDefinition: Codable, Sendable, Hashable {
     versionIdentifier = model.versionIdentifier
   }
 
-  /// Reads what ``text()`` wrote, also when it was written before a definition had all the fields that it has now:
-  /// those have the values then that a new definition has.
+  /// Reads a text of ``text()``, also one that was written before a definition had all its present fields: those get the
+  /// values of a new definition.
   /// - Throws: ``MigrationError/unreadableModel(store:reason:)``.
   package init(text: String, store: String) throws {
     do {
@@ -29,7 +29,7 @@ package struct ModelDefinition: Codable, Sendable, Hashable {
     }
   }
 
-  /// The definitions as JSON: the same text for the same definitions.
+  /// The definitions as JSON. Equal definitions have equal texts.
   package func text() throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -72,7 +72,7 @@ private enum JSONNode: Codable {
     self = try JSONDecoder().decode(JSONNode.self, from: JSONEncoder().encode(value))
   }
 
-  /// Tries each kind in turn: a failure says only that the node is of another.
+  /// Tries each kind in turn: a failure only means that the node is of another kind.
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
@@ -105,7 +105,7 @@ private enum JSONNode: Codable {
     }
   }
 
-  /// The same with every list's objects on top of the blank that belongs to the list's key.
+  /// The same JSON, with the missing fields of every list's objects filled in from the list's blank.
   func completed(with blanks: [String: JSONNode]) -> JSONNode {
     guard case .object(let members) = self else { return self }
     var result: [String: JSONNode] = [:]

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a store says of itself: which model made it, and what a program noted in it.
+/// A store's metadata: the model that made it, and values that a program has set.
 ///
 /// Source: the metadata dictionary of Core Data's stores, with its keys as properties.
 public struct PersistentStoreMetadata: Sendable, Hashable {
@@ -13,8 +13,7 @@ public struct PersistentStoreMetadata: Sendable, Hashable {
   public let modelVersionHashes: [String: Data]
   /// The version identifiers of the model that made the store. Core Data: `NSStoreModelVersionIdentifiersKey`.
   public let modelVersionIdentifiers: Set<String>
-  /// What a program noted: attribute values, by names of its own choosing. A Core Data program puts such keys into the
-  /// dictionary itself.
+  /// Values that a program has set, by names of its choice. A Core Data program puts such keys into the dictionary itself.
   public let userInfo: [String: Value]
   /// The model that made the store, as text; nil where none is kept.
   package let modelText: String?
@@ -43,34 +42,34 @@ public struct PersistentStoreMetadata: Sendable, Hashable {
 
   /// The model that made the store; nil where the store keeps none.
   ///
-  /// Not in Core Data, which looks for it among the models of the program. A model is never freed: don't ask often.
+  /// Not in Core Data, which looks for it among the models of the program. Each call makes a model, and models are never freed.
   /// - Throws: ``MigrationError/unreadableModel(store:reason:)``, or ``ModelError``.
   public func managedObjectModel() throws -> ManagedObjectModel? {
     try modelText.map { try ModelDefinition(text: $0, store: storeIdentifier).model() }
   }
 }
 
-/// A store that keeps metadata: which model made it, and what programs noted. Optional; see ``IncrementalStore``. Safe from any
+/// A store that keeps metadata: the model that made it, and values that programs have set. Optional; see ``IncrementalStore``. Safe from any
 /// thread.
 public protocol MetadataKeeping: IncrementalStore {
   /// The metadata. Its ``PersistentStoreMetadata/storeIdentifier`` is the store's identifier.
   /// - Throws: ``ManagedObjectError/store(_:)``.
   func metadata() throws -> PersistentStoreMetadata
-  /// Replaces what programs noted. It is durable when this returns, as far as a save is.
+  /// Replaces the values that programs have set. They are durable when this returns, as far as a save is.
   /// - Throws: ``ManagedObjectError/store(_:)``.
   func setUserInfo(_ userInfo: [String: Value]) throws
 }
 
 extension PersistentStoreCoordinator {
-  /// What the store with that identifier says of itself.
+  /// The metadata of the store with that identifier.
   ///
   /// Source: `metadata(for:)` of Core Data.
-  /// - Throws: ``ManagedObjectError/noStore(entity:)`` when the coordinator hasn't got the store, or the store's error.
+  /// - Throws: ``ManagedObjectError/noStore(entity:)`` when the coordinator doesn't have the store, or the store's error.
   public func metadata(for storeIdentifier: String) throws -> PersistentStoreMetadata {
     try keeper(storeIdentifier).metadata()
   }
 
-  /// Replaces what programs noted in the store with that identifier, at once.
+  /// Replaces the values that programs have set in the store with that identifier, at once.
   ///
   /// Source: `setMetadata(_:for:)` of Core Data, where the next save writes it; here it is written when this returns,
   /// and the hashes can't be changed.
@@ -81,13 +80,13 @@ extension PersistentStoreCoordinator {
     try keeper(storeIdentifier).setUserInfo(userInfo)
   }
 
-  /// What the store says of itself. Source: `metadata(for:)` of Core Data.
-  /// - Throws: ``ManagedObjectError/noStore(entity:)`` when the coordinator hasn't got the store, or the store's error.
+  /// The store's metadata. Source: `metadata(for:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/noStore(entity:)`` when the coordinator doesn't have the store, or the store's error.
   public func metadata(for store: PersistentStore) throws -> PersistentStoreMetadata {
     try metadata(for: store.identifier)
   }
 
-  /// Replaces what programs noted in the store, at once, as ``setMetadata(_:for:)-([String:Value],String)`` does.
+  /// Replaces the values that programs have set in the store, at once, as ``setMetadata(_:for:)-([String:Value],String)`` does.
   public func setMetadata(_ userInfo: [String: Value], for store: PersistentStore) throws {
     try setMetadata(userInfo, for: store.identifier)
   }

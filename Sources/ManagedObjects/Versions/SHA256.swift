@@ -1,6 +1,6 @@
 package import Foundation
 
-/// SHA-256 of FIPS 180-4, taken in piece by piece: no library on Linux brings it without bringing much else.
+/// SHA-256 of FIPS 180-4, computed incrementally. No library on Linux provides it without much else.
 package struct SHA256 {
   private static let constants: [UInt32] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
@@ -24,7 +24,7 @@ package struct SHA256 {
 
   package init() {}
 
-  /// Takes in more bytes.
+  /// Adds bytes.
   package mutating func update(_ bytes: UnsafeRawBufferPointer) {
     count &+= UInt64(bytes.count)
     var place = 0
@@ -43,7 +43,7 @@ package struct SHA256 {
     rest += bytes[place...]
   }
 
-  /// The digest of all that was taken in, 32 bytes. Nothing is taken in afterwards.
+  /// The digest of all bytes that were added, 32 bytes. Nothing can be added afterwards.
   package mutating func finish() -> Data {
     let bits = count &* 8
     let zeros = (Self.block * 2 - 9 - rest.count) % Self.block

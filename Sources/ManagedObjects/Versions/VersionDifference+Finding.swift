@@ -1,8 +1,8 @@
 package import Foundation
 
 extension VersionDifference {
-  /// Every entity in which the hashes that a store keeps differ from those of a model, by name. With the model that made
-  /// the store, what is different is told in words.
+  /// Every entity whose hash in a store differs from a model's, by name. With the model that made the store, the differences
+  /// are described in words.
   package static func between(
     _ kept: [String: Data], _ wanted: [String: Data], from old: ManagedObjectModel?, to new: ManagedObjectModel
   ) -> [VersionDifference] {
@@ -48,7 +48,7 @@ extension VersionDifference {
 }
 
 extension PropertyDescription {
-  /// What counts towards the version hash, in words.
+  /// The parts of the version hash, in words.
   fileprivate var versionText: String {
     var words = [isOptional ? "optional" : "required"]
     if let attribute = self as? AttributeDescription {

@@ -1,13 +1,13 @@
-// A version hash says whether a store that was made with one version of an entity can be opened with another. It is the
-// SHA-256 of a canonical text, so that it is the same in every process and on every machine.
+// A version hash decides whether a store that was made with one version of an entity can be opened with another. It is the
+// SHA-256 of a canonical text, so it is the same in every process and on every machine.
 //
-// What counts is what Core Data's "Understanding Versions" lists: an entity's name, parent, abstractness and properties,
+// It covers what Core Data's "Understanding Versions" lists: an entity's name, parent, abstractness and properties,
 // inherited ones included; a property's name and optionality; an attribute's type; a relationship's destination, inverse,
-// order, bounds and delete rule; and hash modifiers. What doesn't: class names, defaults, validation, user info, indexes,
-// fetched properties, the order of definition. Beyond that list:
-// - transient properties don't count at all, for nothing in the file tells that they are there;
-// - uniqueness constraints, derivations and the elements of composites do, for the file has indexes and columns of them;
-// - two keys of the user info do, for they say what is in the file: `primaryKey` and `dateStorage`.
+// order, bounds and delete rule; and hash modifiers. It doesn't cover class names, defaults, validation, user info, indexes,
+// fetched properties, or the order of definition. Beyond that list:
+// - it doesn't cover transient properties, which leave no trace in the file;
+// - it covers uniqueness constraints, derivations and the elements of composites, which have indexes and columns in the file;
+// - it covers two keys of the user info, which change the file: `primaryKey` and `dateStorage`.
 
 public import Foundation
 
@@ -16,7 +16,7 @@ extension PropertyDescription {
   /// Source: `versionHash` of Core Data's `NSPropertyDescription`.
   public var versionHash: Data { HashText(fields).digest }
 
-  /// What the author added to make versions differ that look alike.
+  /// A text of the author's that makes versions differ which look alike.
   /// Source: `versionHashModifier` of Core Data's `NSPropertyDescription`.
   public var versionHashModifier: String? {
     (self as? AttributeDescription)?.definition.versionHashModifier
@@ -49,8 +49,8 @@ extension RelationshipDefinition {
 }
 
 extension EntityDescription {
-  /// 32 bytes that are the same for two versions of the entity which a store can't tell apart: they are what a store
-  /// keeps to know whether a model fits. See the top of this file for what counts.
+  /// 32 bytes that are the same for two versions of the entity which a store can't tell apart. A store keeps them to know
+  /// whether a model fits. The top of this file lists what they cover.
   /// Source: `versionHash` of Core Data's `NSEntityDescription`.
   public var versionHash: Data {
     let stored = properties.filter { !$0.isTransient }
@@ -62,7 +62,7 @@ extension EntityDescription {
     ).digest
   }
 
-  /// What the author added to make versions differ that look alike.
+  /// A text of the author's that makes versions differ which look alike.
   /// Source: `versionHashModifier` of Core Data's `NSEntityDescription`.
   public var versionHashModifier: String? { definition.versionHashModifier }
 
@@ -71,7 +71,7 @@ extension EntityDescription {
   public var renamingIdentifier: String? { definition.renamingIdentifier }
 }
 
-/// Fields as one text that no other fields have: each with its length in front.
+/// Fields as one unambiguous text: each with its length in front.
 struct HashText {
   let text: String
 

@@ -2,7 +2,7 @@ import GRDB
 import ManagedObjects
 
 /// The columns with positions, within a transaction.
-private struct OrderTables: OrderKeeper {
+struct OrderTables: OrderKeeper {
   let db: Database
   let schema: SchemaMap
 

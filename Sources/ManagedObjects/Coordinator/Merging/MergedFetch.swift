@@ -1,6 +1,6 @@
-// What several stores hold of an entity is fetched from each, in order, and put together along the sort descriptors. Each
-// is asked for everything up to the end of the page, for all of it may come first. What stores say is compared in memory,
-// where the same values sort as they do in SQL.
+// Rows of an entity in several stores are fetched from each in order, and merged by the sort descriptors. Each store returns
+// everything up to the end of the page, because all of its rows may come first. Values are compared in memory, where they sort
+// as they do in SQL.
 
 /// One fetch from several stores.
 struct MergedFetch {
@@ -43,7 +43,7 @@ struct MergedFetch {
     return fetch.limit > 0 ? min(rest, fetch.limit) : rest
   }
 
-  /// What each store has of the fetch up to the end of its page.
+  /// Each store's results up to the end of the page.
   private func each<T>(
     _ part: StoreFetch? = nil, _ read: (any StoreReader, StoreFetch) throws -> T
   ) throws -> [T] {
@@ -83,22 +83,22 @@ extension StoreFetch {
   /// Whether its rows have an order.
   var isOrdered: Bool { !sort.isEmpty || limit > 0 || offset > 0 }
 
-  /// How many rows there are up to the end of its page; 0 for all.
+  /// The number of rows up to the end of its page; 0 for all.
   var end: Int {
     guard limit > 0 else { return 0 }
     let (end, isTooLarge) = offset.addingReportingOverflow(limit)
     return isTooLarge ? 0 : end
   }
 
-  /// The slots of its own rows that its order looks at.
+  /// The slots of its own rows that its order needs.
   fileprivate var slotsToSortBy: Set<Int> {
     Set(sort.compactMap { $0.path.steps.first?.slot ?? $0.path.endSlot })
   }
 }
 
-/// Lists that are sorted alike.
+/// Merges lists that are sorted alike.
 enum SortedLists {
-  /// The first items of all lists together; all of them, for 0. Of equal items those of earlier lists come first.
+  /// The first `limit` items of all lists together; all of them for 0. Of equal items, those of earlier lists come first.
   static func merged<Item>(_ lists: [[Item]], upTo count: Int, _ precedes: (Item, Item) -> Bool) -> [Item] {
     let total = lists.reduce(0) { $0 + $1.count }
     var left = count > 0 ? min(count, total) : total
@@ -120,7 +120,7 @@ enum SortedLists {
   }
 }
 
-/// The rows that key paths of a sort lead to from one store's rows.
+/// The rows that the key paths of a sort reach from one store's rows.
 private final class SortTargets {
   private var rows: [ManagedObjectID: StoreRow] = [:]
 
@@ -144,7 +144,7 @@ private final class SortTargets {
   subscript(id: ManagedObjectID) -> StoreRow? { rows[id] }
 }
 
-/// A row as a sort looks at it.
+/// A row for the evaluation of sort keys.
 private struct SortedRow: PredicateSubject {
   let row: StoreRow
   let targets: SortTargets

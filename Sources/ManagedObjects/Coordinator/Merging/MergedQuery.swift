@@ -1,7 +1,7 @@
-// A dictionary fetch from several stores. Rows come from each and are put together in order; distinct values are made
-// distinct once more; groups are worked out by each store, as far as what it finds can be put together with what others
-// find: counts and sums add up, the least of several least values is the least, and an average comes from sums and counts.
-// An aggregate of distinct values can't: its values are read, and worked out here.
+// A dictionary fetch from several stores. Rows of each are merged in order; distinct values are made distinct again; each store
+// computes its groups as far as partial results can be combined: counts and sums add up, the least of several minima is the
+// minimum, and an average follows from sums and counts. Aggregates of distinct values can't be combined: their values are read,
+// and aggregated here.
 
 /// One dictionary fetch from several stores.
 struct MergedQuery {
@@ -37,7 +37,7 @@ struct MergedQuery {
     }
   }
 
-  /// A dictionary for each row: with what they are sorted by, for as long as they are put together.
+  /// A dictionary for each row, with the sort keys until they are merged.
   private func rowwise() throws -> [ContiguousArray<Value>] {
     let fetch = query.fetch
     guard fetch.isOrdered else { return try each(query).flatMap { $0 } }
@@ -78,7 +78,7 @@ struct MergedQuery {
     return try groups.results { accumulator, _ in try accumulator.result() }.map(query.outputRow)
   }
 
-  /// Groups that every store has worked out for itself.
+  /// Groups that every store has computed by itself.
   private func groupedByStores() throws -> [OutputRow] {
     let columns = query.gathered
     let parts = PartialColumns(columns)
@@ -100,7 +100,7 @@ struct MergedQuery {
   }
 }
 
-/// Groups while rows are added to them.
+/// Collects rows in groups.
 private struct MergedGroups<Part> {
   private let blank: [Part?]
   private var places: [GroupKey: Int] = [:]

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The columns by which stores say what can be put together: of an average two.
+/// The columns of partial results: two for an average, its sum and its count.
 struct PartialColumns {
   private(set) var columns: [StoreQuery.Column] = []
-  /// Which of ``columns`` each output comes from.
+  /// The column of ``columns`` that each output starts at.
   private(set) var places: [Range<Int>] = []
 
   init(_ outputs: [StoreQuery.Column]) {
@@ -24,7 +24,7 @@ struct PartialColumns {
   var named: [(name: String, column: StoreQuery.Column)] { columns.enumerated().map { ("\($0)", $1) } }
 }
 
-/// An aggregate that is put together from those of several stores.
+/// An aggregate that is combined from those of several stores.
 struct Combination {
   private enum Kind {
     case one
@@ -49,7 +49,7 @@ struct Combination {
     }
   }
 
-  /// Takes in what one store has found, in the columns of ``PartialColumns``.
+  /// Adds one store's partial result, in the columns of ``PartialColumns``.
   mutating func add(_ found: ArraySlice<Value>) throws {
     guard let first = found.first else { return }
     switch kind {
@@ -58,7 +58,7 @@ struct Combination {
       guard case .int(let number)? = found.last, number > 0 else { return }
       count += number
       if case .double(let average) = first, isWhole {
-        // A sum of whole numbers is one; as such it might not fit 64 bits.
+        // A sum of integers is an integer, which might not fit 64 bits.
         total.add(.double((average * Double(number)).rounded()))
       } else {
         total.add(first)
@@ -66,7 +66,7 @@ struct Combination {
     }
   }
 
-  /// What all stores together have.
+  /// The aggregate over all stores.
   func result() throws -> Value {
     guard case .average = kind else { return try total.result() }
     switch try total.result() {
