@@ -40,7 +40,7 @@ extension ControlClientError {
   /// Whether waiting may help.
   var mayPass: Bool {
     switch self {
-    case .noSocket, .nobodyListens, .hungUp: true
+    case .noSocket, .notListening, .hungUp: true
     case .refused(let problem): problem.status == 503
     case .cantConnect(_, let code): code == EAGAIN
     case .noPermission, .notASocket, .versionMismatch, .timedOut: false

@@ -5,7 +5,7 @@ extension ControlClientError {
   init(connecting path: String, errno code: Int32) {
     switch code {
     case ENOENT, ENOTDIR: self = .noSocket(path: path)
-    case ECONNREFUSED: self = Self.isSocket(path) ? .nobodyListens(path: path) : .notASocket(path: path)
+    case ECONNREFUSED: self = Self.isSocket(path) ? .notListening(path: path) : .notASocket(path: path)
     case EACCES, EPERM: self = .noPermission(path: path, group: Self.groupName(of: path))
     case ENOTSOCK: self = .notASocket(path: path)
     default: self = .cantConnect(path: path, errno: code)

@@ -6,7 +6,7 @@ enum ControlClientError: Error, Sendable, Hashable {
   /// There is no socket at this path.
   case noSocket(path: String)
   /// There is a socket, but no process listens on it any more.
-  case nobodyListens(path: String)
+  case notListening(path: String)
   /// This user may not open the socket or a directory above it. `group` is the one that may connect, if known.
   case noPermission(path: String, group: String?)
   case notASocket(path: String)
@@ -25,7 +25,7 @@ extension ControlClientError {
   /// The exit status for scripts.
   var exitStatus: ExitStatus {
     switch self {
-    case .noSocket, .nobodyListens, .notASocket, .cantConnect, .hungUp: .noDaemon
+    case .noSocket, .notListening, .notASocket, .cantConnect, .hungUp: .noDaemon
     case .noPermission: .notAllowed
     // A daemon that is starting or stopping may still answer.
     case .refused(let problem) where problem.status == 503: .noDaemon
@@ -42,33 +42,32 @@ extension ControlClientError {
     case .noSocket(let path):
       local(
         "no_daemon", "laded isn't running: there is no socket \(path).",
-        hint: "Start it with 'sudo systemctl start laded'; for one of your own, give its socket by --socket or "
+        hint: "Start it with 'sudo systemctl start laded'. For a daemon of your own, give its socket with --socket or "
           + "LADE_SOCKET.")
-    case .nobodyListens(let path):
+    case .notListening(let path):
       local(
-        "no_daemon", "laded isn't running: it left the socket \(path) behind, and nobody listens on it.",
+        "no_daemon", "laded isn't running: it left the socket \(path) behind, on which no process listens.",
         hint: "It may have been killed: see 'journalctl -u laded', and start it with 'sudo systemctl start laded'.")
     case .noPermission(let path, let group):
       local(
-        "no_permission", "You may not talk to laded on \(path).",
+        "no_permission", "You have no permission to connect to laded on \(path).",
         hint: group.map {
-          "Members of the group '\($0)' may: 'sudo usermod -aG \($0) USER', then log in again. Or use sudo."
-        } ?? "Ask who owns that directory for access, or use sudo.")
+          "Members of the group '\($0)' have it: 'sudo usermod -aG \($0) USER', then log in again. Or use sudo."
+        } ?? "Ask the owner of that directory for access, or use sudo.")
     case .notASocket(let path):
-      local("no_daemon", "\(path) isn't a socket.", hint: "Give the daemon's socket by --socket or LADE_SOCKET.")
+      local("no_daemon", "\(path) isn't a socket.", hint: "Give the daemon's socket with --socket or LADE_SOCKET.")
     case .cantConnect(let path, let code):
       local(
         "no_daemon", "Couldn't connect to \(path): \(String(cString: strerror(code))).",
-        hint: code == ENAMETOOLONG ? "The path of a Unix socket has at most 107 bytes." : nil)
+        hint: code == ENAMETOOLONG ? "The path is too long for a Unix socket." : nil)
     case .hungUp(let path):
       local(
-        "hung_up", "laded closed the connection on \(path) before its answer was complete.",
-        hint: "It may be stopping. Jobs that it has taken go on when it is started again; 'ladectl status --wait 60' "
-          + "waits for that.")
+        "hung_up", "laded closed the connection on \(path) before it had answered completely.",
+        hint: "It may be stopping. Submitted jobs continue after a restart; 'ladectl status --wait 60' waits for that.")
     case .versionMismatch(let server, let detail):
       local(
         "version_mismatch",
-        "ladectl \(LadeVersion.current) and \(server ?? "whatever answers on the socket") don't understand each "
+        "ladectl \(LadeVersion.current) and \(server ?? "the program that answers on the socket") don't understand each "
           + "other: \(detail)",
         hint: "Install both from one version, and restart laded after an update.")
     case .refused(let problem):

@@ -90,14 +90,14 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
   /// Its description in help and manual pages.
   var meaning: String {
     switch self {
-    case .success: "it worked; where jobs were waited for, every one completed"
-    case .failed: "the daemon refused, or it failed; of several jobs at least for one"
+    case .success: "success; with waiting, every job completed"
+    case .failed: "the daemon refused or failed; with several jobs, for at least one of them"
     case .jobEndedBadly: "a job that was waited for was discarded or cancelled"
-    case .timedOut: "the time given by --timeout or --wait was up"
-    case .noDaemon: "no daemon answers, or it went away before it had answered"
-    case .notAllowed: "you may not: the socket is closed to you, or this is for others to do"
-    case .versionMismatch: "ladectl and the daemon are of versions that don't go together"
-    case .usage: "the command line is wrong, or there is nobody to ask a question"
+    case .timedOut: "the time given by --timeout or --wait has passed"
+    case .noDaemon: "no daemon answers, or it ended before it answered"
+    case .notAllowed: "permission denied, by the socket or by the daemon"
+    case .versionMismatch: "ladectl and the daemon are of incompatible versions"
+    case .usage: "the command line is wrong, or a question can't be asked without a terminal"
     }
   }
 

@@ -24,12 +24,12 @@ enum LocalFailure: Error, Sendable, Hashable {
   case cantWriteOutput(reason: String)
 
   /// A confirmation is needed, and there is no terminal to ask on.
-  case nobodyToAsk(question: String)
+  case noTerminal(question: String)
 
   /// The exit status that scripts get.
   var exitStatus: ExitStatus {
     switch self {
-    case .nobodyToAsk, .severalStores, .noSuchPage, .noSuchVerb: .usage
+    case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
     case .cantReadModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput, .cantReadDescription: .failed
     }
   }
@@ -46,16 +46,16 @@ enum LocalFailure: Error, Sendable, Hashable {
     case .noSuchProgram(let name):
       Problem(
         status: 0, code: "no_such_program", title: "A program is missing",
-        detail: "\(name) isn't there, or can't be started.",
-        hint: "It is installed with ladectl, in the same folder or in one of $PATH.")
+        detail: "\(name) is missing or can't be started.",
+        hint: "It is installed with ladectl, in the same folder or in $PATH.")
     case .severalStores(let names):
       Problem(
         status: 0, code: "several_stores", title: "Which store?", detail: "There are several stores.",
         hint: "Name one of \(names.joined(separator: ", ")).")
-    case .nobodyToAsk(let question):
+    case .noTerminal(let question):
       Problem(
-        status: 0, code: "nobody_to_ask", title: "Nobody to ask", detail: question,
-        hint: "There is no terminal to ask on: --yes says it beforehand.")
+        status: 0, code: "nobody_to_ask", title: "No terminal", detail: question,
+        hint: "The question can't be asked without a terminal: answer it with --yes.")
     case .cantReadDescription(let path, let reason):
       Problem(
         status: 0, code: "cant_read_description", title: "The description can't be read", detail: "\(path): \(reason)",
@@ -64,7 +64,7 @@ enum LocalFailure: Error, Sendable, Hashable {
       Problem(
         status: 0, code: "no_such_verb", title: "No such verb",
         detail: "'\(verb.parent)' has no verb '\(verb.word)'" + (verb.nearest.map { "; did you mean '\($0)'?" } ?? "."),
-        hint: "'\(verb.parent) --help' lists what there is.")
+        hint: "'\(verb.parent) --help' lists the verbs.")
     case .noSuchPage(let verb):
       Problem(
         status: 0, code: "no_such_verb", title: "No such verb", detail: "There is no verb '\(verb)'.",
@@ -77,7 +77,7 @@ enum LocalFailure: Error, Sendable, Hashable {
     case .cantWrite(let path, let reason):
       Problem(
         status: 0, code: "cant_write", title: "It can't be written", detail: "\(path): \(reason)",
-        hint: "Is the folder there, and may you write in it?")
+        hint: "Check that the folder exists and that you can write in it.")
     }
   }
 }

@@ -48,7 +48,7 @@ struct ExitStatusTests {
       program: "/usr/bin/setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", copy, "list"],
       socket: directory.file("s"))
     #expect(run.status == 6, "\(run.error)")
-    #expect(run.error.contains("You may not talk to laded"))
+    #expect(run.error.contains("You have no permission to connect to laded"))
     withExtendedLifetime(socket) {}
   }
 

@@ -14,15 +14,15 @@ struct LadectlTests {
     #expect(result.error.contains("systemctl start laded"))
   }
 
-  @Test("a socket that nobody listens on is told apart from none, also in JSON")
-  func nobodyListens() async throws {
+  @Test("a socket on which no process listens is distinguished from none, also in JSON")
+  func notListening() async throws {
     let directory = try TemporaryDirectory()
     let socket = try PlainSocket(boundTo: directory.file("s"), listening: false)
     let result = try await LadectlProcess.run(["status", "--json", "--socket", directory.file("s")])
     #expect(result.status == 5)
     let problem = try WireFormat.decode(Problem.self, from: Data(result.error.utf8))
     #expect(problem.code == "no_daemon")
-    #expect(problem.detail.contains("nobody listens"))
+    #expect(problem.detail.contains("no process listens"))
     withExtendedLifetime(socket) {}
   }
 
