@@ -8,9 +8,9 @@ struct DerivationAssembly {
       for attribute in entity.attributes where attribute.entity === entity {
         guard let expression = attribute.definition.derivationExpression else { continue }
         guard let derivation = bind(expression, attribute, of: entity) else { continue }
-        for descendant in entity.selfAndDescendants { descendant.derivations.append(derivation) }
+        for descendant in entity.selfAndDescendants { descendant.register(derivation) }
         for (target, trigger) in Self.triggers(derivation) {
-          for descendant in target.selfAndDescendants { descendant.derivationTriggers.append(trigger) }
+          for descendant in target.selfAndDescendants { descendant.register(trigger) }
         }
       }
     }

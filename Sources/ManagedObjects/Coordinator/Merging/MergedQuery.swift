@@ -83,7 +83,8 @@ struct MergedQuery {
     let columns = query.gathered
     let parts = PartialColumns(columns)
     let keys = query.gatheredKeys.map { parts.places[$0].lowerBound }
-    let output = OutputEntity.make(parts.named)
+    let output = EntityDescription.ofColumns(
+      "dictionary", parts.named.map { $0.column.definition(name: $0.name) })
     let part = StoreQuery(
       fetch: query.unpaged.fetch, columns: parts.columns, extras: [], isDistinct: false, groups: keys, aggregates: [],
       output: output, aggregated: output)

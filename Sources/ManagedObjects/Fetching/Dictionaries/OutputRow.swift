@@ -9,7 +9,7 @@ struct OutputRow: PredicateSubject {
   func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
 
   private static let scope = IDScope(
-    entity: EntityDescription(EntityDefinition("dictionary")), storeIdentifier: "dictionary")
+    entity: .ofColumns("dictionary"), storeIdentifier: "dictionary")
 }
 
 /// A group of rows: their common values, and aggregates over them.

@@ -2,10 +2,8 @@
 /// attribute of the rows and not of a collection. Each becomes an attribute that the expression then reads.
 final class RowAggregates {
   /// The entity of those attributes, owned by the query.
-  let entity = EntityDescription(EntityDefinition("aggregates"))
+  let entity = EntityDescription.ofColumns("aggregates")
   private(set) var found: [(attribute: AttributeDescription, aggregate: StoreQuery.RowAggregate)] = []
-
-  init() { entity.rootEntity = entity }
 
   /// Adds an aggregate of `element` over the rows. Returns an expression that reads its value.
   func note(

@@ -18,13 +18,12 @@ extension FetchRequest {
       for descriptor in sortDescriptors { _ = try columns.place(of: descriptor.keyPath) }
     }
     let all = columns.all
+    let output = EntityDescription.ofColumns(
+      "dictionary", all.map { $0.column.definition(name: $0.name) }, otherNames: columns.otherNames)
     var query = StoreQuery(
       fetch: fetch, columns: all[..<count].map(\.column), extras: all[count...].map(\.column),
       isDistinct: returnsDistinctResults, groups: groups, aggregates: columns.rowAggregates.found,
-      output: OutputEntity.make(all), aggregated: columns.rowAggregates.entity)
-    for (name, place) in columns.otherNames where query.output.propertiesByName[name] == nil {
-      query.output.propertiesByName[name] = query.output.properties[place]
-    }
+      output: output, aggregated: columns.rowAggregates.entity)
     if let havingPredicate {
       guard !groups.isEmpty else { throw FetchRequestError.havingWithoutGroups }
       query.having = try havingPredicate.resolved(in: query.output)
@@ -183,21 +182,4 @@ extension ResolvedPath {
 
 extension AttributeType {
   var isNumber: Bool { ValueKind(self) == .number }
-}
-
-/// An entity whose attributes are the columns of a dictionary result, so that conditions and sorts over columns are bound and
-/// evaluated like those over objects.
-enum OutputEntity {
-  static func make(_ columns: [(name: String, column: StoreQuery.Column)]) -> EntityDescription {
-    let definitions = columns.map { $0.column.definition(name: $0.name) }
-    let entity = EntityDescription(EntityDefinition("dictionary", attributes: definitions))
-    entity.rootEntity = entity
-    for (slot, definition) in definitions.enumerated() {
-      let attribute = AttributeDescription(definition, slot: slot, entity: entity)
-      entity.properties.append(attribute)
-      entity.attributes.append(attribute)
-      entity.propertiesByName[definition.name] = attribute
-    }
-    return entity
-  }
 }

@@ -57,7 +57,7 @@ public struct StoreQuery: Sendable {
 
   /// A query for expressions over each fetched row.
   init(_ fetch: StoreFetch, columns: [ResolvedExpression]) {
-    let output = EntityDescription(EntityDefinition("dictionary"))
+    let output = EntityDescription.ofColumns("dictionary")
     self.init(
       fetch: fetch, columns: columns.map(Column.value), extras: [], isDistinct: false, groups: [], aggregates: [],
       output: output, aggregated: output)
