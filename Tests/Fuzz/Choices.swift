@@ -1,4 +1,4 @@
-/// What an input says of how it is to be read: its last four bytes, so that what comes before is a file as it is.
+/// The choices of an input: its last four bytes, so that the bytes before are a plain file.
 /// `0000` is the plainest reading.
 struct Choices {
   static let count = 4

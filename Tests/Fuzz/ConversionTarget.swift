@@ -10,7 +10,7 @@ final class ConversionTarget: FuzzTarget {
   private static let types: [AttributeType] = [
     .integer16, .integer32, .integer64, .decimal, .double, .float, .boolean, .string, .date, .binaryData, .uuid, .uri,
   ]
-  /// Kept, as what is in it doesn't.
+  /// Kept between inputs, unlike its content.
   private let model: ManagedObjectModel
   private let attributes: [AttributeDescription]
 

@@ -2,9 +2,9 @@ import ManagedObjects
 
 @testable import Importing
 
-/// Reads an input as a recipe's filter, and asks it of two rows. What it says must be the same twice.
+/// Reads an input as a recipe's filter, and evaluates it on two rows. It must give the same results twice.
 final class FilterTarget: FuzzTarget {
-  /// Kept, as what is in it doesn't.
+  /// Kept between inputs, unlike its content.
   private let model: ManagedObjectModel
   private let entity: EntityDescription
   private let rows: [ContiguousArray<Value>]
@@ -31,7 +31,7 @@ final class FilterTarget: FuzzTarget {
 
   func run(_ input: [UInt8]) throws {
     let text = String(decoding: input, as: UTF8.self)
-    // Regular expressions are the system's, and may take as long as they like.
+    // Regular expressions are the system's, whose time isn't bounded.
     guard !text.lowercased().contains("matches") else { return }
     do {
       let filter = try RecordFilter(text, of: entity, MappingOptions())

@@ -1,4 +1,4 @@
-// What libFuzzer calls. One program for all targets: FUZZ_TARGET says which one runs.
+// The entry points of libFuzzer. One program for all targets: FUZZ_TARGET chooses one.
 
 import Foundation
 

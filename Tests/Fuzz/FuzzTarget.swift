@@ -1,8 +1,8 @@
 @testable import Importing
 
-/// Something that takes any bytes at all.
+/// A target that accepts any bytes.
 protocol FuzzTarget: AnyObject {
-  /// - Throws: whatever is wrong: an error that isn't one of the reader's own, or a broken promise.
+  /// - Throws: an error that isn't one of the reader's own, or a broken promise.
   func run(_ input: [UInt8]) throws
 }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that is in memory only and has no name, and holds one input after the other.
+/// A file in memory, without a name, that holds one input after the other.
 final class MemoryFile {
   let descriptor: Int32
 

@@ -1,7 +1,7 @@
 @testable import Importing
 
 /// Reads an input as a file in three ways that must agree: in one go, with blocks of a few bytes and a record at a time,
-/// and from the position behind each of some records on. What was read must also be sound in itself.
+/// and from the position after some of the records. The result must also be sound in itself.
 final class ReaderTarget: FuzzTarget {
   private let file: MemoryFile
   private let choose: (inout Choices) -> ReaderChoices
@@ -15,7 +15,7 @@ final class ReaderTarget: FuzzTarget {
     guard let (bytes, said) = Choices.split(input) else { return }
     var choices = said
     var chosen = choose(&choices)
-    // A byte order mark goes before all that is said.
+    // A byte order mark overrules the options.
     if EncodingGuess(sample: bytes, isWhole: true, options: chosen.options).encoding != .utf8 {
       chosen.isVerbatim = false
     }

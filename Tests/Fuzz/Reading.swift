@@ -1,6 +1,6 @@
 @testable import Importing
 
-/// What became of an input.
+/// The result of reading an input.
 struct Reading {
   struct Record: Equatable {
     var line: Int64
@@ -8,7 +8,7 @@ struct Reading {
     var length: Int64
     var raw: [UInt8]
     var problem: RecordProblem?
-    /// Where rows have all columns; elsewhere it is as many as were known by then.
+    /// Compared where rows have all columns; elsewhere it is the number known by then.
     var cellCount: Int
     /// By column name; empty if there is a problem. The first byte is the kind.
     var cells: [String: [UInt8]]
@@ -50,7 +50,7 @@ struct Reading {
     }
   }
 
-  /// What is left after a batch of one record.
+  /// The rest after a batch of one record.
   func after(_ index: Int) -> Reading {
     var rest = self
     rest.records = Array(records[(index + 1)...])

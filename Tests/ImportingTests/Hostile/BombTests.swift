@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importing
 
-/// The ways in which a file may be far larger than it is.
+/// Ways in which a file may expand.
 enum Bomb: String, CaseIterable, Codable, Sendable {
   case gzip, bzip2, xz, zstd, zip, tarGzip, plist
 
@@ -16,7 +16,7 @@ enum Bomb: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// Gigabytes in a file that is small.
+  /// Gigabytes in a small file.
   func pack() throws -> [UInt8] {
     let head = Array("code,name\na,".utf8)
     let piece = [UInt8](repeating: 0x78, count: 1 << 20)
@@ -54,9 +54,9 @@ enum Bomb: String, CaseIterable, Codable, Sendable {
   }
 }
 
-@Suite("Files that are far larger than they are")
+@Suite("Files that expand far beyond their size")
 struct BombTests {
-  @Test("end at the limit, in bounded memory, with a word on what to do", arguments: Bomb.allCases)
+  @Test("end at the limit, in bounded memory, with advice", arguments: Bomb.allCases)
   func bomb(kind: Bomb) async {
     await #expect(processExitsWith: .success) { [kind = kind as Bomb] in
       var options = ReaderOptions()
@@ -69,7 +69,7 @@ struct BombTests {
     }
   }
 
-  @Test("inside one another are refused before they are unpacked")
+  @Test("nested in each other are refused before they are unpacked")
   func nested() async {
     await #expect(processExitsWith: .success) {
       let inner = try Packing.zip([("a.csv", [UInt8](repeating: 0x78, count: 2 << 20))])
@@ -84,7 +84,7 @@ struct BombTests {
     }
   }
 
-  @Test("a zip that lies about its sizes gives its rows as they are, or an error", arguments: [0, 1, 0xFFFF_FFF0])
+  @Test("a zip with wrong sizes yields its actual rows, or an error", arguments: [0, 1, 0xFFFF_FFF0])
   func lyingZip(size: UInt32) async {
     await #expect(processExitsWith: .success) { [size = size as UInt32] in
       let rows = "code,name\n" + (0..<2_000).map { "p\($0),N\n" }.joined() + "z,N\n"
@@ -95,7 +95,7 @@ struct BombTests {
     }
   }
 
-  @Test("a tar's member of which most is a hole is refused, wherever that is")
+  @Test("a tar member that is mostly a hole is refused, wherever the hole is")
   func sparseTar() async {
     await #expect(processExitsWith: .success) {
       let rows = Array("code,name\nz,N\n".utf8)
@@ -107,7 +107,7 @@ struct BombTests {
     }
   }
 
-  @Test("a tar that says it has 8 GiB, or more than there is, ends where it ends", arguments: [0, 1])
+  @Test("a tar that claims 8 GiB, or more than it has, ends at its actual end", arguments: [0, 1])
   func lyingTar(way: Int) async {
     await #expect(processExitsWith: .success) { [way = way as Int] in
       var tar = try Packing.tar([("a.csv", Array("code,name\nz,N\n".utf8))])

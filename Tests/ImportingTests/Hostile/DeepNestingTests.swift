@@ -2,7 +2,7 @@ import Testing
 
 @testable import Importing
 
-@Suite("Nesting without end")
+@Suite("Endless nesting")
 struct DeepNestingTests {
   private static let depth = 100_000
 

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Importing
 
-/// What somebody expects of a file that is meant to do harm.
+/// The expected outcome for a hostile file.
 enum HostileEnd: Sendable {
-  /// The import fails, and its message has all of these in it.
+  /// The import fails with a message that contains all of these.
   case fails([String])
-  /// The import ends with these people, beside those that are called p and a number; so many records are rejected, and
-  /// the reject file has all of these in it.
+  /// The import ends with these people, besides those named p and a number; this many records are rejected, and
+  /// the reject file contains all of these.
   case imports([String], rejected: Int64 = 0, [String] = [])
   /// Either of the two.
   indirect case either(HostileEnd, HostileEnd)
@@ -62,7 +62,7 @@ enum HostileImport {
   }
 }
 
-/// A file that is written piece by piece, and may have holes that read as zeros and take no room on the disk.
+/// A file that is written piece by piece, with holes that read as zeros and take no disk space.
 struct HoleyFile {
   private let handle: FileHandle
 
@@ -78,7 +78,7 @@ struct HoleyFile {
     for _ in 0..<times { try handle.write(contentsOf: Data(bytes)) }
   }
 
-  /// So many bytes of nothing.
+  /// A hole of this many bytes.
   func leave(_ count: UInt64) throws {
     let end = try handle.seekToEnd() + count
     try handle.truncate(atOffset: end)

@@ -1,6 +1,6 @@
 @testable import Importing
 
-/// A text format, with a row, and a record that has no end for a long time.
+/// A text format, with a row, and a record of great length.
 enum LineFormat: String, CaseIterable, Codable, Sendable {
   case csv, tsv, fixed, ndjson, json, xml, plist
 
@@ -52,7 +52,7 @@ enum LineFormat: String, CaseIterable, Codable, Sendable {
 
   static let count = 1_500
 
-  /// Rows that are good, more than are looked at to find out what the file is.
+  /// Good rows, more than the detection of the format examines.
   var rows: String { (0..<Self.count).map { row("p\($0)") }.joined() }
 
   /// The beginning and the end of a row whose name is in between.

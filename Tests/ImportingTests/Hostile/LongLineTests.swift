@@ -2,10 +2,10 @@ import Testing
 
 @testable import Importing
 
-@Suite("Lines that don't end")
+@Suite("Endless lines")
 struct LongLineTests {
   @Test(
-    "a line of 1 GiB is rejected with its number, and what comes after it is imported",
+    "a line of 1 GiB is rejected with its number, and the records after it are imported",
     arguments: LineFormat.allCases.filter { $0 != .json && $0 != .tsv })
   func sparse(format: LineFormat) async {
     await #expect(processExitsWith: .success) { [format = format as LineFormat] in
@@ -46,7 +46,7 @@ struct LongLineTests {
     }
   }
 
-  @Test("a file of one line and nothing else has no header that could be read", arguments: ["a.csv", "a.tsv"])
+  @Test("a file that is one endless line has no readable header", arguments: ["a.csv", "a.tsv"])
   func header(name: String) async {
     await #expect(processExitsWith: .success) { [name = name as String] in
       try HostileImport.run(name, .fails(["line 1", "longer than the limit"])) { url in

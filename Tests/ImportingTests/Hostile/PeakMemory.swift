@@ -2,12 +2,12 @@ import Foundation
 
 /// The memory of this process, in MiB.
 enum PeakMemory {
-  /// The most that it has had so far.
+  /// Its peak so far.
   static var most: Int { status("VmHWM:") }
-  /// What it has now.
+  /// Its current memory.
   static var now: Int { status("VmRSS:") }
 
-  /// Has `most` begin again at what there is now.
+  /// Resets `most` to the current memory.
   static func forget() throws {
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: "/proc/self/clear_refs"))
     try file.write(contentsOf: Data("5".utf8))

@@ -2,17 +2,17 @@ import Testing
 
 @testable import Importing
 
-@Suite("Rows that are far too wide")
+@Suite("Rows with far too many fields")
 struct WideRowTests {
   @Test(
-    "a million column names are refused, and not looked at further than they may go",
+    "a million column names are refused, and not read beyond the limit",
     arguments: LineFormat.allCases.filter { $0 != .fixed && $0 != .tsv })
   func names(format: LineFormat) async {
     await #expect(processExitsWith: .success) { [format = format as LineFormat] in
       try HostileImport.run(
         format.name, .fails(["there are more than 16384 different column names"]), reader: format.reader
       ) { url in
-        // Those that are too many stand first: making a million different ones takes longer than refusing them.
+        // The excess names come first: generating a million different ones takes longer than refusing them.
         let names = (0..<20_000).map { "c\($0)" } + [String](repeating: "x", count: 980_000)
         let text =
           switch format {

@@ -41,7 +41,7 @@ struct ZeroByteTests {
     #expect(try document.rows("code").count == 1_500)
   }
 
-  @Test("at the beginning are no text, and the file is refused with their place", arguments: LineFormat.allCases)
+  @Test("at the beginning mean a binary file, which is refused with their place", arguments: LineFormat.allCases)
   func beginning(format: LineFormat) throws {
     let room = try ImportRoom(.memory)
     try Data((format.head + format.row("b", "\0") + format.tail).utf8).write(to: room.file(format.name))

@@ -5,7 +5,7 @@ import Testing
 @Suite("The types of columns")
 struct ColumnTypeTests {
   @Test(
-    "follow from all values, and lose nothing that a text says",
+    "follow from all values, without losing anything of a text",
     arguments: [
       (["0", "1"], "Integer 16"), (["1", "-32768"], "Integer 16"), (["1", "32768"], "Integer 32"),
       (["9", "2147483648"], "Integer 64"), (["9", "-9223372036854775808"], "Integer 64"),
@@ -35,7 +35,7 @@ struct ColumnTypeTests {
       columns == ["start_date Date yyyyMMdd", "phone String", "zip String", "price Decimal", "order_no Integer 64"])
   }
 
-  @Test("what is ambiguous, empty or nested is told")
+  @Test("ambiguous, empty and nested columns are noted")
   func notes() throws {
     let model = try InferenceRoom().infer([
       (
@@ -54,7 +54,7 @@ struct ColumnTypeTests {
       columns.map(\.type) == ["Integer 64", "String", "String", "String", "Boolean", "Decimal", "Date"])
   }
 
-  @Test("records that can't be read are left out of account and told")
+  @Test("records that can't be read don't count, and are reported")
   func unreadable() throws {
     let model = try InferenceRoom().infer([("a.csv", "id,n\n1,2\n2\n3,4\n")])
     let entity = try #require(model.entities.first)

@@ -56,7 +56,7 @@ struct FeedInferenceTests {
     "StopTime": ["trip_id", "stop_sequence"], "Trip": ["trip_id"],
   ]
 
-  @Test("of a few lines has its keys and references, and takes the feed twice, the second time without a change")
+  @Test("of a few lines has its keys and references, and imports the feed twice, the second time without a change")
   func small() throws {
     let room = try InferenceRoom()
     for (name, text) in Self.small { try room.write(text, as: "feed/" + name) }
@@ -70,7 +70,7 @@ struct FeedInferenceTests {
   }
 
   @Test(
-    "of Caltrain is found without help, and takes the zip twice, the second time without a change",
+    "of Caltrain is inferred without help, and imports the zip twice, the second time without a change",
     .enabled(if: realFeed != nil, "the shared data aren't beside the package"))
   func caltrain() throws {
     let room = try InferenceRoom()
@@ -113,7 +113,7 @@ struct FeedInferenceTests {
     return coordinator
   }
 
-  @Test("archives in a folder are read, and what is packed inside of one is passed over")
+  @Test("archives in a folder are read, and packed files inside them are skipped")
   func archives() throws {
     let room = try InferenceRoom()
     let people = ("people.csv", Array("id,name\n1,Ann\n2,Bob\n".utf8))

@@ -35,7 +35,7 @@ struct ImportOrderTests {
     #expect(order.unmatched == ["licence.txt"])
   }
 
-  @Test("an entity's own word on its file goes before names, and several files may be one entity's")
+  @Test("an entity's user info takes precedence over file names, and an entity may have several files")
   func fileNames() throws {
     let entities = [Self.entity("Place", file: "stops.txt"), Self.entity("Stop", file: "halts"), Self.entity("Person")]
     let order = try Self.order(entities, ["stops.txt", "Halts.csv.gz", "b/people.json", "person.csv", "places.csv"])
@@ -43,7 +43,7 @@ struct ImportOrderTests {
     #expect(order.unmatched == ["places.csv"])
   }
 
-  @Test("a ring is told, and begins where nothing has to be there already")
+  @Test("a cycle is reported, and begins where no target has to exist")
   func ring() throws {
     let entities = [
       Self.entity("Team", refersTo: [("Player", false)]), Self.entity("Player", refersTo: [("Team", true)]),
@@ -54,7 +54,7 @@ struct ImportOrderTests {
     #expect(order.cycles == [["Player", "Team"]])
   }
 
-  @Test("of one-to-one relationships, the side with the key is the one that refers")
+  @Test("in a one-to-one relationship, the side with the key refers")
   func oneToOne() throws {
     let entities = [
       EntityDefinition(
@@ -71,7 +71,7 @@ struct ImportOrderTests {
     #expect(order.cycles.isEmpty)
   }
 
-  @Test("a file refers to all that a relationship may lead to, and abstract entities have no file")
+  @Test("a file refers to all possible targets of a relationship, and abstract entities have no file")
   func inheritance() throws {
     let entities = [
       Self.entity("Visit", refersTo: [("Place", true)]),

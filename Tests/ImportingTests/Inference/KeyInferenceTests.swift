@@ -8,7 +8,7 @@ import Testing
 struct KeyInferenceTests {
   private static let customers = "id,name,country\n1,Ada,DE\n2,Bob,FR\n3,Cy,DE\n"
 
-  @Test("a column that is unique and named as a key is one; an early one goes before others")
+  @Test("a unique column with the name of a key is one; an earlier one takes precedence")
   func single() throws {
     let model = try InferenceRoom().infer([
       ("people.csv", "name,person_id,code\nAda,1,x\nBob,2,y\n"), ("things.csv", "size,uuid,thing_code\n1,a,b\n2,c,d\n"),
@@ -16,7 +16,7 @@ struct KeyInferenceTests {
     #expect(model.keys == ["Person": ["person_id"], "Thing": ["uuid"]])
   }
 
-  @Test("a column with a gap, a value twice or a number with a point is no key")
+  @Test("a column with a gap, a repeated value or a fraction isn't a key")
   func none() throws {
     let model = try InferenceRoom().infer([
       ("a.csv", "id,n\n1,1\n,2\n"), ("b.csv", "id,n\n1,1\n1,1\n"), ("c.csv", "id,n\n1.5,1\n2.5,1\n"),
@@ -25,24 +25,24 @@ struct KeyInferenceTests {
     #expect(model.entities.allSatisfy { $0.notes.contains { $0.contains("no key was found") } })
   }
 
-  @Test("several columns are a key together, the fewest that are unique")
+  @Test("several columns form a key, the fewest that are unique")
   func composite() throws {
     let model = try InferenceRoom().infer([
       ("lines.csv", "order_id,line,amount\n1,1,5\n1,2,5\n2,1,5\n2,2,5\n"),
       ("scores.csv", "team_id,year,round_no,points\n1,1,1,3\n1,1,2,3\n1,2,1,3\n2,1,1,3\n2,1,2,3\n1,2,2,3\n2,2,1,3\n"),
     ])
     #expect(model.keys == ["Line": ["order_id", "line"], "Score": ["team_id", "year", "round_no"]])
-    // What things are known by may be greater in the next file.
+    // Identifying numbers may be greater in the next file.
     #expect(model.entity("Line")?.columns.map(\.type) == ["Integer 64", "Integer 64", "Integer 16"])
   }
 
-  @Test("two spellings of one day are no two keys")
+  @Test("two spellings of one day aren't two keys")
   func spellings() throws {
     let rows = "1,2024-01-01\n1,2024-01-01T00:00:00Z\n2,2024-01-01\n2,2024-01-02\n"
     #expect(try InferenceRoom().infer([("a.csv", "room_id,date\n" + rows)]).keys == ["A": []])
   }
 
-  @Test("past the bound of what is remembered nothing is said to be unique, and that is told")
+  @Test("past the limit of remembered values no column counts as unique, and a note says so")
   func bound() throws {
     let rows = (1...500).map { "\($0),\($0 % 7)\n" }.joined()
     for model in [
@@ -55,7 +55,7 @@ struct KeyInferenceTests {
     #expect(try InferenceRoom().infer([("a.csv", "id,n\n" + rows)]).keys == ["A": ["id"]])
   }
 
-  @Test("a column named by another file, of whose keys all values are, is a reference with an inverse")
+  @Test("a column named after another file, with only that file's keys as values, is a reference with an inverse")
   func references() throws {
     let room = try InferenceRoom()
     let model = try room.infer([
@@ -78,7 +78,7 @@ struct KeyInferenceTests {
       customer.relationships.map(\.name).sorted() == ["country", "orders_by_customer", "orders_by_ship_to_customer"])
   }
 
-  @Test("small numbers that happen to be another file's keys are no reference without a name for it")
+  @Test("small numbers that happen to be another file's keys aren't a reference unless a name suggests it")
   func smallNumbers() throws {
     let model = try InferenceRoom().infer([
       ("customers.csv", Self.customers), ("orders.csv", "order_id,qty,status\n10,1,2\n11,2,2\n12,3,1\n"),
@@ -86,7 +86,7 @@ struct KeyInferenceTests {
     #expect(model.references.isEmpty)
   }
 
-  @Test("a value that isn't there makes it no reference, and is told")
+  @Test("a column with a value missing from the other file isn't a reference, and a note names the value")
   func misses() throws {
     let model = try InferenceRoom().infer([
       ("customers.csv", Self.customers), ("orders.csv", "order_id,customer_id\n10,1\n11,9\n"),
@@ -96,7 +96,7 @@ struct KeyInferenceTests {
     #expect(notes.contains("1 of 2 values") && notes.contains("“9”"), "\(notes)")
   }
 
-  @Test("texts that are all another file's keys are a reference by their values alone")
+  @Test("texts that are all keys of another file are a reference by their values alone")
   func byValues() throws {
     let airports = (0..<30).map { "AP\($0),x\n" }.joined()
     let flights = (0..<60).map { "\($0),AP\($0 % 30)\n" }.joined()
@@ -106,7 +106,7 @@ struct KeyInferenceTests {
     #expect(model.references == ["Flight.departs -> Airport.code"])
   }
 
-  @Test("files that refer to each other are told as a ring")
+  @Test("files that refer to each other are reported as a cycle")
   func ring() throws {
     let model = try InferenceRoom().infer([
       ("teams.csv", "id,captain_player_id\n1,1\n2,2\n"), ("players.csv", "id,team_id\n1,1\n2,2\n"),
@@ -115,7 +115,7 @@ struct KeyInferenceTests {
     #expect(model.notes.contains { $0.contains("in a ring") })
   }
 
-  @Test("names that Core Data doesn't take are mapped, and the model reads back as it was meant")
+  @Test("names that Core Data doesn't allow are mapped, and the model reads back as intended")
   func roundTrip() throws {
     let room = try InferenceRoom()
     let model = try room.infer([
@@ -135,7 +135,7 @@ struct KeyInferenceTests {
     #expect(model.references == ["Part.myThing -> MyThing.ID"])
   }
 
-  @Test("a model that is there is written over only when that is asked for, and nothing else is ever")
+  @Test("an existing model is overwritten only on request, and nothing else ever is")
   func overwriting() throws {
     let room = try InferenceRoom()
     let writer = ModelFileWriter(try room.infer([("a.csv", "id\n1\n")]).definitions)
@@ -149,7 +149,7 @@ struct KeyInferenceTests {
     #expect(throws: InferenceError.self) { try writer.write(to: folder.path, overwrites: true) }
   }
 
-  @Test("the report shows each column with what it becomes")
+  @Test("the report shows each column and its place in the model")
   func report() throws {
     let room = try InferenceRoom()
     let text = try room.infer([
@@ -161,7 +161,7 @@ struct KeyInferenceTests {
     #expect(!(try room.infer([("a.csv", "id,n\n1,\u{1B}[31mred\n")]).text.contains("\u{1B}")))
   }
 
-  @Test("what can't be read is an error with the file's name, and nothing to read is one too")
+  @Test("an unreadable file is an error with the file's name; so is nothing to read")
   func errors() throws {
     let room = try InferenceRoom()
     #expect(throws: InferenceError.self) { try ModelInference().run([room.file("none.csv").path]) }

@@ -24,7 +24,7 @@ struct NamedOptionTests {
   }
 
   @Test(
-    "that nobody knows, or with values that make no sense, are refused by name",
+    "that don't exist, or with invalid values, are refused by name",
     arguments: [
       ("delimeter", [";"]), ("header", ["maybe"]), ("skip_lines", ["-1"]), ("format", ["xlsx"]), ("root", ["a", "b"]),
       ("delimiter", ["::"]), ("fields", ["id"]), ("field_unit", ["bytes"]), ("encoding", ["klingon"]),
@@ -37,7 +37,7 @@ struct NamedOptionTests {
     }
   }
 
-  @Test("are told by the nearest name, or by all that there are")
+  @Test("that don't exist are answered by the nearest name, or by all names")
   func told() {
     func message(_ name: String) -> String {
       do {
@@ -49,13 +49,13 @@ struct NamedOptionTests {
     }
     #expect(message("delimeter").contains("did you mean delimiter?"))
     #expect(message("zzzzzzzzzz").contains("format, member, encoding"))
-    // What recipes have, and what a model can't be inferred by.
+    // An option of recipes that says nothing about reading.
     #expect(message("batch_size").contains("it says nothing about how a file is read"))
   }
 
-  @Test("are those that a recipe has of how a file is read", arguments: ImportOptionKey.allCases)
+  @Test("are the options of reading that a recipe has", arguments: ImportOptionKey.allCases)
   func complete(_ key: ImportOptionKey) {
-    // Whatever is wrong with the value, the name is known, or said to be of something else.
+    // Whatever the fault of the value, the name is known, or reported as an option of something else.
     var reason = ""
     do {
       _ = try ReaderOptions(named: [key.rawValue: ["¤"]])

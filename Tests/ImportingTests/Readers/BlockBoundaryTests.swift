@@ -2,7 +2,7 @@ import Testing
 
 @testable import Importing
 
-/// Sources with everything in them that a block's end could fall into.
+/// Sources with every construct that the end of a block could fall into.
 enum BoundaryCase: String, CaseIterable {
   case csv, csvWindows, csvOldMac, csvProblems, csvOpenQuote, csvLimit, csvScripts
   case csvEscapes, csvComments, csvEscapeProblems, csvEscapeLimit, csvTSVEscapes, fixedWidth, fixedWidthBytes
@@ -102,7 +102,7 @@ enum BoundaryCase: String, CaseIterable {
 
 @Suite("Block boundaries and resumption")
 struct BlockBoundaryTests {
-  @Test("where a block ends makes no difference", arguments: BoundaryCase.allCases)
+  @Test("the result doesn't depend on block boundaries", arguments: BoundaryCase.allCases)
   func blocks(test: BoundaryCase) throws {
     let file = try test.file
     let whole = try file.read(test.options)
@@ -113,7 +113,7 @@ struct BlockBoundaryTests {
     }
   }
 
-  @Test("how many records a batch takes makes no difference", arguments: BoundaryCase.allCases)
+  @Test("the result doesn't depend on the size of batches", arguments: BoundaryCase.allCases)
   func limits(test: BoundaryCase) throws {
     let file = try test.file
     let whole = try file.read(test.options)
@@ -125,13 +125,13 @@ struct BlockBoundaryTests {
     }
   }
 
-  @Test("a reader opened at any batch's end yields just the records after it", arguments: BoundaryCase.allCases)
+  @Test("a reader opened at any batch's end yields exactly the records after it", arguments: BoundaryCase.allCases)
   func resumption(test: BoundaryCase) throws {
     let file = try test.file
     let whole = try file.read(test.options, limit: 1)
     for (index, end) in whole.ends.enumerated() {
       let rest = try file.read(test.options, from: end, limit: 2, blockSize: 7)
-      // Columns may be met in another order after a JSON position: compared by name.
+      // After a JSON position, columns may come in another order, so they are compared by name.
       var expected = Array(whole.records[(index + 1)...])
       var found = rest.records
       if !test.name.hasSuffix("csv") {
@@ -170,7 +170,7 @@ struct BlockBoundaryTests {
     }
   }
 
-  @Test("broken JSON is refused alike whatever the blocks are", arguments: 0..<40)
+  @Test("broken JSON is refused in the same way whatever the block size", arguments: 0..<40)
   func mutations(seed: UInt64) throws {
     var dice = Dice(seed: seed + 2_000)
     let pieces = Array(#"{}[]",:\u0 1-.eEtrufalsn"#.utf8) + [0x0A, 0xC3, 0x1F]
@@ -185,7 +185,7 @@ struct BlockBoundaryTests {
     }
   }
 
-  @Test("where a batch ends is in the file: line and byte of the next record's line")
+  @Test("a batch's end is the line and byte of the next record's line")
   func ends() throws {
     let result = try read("a,b\n\"x\ny\",1\n2,3\n", limit: 1)
     #expect(
@@ -206,7 +206,7 @@ struct BlockBoundaryTests {
       try SourceFile(Array("[{}]".utf8), name: "a.json").read(from: odd).error == .positionInvalid(odd, fileSize: 4))
   }
 
-  @Test("a window gives up what was consumed, and long records' memory")
+  @Test("a window frees consumed bytes, and the memory of long records")
   func memory() throws {
     let rows = (0..<20_000).map { "\($0),\($0 == 50 ? String(repeating: "x", count: 300_000) : "some text")\n" }
     let file = try SourceFile(Array(("a,b\n" + rows.joined()).utf8), name: "a.csv")

@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Scanning bytes")
 struct ByteScanningTests {
-  /// Bytes that are near the ones looked for, where arithmetic on whole words could go wrong.
+  /// Bytes close to the searched ones, for which arithmetic on whole words could go wrong.
   static let alphabet: [UInt8] = [0, 1, 9, 10, 11, 0x2B, 0x2C, 0x2D, 0x7F, 0x80, 0x81, 0x8A, 0xAC, 0xFF]
 
-  @Test("eight bytes at a time find what one byte at a time finds", arguments: 0..<20)
+  @Test("scanning eight bytes at a time finds the same as one byte at a time", arguments: 0..<20)
   func scanning(seed: UInt64) {
     var dice = Dice(seed: seed + 7)
     for _ in 0..<200 {
@@ -30,7 +30,7 @@ struct ByteScanningTests {
     }
   }
 
-  @Test("UTF-8 is checked as the standard library checks it", arguments: 0..<20)
+  @Test("UTF-8 is validated like the standard library does", arguments: 0..<20)
   func utf8(seed: UInt64) {
     var dice = Dice(seed: seed + 70)
     let pieces: [[UInt8]] = [

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Importing
 
-@Suite("CSV: what RFC 4180 allows")
+@Suite("CSV: valid files by RFC 4180")
 struct CSVReaderTests {
-  @Test("a plain table has a record a line")
+  @Test("a plain table has one record per line")
   func plain() throws {
     let result = try read("id,name\n1,Ann\n2,Bob\n")
     #expect(result.columns == ["id", "name"])
@@ -70,7 +70,7 @@ struct CSVReaderTests {
     #expect(result.problems == [nil])
   }
 
-  @Test("lines of no bytes are skipped and counted", arguments: ["\n", "\r\n", "\r"])
+  @Test("empty lines are skipped and counted", arguments: ["\n", "\r\n", "\r"])
   func blankLines(newline: String) throws {
     let lines = ["", "a,b", "", "1,2", "", "", "3,4", "", ""]
     let result = try read(lines.joined(separator: newline))
@@ -91,7 +91,7 @@ struct CSVReaderTests {
     #expect(try read("\u{FEFF}1,Ann\n", headless).cells == [["1", "Ann"]])
   }
 
-  @Test("the delimiter is the one that the first line has most of", arguments: [",", ";", "\t", "|"])
+  @Test("the delimiter is the most frequent candidate in the first line", arguments: [",", ";", "\t", "|"])
   func sniffing(delimiter: String) throws {
     let text = ["id", "\"a,b;c\"", "x"].joined(separator: delimiter) + "\n" + "1\(delimiter)2\(delimiter)3\n"
     let result = try read(text)
@@ -139,7 +139,7 @@ struct CSVReaderTests {
     #expect(result.error == nil)
   }
 
-  @Test("a batch takes as many records as asked for, and the last call says there are no more")
+  @Test("a batch takes as many records as requested, and the last call returns false")
   func batches() throws {
     let file = try SourceFile(Array("a\n1\n2\n3\n4\n5\n".utf8), name: "a.csv")
     let reader = try openReader(fileDescriptor: file.descriptor, name: "a.csv", options: .init(), from: nil)
@@ -153,7 +153,7 @@ struct CSVReaderTests {
     #expect(reader.bytesTotal == 12)
   }
 
-  @Test("text in many scripts comes through, and isn't taken for a problem")
+  @Test("text in many scripts is read unchanged and without problems")
   func scripts() throws {
     let words = ["žluťoučký", "日本語", "Ελλάδα", "😀👩‍🚀", "naïve", "x"]
     let rows = words.map { "\($0),\"\($0)\"" }

@@ -22,7 +22,7 @@ struct JSONReaderTests {
         == [["", "0", "<yes>", "<no>", "<null>", #"<nested>{"a":[1, 2]}"#, "<nested>[]", "ü"]])
   }
 
-  @Test("a key that is met later is a column of its own, missing before")
+  @Test("a key that appears later is a further column, missing before")
   func newKeys() throws {
     let result = try read(#"[{"a":1},{"b":2},{},{"a":3,"c":4}]"#, as: "a.json")
     #expect(result.columns == ["a", "b", "c"])
@@ -36,7 +36,7 @@ struct JSONReaderTests {
     #expect(result.cells == [["<missing>", "2", "1"]])
   }
 
-  @Test("hundreds of keys are told apart")
+  @Test("hundreds of keys are distinguished")
   func manyKeys() throws {
     let keys = (0..<700).map { "key\($0)" }
     let object = "{" + keys.map { "\"\($0)\":\"\($0)\"" }.joined(separator: ",") + "}"
@@ -68,7 +68,7 @@ struct JSONReaderTests {
     }
   }
 
-  @Test("white space and byte order mark are passed over, lines are counted")
+  @Test("white space and a byte order mark are skipped, lines are counted")
   func whiteSpace() throws {
     let text = "\u{FEFF} \n[\r\n\t{\n \"a\" :\n 1 }\n,\n {\"a\":\"x\"}\n]\n\n"
     let result = try read(text, as: "a.json")

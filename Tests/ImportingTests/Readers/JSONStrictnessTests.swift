@@ -2,7 +2,7 @@ import Testing
 
 @testable import Importing
 
-@Suite("JSON: what RFC 8259 refuses")
+@Suite("JSON: violations of RFC 8259")
 struct JSONStrictnessTests {
   static let badValues: [(text: String, mistake: JSONMistake)] = [
     ("01", .leadingZero), ("-01", .leadingZero), ("00", .leadingZero), ("-", .badNumber), ("1.", .badNumber),
@@ -32,7 +32,7 @@ struct JSONStrictnessTests {
       return
     }
     #expect(what == mistake.description)
-    // The same where the value is passed over.
+    // The same where the value is skipped.
     let skipped = try read("{\"x\":\(text),\"a\":[{\"a\":1}]}", as: "a.json", ReaderOptions(root: "a"))
     guard case .malformed(_, _, mistake.description) = skipped.error else {
       Issue.record("\(text) was skipped: \(String(describing: skipped.error))")
@@ -47,7 +47,7 @@ struct JSONStrictnessTests {
     }
   }
 
-  @Test("a value that keeps the rules is taken", arguments: goodValues)
+  @Test("a value that follows the rules is accepted", arguments: goodValues)
   func good(text: String) throws {
     #expect(try read("[{\"v\":\(text)}]", as: "a.json").problems == [nil])
     #expect(try read("{\"v\":\(text)}\n", as: "a.ndjson").problems == [nil])
@@ -57,7 +57,7 @@ struct JSONStrictnessTests {
   }
 
   @Test(
-    "a document that breaks off or goes on is malformed, after its good records",
+    "a document that is cut off or has text after its end is malformed, after its good records",
     arguments: [
       "[{\"a\":1}", "[{\"a\":1},", "[{\"a\":1},{", "[{\"a\":1},{\"b\"", "[{\"a\":1},{\"b\":tr", "[{\"a\":1},{\"b\":\"",
       "[{\"a\":1},]", "[{\"a\":1}{\"a\":2}]", "[{\"a\":1}]]", "[{\"a\":1}] x", "[{\"a\":1}}", "[{\"a\":1},{\"b\":\"\\",
@@ -112,7 +112,7 @@ struct JSONStrictnessTests {
     #expect(line.problems == [.malformedJSON(JSONMistake.tooDeep.description, column: 2_561)])
   }
 
-  @Test("a file can't have columns without end")
+  @Test("the number of columns is limited")
   func tooManyColumns() throws {
     let objects = (0..<17_000).map { "{\"k\($0)\":1}\n" }
     let file = try SourceFile(Array(objects.joined().utf8), name: "a.ndjson")

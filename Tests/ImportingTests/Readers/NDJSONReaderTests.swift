@@ -2,7 +2,7 @@ import Testing
 
 @testable import Importing
 
-@Suite("NDJSON: an object a line")
+@Suite("NDJSON: one object per line")
 struct NDJSONReaderTests {
   @Test("a line is a record, with any line end and none at the last", arguments: ["\n", "\r\n"])
   func lines(newline: String) throws {
@@ -25,7 +25,7 @@ struct NDJSONReaderTests {
       result.named == [["a": "plain"], ["a": "x\ty"], ["a": "3\n", "b": "4\n"], ["a": "\n", "b": "b"]])
   }
 
-  @Test("a malformed line is a problem, and reading goes on")
+  @Test("a malformed line is a problem, and reading continues")
   func malformed() throws {
     let result = try read("{\"a\":1}\n{\"a\":}\n{\"a\":2\n{\"a\":3} x\n[1]\n7\n{\"a\":4}\n", as: "a.ndjson")
     #expect(

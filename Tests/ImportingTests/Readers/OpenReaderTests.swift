@@ -23,12 +23,12 @@ struct OpenReaderTests {
     #expect(String(describing: type(of: opened)) == reader)
   }
 
-  @Test("a format that is given wins over the name")
+  @Test("a format in the options overrides the name")
   func givenFormat() throws {
     #expect(try read("{\"a\":1}\n", as: "a.csv", ReaderOptions(format: .ndjson)).named == [["a": "1"]])
   }
 
-  @Test("a file of nothing, or of white space, is empty", arguments: ["", "\u{FEFF}", "\n\n", " \t\r\n"])
+  @Test("a file without bytes, or of white space only, is empty", arguments: ["", "\u{FEFF}", "\n\n", " \t\r\n"])
   func empty(text: String) throws {
     for name in ["a.csv", "a.json", "a.ndjson"] {
       #expect(try read(text, as: name).error == .emptyFile)
@@ -80,7 +80,7 @@ struct OpenReaderTests {
     #expect(try read("1,2\n", ReaderOptions(header: false, columns: ["a", "a"])).error == .duplicateColumn(name: "a"))
   }
 
-  @Test("options may leave out any part, and come back as they were")
+  @Test("any part of stored options may be missing, and options survive coding")
   func optionsCoding() throws {
     let sparse = try JSONDecoder().decode(ReaderOptions.self, from: Data(#"{"delimiter":";"}"#.utf8))
     #expect(sparse == ReaderOptions(delimiter: ";"))
@@ -100,7 +100,7 @@ struct OpenReaderTests {
     #expect(try JSONDecoder().decode(ReaderPosition.self, from: JSONEncoder().encode(position)) == position)
   }
 
-  @Test("a descriptor that can't be read is an error of the system's")
+  @Test("a descriptor that can't be read is a system error")
   func unreadable() throws {
     #expect(throws: ReaderError.readFailed(errno: EBADF)) {
       try openReader(fileDescriptor: -1, name: "a.csv", options: .init(), from: nil)

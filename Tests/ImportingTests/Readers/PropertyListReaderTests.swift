@@ -47,7 +47,7 @@ struct PropertyListReaderTests {
     #expect(try list("<string>x</string>", root: "a").error == .notAnArray(path: "", found: "a string"))
   }
 
-  @Test("an element that is no dictionary is a record with a problem")
+  @Test("an element that isn't a dictionary is a record with a problem")
   func notADictionary() throws {
     let result = try list("<array><integer>1</integer><dict><key>a</key><true/></dict><array/></array>")
     #expect(result.problems == [.notAnObject(found: "a number"), nil, .notAnObject(found: "an array")])
@@ -59,14 +59,14 @@ struct PropertyListReaderTests {
     ("<array><dict><key>a</key><array><thing/></array></dict></array>", 33),
   ]
 
-  @Test("what isn't a property list is refused where it isn't one", arguments: brokenLists)
+  @Test("what isn't a property list is refused at the first mistake", arguments: brokenLists)
   func broken(text: String, column: Int64) throws {
     let result = try read("<plist>\n" + text + "</plist>", as: "a.plist")
     #expect(result.error == .malformed(line: 2, column: column, what: XMLMistake.notPropertyList.description))
     #expect(result.records.isEmpty)
   }
 
-  @Test("what Foundation writes is read as it was")
+  @Test("a list that Foundation writes is read unchanged")
   func foundation() throws {
     let objects: [[String: Any]] = (0..<50).map {
       ["id": $0, "name": "n<\($0)>&é", "half": Double($0) / 2, "on": $0 % 2 == 0]

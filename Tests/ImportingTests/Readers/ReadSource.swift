@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Importing
 
-/// A record as a test looks at it.
+/// A record in a form that tests compare.
 struct ReadRecord: Equatable, CustomStringConvertible {
   var line: Int64
   var byteOffset: Int64
@@ -11,7 +11,7 @@ struct ReadRecord: Equatable, CustomStringConvertible {
   var problem: RecordProblem?
   /// By column; a record's own cells, in column order.
   var cells: [String]
-  /// By column name, without what is missing.
+  /// By column name, without missing cells.
   var named: [String: String]
 
   var description: String {
@@ -19,7 +19,7 @@ struct ReadRecord: Equatable, CustomStringConvertible {
   }
 }
 
-/// What became of a source.
+/// The result of reading a source.
 struct ReadResult: Equatable {
   var columns: [String] = []
   var records: [ReadRecord] = []
@@ -33,7 +33,7 @@ struct ReadResult: Equatable {
   var raw: [String] { records.map { String(decoding: $0.raw, as: UTF8.self) } }
 }
 
-/// Shows a cell so that its kind can be seen: text and numbers as they are, the others by a name in angle brackets.
+/// Shows a cell with its kind: text and numbers as they are, the others by a name in angle brackets.
 func show(_ cell: Cell, of batch: RecordBatch) -> String {
   switch cell.kind {
   case .missing: "<missing>"
@@ -46,7 +46,7 @@ func show(_ cell: Cell, of batch: RecordBatch) -> String {
   }
 }
 
-/// A file in a directory of its own, gone with its last use.
+/// A file in a directory of its own, removed after its last use.
 final class SourceFile {
   let descriptor: Int32
   let path: String
@@ -111,7 +111,7 @@ func read(
   try SourceFile(Array(text.utf8), name: name).read(options, limit: limit, blockSize: blockSize)
 }
 
-/// Numbers that come out the same in every run.
+/// Pseudorandom numbers that are the same in every run.
 struct Dice {
   private var state: UInt64
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importing
 
-@Suite("What readers say")
+@Suite("Messages of readers")
 struct ReaderMessageTests {
   static let problems: [(RecordProblem, String, String)] = [
     (.tooFewFields(expected: 3, found: 1), "too_few_fields", "the row has 1 field, but the header has 3"),
@@ -97,7 +97,7 @@ struct ReaderMessageTests {
     #expect(error.description == text)
   }
 
-  @Test("every mistake in JSON and XML is said in words of its own")
+  @Test("every mistake in JSON and XML has its own message")
   func mistakes() {
     let texts = (0...UInt8.max).compactMap(JSONMistake.init(rawValue:)).map(\.description)
     #expect(texts.count == 16)

@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import TestSupport
 
-/// A SQLite file made by statements.
+/// An SQLite file made by statements.
 enum SQLiteFixture {
   struct Failure: Error, CustomStringConvertible {
     let description: String

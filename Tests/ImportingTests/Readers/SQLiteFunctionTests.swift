@@ -3,7 +3,7 @@ import Testing
 
 @testable import Importing
 
-/// Functions that stand in place of SQLite's own.
+/// Functions that replace SQLite's own.
 @Suite("Functions in queries of SQLite files")
 struct SQLiteFunctionTests {
   private let file: SourceFile
@@ -15,7 +15,7 @@ struct SQLiteFunctionTests {
     size = Int64(bytes.count)
   }
 
-  /// The first row's first value, or why there is none.
+  /// The first row's first value, or the error.
   private func value(of sql: String, in database: SQLiteDatabase) throws -> String {
     do {
       let rows = try database.prepare(sql).get()
@@ -43,7 +43,7 @@ struct SQLiteFunctionTests {
     return sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? ""
   }
 
-  /// A value as SQL has it: of few different bytes, so that there is something to find, some of them no UTF-8.
+  /// A value as an SQL literal: of few different bytes, so that searches match, some of them invalid UTF-8.
   private static func literal(_ dice: inout Dice, longest: Int) -> String {
     let bytes = [
       0x61, 0x61, 0x61, 0x62, 0x41, 0x20, 0xC3, 0xA9, 0xC3, 0xE2, 0x82, 0xAC, 0x25, 0x5F, 0x2A, 0x3F, 0x5B, 0x5D,
@@ -63,7 +63,7 @@ struct SQLiteFunctionTests {
   }
 
   @Test(
-    "they give what SQLite's own give",
+    "they return what SQLite's own return",
     arguments: ["instr", "replace", "trim", "ltrim", "rtrim", "like", "escape", "glob"])
   func same(name: String) throws {
     let database = try open()
@@ -94,7 +94,7 @@ struct SQLiteFunctionTests {
     #expect(results.count > 2, "there was nothing to compare: \(results)")
   }
 
-  /// Bytes of a text for which a search that begins anew at every byte would take an hour.
+  /// The bytes of a text in which a search that restarts at every byte would take an hour.
   private static let long = "WITH p(x) AS MATERIALIZED (SELECT replace(printf('%08000000d', 0), '0', 'a')) "
 
   @Test("what nearly matches everywhere doesn't take quadratic time")
@@ -108,7 +108,7 @@ struct SQLiteFunctionTests {
     #expect(try value(of: Self.long + "SELECT length(trim(substr(x, 1, 1000000), '\(set)')) FROM p") == "0")
   }
 
-  @Test("what comes out longer than a value may be is an error")
+  @Test("a result longer than a value may be is an error")
   func tooLong() throws {
     #expect(
       try value(of: Self.long + "SELECT length(replace(x, 'a', 'bcd')) FROM p") == "string or blob too big")
@@ -133,7 +133,7 @@ struct SQLiteFunctionTests {
     #expect(try value(of: "SELECT unhex('00', 'x')").contains("unhex"))
   }
 
-  @Test("columns that the file's schema computes are computed by them")
+  @Test("generated columns of the file's schema are computed by them")
   func generated() throws {
     let set = String(repeating: "x", count: 257)
     func read(_ columns: String) throws -> ReadResult {

@@ -82,7 +82,7 @@ struct SQLiteReaderTests {
   }
 
   @Test(
-    "what is read can be gone on with after any number of rows",
+    "reading can be resumed after any number of rows",
     arguments: [
       "CREATE TABLE t(a, b); INSERT INTO t SELECT value * 7 % 11, value FROM generate",
       "CREATE TABLE t(a INTEGER PRIMARY KEY DESC, b); INSERT INTO t SELECT value * 7 - 30, value FROM generate",
@@ -125,7 +125,7 @@ struct SQLiteReaderTests {
     #expect(wide.cells == [["Zoë😀"]])
   }
 
-  @Test("a row that is too long is a record with a problem, and reading goes on", arguments: [2_000, 3_000_000])
+  @Test("a row that is too long is a record with a problem, and reading continues", arguments: [2_000, 3_000_000])
   func tooLong(bytes: Int) throws {
     let result = try read(
       "CREATE TABLE t(a, b); INSERT INTO t VALUES(1, 'x'), (2, zeroblob(\(bytes))), (3, 'y');"
@@ -136,7 +136,7 @@ struct SQLiteReaderTests {
     #expect(result.lines == [1, 2, 3])
   }
 
-  @Test("rows that a file makes up without end are cut off")
+  @Test("a file that generates rows without end is cut off")
   func endless() throws {
     let sql = """
       CREATE TABLE t(a); CREATE VIEW v AS WITH RECURSIVE g(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM g) SELECT a FROM g;
@@ -146,7 +146,7 @@ struct SQLiteReaderTests {
     #expect(try read(sql, query: "SELECT count(*) FROM v").error == .database(.tooMuchWork))
   }
 
-  @Test("a query of which each row is cheap enough, and all rows together aren't, is cut off")
+  @Test("a query is cut off when its rows are cheap one by one, but not together")
   func laborious() throws {
     func query(_ rows: Int) -> String {
       func count(to last: Int) -> String { "(SELECT 1 AS x UNION ALL SELECT x + 1 FROM c WHERE x < \(last))" }
@@ -178,7 +178,7 @@ struct SQLiteReaderTests {
     #expect((1_000..<1_000_000).contains(count), "\(count)")
   }
 
-  @Test("a database that is packed, isn't one, or is cut off, is refused in so many words")
+  @Test("a database that is packed, truncated or not a database is refused with its own message")
   func damaged() throws {
     let bytes = try SQLiteFixture.bytes(
       "CREATE TABLE t(a); INSERT INTO t SELECT zeroblob(5000) FROM (VALUES(1),(2),(3),(4));")
@@ -195,7 +195,7 @@ struct SQLiteReaderTests {
     }
   }
 
-  @Test("whatever byte is wrong, it is an error or records, and never more of them than there may be")
+  @Test("any wrong byte yields an error or records, never more than the limits allow")
   func everyByte() throws {
     let bytes = try SQLiteFixture.bytes(
       "PRAGMA page_size = 512; CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT UNIQUE); "
@@ -212,7 +212,7 @@ struct SQLiteReaderTests {
     }
   }
 
-  @Test("a write-ahead log beside the file isn't looked at, and that is told")
+  @Test("a write-ahead log beside the file isn't read, and a note says so")
   func writeAheadLog() throws {
     let directory = try ScratchDirectory()
     let file = directory.file("a.db")

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Importing
 
-@Suite("SQLite files, gone on with")
+@Suite("SQLite files, resumed")
 struct SQLiteResumptionTests {
-  /// What a reader gives: its records, the position after each, and why it ended.
+  /// The output of a reader: its records, the position after each, and the error that ended it.
   private struct Given {
     var records: [ReadRecord] = []
     var ends: [ReaderPosition] = []
@@ -26,7 +26,7 @@ struct SQLiteResumptionTests {
     return given
   }
 
-  /// Reads the file in one go, and goes on after each of its records.
+  /// Reads the file in one go, and resumes after each of its records.
   private func readEveryWay(_ file: SourceFile, _ options: ReaderOptions = ReaderOptions()) throws -> Given {
     let whole = try read(file, options, from: nil)
     for (index, end) in whole.ends.enumerated() {
@@ -37,7 +37,7 @@ struct SQLiteResumptionTests {
     return whole
   }
 
-  /// A table of six rows, of which the fourth has the number 2 in its place in the file.
+  /// A table of six rows; the fourth is stored with the number 2.
   private static func disordered() throws -> [UInt8] {
     var bytes = try SQLiteFixture.bytes(
       "PRAGMA page_size = 512; CREATE TABLE t(a); INSERT INTO t VALUES('a'),('b'),('c'),('d'),('e'),('f');")
@@ -51,14 +51,14 @@ struct SQLiteResumptionTests {
     return bytes
   }
 
-  @Test("where a damaged file's row numbers are out of order, the error comes after the same record, gone on or not")
+  @Test("with row numbers out of order, the error comes after the same record, resumed or not")
   func disorder() throws {
     let whole = try readEveryWay(SourceFile(Self.disordered(), name: "a.db"))
     #expect(whole.records.map { $0.named["a"] } == ["a", "b", "c"])
     #expect(whole.error == .database(.failed(reason: "row 2 comes after row 3", record: 3)))
   }
 
-  @Test("rows that are too long are passed over as they were given")
+  @Test("rows that are too long are skipped as they were delivered")
   func tooLong() throws {
     var options = ReaderOptions()
     options.maximumRecordBytes = 1_000
@@ -71,7 +71,7 @@ struct SQLiteResumptionTests {
     #expect(whole.records.map { $0.named["a"] } == [nil, "2", nil, "4", nil, nil, "7"])
   }
 
-  @Test("a file that holds too much fails after the same record, gone on or not, also when that is its last")
+  @Test("a file that holds too much fails after the same record, resumed or not, even if that is its last")
   func expansion() throws {
     var options = ReaderOptions()
     options.maximumUnpackedBytes = 50

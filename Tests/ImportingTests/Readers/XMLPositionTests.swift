@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Places in XML")
 struct XMLPositionTests {
-  @Test("elements whose names begin with an accent are gone on with at any record")
+  @Test("a reader resumes at any record, even where names begin with a combining accent")
   func accents() throws {
     let accent = "\u{301}"
     let text = "<\(accent)r><\(accent)s><\(accent)i>1</\(accent)i><\(accent)i>2</\(accent)i></\(accent)s></\(accent)r>"
@@ -21,10 +21,10 @@ struct XMLPositionTests {
     }
   }
 
-  @Test("a tag that is cut by the end of a block is the tag that stands there, though what waited was moved")
+  @Test("a tag across the end of a block is read whole, even when the unread bytes are moved")
   func moved() throws {
-    // Of 64 bytes a block: a tag lies across the end of the second, when the window has room enough to move what waits
-    // to its front. Where that stood, the end of the third block comes to stand: another tag, of the same length.
+    // Blocks of 64 bytes: a tag lies across the end of the second, when the window has enough room to move the unread bytes
+    // to its front. The end of the third block then takes their place: another tag, of the same length.
     func padded(_ text: String, to length: Int) -> String {
       text + String(repeating: ".", count: length - text.utf8.count)
     }

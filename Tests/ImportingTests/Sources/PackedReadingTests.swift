@@ -66,7 +66,7 @@ struct PackedReadingTests {
     #expect(before > 0)
   }
 
-  @Test("have no use for some options, which is told when the format wasn't said")
+  @Test("a note lists the options without effect, if the format wasn't named")
   func uselessOptions() throws {
     func notes(_ text: String, _ name: String, _ change: (inout ReaderOptions) -> Void) throws -> [String] {
       let file = try SourceFile(Array(text.utf8), name: name)
@@ -87,7 +87,7 @@ struct PackedReadingTests {
     #expect(try notes("[{\"a\":1}]", "a.json") { $0.format = .json } == [])
   }
 
-  @Test("are told of in notes; a plain file isn't")
+  @Test("are reported in notes; a plain file isn't")
   func detection() throws {
     func detect(_ packing: PackedCase?, _ text: String, _ name: String = "a.csv") throws -> SourceDetection {
       let file = try packing?.file(text, as: name) ?? SourceFile(Array(text.utf8), name: name)

@@ -13,7 +13,7 @@ struct WritingTests {
     return try #require(model.entitiesByName["E"]?.attributes.first)
   }
 
-  /// What is written of records of one attribute.
+  /// The output for records of one attribute.
   private static func written(
     _ values: [Value], of attribute: AttributeDescription, _ format: WrittenFormat
   ) throws -> String {
@@ -60,7 +60,7 @@ struct WritingTests {
     }
   }
 
-  @Test("JSON has no byte in a text that would end it, and numbers with all their digits")
+  @Test("JSON escapes texts, and keeps all digits of numbers")
   func json() throws {
     let text = try Self.written(
       [.string("\u{0}\u{1f}\"\\/\u{7f}\u{2028}é")], of: Self.attribute(.string), .ndjson)
@@ -101,7 +101,7 @@ struct WritingTests {
     }
   }
 
-  @Test("a date that the format leaves a part of out isn't written")
+  @Test("a date isn't written if the format would drop part of it")
   func lossy() throws {
     let attribute = try Self.attribute(.date, dateFormat: "dd.MM.yyyy")
     #expect(try Self.written([.date(Date(timeIntervalSince1970: 86_400))], of: attribute, .csv) == "a\n02.01.1970\n")
@@ -113,7 +113,7 @@ struct WritingTests {
 
 @Suite("Writing a file whole or not at all")
 struct WritingFileTests {
-  @Test("a file that isn't committed isn't there, and leaves nothing")
+  @Test("a file that isn't committed doesn't exist and leaves nothing behind")
   func abandoned() throws {
     let folder = try ScratchDirectory()
     try Data("before".utf8).write(to: folder.file("file"))
@@ -126,7 +126,7 @@ struct WritingFileTests {
     #expect(try String(contentsOf: folder.file("file"), encoding: .utf8) == "before")
   }
 
-  @Test("a rest that a killed writer left is removed")
+  @Test("a partial file that a killed writer left is removed")
   func rests() throws {
     let folder = try ScratchDirectory()
     let path = folder.file("new").path
@@ -139,7 +139,7 @@ struct WritingFileTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["file"])
   }
 
-  @Test("a full disk is told as such")
+  @Test("a full disk is reported as such")
   func full() throws {
     #expect(WriterError.file(path: "a", operation: "write", errno: ENOSPC).isDiskFull)
     #expect(WriterError.database(path: "a", code: 13, reason: "").isDiskFull)

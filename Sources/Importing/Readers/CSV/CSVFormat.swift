@@ -76,7 +76,7 @@ enum DelimitedOptions {
   ) { value throws(ReaderError) in try value.character(orWord: "none", meaning: nil) }
 
   private static let tsvEscapesOption = FormatOption(
-    "tsv_escapes", tsvEscapes, help: "whether fields are written as by PostgreSQL's COPY: \\t, \\n, \\N for null"
+    "tsv_escapes", tsvEscapes, help: "whether fields are written as by PostgreSQL's COPY"
   ) { value throws(ReaderError) in try value.flag() }
 
   private static let headerOption = FormatOption(
