@@ -17,7 +17,10 @@ struct Document: Sendable, CustomTestStringConvertible {
 
   /// Every document that people read: those at the top, the reference, the decision records, the catalogue of the library.
   static let all: [Document] = {
-    let folders = ["", "docs", "docs/decisions", "Benchmarks", "Sources/ManagedObjects/ManagedObjects.docc"]
+    let folders = [
+      "", "docs", "docs/decisions", "Benchmarks", "Sources/ManagedObjects/ManagedObjects.docc",
+      "Sources/MagicalRecord/MagicalRecord.docc",
+    ]
     let paths = folders.flatMap { folder in
       let names = (try? FileManager.default.contentsOfDirectory(atPath: repository.appending(path: folder).path)) ?? []
       return names.filter { $0.hasSuffix(".md") }.sorted().map { folder.isEmpty ? $0 : folder + "/" + $0 }

@@ -74,6 +74,17 @@ struct LinkTests {
     }
   }
 
+  @Test("the table of targets has every target of the package")
+  func targets() throws {
+    let table = try #require(try Document("ARCHITECTURE.md").section("## Targets"))
+    let sources = try FileManager.default.contentsOfDirectory(
+      atPath: Document.repository.appending(path: "Sources").path)
+    for name in sources {
+      let isListed = table.contains("(Sources/\(name))")
+      #expect(isListed, "\(name)")
+    }
+  }
+
   @Test("every rule has a number, a file and a test")
   func rules() throws {
     let section = try #require(try Document("ARCHITECTURE.md").section("## Rules that are never broken"))

@@ -71,6 +71,22 @@ struct ReferenceTests {
     #expect(Document.keys(in: recipes.text).subtracting(properties).union(["nulls", "trim"]) == ofRecipes)
   }
 
+  @Test("tells of every file format, and of no other")
+  func formats() async throws {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("lade.yaml")
+    try """
+    stores: {main: {path: main.sqlite, model: Demo.xcdatamodeld}}
+    recipes: {a: {store: main, entity: Person, format: xyzzy}}
+    """.write(to: file, atomically: true, encoding: .utf8)
+    let checked = try await ProgramOutput.of(
+      Self.products.appending(path: "laded"), ["--check-config", "--config", file.path], environment: [:])
+    let known = try #require(checked.error.firstMatch(of: /“xyzzy”; there are: (.*)/))
+    let rows = try Document("docs/formats.md").lines.filter { $0.text.hasPrefix("| `") }
+    let documented = rows.compactMap { $0.text.firstMatch(of: /^\| `(\w+)`/).map { String($0.output.1) } }
+    #expect(Set(documented) == Set(known.output.1.matches(of: /`(\w+)`/).map { String($0.output.1) }))
+  }
+
   @Test("the example configuration explains every key")
   func example() async throws {
     let example = try Document("etc/lade/lade.yaml").text
