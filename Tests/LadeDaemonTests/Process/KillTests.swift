@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-/// Rules 4 and 5 of the design, on real processes: SIGKILL at random moments, whose seed is printed and can be given
+/// Rules 4 and 5 (ARCHITECTURE.md), on real processes: SIGKILL at random moments, whose seed is printed and can be given
 /// again as `LADE_KILL_SEED`.
 @Suite("A daemon that is killed", .startsDaemons, .serialized)
 struct KillTests {

@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-/// Rules 3, 4 and 7 of the design, on real processes, for every form that a file may have and everything that may be done
+/// Rules 3, 4 and 7 (ARCHITECTURE.md), on real processes, for every form that a file may have and everything that may be done
 /// with one. Seeds are printed by what fails, and can be given again as `LADE_KILL_SEED`.
 ///
 /// One after the other: each case has daemons of its own, and a user may have 128 objects that watch folders.

@@ -2,7 +2,7 @@ import ControlAPI
 import Foundation
 import Testing
 
-/// Imports that are killed again and again, wherever they write, and the same ones left alone: rule 4 of the design says
+/// Imports that are killed again and again, wherever they write, and the same ones left alone: rule 4 (ARCHITECTURE.md) says
 /// that both leave the same.
 struct KilledImport {
   /// A file for a hot folder.
