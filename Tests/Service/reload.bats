@@ -13,7 +13,7 @@ load outside.bash
     eventually in_force
     equal "the process" "$pid" "$(main_pid)"
     equal "the service" active "$(systemctl is-active laded)"
-    contains "the journal" "in force are lanes.import, recipes.more" "$(journalctl --unit laded)"
+    contains "the journal" "applied lanes.import, recipes.more" "$(journalctl --unit laded)"
     people 10 /tmp/people.csv
     drop /tmp/people.csv more
     eventually ended 1

@@ -24,7 +24,7 @@ package final class JobQueue: Sendable {
   let logger: Logger
   let hub = JobEventHub()
   let timer: WakeTimer
-  /// Wakes for what is to be removed.
+  /// Wakes up for jobs that get too old to be kept.
   let pruneTimer: WakeTimer
 
   // Under its lock; the lock is never held while foreign code runs.

@@ -93,7 +93,7 @@ extension JobLedger {
     ).first
   }
 
-  /// Sees to what is due of a schedule, on the ledger's queue, where the caller is.
+  /// Does what is due for a schedule, on the ledger's queue, where the caller is.
   /// - Returns: what came of it, if something was due, and how far the schedule has come then.
   func elapse(
     _ schedule: ScheduleConfiguration, queue: String

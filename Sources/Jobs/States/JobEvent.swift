@@ -114,7 +114,7 @@ package struct IllegalTransition: Error, Sendable, Equatable, CustomStringConver
     "a job that is \(state?.rawValue ?? "not submitted") can't be \(participle): \(why)"
   }
 
-  /// What the job can't be: as the event is called, but for those that are named after whoever asks.
+  /// The participle for messages: the name of the event, except for requests.
   var participle: String {
     switch event {
     case .cancelRequested: "cancelled"

@@ -185,7 +185,7 @@ extension JobStateMachine {
     }
   }
 
-  /// It waits for it again. Said at a start alone: what is running then was cut short.
+  /// The job waits for its file again. Only at a start, when a running job is one that was interrupted.
   mutating func loseFile(_ event: JobEvent, at time: Date) throws(IllegalTransition) -> [JobAction] {
     switch state {
     case nil: throw illegal(event, "it isn't in the queue")

@@ -136,10 +136,10 @@ actor Reloader {
 }
 
 extension Reload {
-  /// For the log: `in force are recipes.people, keep; a restart is needed for socket`.
+  /// For the log: `applied recipes.people, keep; a restart is needed for socket`.
   fileprivate var words: String {
     var words =
-      changed.isEmpty ? "read again, nothing else is in force" : "in force are \(changed.joined(separator: ", "))"
+      changed.isEmpty ? "read again, nothing to apply" : "applied \(changed.joined(separator: ", "))"
     if !needsRestart.isEmpty { words += "; a restart is needed for \(needsRestart.joined(separator: ", "))" }
     return words
   }

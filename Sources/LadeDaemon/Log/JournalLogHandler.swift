@@ -4,7 +4,7 @@ import Systemd
 /// Writes entries to systemd's journal, with fields by which they are found: `journalctl -u laded JOB_ID=12`. laded(8) lists
 /// them.
 struct JournalLogHandler: LogHandler {
-  /// For what the journal doesn't take: the service manager reads stderr into it, too.
+  /// For entries that the journal refuses: the service manager forwards stderr to it, too.
   private let otherwise: TextLogHandler
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.trace
@@ -29,7 +29,7 @@ struct JournalLogHandler: LogHandler {
 }
 
 extension JournalWriter.Priority {
-  /// syslog(3) has no `trace`, and thinks of `alert` and `emergency` as of more than a service's own trouble.
+  /// syslog(3) has no `trace`, and reserves `alert` and `emergency` for more than the trouble of one service.
   init(_ level: Logger.Level) {
     switch level {
     case .trace, .debug: self = .debug
@@ -54,7 +54,7 @@ enum JournalField {
     "MESSAGE", "MESSAGE_ID", "PRIORITY", "ERRNO", "UNIT", "USER_UNIT", "DOCUMENTATION", "TID", "INVOCATION_ID",
   ]
   private static let takenPrefixes = ["SYSLOG_", "CODE_", "COREDUMP_", "OBJECT_"]
-  /// As many characters as a name may have.
+  /// The longest name of a field.
   private static let longest = 64
 
   /// The fields of one entry, the catalogue's number among them where the line is of an event that is in it.

@@ -1,7 +1,7 @@
 import Jobs
 import Logging
 
-/// What the daemon tells in lines of their own kind, under the number that the journal's catalogue has for it
+/// Events with an entry of their own in the journal's catalogue, by its number
 /// (`systemd/lade.catalog`, seen with `journalctl -x`). The numbers never change.
 enum JournalMessage: String, CaseIterable {
   case daemonStarted = "daemon-started"
@@ -21,7 +21,7 @@ enum JournalMessage: String, CaseIterable {
   case jobCancelled = "job-cancelled"
   case jobRescued = "job-rescued"
 
-  /// The metadata's key under which a line says what it tells.
+  /// The metadata's key for the event of a line.
   static let key = JobLogEvent.key
 
   /// `MESSAGE_ID`.

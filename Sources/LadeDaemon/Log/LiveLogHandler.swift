@@ -13,8 +13,7 @@ final class LiveLogLevel: Sendable {
   }
 }
 
-/// Lets another handler have what is logged from the configuration's level on, as that is at the time; or from a level of its
-/// own, where a logger was given one.
+/// Passes entries on to another handler, from the configured level on, which may change, or from the logger's own level.
 struct LiveLogHandler: LogHandler {
   let live: LiveLogLevel
   private var handler: any LogHandler

@@ -3,10 +3,9 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The last lines of the log, in memory, and whoever listens to those that come. What it takes is bounded: so many lines,
-/// each no longer than so much.
+/// The last lines of the log in memory, and their listeners. The number of lines and their lengths are bounded.
 final class LogRing: Sendable {
-  /// How many lines it keeps.
+  /// The number of lines that are kept.
   static let capacity = LogQuery.maximumLimit
   /// The most that is kept of a message, and of one value beside it, in characters.
   static let longestText = 2000
@@ -36,7 +35,7 @@ final class LogRing: Sendable {
         state.lines[state.start] = line
         state.start = (state.start + 1) % Self.capacity
       }
-      // Under the lock, so that each hears the lines in their order. A continuation only puts them by.
+      // Under the lock, so that each listener gets the lines in order. A continuation only buffers them.
       for listener in state.listeners.values { listener.yield(line) }
     }
   }
@@ -54,7 +53,7 @@ final class LogRing: Sendable {
     }
   }
 
-  /// What is logged from now on.
+  /// The lines from now on.
   func stream() -> AsyncStream<LogLine> {
     let (stream, continuation) = AsyncStream<LogLine>.makeStream()
     let number = state.withLock { state in
@@ -71,7 +70,7 @@ final class LogRing: Sendable {
   var listeners: Int { state.withLock { $0.listeners.count } }
 }
 
-/// Feeds a ring, beside the handler that writes.
+/// Puts lines into a ring, beside the handler that writes them.
 struct RingLogHandler: LogHandler {
   let ring: LogRing
   var metadata: Logger.Metadata = [:]

@@ -16,7 +16,7 @@ struct TextLogHandler: LogHandler {
 
   func log(event: Logging.LogEvent) { write(LogText(event, over: metadata).text, of: event) }
 
-  /// A line that is put together already.
+  /// Writes a complete line.
   func write(_ text: String, of event: Logging.LogEvent) {
     var event = event
     event.message = "\(Self.harmless(text))"
@@ -24,8 +24,8 @@ struct TextLogHandler: LogHandler {
     stream.log(event: event)
   }
 
-  /// The text as it may stand among others. Names of files are in it, which whoever writes to the spool chose: a line break
-  /// must not begin what looks like a line of the daemon's, and nothing may move a terminal's cursor.
+  /// The text made safe for one line. It contains names of files, which are chosen by those who write to the spool: a line break
+  /// must not begin a fake line of the daemon, and nothing may move a terminal's cursor.
   static func harmless(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
     return text.unicodeScalars.reduce(into: "") { harmless, scalar in
@@ -38,7 +38,7 @@ struct TextLogHandler: LogHandler {
   }
 }
 
-/// What is logged, as one line for people.
+/// An entry of the log as one line for people.
 struct LogText {
   /// Beside the message, what was logged with it; a later value wins.
   let metadata: [String: String]

@@ -38,7 +38,7 @@ struct WatchdogService: Service {
     }
     rounds.begin { _, error in
       if let error {
-        // It answers, and has its own way of saying what is wrong with it.
+        // It answers, and reports its own errors.
         logger.error("watchdog: the queue's store can't be read: \(error)")
       }
       do {

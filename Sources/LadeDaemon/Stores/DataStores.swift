@@ -117,7 +117,7 @@ extension DataStores {
   /// Migrates a store to the model that its configuration's path holds now. Nothing else may write to it.
   /// - Throws: ``MigrationError``, `ModelError`, ``MaintenanceStopped``, or the store's error: the store is as it was then.
   func migrate(_ name: String, _ watch: MaintenanceWatch, _ logger: Logger) throws -> MigrationReport {
-    guard let old = self[name] else { throw DaemonError.store(name: name, reason: "the configuration hasn't got it") }
+    guard let old = self[name] else { throw DaemonError.store(name: name, reason: "it isn't in the configuration") }
     let new = try Self.read(old.configuration)
     let (before, after) = (old.coordinator.model, new.coordinator.model)
     if try ModelDefinition(before).text() == ModelDefinition(after).text() { return MigrationReport(differences: []) }
@@ -131,7 +131,7 @@ extension DataStores {
       do {
         try old.coordinator.remove(store)
       } catch {
-        report.remarks.append("somebody still reads by the model of before, and finds what fits it: \(error)")
+        report.remarks.append("a reader still uses the former model: \(error)")
       }
     }
     return report

@@ -71,7 +71,7 @@ final class StandingQuery: @unchecked Sendable {
     return Problem(
       status: 422, code: "too_many_results", title: "Too many results",
       detail: "More than \(WatchQuery.maximumLimit) objects of \(query.entity) match.",
-      hint: "Narrow them by where, or say limit, which follows the first so many alone.")
+      hint: "Narrow them by where, or say limit, to follow only the first of them.")
   }
 
   private func row(_ object: ManagedObject) -> WatchRow { WatchRow(id: object.objectID.number, values: values(object)) }

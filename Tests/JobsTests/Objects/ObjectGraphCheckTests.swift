@@ -36,10 +36,10 @@ struct ObjectGraphCheckTests {
   }
 
   /// What a check finds, as `entity number.property kind: message` without IDs; mended problems with a `+` in front.
-  private func check(_ house: Warehouse, repairs: Bool = false, tellsReferences: Bool = true) throws -> [String] {
+  private func check(_ house: Warehouse, repairs: Bool = false, reportsReferences: Bool = true) throws -> [String] {
     var found: [StoreProblem] = []
     let check = ObjectGraphCheck(
-      house.data, repairs: repairs, tellsReferences: tellsReferences, batchSize: 4, author: "test")
+      house.data, repairs: repairs, reportsReferences: reportsReferences, batchSize: 4, author: "test")
     let isWhole = try check.run(.init(shouldStop: { false }, report: { _, _ in }, found: { found.append($0) }))
     #expect(isWhole)
     return found.map { problem in
@@ -82,8 +82,8 @@ struct ObjectGraphCheckTests {
     let required =
       "Permit 3.owner reference: (Permit/p3) leads to Maker/p78, which isn't there: it must have one: import "
       + "what is missing, or delete the object"
-    #expect(try check(house) == [optional + "repair: true mends it", required])
-    #expect(try check(house, tellsReferences: false).isEmpty)
+    #expect(try check(house) == [optional + "repair: true repairs it", required])
+    #expect(try check(house, reportsReferences: false).isEmpty)
     #expect(try check(house, repairs: true) == ["+" + optional + "emptied", required])
     #expect(try check(house, repairs: true) == [required])
     #expect(try house.count("Item", "maker == nil") == 5)
@@ -100,7 +100,7 @@ struct ObjectGraphCheckTests {
     let third = "Permit 2.item inverse: (Permit/p2) leads to Item/p2, whose permit is Permit/p3: "
     #expect(
       Set(try check(house)) == [
-        first + "repair: true mends it", second + "repair: true mends it", third + "decide which it is, and set it",
+        first + "repair: true repairs it", second + "repair: true repairs it", third + "decide which it is, and set it",
       ])
     #expect(
       Set(try check(house, repairs: true)).isSuperset(of: ["+" + first + "set there, too", "+" + second + "emptied"]))

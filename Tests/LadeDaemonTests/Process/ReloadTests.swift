@@ -78,7 +78,7 @@ struct ReloadTests {
     daemon.hangUp()
     try await reloaded(1)
     #expect(try await folder.asked(LaneList.self, "lane", "list").lanes.first?.concurrency == 4)
-    #expect(try daemon.log.contains("in force are lanes.import"))
+    #expect(try daemon.log.contains("applied lanes.import"))
     try folder.write(text + "\nlaens: {}\n", to: "lade.yaml")
     daemon.hangUp()
     try await reloaded(2)

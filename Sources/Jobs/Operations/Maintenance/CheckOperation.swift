@@ -3,8 +3,8 @@ package import ManagedObjects
 /// Looks for damage in a data store: kind `check`. A store that has some ends the job `discarded`, with the code `damaged`,
 /// the first problems in its reason and all of them in the daemon's folder of reports.
 ///
-/// Imports go on beside it: each half looks at one state of the store. With `repair` what is safe to mend is mended, see
-/// ``ObjectGraphCheck``; a store in which nothing else is wrong ends the job `completed`.
+/// Imports continue: each half checks one state of the store. With `repair` it repairs what is safe to repair, see
+/// ``ObjectGraphCheck``; if nothing else is wrong, the job is `completed`.
 package final class CheckOperation: JobOperation, @unchecked Sendable {
   // Sendable: it adds nothing to its superclass.
 
@@ -12,18 +12,18 @@ package final class CheckOperation: JobOperation, @unchecked Sendable {
   package static let kind = "check"
   package override class var access: StoreAccess { .shared }
 
-  /// What is looked at, in this order. What is mended isn't told as wrong afterwards.
+  /// The parts, in this order. What one repairs isn't reported by the next.
   static func parts(_ options: Options) -> [any CheckPart.Type] {
     options.repair ? [ObjectsCheckPart.self, FileCheckPart.self] : [FileCheckPart.self, ObjectsCheckPart.self]
   }
 
-  /// What a submission may say.
+  /// The options of a submission.
   package struct Options: OperationOptions, Equatable {
-    /// How closely the file is looked at: `quick` leaves out whether indexes agree with their rows; `full` does all.
+    /// How thoroughly the file is checked: `quick` doesn't compare indexes with their rows; `full` does.
     package var depth: CheckDepth
-    /// Whether the object graph is looked at: validation, uniqueness, inverses, references.
+    /// Whether the object graph is checked: validation, uniqueness, inverses, references.
     package var objects: Bool
-    /// Whether what is safe to mend of the object graph is mended.
+    /// Whether the object graph is repaired where that is safe.
     package var repair: Bool
 
     package enum CodingKeys: String, CodingKey, CaseIterable { case depth, objects, repair }
@@ -59,7 +59,7 @@ package final class CheckOperation: JobOperation, @unchecked Sendable {
           try part.run(self, store, options, report, watch)
         }
       } catch is CheckReport.Full {
-        // What is noted is enough to act on.
+        // The report is long enough to act on.
       }
       let file = try report.publish()
       guard report.count > report.repaired else {

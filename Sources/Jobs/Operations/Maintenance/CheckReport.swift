@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import ManagedObjects
 
-/// What a check finds: the first few in words, and all in a file, a JSON object a line. Bounded: whoever has so many
-/// problems knows enough. Belongs to the job's thread.
+/// The problems that a check finds: the first few in words, all of them in a file with one JSON object per line, up to a limit.
+/// For the job's thread.
 final class CheckReport {
-  /// There are as many problems as a report takes.
+  /// The report has as many problems as it can take.
   struct Full: Error {}
 
-  /// Problems that are noted, and of these how many are said in the job's message.
+  /// The most problems in a report, and in the job's message.
   static let limit = 10_000
   static let shown = 5
   /// Reports that are kept in the folder.
@@ -16,7 +16,7 @@ final class CheckReport {
 
   private(set) var count = 0
   private(set) var repaired = 0
-  /// The kinds of problems that there are.
+  /// The kinds of problems that were found.
   private(set) var kinds: Set<StoreProblem.Kind> = []
   private(set) var first: [String] = []
   private let folder: URL
@@ -80,11 +80,11 @@ final class CheckReport {
   }
 }
 
-/// One half of what a check looks at. A part says what is wrong by ``CheckReport/add(_:)``, and looks at the watch.
+/// One part of a check. It reports problems by ``CheckReport/add(_:)`` and observes the watch.
 protocol CheckPart {
-  /// Whether the options ask for it.
+  /// Whether the options include it.
   static func isWanted(_ options: CheckOperation.Options) -> Bool
-  /// Looks. What it throws ends the check: an error of the store is the job's failure.
+  /// Runs the check. An error that it throws ends the check: an error of the store is the job's failure.
   static func run(
     _ operation: CheckOperation, _ store: MaintainedStore, _ options: CheckOperation.Options, _ report: CheckReport,
     _ watch: MaintenanceWatch

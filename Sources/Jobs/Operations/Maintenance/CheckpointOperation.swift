@@ -10,7 +10,7 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
   package static let kind = "checkpoint"
   package override class var access: StoreAccess { .shared }
 
-  /// What a submission may say.
+  /// The options of a submission.
   package struct Options: OperationOptions, Equatable {
     /// How far it goes: `passive`, `full`, `restart` or `truncate`.
     package var mode: LogFlushMode

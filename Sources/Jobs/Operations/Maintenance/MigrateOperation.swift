@@ -1,11 +1,9 @@
 package import ManagedObjects
 
-/// Migrates a data store to the model that its configuration's path holds now, and has the daemon use that from then on: kind
-/// `migrate`. So a model can be changed without stopping the daemon.
+/// Migrates a data store to the model that its configuration's path holds now, without stopping the daemon: kind `migrate`.
 ///
-/// It takes the store alone. A migration that would lose something is refused, unless the configuration allows it, and one
-/// after which a recipe couldn't be followed is, too: as at the daemon's start. Stopped or killed, the store is as it was,
-/// or migrated.
+/// The job has the store to itself. As at the daemon's start, it refuses a migration that loses data without permission from the
+/// configuration, and one that would break a recipe. When it is stopped or killed, the store is either unchanged or migrated.
 package final class MigrateOperation: JobOperation, @unchecked Sendable {
   // Sendable: it adds nothing to its superclass.
 
@@ -28,7 +26,7 @@ package final class MigrateOperation: JobOperation, @unchecked Sendable {
     _ = try Options.read(job.options)
     let (name, _) = try namedStore()
     guard let migrate = try upkeep(of: name).migrate else {
-      throw JobFailure(code: "unsupported", message: "nobody can migrate \(name) while it is used", isRetryable: false)
+      throw JobFailure(code: "unsupported", message: "\(name) can't be migrated while it is in use", isRetryable: false)
     }
     return try watched { watch in
       let report = try migrate(watch)
@@ -42,7 +40,7 @@ package final class MigrateOperation: JobOperation, @unchecked Sendable {
 
 /// The result of a migration.
 package struct MigrationReport: Sendable, Equatable {
-  /// Every entity in which the models differ; none if the store has the present model already.
+  /// The entities in which the models differ; none if the store already has the current model.
   package var differences: [VersionDifference]
   /// Other remarks.
   package var remarks: [String]

@@ -10,7 +10,7 @@ package final class OptimiseOperation: JobOperation, @unchecked Sendable {
   package static let kind = "optimise"
   package override class var access: StoreAccess { .shared }
 
-  /// What a submission may say.
+  /// The options of a submission.
   package struct Options: OperationOptions, Equatable {
     /// About how many rows of each index are looked at; 0 for all, which takes as long as reading all indexes does.
     package var sample: Int

@@ -1,8 +1,8 @@
 package import ManagedObjects
 
-/// Makes a data store's indexes anew, and those that are missing: kind `reindex`. For a check that found one damaged.
+/// Rebuilds the indexes of a data store and creates missing ones: kind `reindex`. For a store with a damaged index.
 ///
-/// Imports go on beside it, and wait for an index at most. Stopped or killed, the indexes that it has made stay so.
+/// Imports continue, and wait for one index at most. When the job is stopped or killed, rebuilt indexes stay.
 package final class ReindexOperation: JobOperation, @unchecked Sendable {
   // Sendable: it adds nothing to its superclass.
 
@@ -10,9 +10,9 @@ package final class ReindexOperation: JobOperation, @unchecked Sendable {
   package static let kind = "reindex"
   package override class var access: StoreAccess { .shared }
 
-  /// What a submission may say.
+  /// The options of a submission.
   package struct Options: OperationOptions, Equatable {
-    /// The entities whose indexes are meant; nil for all of the file's. The job's own `entity` does, too.
+    /// The entities whose indexes are rebuilt; nil for all of the file. The job's `entity` can name one, too.
     package var entities: [String]?
 
     package enum CodingKeys: String, CodingKey, CaseIterable { case entities }
@@ -24,7 +24,7 @@ package final class ReindexOperation: JobOperation, @unchecked Sendable {
     _ = try entities(try Options.read(submission.options), submission.entity, of: model, submission.store ?? "")
   }
 
-  /// The entities that are meant; nil for all of the file's.
+  /// The entities whose indexes are rebuilt; nil for all of the file.
   private static func entities(
     _ options: Options, _ one: String?, of model: ManagedObjectModel, _ store: String
   ) throws -> [EntityDescription]? {
@@ -45,7 +45,7 @@ package final class ReindexOperation: JobOperation, @unchecked Sendable {
     return try watched { watch in
       let made = try store.maintenance.rebuildIndexes(entities, watch)
       return .completed(
-        JobProgress(records: Int64(made)), note: made == 1 ? "1 index was made anew" : "\(made) indexes were made anew")
+        JobProgress(records: Int64(made)), note: made == 1 ? "1 index was rebuilt" : "\(made) indexes were rebuilt")
     }
   }
 }

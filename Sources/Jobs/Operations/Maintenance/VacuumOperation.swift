@@ -1,9 +1,9 @@
 package import ManagedObjects
 
-/// Gives space that a data store doesn't use any more back to the file system: kind `vacuum`.
+/// Returns space that a data store no longer uses to the file system: kind `vacuum`.
 ///
-/// As a whole, it takes the store alone; readers read on. Killed or stopped, it has done nothing, and begins anew. By a few
-/// pages at a time, what was freed stays freed.
+/// The job has the store to itself; readers continue. When it rewrites the whole file, a killed or stopped job has changed nothing
+/// and starts again. When it frees a few pages at a time, freed pages stay freed.
 package final class VacuumOperation: JobOperation, @unchecked Sendable {
   // Sendable: it adds nothing to its superclass.
 
@@ -11,14 +11,14 @@ package final class VacuumOperation: JobOperation, @unchecked Sendable {
   package static let kind = "vacuum"
   package override class var access: StoreAccess { .exclusive }
 
-  /// What a submission may say.
+  /// The options of a submission.
   package struct Options: OperationOptions, Equatable {
-    /// Whether free pages are given back a few at a time, rather than everything written anew. The file has to be made
-    /// ready for it once, by `prepare_incremental`.
+    /// Whether free pages are returned a few at a time, instead of rewriting the file. `prepare_incremental` has to prepare
+    /// the file for that once.
     package var incremental: Bool
-    /// With `incremental`: how many pages are given back at most in all; nil for all that are free.
+    /// With `incremental`: the most pages to return; nil for all free pages.
     package var pages: Int?
-    /// With `incremental`: how many pages a transaction gives back.
+    /// With `incremental`: how many pages each transaction returns.
     package var step: Int
     /// Without `incremental`: whether the file is one afterwards whose pages can be freed a few at a time, which costs every
     /// later write a little. nil leaves it as it is.

@@ -1,20 +1,20 @@
 import ManagedObjects
 
-/// Something that is wrong with an object and can perhaps be mended.
+/// A problem of an object, which may be repairable.
 struct GraphFinding {
   let problem: StoreProblem
-  /// How it is mended; nil where that isn't safe.
+  /// The repair; nil where that isn't safe.
   let fix: GraphFix?
   /// What a person has to do about it, if anything.
   let otherwise: String
 
   func advice(canRepair: Bool) -> String {
     guard fix != nil else { return otherwise }
-    return canRepair ? "repair: true mends it" : "it changed meanwhile and wasn't mended; check again"
+    return canRepair ? "repair: true repairs it" : "it has changed since and wasn't repaired; check again"
   }
 }
 
-/// A change that mends something: a to-one relationship of an object gets another value, if it still has the one it had.
+/// A repair: a to-one relationship of an object gets another value, if it still has the one that was read.
 struct GraphFix: Hashable {
   let object: ManagedObjectID
   let relationship: String
@@ -24,7 +24,7 @@ struct GraphFix: Hashable {
   let deed: String
 }
 
-/// Rows of a store, against the model and against those that they lead to.
+/// Rows of a store, checked against the model and against the rows that they refer to.
 struct ObjectGraphBatch {
   private let rows: [StoreRow]
   private let context: ManagedObjectContext
@@ -69,7 +69,7 @@ struct ObjectGraphBatch {
     }
   }
 
-  /// Reads the to-many relationships of which the model says how many objects they hold.
+  /// Reads the to-many relationships whose number of objects the model limits.
   private func fillBoundedSets(_ rows: inout [StoreRow]) throws {
     let bounded = Set(rows.map(\.id.entity)).flatMap(\.relationships).filter { relationship in
       relationship.isToMany && !relationship.isUnstored
@@ -89,7 +89,7 @@ struct ObjectGraphBatch {
 
   // MARK: References
 
-  /// A to-one relationship of a row that leads somewhere.
+  /// A to-one relationship of a row that isn't null.
   private struct Reference {
     let row: StoreRow
     let relationship: RelationshipDescription
@@ -130,7 +130,7 @@ struct ObjectGraphBatch {
       otherwise: "it must have one: import what is missing, or delete the object")
   }
 
-  /// Of two that are each other's only one, whether both know it. Every other inverse follows from what is stored once.
+  /// Whether both sides of a one-to-one pair point to each other. Every other inverse is derived from what is stored once.
   private mutating func checkInverse(_ reference: Reference, _ target: StoreRow) throws {
     let relationship = reference.relationship
     let (object, other) = (reference.row.id, target.id)

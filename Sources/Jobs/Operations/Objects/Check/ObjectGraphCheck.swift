@@ -1,23 +1,23 @@
-// The object graph's half of a check: what the model says of objects, and the file doesn't know. It reads one state of the
-// store, a batch at a time, so that what an import changes meanwhile isn't taken for a mistake. What it mends it mends in the
-// store as it is then, through objects, batch by batch, and only where there is one thing that can be meant:
-//   - a to-one relationship that may be empty and leads to an object that isn't there is emptied;
-//   - of two objects that are each other's only one, where one doesn't know of it, that one is told; where it is another's
-//     already, and that other's alone, the one that claims it is emptied;
-//   - a pair of a many-to-many relationship of which one object isn't there is removed.
-// Values are never made up, and no object is deleted.
+// The object graph's half of a check: rules of the model that the file doesn't know. It reads one state of the store, a batch
+// at a time, so that a concurrent import isn't taken for a mistake. It repairs the current state of the store, through objects,
+// batch by batch, and only where the right value is unambiguous:
+//   - An optional to-one relationship to a missing object is set to null.
+//   - In a one-to-one pair of which only one side points to the other, the other side is set. If that side already points to a
+//     third object, which points back to it, the first side is set to null.
+//   - A pair of a many-to-many relationship with a missing object is removed.
+// No value is invented, and no object is deleted.
 
 package import ManagedObjects
 
-/// Looks for what is wrong with the objects of a store, and mends what is safe to mend.
+/// Checks the objects of a store, and repairs them where that is safe.
 package struct ObjectGraphCheck {
-  /// What it needs to be told and asked while it goes on.
+  /// Its connection to the caller while it runs.
   package struct Watch {
     /// Whether it is to stop at the next batch.
     package var shouldStop: () -> Bool
-    /// Told how many objects were looked at, of how many.
+    /// Called with the number of objects that were checked, and of all.
     package var report: (_ done: Int64, _ total: Int64) -> Void
-    /// Told each problem, with the object's ID and what to do; what it throws ends the check.
+    /// Called with each problem, which names the object's ID and what to do; an error that it throws ends the check.
     package var found: (StoreProblem) throws -> Void
 
     package init(
@@ -32,22 +32,22 @@ package struct ObjectGraphCheck {
 
   private let coordinator: PersistentStoreCoordinator
   private let repairs: Bool
-  private let tellsReferences: Bool
+  private let reportsReferences: Bool
   private let batchSize: Int
   private let author: String
 
   /// - Parameters:
-  ///   - repairs: whether it mends what is safe.
-  ///   - tellsReferences: whether it tells of references to objects that aren't there even if it doesn't mend them: not
-  ///     needed where the store's own check does.
-  ///   - author: who makes the changes, for whoever is told of them.
+  ///   - repairs: whether it repairs what is safe to repair.
+  ///   - reportsReferences: whether it reports references to missing objects that it doesn't repair. The store's own check
+  ///     may do that already.
+  ///   - author: the transaction author of the repairs.
   package init(
-    _ coordinator: PersistentStoreCoordinator, repairs: Bool, tellsReferences: Bool = true, batchSize: Int = 500,
+    _ coordinator: PersistentStoreCoordinator, repairs: Bool, reportsReferences: Bool = true, batchSize: Int = 500,
     author: String
   ) {
     self.coordinator = coordinator
     self.repairs = repairs
-    self.tellsReferences = tellsReferences
+    self.reportsReferences = reportsReferences
     self.batchSize = batchSize
     self.author = author
   }
@@ -93,7 +93,7 @@ package struct ObjectGraphCheck {
       includesPendingChanges: false)
   }
 
-  /// Mends what can be mended of a batch, and tells of everything.
+  /// Repairs what can be repaired of a batch, and reports all problems.
   private func settle(_ batch: ObjectGraphBatch, _ watch: Watch) throws {
     for problem in batch.problems { try watch.found(problem) }
     let repair = ObjectGraphRepair(coordinator, author: author)
@@ -104,7 +104,7 @@ package struct ObjectGraphCheck {
         problem.message += ": " + fix.deed
         problem.isRepaired = true
       } else {
-        if problem.kind == .reference, !repairs, !tellsReferences { continue }
+        if problem.kind == .reference, !repairs, !reportsReferences { continue }
         problem.message += ": " + finding.advice(canRepair: !repairs)
       }
       try watch.found(problem)
@@ -113,7 +113,7 @@ package struct ObjectGraphCheck {
 
   private func checkPairs(_ watch: Watch) throws {
     for store in coordinator.persistentStores {
-      guard let pairs = store.content as? any PairMaintenance, repairs || tellsReferences else { continue }
+      guard let pairs = store.content as? any PairMaintenance, repairs || reportsReferences else { continue }
       for (relationship, count) in repairs ? try pairs.removeDanglingPairs() : try pairs.danglingPairs() {
         try watch.found(
           StoreProblem(

@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// Mends relationships, in the store as it is now: what has changed since it was looked at is left alone.
+/// Repairs relationships in the current state of the store. Values that have changed since the check are left alone.
 struct ObjectGraphRepair {
   private let coordinator: PersistentStoreCoordinator
   private let author: String
@@ -10,8 +10,8 @@ struct ObjectGraphRepair {
     self.author = author
   }
 
-  /// Mends all by one save or, if that isn't possible, each by one of its own.
-  /// - Returns: those that are mended.
+  /// Makes all repairs in one save or, if that isn't possible, each in its own.
+  /// - Returns: those that were made.
   func mend(_ fixes: [GraphFix]) throws -> Set<GraphFix> {
     guard !fixes.isEmpty else { return [] }
     if let mended = try save(fixes) { return mended }

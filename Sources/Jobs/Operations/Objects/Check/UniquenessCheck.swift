@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// Whether values that are to be unique are so, whatever the store's indexes say.
+/// Checks unique values by the rows, independently of the store's indexes.
 struct UniquenessCheck {
   private static let named = 5
   private let entity: EntityDescription
@@ -11,7 +11,7 @@ struct UniquenessCheck {
     self.context = context
   }
 
-  /// Values that several objects have, of the constraints that the entity doesn't inherit.
+  /// Values that several objects share, of the constraints that the entity doesn't inherit.
   func problems() throws -> [StoreProblem] {
     let inherited = entity.superentity?.uniquenessConstraints.map { $0.map(\.name) } ?? []
     return try entity.uniquenessConstraints.map { $0.map(\.name) }.filter { !inherited.contains($0) }
@@ -57,7 +57,7 @@ enum ObjectsCheckPart: CheckPart {
   ) throws {
     guard try isReadable(store, options, report, watch) else { return }
     let check = ObjectGraphCheck(
-      store.coordinator, repairs: options.repair, tellsReferences: options.repair, author: "job \(operation.job.id)")
+      store.coordinator, repairs: options.repair, reportsReferences: options.repair, author: "job \(operation.job.id)")
     let isWhole = try check.run(
       .init(
         shouldStop: watch.shouldStop,
@@ -69,7 +69,7 @@ enum ObjectsCheckPart: CheckPart {
   private static func isReadable(
     _ store: MaintainedStore, _ options: CheckOperation.Options, _ report: CheckReport, _ watch: MaintenanceWatch
   ) throws -> Bool {
-    // Without repair the file's half has been there before.
+    // Without repair the file's half has reported them already.
     guard options.repair else { return report.kinds.isSubset(of: [.reference]) }
     var isReadable = true
     try store.maintenance.checkIntegrity(.quick, watch) { problem in

@@ -1,7 +1,7 @@
 import Importing
 import ManagedObjects
 
-/// The columns of an export while they are put together.
+/// Builds the columns of an export.
 ///
 /// A property of the entity itself is called as the importer looks for it: by `mappedKeyName` in the model's user info,
 /// otherwise by its name. Everything else is called by its key path.

@@ -1,20 +1,20 @@
-// What an export writes is one state of its store, whoever saves meanwhile: its context is pinned to a query generation. The
-// rows come from the store one by one, and go to the file by the buffer, so that a million cost the memory of a few; those
-// whose to-many relationships are written come by the batch. The file is there whole or not at all. Nothing is kept to go on
-// by: one that is killed begins anew, on the state that the store has then.
+// An export writes one state of its store while others save: its context is pinned to a query generation. Rows are read one by
+// one and written through a buffer, so the memory doesn't grow with them; rows with to-many relationships are read by the
+// batch. The file appears complete or not at all. There is no checkpoint: a killed export starts again with the state that the
+// store has then.
 
 import Foundation
 import Importing
 package import ManagedObjects
 
-/// Writes objects of an entity into a file of the folder of exports: kind `export`. See ``ExportOptions``.
+/// Writes objects of an entity to a file in the folder of exports: kind `export`. See ``ExportOptions``.
 package final class ExportOperation: JobOperation, @unchecked Sendable {
   // Sendable: what it adds is touched by `perform` alone.
 
   /// The kind of job that it does.
   package static let kind = "export"
   package override class var access: StoreAccess { .shared }
-  /// Rows after which it looks whether it is to stop, and how many are read with their to-many relationships at once.
+  /// The number of rows after which it checks whether to stop, and of rows that are read together with to-many relationships.
   private static let batch = 500
   private static let reportEvery: Int64 = 5000
 
@@ -22,7 +22,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
   /// How many rows there are to be, and how far the file is.
   private var expected: Int64 = 0
 
-  /// The end that it was asked for.
+  /// How it was asked to end.
   private struct Stopped: Error {}
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
@@ -101,7 +101,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     if isCancelled || isDraining { throw Stopped() }
     guard progress.records % Self.reportEvery == 0 else { return }
     progress.bytesDone = file.length
-    // What the rest is going to take can be told from what there is.
+    // The size of the rest is estimated from the rows so far.
     progress.bytesTotal = max(file.length, file.length * max(expected, 1) / progress.records)
     report(progress)
   }

@@ -1,7 +1,7 @@
 package import Importing
 import ManagedObjects
 
-/// What a submission of kind `export` may say beside store and entity. Every key may be left out.
+/// The options of a submission of kind `export`. All are optional.
 package struct ExportOptions: OperationOptions, Equatable {
   /// How dates are written.
   package enum Dates: String, Codable, Sendable, CaseIterable {
@@ -75,7 +75,7 @@ package struct ExportOptions: OperationOptions, Equatable {
   }
 }
 
-/// What an export reads and what it makes of it, worked out from the options and the model before the file is begun.
+/// What an export reads and how it writes it, derived from the options and the model before the file is created.
 struct ExportPlan {
   /// A to-many relationship whose objects stand in each record.
   struct Collection {
