@@ -132,6 +132,20 @@ struct RobustnessTests {
     #expect(try spool.names("active") == ["1-x.csv"])
   }
 
+  @Test("confirms a hand-over again when the delegate couldn't record it")
+  func confirmsAgain() async throws {
+    let (spool, ledger) = (try TemporarySpool(), JobLedger())
+    let intake = try spool.intake(ledger: ledger)
+    try await intake.rescan()
+    ledger.failConfirmations(1)
+    try spool.drop("incoming/gtfs/x.csv")
+    try await intake.rescan()
+    #expect(try spool.names("active") == ["1-x.csv"])
+    #expect(ledger.calls == ["1 arrived"] && intake.status.failures == 1)
+    try await intake.rescan()
+    #expect(ledger.calls == ["1 arrived", "1 completed"] && ledger.asked == 1)
+  }
+
   @Test("reports once that everything in incoming/ was dealt with, and only when nothing waits or fails")
   func scanCompleted() async throws {
     let (spool, ledger) = (try TemporarySpool(), JobLedger())

@@ -73,6 +73,7 @@ final class JobLedger: SpoolDelegate {
     var changed: [Int64] = []
     var calls: [String] = []
     var completedScans = 0
+    var failingConfirmations = 0
     var beforeAnswering: (@Sendable (SpoolEntry, Int64) throws -> Void)?
   }
 
@@ -108,7 +109,15 @@ final class JobLedger: SpoolDelegate {
 
   func filesArrived(of jobs: [Int64]) { state.withLock { $0.calls += jobs.map { "\($0) arrived" } } }
 
-  func handOverCompleted(of jobs: [Int64]) {
+  /// The next calls of `handOverCompleted` fail.
+  func failConfirmations(_ count: Int) { state.withLock { $0.failingConfirmations = count } }
+
+  func handOverCompleted(of jobs: [Int64]) throws {
+    let fails = state.withLock { state in
+      defer { state.failingConfirmations = max(0, state.failingConfirmations - 1) }
+      return state.failingConfirmations > 0
+    }
+    if fails { throw SimulatedCrash() }
     for job in jobs {
       state.withLock {
         $0.jobs = $0.jobs.filter { $0.value != job }
