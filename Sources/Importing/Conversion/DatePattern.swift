@@ -36,7 +36,7 @@ struct DatePattern: Sendable {
     }
   }
 
-  private var steps: [Step] = []
+  private(set) var steps: [Step] = []
 
   /// Compiles a format.
   /// - Throws: `ConverterError`, naming the letter that isn't supported.

@@ -13,9 +13,9 @@ struct ModelReader {
   }
 
   let file: String
-  var contents = Contents()
+  private var contents = Contents()
   /// The elements of the model's composite types, by type name.
-  var composites: [String: [AttributeDefinition]] = [:]
+  private var composites: [String: [AttributeDefinition]] = [:]
 
   init(file: String) { self.file = file }
 
@@ -138,5 +138,341 @@ struct ModelReader {
 
   mutating func warn(_ line: Int, _ message: String) {
     contents.warnings.append(ModelWarning(file: file, line: line, message: message))
+  }
+}
+
+extension ModelReader {
+  /// Reads one entity with its properties.
+  mutating func readEntity(_ element: ModelElement) throws {
+    var attributes = ElementAttributes(element, file: file)
+    var entity = EntityDefinition(
+      try attributes.required("name"), parent: attributes.nonEmpty("parentEntity"),
+      isAbstract: try attributes.flag("isAbstract"),
+      className: className(attributes.nonEmpty("representedClassName")))
+    entity.codeGenerationType = attributes.nonEmpty("codeGenerationType")
+    entity.renamingIdentifier = attributes.nonEmpty("elementID")
+    entity.versionHashModifier = attributes.nonEmpty("versionHashModifier")
+    attributes.ignore("syncable", "coreSpotlightDisplayNameExpression")
+    finish(attributes)
+
+    var oldIndexes: [FetchIndexDefinition] = []
+    for child in element.children {
+      switch child.name {
+      case "attribute":
+        let (attribute, isIndexed) = try readAttribute(child)
+        entity.attributes.append(attribute)
+        if isIndexed { oldIndexes.append(index(over: [attribute.name])) }
+      case "relationship": entity.relationships.append(try readRelationship(child))
+      case "fetchedProperty": entity.fetchedProperties.append(try readFetchedProperty(child))
+      case "uniquenessConstraints": entity.uniquenessConstraints += try readConstraints(child)
+      case "fetchIndex": entity.indexes.append(try readIndex(child))
+      case "compoundIndexes": oldIndexes += try readCompoundIndexes(child)
+      case "userInfo": entity.userInfo.merge(try readUserInfo(child)) { $1 }
+      default: warnUnknown(child, in: element)
+      }
+    }
+    for index in oldIndexes where !entity.indexes.contains(where: { $0.elements == index.elements }) {
+      entity.indexes.append(index)
+    }
+    contents.entities.append(entity)
+  }
+
+  /// `.Name` is Xcode's way to write “in the current module”; `NSManagedObject` means no class of its own.
+  private func className(_ name: String?) -> String? {
+    guard let name, name != "NSManagedObject" else { return nil }
+    return name.hasPrefix(".") ? String(name.dropFirst()) : name
+  }
+
+  private mutating func readFetchedProperty(_ element: ModelElement) throws -> FetchedPropertyDefinition {
+    var attributes = ElementAttributes(element, file: file)
+    let name = try attributes.required("name")
+    // A fetched property is never stored, so these have no effect.
+    attributes.ignore("optional", "transient", "syncable", "elementID", "versionHashModifier", "indexed")
+    finish(attributes)
+    var request: FetchRequestTemplateDefinition?
+    var userInfo: [String: String] = [:]
+    for child in element.children {
+      switch child.name {
+      case "fetchRequest":
+        var inner = ElementAttributes(child, file: file)
+        request = try readFetchRequest(&inner)
+        finish(inner)
+      case "userInfo": userInfo.merge(try readUserInfo(child)) { $1 }
+      default: warnUnknown(child, in: element)
+      }
+    }
+    guard let request else { throw attributes.malformed("the fetched property \(name) has no fetchRequest") }
+    var property = FetchedPropertyDefinition(
+      name, entityName: request.entityName, predicateFormat: request.predicateFormat, userInfo: userInfo)
+    property.fetchLimit = request.fetchLimit
+    property.includesSubentities = request.includesSubentities
+    return property
+  }
+}
+
+extension ModelReader {
+  /// Reads one attribute, and whether it carries the `indexed` flag of old files.
+  mutating func readAttribute(_ element: ModelElement) throws -> (AttributeDefinition, isIndexed: Bool) {
+    var attributes = ElementAttributes(element, file: file)
+    var attribute = AttributeDefinition(
+      try attributes.required("name"), readType(&attributes), isOptional: try attributes.flag("optional"),
+      isTransient: try attributes.flag("transient"), regularExpression: attributes.nonEmpty("regularExpressionString"))
+    try readValues(into: &attribute, from: &attributes)
+    attribute.derivationExpression = attributes.nonEmpty("derivationExpression")
+    if try attributes.flag("derived", default: attribute.derivationExpression != nil) {
+      guard attribute.derivationExpression != nil else {
+        throw attributes.malformed("\(attribute.name) is derived and has no derivationExpression")
+      }
+    } else {
+      attribute.derivationExpression = nil
+    }
+    attribute.usesScalarValueType = try attributes.flag("usesScalarValueType")
+    attribute.valueTransformerName = attributes.nonEmpty("valueTransformerName")
+    attribute.attributeValueClassName = attributes.nonEmpty("customClassName")
+    attribute.allowsExternalBinaryDataStorage = try attributes.flag("allowsExternalBinaryDataStorage")
+    attribute.preservesValueInHistoryOnDeletion = try attributes.flag("preservesValueInHistoryOnDeletion")
+    attribute.renamingIdentifier = attributes.nonEmpty("elementID")
+    attribute.versionHashModifier = attributes.nonEmpty("versionHashModifier")
+    let isIndexed = try attributes.flag("indexed")
+    if attribute.type == .composite { try readComposite(of: &attribute, from: &attributes) }
+    attributes.ignore("syncable", "spotlightIndexingEnabled", "storedInTruthFile", "allowsCloudEncryption")
+    finish(attributes)
+    for child in element.children {
+      switch child.name {
+      case "userInfo": attribute.userInfo.merge(try readUserInfo(child)) { $1 }
+      default: warnUnknown(child, in: element)
+      }
+    }
+    return (attribute, isIndexed && !attribute.isTransient)
+  }
+
+  private mutating func readType(_ attributes: inout ElementAttributes) -> AttributeType {
+    guard let name = attributes.text("attributeType") else { return .undefined }
+    if let type = AttributeType(rawValue: name) { return type }
+    if name == "Object ID" { return .objectID }
+    warn(
+      attributes.element.line, "\(attributes.describe("attributeType")) “\(name)” isn't known; it is read as Undefined")
+    return .undefined
+  }
+
+  /// The default and the bounds, each in the notation of the attribute's type.
+  private mutating func readValues(
+    into attribute: inout AttributeDefinition, from attributes: inout ElementAttributes
+  ) throws {
+    func value(_ name: String, _ parse: (String) -> ModelValueText.Result) throws -> Value? {
+      guard let text = attributes.text(name) else { return nil }
+      switch parse(text) {
+      case .value(let value): return value
+      case .wrong(let expected):
+        throw attributes.malformed("\(attributes.describe(name)) is “\(text)”; \(expected)")
+      case .unsupported:
+        warn(
+          attributes.element.line,
+          "\(attributes.describe(name)) has no effect on an attribute of type \(attribute.type.rawValue)")
+        return nil
+      }
+    }
+    let type = attribute.type
+    let seconds = { (text: String) in type == .date ? ModelValueText.interval(text) : .unsupported }
+    let text = { (text: String) in ModelValueText.defaultValue(text, type: type) }
+    let bound = { (text: String) in ModelValueText.bound(text, type: type) }
+    attribute.defaultValue =
+      try value("defaultDateTimeInterval", seconds) ?? value("defaultValueString", text) ?? .null
+    attribute.minimumValue = try value("minDateTimeInterval", seconds) ?? value("minValueString", bound) ?? .null
+    attribute.maximumValue = try value("maxDateTimeInterval", seconds) ?? value("maxValueString", bound) ?? .null
+  }
+}
+
+extension ModelReader {
+  /// Reads one relationship.
+  mutating func readRelationship(_ element: ModelElement) throws -> RelationshipDefinition {
+    var attributes = ElementAttributes(element, file: file)
+    let name = try attributes.required("name")
+    let destination = try attributes.required("destinationEntity")
+    let isToMany = try attributes.flag("toMany")
+    let maximum = try attributes.count("maxCount")
+    var relationship = RelationshipDefinition(
+      name, to: destination, inverse: attributes.nonEmpty("inverseName"), isToMany: isToMany,
+      isOrdered: try attributes.flag("ordered"), isOptional: try attributes.flag("optional"),
+      minimumCount: try attributes.count("minCount") ?? 0, maximumCount: isToMany ? maximum : 1)
+    if !isToMany, let maximum, maximum != 1 {
+      warn(element.line, "\(name) has maxCount \(maximum) and isn't toMany; it is read as to-one")
+    }
+    if let rule = attributes.text("deletionRule") {
+      guard let known = DeleteRule(rawValue: rule) else {
+        throw attributes.malformed(
+          "\(name)'s deletionRule is “\(rule)”; it can be No Action, Nullify, Cascade or Deny")
+      }
+      relationship.deleteRule = known
+    }
+    if let entity = attributes.nonEmpty("inverseEntity"), entity != destination {
+      warn(
+        element.line, "\(name) leads to \(destination), but its inverse is said to be of \(entity); the former counts")
+    }
+    relationship.isTransient = try attributes.flag("transient")
+    relationship.renamingIdentifier = attributes.nonEmpty("elementID")
+    relationship.versionHashModifier = attributes.nonEmpty("versionHashModifier")
+    // Old files mark every relationship as `indexed`; stores index foreign keys anyway.
+    attributes.ignore("syncable", "indexed", "spotlightIndexingEnabled", "storedInTruthFile")
+    finish(attributes)
+    for child in element.children {
+      switch child.name {
+      case "userInfo": relationship.userInfo.merge(try readUserInfo(child)) { $1 }
+      default: warnUnknown(child, in: element)
+      }
+    }
+    return relationship
+  }
+}
+
+extension ModelReader {
+  /// The element names of composite types at the top level of a model.
+  static let compositeElements: Set<String> = ["composite", "compositeType", "compositeAttribute"]
+
+  /// Reads the model's composite types, nested ones first.
+  mutating func readComposites(_ elements: [ModelElement]) throws {
+    var waiting = elements.filter { Self.compositeElements.contains($0.name) }
+    while !waiting.isEmpty {
+      let names = Set(waiting.compactMap { $0.attributes["name"] })
+      let ready = waiting.filter { element in
+        !element.children.contains { names.contains(compositeName(in: $0.attributes) ?? "") }
+      }
+      guard !ready.isEmpty else {
+        throw ModelError.malformed(
+          file: file, line: waiting[0].line,
+          reason: "the composite types \(names.sorted().joined(separator: ", ")) contain each other")
+      }
+      for element in ready { try readCompositeType(element) }
+      waiting.removeAll { element in ready.contains { $0 === element } }
+    }
+  }
+
+  private mutating func readCompositeType(_ element: ModelElement) throws {
+    var attributes = ElementAttributes(element, file: file)
+    let name = try attributes.required("name")
+    attributes.ignore("elementID", "versionHashModifier", "syncable")
+    finish(attributes)
+    var members: [AttributeDefinition] = []
+    for child in element.children {
+      switch child.name {
+      case "attribute": members.append(try readAttribute(child).0)
+      case "userInfo": _ = try readUserInfo(child)
+      default: warnUnknown(child, in: element)
+      }
+    }
+    guard composites.updateValue(members, forKey: name) == nil else {
+      throw attributes.malformed("a second composite type is named \(name)")
+    }
+  }
+
+  /// Adds the elements of the composite type to an attribute.
+  mutating func readComposite(
+    of attribute: inout AttributeDefinition, from attributes: inout ElementAttributes
+  ) throws {
+    for key in Self.compositeNameKeys { attributes.ignore(key) }
+    guard let name = compositeName(in: attributes.element.attributes) else {
+      warn(attributes.element.line, "the composite attribute \(attribute.name) doesn't say which composite type it has")
+      return
+    }
+    guard let members = composites[name] else {
+      throw attributes.malformed("\(attribute.name) has the composite type \(name), which isn't in the model")
+    }
+    attribute.compositeName = name
+    attribute.compositeElements = members
+  }
+
+  private static let compositeNameKeys = ["compositeName", "compositeAttributeName", "compositeType", "elementName"]
+
+  private func compositeName(in attributes: [String: String]) -> String? {
+    for key in Self.compositeNameKeys {
+      if let name = attributes[key], !name.isEmpty { return name }
+    }
+    return nil
+  }
+}
+
+extension ModelReader {
+  /// Reads `uniquenessConstraints`: each constraint's attributes.
+  mutating func readConstraints(_ element: ModelElement) throws -> [[String]] {
+    try readLists(element, list: "uniquenessConstraint", item: "constraint")
+  }
+
+  /// Reads one `fetchIndex`.
+  mutating func readIndex(_ element: ModelElement) throws -> FetchIndexDefinition {
+    var attributes = ElementAttributes(element, file: file)
+    var index = FetchIndexDefinition(try attributes.required("name"), elements: [])
+    index.partialPredicateFormat =
+      attributes.nonEmpty("partialIndexPredicate") ?? attributes.nonEmpty("predicateString")
+    finish(attributes)
+    for child in element.children {
+      guard child.name == "fetchIndexElement" else {
+        warnUnknown(child, in: element)
+        continue
+      }
+      index.elements.append(try readIndexElement(child))
+    }
+    guard !index.elements.isEmpty else { throw attributes.malformed("the index \(index.name) has no elements") }
+    return index
+  }
+
+  private mutating func readIndexElement(_ element: ModelElement) throws -> FetchIndexDefinition.Element {
+    var attributes = ElementAttributes(element, file: file)
+    var result = FetchIndexDefinition.Element(
+      property: attributes.nonEmpty("property"), expression: attributes.nonEmpty("expression"))
+    guard result.property != nil || result.expression != nil else {
+      throw attributes.malformed("<fetchIndexElement> names neither a property nor an expression")
+    }
+    if let type = attributes.text("type") {
+      guard ["binary", "rtree"].contains(type.lowercased()) else {
+        throw attributes.malformed("<fetchIndexElement>'s type is “\(type)”; it can be Binary or RTree")
+      }
+      result.collation = type.lowercased() == "rtree" ? "RTree" : "Binary"
+    }
+    switch attributes.text("order") {
+    case nil, "ascending": break
+    case "descending": result.isAscending = false
+    case let order?:
+      throw attributes.malformed("<fetchIndexElement>'s order is “\(order)”; it can be ascending or descending")
+    }
+    attributes.ignore("expressionType")
+    finish(attributes)
+    return result
+  }
+
+  /// Reads `compoundIndexes`, as Xcode wrote them until version 8.
+  mutating func readCompoundIndexes(_ element: ModelElement) throws -> [FetchIndexDefinition] {
+    try readLists(element, list: "compoundIndex", item: "index").map { index(over: $0) }
+  }
+
+  /// The index for an old file's flag or list, named as Xcode does on conversion.
+  func index(over properties: [String]) -> FetchIndexDefinition {
+    let name = properties.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    return FetchIndexDefinition("by\(name)Index", elements: properties.map { .init(property: $0) })
+  }
+
+  private mutating func readLists(_ element: ModelElement, list: String, item: String) throws -> [[String]] {
+    finish(ElementAttributes(element, file: file))
+    var lists: [[String]] = []
+    for child in element.children {
+      guard child.name == list else {
+        warnUnknown(child, in: element)
+        continue
+      }
+      let attributes = ElementAttributes(child, file: file)
+      finish(attributes)
+      var names: [String] = []
+      for entry in child.children {
+        guard entry.name == item else {
+          warnUnknown(entry, in: child)
+          continue
+        }
+        var inner = ElementAttributes(entry, file: file)
+        names.append(try inner.required("value"))
+        finish(inner)
+      }
+      guard !names.isEmpty else { throw attributes.malformed("<\(list)> names nothing") }
+      lists.append(names)
+    }
+    return lists
   }
 }
