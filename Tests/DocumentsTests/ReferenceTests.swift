@@ -128,6 +128,19 @@ struct ReferenceTests {
     for status in ladectl.ExitStatus.allCases { #expect(statuses.contains("\n| \(status.rawValue) | "), "\(status)") }
   }
 
+  @Test("shows the operation of the example package as it is built there")
+  func operation() throws {
+    let library = try Document("docs/library.md").text
+    let source = try Document("Tests/ExamplePackage/Sources/Example/MoveOperation.swift").lines.map {
+      $0.text.trimmingCharacters(in: .whitespaces)
+    }
+    let block = try #require(library.components(separatedBy: "```swift\n").first { $0.hasPrefix("final class Move") })
+    for line in block.components(separatedBy: "\n```")[0].split(separator: "\n") {
+      let isThere = source.contains(line.trimmingCharacters(in: .whitespaces))
+      #expect(isThere, "\(line)")
+    }
+  }
+
   @Test("tells of every route, and of no other")
   func routes() throws {
     var described = Set<String>()
