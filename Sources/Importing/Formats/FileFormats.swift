@@ -109,9 +109,12 @@ extension FileFormats {
     return found
   }
 
-  /// The keys of options that say something, but not about this format.
+  /// The keys of options that say something, but not about this format; one key for each field.
   func uselessOptions(of options: ReaderOptions, for format: any FileFormat) -> [String] {
-    self.options.filter { $0.isSet(options) && !format.knows($0) }.map(\.key)
+    var fields = Set<String>()
+    return self.options.filter { option in
+      option.isSet(options) && !format.knows(option) && fields.insert(option.field?.name ?? option.key).inserted
+    }.map(\.key)
   }
 
   /// The formats in a sentence: `CSV, TSV and JSON`.

@@ -9,7 +9,7 @@ import Testing
 /// Lines of values under a title that names their columns: `!toy code|name|age`, then `a|Ann|1`.
 private struct ToyFormat: FileFormat {
   let name = FileFormatName("toy")
-  let title = "toy files"
+  let title = "Toy"
   let endings = ["toy"]
   let signatures = [Self.mark]
   let isTabular = true
@@ -17,9 +17,9 @@ private struct ToyFormat: FileFormat {
   static let mark = Array("!toy ".utf8)
   static let separator = FormatField("toySeparator", default: "|")
 
-  let options =
+  let options: [FormatOption] =
     FormatOption.ofText + [
-      FormatOption("toy_separator", separator, help: "the character between two values") {
+      FormatOption("toy_separator", Self.separator, help: "the character between two values") {
         value throws(ReaderError) in try value.text()
       }
     ]
@@ -130,7 +130,7 @@ struct ToyFormatTests {
       let formats = FileFormats.standard
       formats.add(ToyFormat())
       #expect(ImportOptionKey(rawValue: "toy_separator")?.isOfReading == true)
-      #expect(formats.optionsHelp.contains("toy_separator: the character between two values (toy files)"))
+      #expect(formats.optionsHelp.contains("toy_separator: the character between two values (Toy)"))
       let options = try ReaderOptions(named: ["toy_separator": ["/"]])
       let stored = try JSONEncoder().encode(options)
       #expect(String(decoding: stored, as: UTF8.self).contains(#""toySeparator":"\/""#))
@@ -143,7 +143,7 @@ struct ToyFormatTests {
       csv.format = .csv
       #expect(
         formats.conflicts(in: csv, given: ["toy_separator"]) == [
-          OptionConflict(key: "toy_separator", problem: "only toy files have it, and the format is csv")
+          OptionConflict(key: "toy_separator", problem: "only Toy has it, and the format is csv")
         ])
       let room = try ImportRoom(.memory)
       let end = try room.run("code,name\na,Ann\n", as: "a.csv", reader: options)
