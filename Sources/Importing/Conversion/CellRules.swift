@@ -85,13 +85,14 @@ final class CellRules: Sendable {
     try check("separator", rule.separator != nil, plain.base == .list)
     if rule.separator == "" {
       throw .badOption(
-        attribute: attribute.name, option: "separator", value: "", reason: "must be what stands between two strings")
+        attribute: attribute.name, option: "separator", value: "",
+        reason: "must not be empty: give the text between two strings")
     }
     try check("false_words", rule.falseWords != nil, attribute.type == .boolean)
     if let name = rule.timeZone, plain.base == .unixTime {
       throw .badOption(
         attribute: attribute.name, option: "time_zone", value: name,
-        reason: "has no use with UnixTime, which is the same everywhere: leave it out")
+        reason: "has no effect with UnixTime, which is the same everywhere: leave it out")
     }
     if rule.refusesOtherValues, rule.values?.isEmpty ?? true {
       throw .badOption(

@@ -49,7 +49,7 @@ package struct ConversionProblem: Error, Sendable, Hashable, CustomStringConvert
     case .outOfRange: return "is out of range for \(expected)"
     case .tooPrecise: return "has more than the 38 digits that \(expected) can hold"
     case .unknownValue: return "isn't one of the values that the recipe knows: \(words ?? "none")"
-    case .wrongKind: return "is no text; expected \(expected)"
+    case .wrongKind: return "isn't text; expected \(expected)"
     }
   }
 }
@@ -81,7 +81,7 @@ package enum ConverterError: Error, Sendable, Hashable, CustomStringConvertible 
     case .unclosedQuote(let attribute, let format):
       return "\(attribute)'s date format “\(format)” has a single quote that nothing closes"
     case .uselessOption(let attribute, let option, let type):
-      return "\(attribute)'s \(option) has no use, as \(attribute) is \(type): leave it out"
+      return "\(attribute)'s \(option) has no effect, because \(attribute) is \(type): leave it out"
     case .badOption(let attribute, let option, let value, let reason):
       return "\(attribute)'s \(option) “\(value)” \(reason)"
     case .noList(let attribute, let reason):

@@ -20,7 +20,8 @@ struct NumberSeparators: Sendable {
       guard !scalar.properties.isAlphabetic, scalar.properties.numericType == nil, !"+-".unicodeScalars.contains(scalar)
       else {
         throw .badOption(
-          attribute: attribute, option: option, value: text, reason: "must be none that numbers have themselves")
+          attribute: attribute, option: option, value: text,
+          reason: "must not be a character that numbers use themselves")
       }
     }
     let separator = fraction ?? "."
@@ -28,8 +29,8 @@ struct NumberSeparators: Sendable {
       throw .badOption(
         attribute: attribute, option: "grouping_separator", value: separator,
         reason: fraction == nil
-          ? "is what stands before the fraction, unless decimal_separator says another"
-          : "must be another than decimal_separator")
+          ? "is the decimal separator, unless decimal_separator names another"
+          : "must differ from decimal_separator")
     }
     self.fraction = Array(separator.utf8)
     self.group = Array((group ?? "").utf8)

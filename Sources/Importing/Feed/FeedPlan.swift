@@ -78,7 +78,7 @@ struct FeedPlan {
     else {
       throw MappingError.badFeed(
         reason:
-          "“\(SourceError.shown(request.name))” is no archive, and no entity has a file of that name: name it as one of "
+          "“\(SourceError.shown(request.name))” isn't an archive, and no entity has a file of that name: name it as one of "
           + "\(Self.list(entities.map(\.name))), or set mappedFileName in the user info of its entity")
     }
     target = entity.name
@@ -170,7 +170,7 @@ extension MappingOptions {
     guard unknown.isEmpty else {
       throw MappingError.badFeed(
         reason: "none of the entities (\(entities.map(\.name).joined(separator: ", "))) has a "
-          + unknown.sorted().joined(separator: ", ") + ", of which the recipe speaks")
+          + unknown.sorted().joined(separator: ", ") + ", which the recipe names")
     }
     var failure: MappingError?
     var fitting = 0

@@ -73,7 +73,7 @@ extension MappingError: CustomStringConvertible {
       let why = records == 0 ? "the file has no records" : "none of the file's \(records) record(s) was taken in"
       return
         "\(why), and \(mode.rawValue) would have deleted all \(count) \(entity): nothing was changed. If they are to "
-        + "go, say so by allow_empty"
+        + "go, set allow_empty"
     case .badRelationship(let entity, let relationship, let reason): return "\(entity).\(relationship): \(reason)"
     case .badAttribute(let entity, let reason): return "\(entity): \(reason)"
     case .badRules(let entity, let problems):

@@ -133,7 +133,7 @@ package final class MappingRules: Sendable {
     if rule.separator != nil, !relationship.isToMany {
       throw RuleProblem(
         reason:
-          "\(name)'s separator has no use, as \(name) leads to one \(relationship.destinationEntity.name): leave it "
+          "\(name)'s separator has no effect, because \(name) leads to one \(relationship.destinationEntity.name): leave it "
           + "out")
     }
     if rule.separator == "" {
@@ -201,7 +201,7 @@ package final class MappingRules: Sendable {
       ("key", rule.key != nil), ("create", rule.creates), ("unresolved", rule.unresolved != nil),
     ]
     where isGiven {
-      throw RuleProblem(reason: "\(name)'s \(option) has no use, as \(name) is no relationship: leave it out")
+      throw RuleProblem(reason: "\(name)'s \(option) has no effect, because \(name) isn't a relationship: leave it out")
     }
     return attribute
   }

@@ -64,7 +64,7 @@ struct RecordFields {
           failure
           ?? source.rejection(
             record, column: mapping.columns[group.column], code: ConversionCode.wrongKind.rawValue,
-            message: "\(mapping.columns[group.column]): “\(whole.shown)” is no object")
+            message: "\(mapping.columns[group.column]): “\(whole.shown)” isn't an object")
         isLost = isLost || group.parts.contains { filter?.reads($0.attribute.slot) ?? true }
         if isLost { return failure }
         continue

@@ -136,7 +136,7 @@ package struct ReferenceMapping {
     guard let name = given ?? relationship.userInfo["relatedByAttribute"] ?? single?.name else {
       return .failure(
         KeyProblem(
-          reason: "the source has its key, but neither recipe nor model say by which attribute of "
+          reason: "the source has its key, but neither the recipe nor the model says by which attribute of "
             + "\(destination.name): name it as the relationship's key in the recipe, or set relatedByAttribute"))
     }
     guard let key = destination.propertiesByName[name] as? AttributeDescription else {

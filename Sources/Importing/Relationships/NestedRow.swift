@@ -56,7 +56,7 @@ struct NestedConversion {
       throw Problem(
         path: path, code: "wrong_kind",
         message:
-          "\(end.relationship.name) leads to one \(end.relationship.destinationEntity.name), and here are several")
+          "\(end.relationship.name) leads to one \(end.relationship.destinationEntity.name), but several are given")
     }
     var targets: [NestedLink.Target] = []
     for element in nested.elements { targets.append(try target(element, end, at: path)) }
@@ -76,7 +76,7 @@ struct NestedConversion {
       throw Problem(
         path: path, code: "wrong_kind",
         message:
-          "“\(nested.shown)” is no object, and neither recipe nor model say by which attribute of \(entity.name) "
+          "“\(nested.shown)” isn't an object, and neither the recipe nor the model says by which attribute of \(entity.name) "
           + "it could be a key: set relatedByAttribute, or name the key in the recipe")
     }
     do throws(ConversionCode) {

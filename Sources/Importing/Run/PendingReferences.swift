@@ -234,7 +234,7 @@ struct UnresolvedReferences {
   /// One note for each relationship, for a person.
   var notes: [String] {
     all.sorted { $0.key < $1.key }.map { name, what in
-      "\(what.count) reference(s) \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
+      "\(what.count) reference(s) of \(name) lead nowhere and were left empty, such as \(what.examples.joined(separator: ", "))"
     }
   }
 }

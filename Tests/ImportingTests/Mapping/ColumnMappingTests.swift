@@ -142,7 +142,8 @@ struct ColumnMappingTests {
       }
     }
     #expect(
-      try failure([:]).contains("A.b: the source has its key, but neither recipe nor model say by which attribute"))
+      try failure([:]).contains(
+        "A.b: the source has its key, but neither the recipe nor the model says by which attribute"))
     #expect(
       try failure(["relatedByAttribute": "z"]).contains("relatedByAttribute names z, which isn't an attribute of B"))
     #expect(try failure(["relatedByAttribute": "y"]).contains("y is of type Transformable"))

@@ -18,14 +18,15 @@ struct RecipeCheckTests {
     }
   }
 
-  @Test("rules of a relationship that can't be followed are named: separators for one key, and rules for nested objects")
+  @Test(
+    "rules of a relationship that can't be followed are named: separators for one key, and rules for nested objects")
   func relationships() throws {
     #expect(
       try problems([
         "boss": PropertyRule { $0.separator = ";" }, "staff": PropertyRule { $0.separator = "" },
         "country.name": PropertyRule { $0.trims = true },
       ]) == [
-        "boss's separator has no use, as boss leads to one Person: leave it out",
+        "boss's separator has no effect, because boss leads to one Person: leave it out",
         "country.name: a recipe speaks of Person's own properties, and not of those of objects inside its records: say in "
           + "the model how they are read, in the user info of Country's properties (mappedKeyName, dateFormat)",
         "staff's separator is empty: name the text between two keys",
@@ -55,12 +56,12 @@ struct RecipeCheckTests {
         "age's constant “old” isn't a whole number; expected Integer 16 (-32768 to 32767)",
         "born's time_zone “Europe/Berln” isn't known; did you mean Europe/Berlin?",
         "Person.boss: the recipe's key names mail, which isn't an attribute of Person",
-        "country: code's time_zone has no use, as code is String: leave it out",
+        "country: code's time_zone has no effect, because code is String: leave it out",
         "email has both a constant and a column: leave one out",
-        "email's key has no use, as email is no relationship: leave it out",
+        "email's key has no effect, because email isn't a relationship: leave it out",
         "grade's default “40000000000” is out of range for Integer 32 (-2147483648 to 2147483647)",
-        "name's separator has no use, as name is String: leave it out",
-        "nick's date_format has no use, as nick is String: leave it out",
+        "name's separator has no effect, because name is String: leave it out",
+        "nick's date_format has no effect, because nick is String: leave it out",
         "Person has no property nmae; did you mean name?",
         "staff: staff's constant “a” is for attributes and to-one relationships, and staff is to-many: leave it out",
       ])

@@ -23,7 +23,7 @@ struct FeedTests {
     #expect(last.bytesDone <= last.bytesTotal && last.bytesTotal > 100)
     #expect(end.notes.prefix(3).contains("feed/countries.csv into Country: 2 inserted"))
     #expect(end.notes.contains("feed/people.csv into Person: 4 inserted, 1 rejected"))
-    #expect(end.notes.contains { $0.hasPrefix("feed/people.csv: 1 reference(s) country lead nowhere") })
+    #expect(end.notes.contains { $0.hasPrefix("feed/people.csv: 1 reference(s) of country lead nowhere") })
     #expect(
       end.notes.last == "ignored: README.md, notes.txt, feed/people.pdf, which no entity has a file for"
         || end.notes.last == "ignored: notes.txt, README.md, feed/people.pdf, which no entity has a file for")
@@ -194,7 +194,7 @@ struct FeedTests {
     #expect(try Feed.rejects(room).keys.sorted() == ["countries.csv"])
     let failure = try room.failure("code,name\n", as: "things to do.csv", into: "*", job: "2")
     #expect(
-      "\(try #require(failure))".contains("“things to do.csv” is no archive, and no entity has a file of that name"))
+      "\(try #require(failure))".contains("“things to do.csv” isn't an archive, and no entity has a file of that name"))
     let none = #expect(throws: MappingError.self) {
       try Feed.run([("a.csv", "x\n"), ("b.txt", "")], in: room, job: "3")
     }

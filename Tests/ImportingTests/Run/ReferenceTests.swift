@@ -49,8 +49,8 @@ struct ReferenceTests {
     #expect(try room.rows("country", "boss") == Array(repeating: "|", count: 6))
     #expect(
       end.notes == [
-        "1 reference(s) boss lead nowhere and were left empty, such as “zz”",
-        "5 reference(s) country lead nowhere and were left empty, such as “X1”, “X2”, “X3”",
+        "1 reference(s) of boss lead nowhere and were left empty, such as “zz”",
+        "5 reference(s) of country lead nowhere and were left empty, such as “X1”, “X2”, “X3”",
       ])
     #expect(room.rejects() == nil)
   }

@@ -84,7 +84,7 @@ struct ToManyTests {
     let text = "sku,maker,parts\na,Acme,b;a;d\nb,Acme,a\nc,Acme,zz;a;yy\nd,Acme,\n"
     let end = try room.run(text, into: "Product", batch: batch, rules: rules)
     #expect(end.tally == "4i 0u 0= 0r 2?")
-    #expect(end.notes == ["2 reference(s) parts lead nowhere and were left empty, such as “zz”, “yy”"])
+    #expect(end.notes == ["2 reference(s) of parts lead nowhere and were left empty, such as “zz”, “yy”"])
     #expect(try room.sets("sku", "parts.sku", "wholes.sku") == ["a|a,b,d|a,b,c", "b|a|a", "c|a|", "d||a"])
     #expect(try room.run(text, into: "Product", batch: batch, job: "2", rules: rules).tally == "0i 0u 4= 0r 2?")
     let more = "sku,maker,parts\na,Acme,e\nc,Acme,a\ne,Acme,a\na,Acme,b\n"

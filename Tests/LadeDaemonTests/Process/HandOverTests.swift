@@ -22,7 +22,7 @@ struct HandOverTests {
     #expect(first.progress.rejected == 0)
     #expect(first.progress.bytesDone == Int64(Places.subdivisions.utf8.count))
     // The one whose parent isn't there is told of.
-    #expect(first.reason?.contains("1 reference(s) parent lead nowhere") == true, "\(first.reason ?? "")")
+    #expect(first.reason?.contains("1 reference(s) of parent lead nowhere") == true, "\(first.reason ?? "")")
     #expect(first.reason?.contains("GB-YYY") == true)
 
     #expect(try await folder.count("Subdivision") == records)
