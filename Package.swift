@@ -108,8 +108,8 @@ let package = Package(
     .target(
       name: "StoreTestSupport", dependencies: ["ManagedObjects", "SQLiteStore", "TestSupport", grdb],
       path: "Tests/StoreTestSupport", swiftSettings: settings),
-    tests(of: "ManagedObjects", ["StoreTestSupport"]),
-    tests(of: "SQLiteStore", ["ManagedObjects", "StoreTestSupport", grdb, sqlite]),
+    tests(of: "ManagedObjects", ["MagicalRecord", "StoreTestSupport"]),
+    tests(of: "SQLiteStore", ["MagicalRecord", "ManagedObjects", "StoreTestSupport", grdb, sqlite]),
     tests(of: "StoreConformance", ["ManagedObjects", "SQLiteStore", ordered]),
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
     tests(of: "ClassGeneration", ["ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),

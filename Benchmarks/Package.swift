@@ -60,6 +60,7 @@ let package = Package(
       name: "lade-stacks",
       dependencies: [
         "BenchSupport",
+        .product(name: "MagicalRecord", package: "lade"),
         .product(name: "ManagedObjects", package: "lade"),
         .product(name: "SQLiteStore", package: "lade"),
       ],

@@ -1,5 +1,6 @@
 import BenchSupport
 import Foundation
+import MagicalRecord
 import ManagedObjects
 import SQLiteStore
 import Synchronization

@@ -22,7 +22,7 @@ public final class PersistentContainer: Sendable {
     case mainWithChildren
     /// A private writer, the view context as its child, and background contexts as children of that: three saves reach
     /// the disk, and only the writer's queue waits for it, if
-    /// ``ManagedObjectContext/saveToPersistentStore()`` saves.
+    /// `saveToPersistentStore()` of `MagicalRecord` saves.
     case privateWriter
   }
 

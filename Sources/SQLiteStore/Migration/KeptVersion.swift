@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import ManagedObjects
 
-/// What a file says of the model that made its tables, in `lade_metadata`: the whole model, so that a later version of
-/// it can be migrated to without the file of the earlier one, and the version hashes of the entities that it holds.
+/// The version of the model that made a file's tables, in `lade_metadata`: the whole model, so that a later version can
+/// migrate the file without the earlier model's own file, and the version hashes of the entities that it holds.
 struct KeptVersion: Equatable {
   /// The version hash of each entity of the store.
   var hashes: [String: Data]
@@ -19,7 +19,7 @@ struct KeptVersion: Equatable {
     modelText = try ModelDefinition(model).text()
   }
 
-  /// Reads what the file keeps; nil when it was made before versions were kept.
+  /// Reads the file's version; nil when it was made before versions were kept.
   init?(_ db: Database, path: String) throws {
     guard let modelText = try Self.text("model", db), let hashes = try Self.text("model_hashes", db) else { return nil }
     self.modelText = modelText
@@ -32,7 +32,7 @@ struct KeptVersion: Equatable {
     }
   }
 
-  /// Keeps it in the file.
+  /// Writes it to the file.
   func write(_ db: Database) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -41,7 +41,7 @@ struct KeptVersion: Equatable {
     try Self.set("model_identifiers", String(decoding: encoder.encode(identifiers), as: UTF8.self), db)
   }
 
-  /// The model as it was.
+  /// The model that made the file.
   func model(path: String) throws -> ManagedObjectModel { try ModelDefinition(text: modelText, store: path).model() }
 
   static func text(_ key: String, _ db: Database) throws -> String? {

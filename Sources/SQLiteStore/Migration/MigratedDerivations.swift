@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import ManagedObjects
 
-/// Derives, for the rows of a file that was migrated, the attributes that are derived in another way than they were. The
-/// others keep their values: a time of the last change isn't the time of the migration.
+/// Derives, for the rows of a migrated file, the attributes whose derivation has changed. Others keep their values: the time of
+/// the last change isn't the time of the migration.
 struct MigratedDerivations: DerivationKeeper {
   private var tables: DerivedTables
   private let attributes: Set<AttributeDescription>
@@ -43,7 +43,7 @@ struct MigratedDerivations: DerivationKeeper {
 }
 
 extension TableMigration {
-  /// Attributes that are derived in another way than they were, or from rows of which some are gone.
+  /// Attributes whose derivation has changed, or that are derived from rows of which some are gone.
   var derivedAnew: Set<AttributeDescription> {
     let losesRows = sources.contains { !$0.isAbstract && images[$0] == nil }
     var found: Set<AttributeDescription> = []

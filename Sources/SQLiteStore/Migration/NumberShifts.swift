@@ -1,10 +1,10 @@
-// Rows keep their numbers, and objects their IDs, with one exception: of tables that become one, those whose numbers are
-// taken get higher ones, each by the same amount.
+// Rows keep their numbers, and objects their IDs, with one exception: when tables are merged, rows whose numbers are taken get
+// numbers that are higher by a constant.
 
 import GRDB
 import ManagedObjects
 
-/// By how much the numbers of rows grow.
+/// The constants that are added to row numbers.
 struct NumberShifts {
   private struct Way: Hashable {
     let source: EntityDescription
@@ -36,12 +36,12 @@ struct NumberShifts {
     }
   }
 
-  /// By how much a row's number grows on the way from one hierarchy to another.
+  /// The constant that is added to a row's number when it moves from one hierarchy to another.
   func shift(from source: EntityDescription, to destination: EntityDescription) -> Int64 {
     shifts[Way(source: source.rootEntity, destination: destination.rootEntity)] ?? 0
   }
 
-  /// Notes the last numbers under the new tables' names.
+  /// Stores the last numbers under the new tables' names.
   func keep(_ db: Database, _ old: SchemaMap, _ new: SchemaMap) throws {
     for table in old.tables {
       try db.execute(sql: "DELETE FROM lade_metadata WHERE key = ?", arguments: ["last_number." + table.name])

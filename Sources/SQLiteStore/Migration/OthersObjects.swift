@@ -1,6 +1,6 @@
-// Other programs may have put indexes and triggers on the store's tables, and views over them. A table that a migration
-// makes anew loses its own; so they are noted before and made again after everything else. A trigger that no longer
-// compiles would fail every save of its table, so it can't stay.
+// Other programs may have added indexes and triggers to the store's tables, and views over them. A table that a migration
+// rebuilds loses them; so they are recorded before the migration and made again at its end. A trigger that no longer compiles
+// would fail every save of its table, so it is dropped.
 
 import GRDB
 import ManagedObjects
@@ -13,7 +13,7 @@ struct OthersObjects {
     let table: String
     let sql: String
 
-    /// What to tell of it.
+    /// Its description in a warning.
     func loss(_ error: any Error) -> MigrationObstacle {
       let reason = (error as? DatabaseError)?.message ?? "\(error)"
       return MigrationObstacle(
@@ -28,7 +28,7 @@ struct OthersObjects {
 
   private var objects: [Object] = []
 
-  /// What is in a file whose store has a schema.
+  /// The objects in the file that the store's schema doesn't contain.
   init(_ db: Database, besides schema: SchemaMap) throws {
     let own = Set(schema.indexes.map { $0.name.lowercased() })
     let rows = try Row.fetchAll(
@@ -39,14 +39,14 @@ struct OthersObjects {
       let object = Object(type: row["type"], name: row["name"], table: row["tbl_name"], sql: row["sql"])
       let name = object.name.lowercased()
       if own.contains(name) || name.hasPrefix("lade_") || name.hasPrefix("sqlite_") { continue }
-      // What doesn't work is nothing that a migration could break.
+      // A view that doesn't work already can't be broken by the migration.
       if object.type == "view", Self.failure(of: object, db) != nil { continue }
       objects.append(object)
     }
   }
 
-  /// Makes everything again that is gone, and takes away the triggers that no longer compile.
-  /// - Returns: what couldn't be kept.
+  /// Makes missing objects again, and drops triggers that no longer compile.
+  /// - Returns: the objects that couldn't be kept.
   func restore(_ db: Database) throws -> [MigrationObstacle] {
     var losses: [MigrationObstacle] = []
     for object in objects where object.type != "trigger" {
@@ -56,7 +56,7 @@ struct OthersObjects {
         losses.append(object.loss(error))
       }
     }
-    // One after the other, so that one that doesn't compile isn't taken for the next.
+    // One after the other, so that a failure is attributed to the right one.
     let triggers = objects.filter { $0.type == "trigger" }
     for trigger in triggers { try execute("DROP TRIGGER IF EXISTS \(SQLText.name(trigger.name))", db) }
     for trigger in triggers {
@@ -70,7 +70,7 @@ struct OthersObjects {
     return losses
   }
 
-  /// Makes an object that isn't there. Returns why that doesn't work.
+  /// Makes a missing object. Returns the reason if that fails.
   private func make(_ object: Object, _ db: Database) throws -> (any Error)? {
     let isThere = try Bool.fetchOne(
       db, sql: "SELECT count(*) FROM main.sqlite_master WHERE type = ? AND name = ?",
@@ -88,7 +88,7 @@ struct OthersObjects {
     failure(ofCompiling: ["SELECT * FROM \(SQLText.name(view.name)) LIMIT 0"], db)
   }
 
-  /// Why what a table's triggers do doesn't compile any more; nil when it does.
+  /// Why a table's triggers no longer compile; nil when they do.
   private static func failure(ofTriggersOn table: String, _ db: Database) throws -> (any Error)? {
     let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
     let name = SQLText.name(table)
@@ -103,7 +103,7 @@ struct OthersObjects {
         do {
           _ = try db.makeStatement(sql: statement)
         } catch let error as DatabaseError where error.isOfAViewWithoutTrigger {
-          // Of a view only those changes can be made that a trigger stands for.
+          // A view can only be changed through its triggers.
         }
       }
       return nil
@@ -119,10 +119,10 @@ struct OthersObjects {
 }
 
 extension DatabaseError {
-  /// Whether a view was to be changed in a way that none of its triggers is for.
+  /// Whether none of a view's triggers allows the change.
   fileprivate var isOfAViewWithoutTrigger: Bool { message?.hasSuffix("because it is a view") == true }
 
-  /// Whether the statement is what is wrong, or rows that it doesn't fit, and not the file or the disk.
+  /// Whether the statement or its rows are at fault, and not the file or the disk.
   fileprivate var isOfTheStatement: Bool {
     [.SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_AUTH].contains(resultCode)
   }

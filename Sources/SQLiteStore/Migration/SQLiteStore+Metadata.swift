@@ -34,7 +34,7 @@ enum StoredMetadata {
 }
 
 extension PersistentStoreCoordinator {
-  /// What the store in the SQLite file at `url` says of itself, without opening it with a model.
+  /// The metadata of the store in the SQLite file at `url`, without opening it with a model.
   ///
   /// Source: `metadataForPersistentStore(type:at:options:)` of Core Data.
   /// - Throws: ``ManagedObjectError/store(_:)`` when the file can't be read,

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 
-/// The file beside a store's in which a migration by objects or in stages makes the new version.
+/// The file next to a store's in which a migration by objects or in stages builds the new version.
 struct SideFile {
   let url: URL
 
-  /// The file beside the store's.
+  /// The file next to the store's.
   init(path: String) { url = URL(fileURLWithPath: path + ".migrating") }
 
   /// Makes the file's tables those of the schema `fresh` of a connection.
@@ -13,7 +13,7 @@ struct SideFile {
     try db.execute(sql: "ATTACH DATABASE ? AS fresh", arguments: [url.path])
   }
 
-  /// Takes the file away again, once the transaction has ended.
+  /// Detaches and removes the file after the transaction.
   func letGo(_ db: Database) throws {
     let names = try String.fetchAll(db, sql: "SELECT name FROM pragma_database_list")
     if names.contains("fresh") { try db.execute(sql: "DETACH DATABASE fresh") }

@@ -1,14 +1,14 @@
-// A migration that runs a program's code makes the new version in a file beside the store's, while the store's own
-// connection holds the right to write, so that nothing is written that the new version would lack. The tables are then
-// copied into the store's file, in the very transaction that opens it: the old ones are there until all of the new ones
-// are. The file isn't renamed over the old one: other programs that have that open would go on writing to a file that
-// nobody reads any more, and a log left by the one would be taken for the other's.
+// A migration that runs a program's code builds the new version in a file next to the store's, while the store's own
+// connection holds the write lock, so that the new version lacks no write. The tables are then copied into the store's file,
+// in the transaction that opens it: the old tables exist until all of the new ones do. The file isn't renamed over the old
+// one: programs that have the old one open would continue to write to a file that no other program reads, and the log that one
+// file leaves would be taken for the other's.
 
 import Foundation
 import GRDB
 import ManagedObjects
 
-/// Migrates a file by way of another one beside it, within the transaction of `db`.
+/// Migrates a file through another one next to it, within the transaction of `db`.
 struct SideMigration {
   let db: Database
   let path: String
@@ -21,7 +21,7 @@ struct SideMigration {
 
   private var side: SideFile { SideFile(path: path) }
 
-  /// Makes new objects of the old ones by a mapping model.
+  /// Converts the old objects into new ones by a mapping model.
   func run(_ mapping: MappingModel) throws {
     let old = try SQLiteStore(reading: URL(fileURLWithPath: path), entities: sourceEntities, opened: sourceStore)
     let store = try SQLiteStore(
@@ -37,7 +37,7 @@ struct SideMigration {
     try takeOver()
   }
 
-  /// Takes a copy through stages.
+  /// Migrates a copy in stages.
   func run(_ steps: [StagedMigrationManager.Step]) throws {
     MigrationProbe.onStep?("VACUUM INTO")
     var configuration = Configuration()
@@ -50,7 +50,7 @@ struct SideMigration {
       try work(step.willMigrate, version)
       var options = MigrationOptions()
       if let mapping = step.mapping { options.mappingModels = [mapping] }
-      // What of other programs can't be kept is told of the store itself, at the end.
+      // Losses of other programs' objects are reported for the store itself, at the end.
       options.migrationWarningHandler = { _ in }
       let store = try SQLiteStore(
         at: side.url, model: step.destination, entities: held(step.destination), migration: options)
@@ -61,7 +61,7 @@ struct SideMigration {
     try takeOver()
   }
 
-  /// Lets a handler work on the copy at a version.
+  /// Runs a handler on the copy at one version.
   private func work(_ handler: StagedMigrationManager.Handler?, _ version: ManagedObjectModel) throws {
     guard let handler else { return }
     let store = try SQLiteStore(at: side.url, model: version, entities: held(version))
@@ -76,7 +76,7 @@ struct SideMigration {
     try result.get()
   }
 
-  /// The entities of a version that the store holds: all, unless other stores have a part of them.
+  /// The entities of a version that the store holds: all, unless other stores hold some of them.
   private func held(_ version: ManagedObjectModel) -> [EntityDescription] {
     if version === model { return entities }
     if version === source { return sourceEntities }
@@ -85,7 +85,7 @@ struct SideMigration {
     return version.entities.filter { names.contains($0.name) }
   }
 
-  /// Objects that policies make get numbers above all old ones, so that those can be kept.
+  /// Reserves the old numbers: objects that policies make get higher ones, so that the others can keep theirs.
   private func raiseNumbers(_ store: SQLiteStore) throws {
     var last: Int64 = 0
     for table in sourceStore.schema.tables {
@@ -105,7 +105,7 @@ struct SideMigration {
     }
   }
 
-  /// Puts the new tables in the place of the old ones. Tables that are neither stay.
+  /// Replaces the old tables by the new ones. Other tables stay.
   private func takeOver() throws {
     try side.attach(to: db)
     for table in sourceStore.schema.columnsByTable.keys.sorted() {

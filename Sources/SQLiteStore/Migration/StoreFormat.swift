@@ -1,13 +1,13 @@
 import GRDB
 import ManagedObjects
 
-/// How tables are laid out for a model, as a number in the file: raised by a version of Lade that writes what an earlier one
-/// would misread. The model itself has versions of its own.
+/// The version of the table layout, a number in the file. A version of Lade that writes something which an earlier one would
+/// misread raises it. The model has versions of its own.
 enum StoreFormat {
   static let current = 1
   private static let key = "format"
 
-  /// Refuses a file of a later format, and gives a new one its number.
+  /// Refuses a file of a later format, and numbers a new file.
   /// - Throws: `ManagedObjectError.incompatibleStore`.
   static func check(_ db: Database, path: String) throws {
     guard let text = try KeptVersion.text(key, db) else { return try KeptVersion.set(key, "\(current)", db) }

@@ -1,30 +1,30 @@
-// Opening a file is one transaction: whether its tables are made, migrated or found to fit, a program that is killed
-// leaves them as they were or as they are to be, and two programs that open the file at once do so one after the other.
+// Opening a file is one transaction, whether its tables are created, migrated or checked: a killed process leaves either the
+// old or the new tables, and two programs that open the file at once do so one after the other.
 
 import Foundation
 import GRDB
 import ManagedObjects
 
-/// Makes a file's tables fit the model: creates them, migrates them, or makes sure that they do.
+/// Makes a file's tables fit the model: creates, migrates or checks them.
 struct StoreOpening {
   let model: ManagedObjectModel
-  /// The entities that the store is to hold.
+  /// The entities that the store will hold.
   let entities: [EntityDescription]
   let path: String
   let options: MigrationOptions
-  /// The identifier that a new file is given; nil for one of its own.
+  /// The identifier of a new file; nil to make one.
   var newIdentifier: String?
 
-  /// What a store works with.
+  /// The result of opening a file.
   struct Opened {
     let identifier: String
     let schema: SchemaMap
   }
 
-  /// Brings the file up to date. Changes the connection's settings for foreign keys and durability meanwhile.
+  /// Brings the file up to date. Changes the connection's settings for foreign keys and durability while it runs.
   func open(_ db: Database) throws -> Opened {
-    // As SQLite's "Making Other Kinds Of Table Schema Changes" asks for: neither can be changed in a transaction. A
-    // renamed table isn't to be renamed where others refer to it, for they say the name that it is to have.
+    // As SQLite's "Making Other Kinds Of Table Schema Changes" requires: neither can be changed in a transaction. Renaming a
+    // table must not change references to it, because they contain its final name already.
     try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; PRAGMA synchronous = FULL")
     let result = Result {
       guard let shouldStop = options.shouldStop else { return try openInTransaction(db) }
@@ -38,7 +38,7 @@ struct StoreOpening {
   private func openInTransaction(_ db: Database) throws -> Opened {
     var opened: Opened?
     try db.inTransaction(.immediate) {
-      // Nobody else migrates while this connection may write: what lies beside the file was left by a killed program.
+      // No other connection migrates while this one holds the write lock: a side file was left by a killed process.
       try SideFile(path: path).remove()
       let identifier = try identifier(db)
       try StoreFormat.check(db, path: path)
@@ -75,8 +75,8 @@ struct StoreOpening {
     return new
   }
 
-  /// The entities that the store is to hold, and those in it that the model has but another store is to hold from now
-  /// on: their rows stay, and are migrated along.
+  /// The entities that the store will hold, and those in the file that another store will hold from now on: their rows stay,
+  /// and are migrated too.
   private func entitiesToKeep(_ kept: KeptVersion) -> [EntityDescription] {
     let wanted = Set(entities)
     return model.entities.filter { entity in
@@ -84,8 +84,8 @@ struct StoreOpening {
     }
   }
 
-  /// A file made before orders were stored has no columns for positions; what it holds has none then, and comes in the
-  /// order of its numbers.
+  /// Adds the position columns to a file that was made before orders were stored. Its members have no positions, and come in
+  /// the order of their numbers.
   private func addPositions(_ schema: SchemaMap, _ db: Database) throws {
     for (table, columns) in schema.positionColumnsByTable {
       let present = try PresentTable.columns(of: table, db)
@@ -95,7 +95,7 @@ struct StoreOpening {
     }
   }
 
-  /// Columns that the model wants and tables which are there haven't got.
+  /// Columns of the model that existing tables lack.
   private func missingColumns(_ schema: SchemaMap, _ db: Database) throws -> [String] {
     try schema.columnsByTable.flatMap { table, columns -> [String] in
       let present = try PresentTable.columns(of: table, db)
@@ -106,7 +106,7 @@ struct StoreOpening {
 
   // MARK: Migration
 
-  /// Migrates, and puts back what others have on the tables.
+  /// Migrates, and restores other programs' indexes, triggers and views.
   private func migrateKeepingOthers(
     _ db: Database, from kept: KeptVersion, to version: KeptVersion, _ held: [EntityDescription], _ opened: Opened
   ) throws {
@@ -153,7 +153,7 @@ struct StoreOpening {
     try store.pool.close()
   }
 
-  /// Whether a mapping model is between the two versions, of the entities that the store holds.
+  /// Whether a mapping model leads from one version to the other, for the entities that the store holds.
   private func leads(_ mapping: MappingModel, from kept: KeptVersion, to version: KeptVersion) -> Bool {
     func fits(_ hashes: [String: Data], _ model: ManagedObjectModel) -> Bool {
       hashes.allSatisfy { model.entitiesByName[$0]?.versionHash == $1 }

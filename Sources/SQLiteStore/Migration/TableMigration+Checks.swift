@@ -2,8 +2,8 @@ import GRDB
 import ManagedObjects
 
 extension TableMigration {
-  /// Takes away indexes that are no longer wanted, and makes those that are.
-  /// - Throws: ``MigrationError/notUnique(store:violations:)`` with some of the rows that clash.
+  /// Drops indexes that the model no longer has, and makes the others.
+  /// - Throws: ``MigrationError/notUnique(store:violations:)`` with some of the conflicting rows.
   func makeIndexes() throws {
     let wanted = Set(new.indexes.map(\.createStatement))
     for index in old.indexes where !wanted.contains(index.createStatement) {
@@ -18,7 +18,7 @@ extension TableMigration {
     }
   }
 
-  /// Up to five groups of rows that an index would have to tell apart.
+  /// Up to five groups of rows with the same values in a unique index.
   private func violations(of index: IndexMap) throws -> [UniquenessViolation] {
     let names = index.columns.map { SQLText.name($0.name) }
     let conditions = names.map { "\($0) IS NOT NULL" } + (index.condition.map { ["(\($0))"] } ?? [])
@@ -36,7 +36,7 @@ extension TableMigration {
     }
   }
 
-  /// Empties references to rows of entities that are gone.
+  /// Clears references to rows of entities that are gone.
   func clearLostReferences() throws {
     guard sources.contains(where: { !$0.isAbstract && images[$0] == nil }) else { return }
     for table in new.tables {
@@ -67,7 +67,7 @@ extension TableMigration {
     return "(\(name) IS NOT NULL AND \(name) NOT IN (SELECT \(key) FROM \(SQLText.name(new.table(of: destination)))))"
   }
 
-  /// An abstract entity has no rows.
+  /// Checks that an entity that is now abstract has no rows.
   func checkAbstractEntities() throws {
     var obstacles: [MigrationObstacle] = []
     for (image, origin) in origins where image.isAbstract && !origin.isAbstract {
@@ -82,7 +82,7 @@ extension TableMigration {
     guard obstacles.isEmpty else { throw MigrationError.cannotInfer(obstacles: obstacles) }
   }
 
-  /// A relationship that is required now has an object in every row.
+  /// Checks that a relationship that is now required has an object in every row.
   func checkRequiredRelationships() throws {
     var obstacles: [MigrationObstacle] = []
     for entity in destinations where !entity.isAbstract {
@@ -112,7 +112,7 @@ extension TableMigration {
     return try Int.fetchOne(db, sql: sql) ?? 0
   }
 
-  /// Foreign keys aren't checked while tables change: all of them are at the end.
+  /// Checks all foreign keys, which aren't checked while tables change.
   func checkReferences() throws {
     var broken: [String] = []
     let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")

@@ -1,11 +1,11 @@
 import GRDB
 import ManagedObjects
 
-// An attribute that becomes the primary key gives its rows other numbers than they had. Whatever refers to such a row looks
-// up in the old table what the row's number is now.
+// An attribute that becomes the primary key changes its rows' numbers. References to such a row look up its new number in the
+// old table.
 
 extension TableMigration {
-  /// What becomes the number of an old entity's rows.
+  /// The term for the new number of an old entity's rows.
   func keyTerm(from origin: EntityDescription, to entity: EntityDescription) -> SQLTerm {
     if let column = newKeyColumn(from: origin, to: entity) { return .column(column) }
     return SQLTerm.column(old.primaryKeyColumn(of: origin)).plus(numbers.shift(from: origin, to: entity))
@@ -30,12 +30,12 @@ extension TableMigration {
     return columns
   }
 
-  /// Whether rows of an old entity's hierarchy, as one of the new entities, have other numbers than they had.
+  /// Whether the rows of an old entity's hierarchy change their numbers in a new entity.
   func renumbers(_ source: EntityDescription, _ destination: EntityDescription) -> Bool {
     numbers.shift(from: source, to: destination) != 0 || !newKeyColumns(of: source.rootEntity).isEmpty
   }
 
-  /// What the number of an old row is now.
+  /// The term for an old row's new number.
   /// - Parameter number: a term for the old number; a column's name with its table's in front.
   func moved(_ number: SQLTerm, from source: EntityDescription, to destination: EntityDescription) -> SQLTerm {
     let columns = newKeyColumns(of: source.rootEntity).map { "lade_key.\(SQLText.name($0))" }
@@ -47,8 +47,7 @@ extension TableMigration {
       arguments: number.arguments)
   }
 
-  /// Lets the history say the numbers that rows have from now on. What it says of rows that are gone, and that a new key
-  /// has no number for, is forgotten.
+  /// Updates the history to the rows' new numbers. Removes changes of rows that are gone and have no new number.
   func renumberHistory() throws {
     guard try !PresentTable.columns(of: "lade_history_change", db).isEmpty else { return }
     for (image, origin) in origins where !origin.isAbstract && renumbers(origin, image) {
@@ -64,8 +63,8 @@ extension TableMigration {
     }
   }
 
-  /// Makes sure that what is to number a table's rows has a value in each of them, and each value once.
-  /// - Throws: ``MigrationError/notUnique(store:violations:)`` with the first values that clash.
+  /// Checks that the future primary key has a different value in each row.
+  /// - Throws: ``MigrationError/notUnique(store:violations:)`` with the first conflicting values.
   func checkKeys(of table: TableMap, _ plans: [RowPlan]) throws {
     guard let key = table.rootEntity.primaryKey, !plans.isEmpty else { return }
     let parts = plans.map { plan in

@@ -1,10 +1,10 @@
 import ManagedObjects
 
-// Every relationship is a set of pairs, whether a column, the other end's column or a table of its own holds them. What a
-// new relationship holds follows from the pairs of the old one, or from those of the old one at its other end, reversed.
+// Every relationship is a set of pairs, held by a column, the other end's column or a table of its own. A new relationship
+// takes the pairs of the old one, or the reversed pairs of the old one at its other end.
 
 extension TableMigration {
-  /// What goes into the column of a to-one relationship.
+  /// The term for the column of a to-one relationship.
   func term(
     for relationship: RelationshipDescription, _ entity: EntityDescription, _ origin: EntityDescription
   ) -> SQLTerm {
@@ -28,7 +28,7 @@ extension TableMigration {
     return terms.dropFirst().reduce(first) { $0.or($1) }
   }
 
-  /// What goes into the column of a row's place among those that point to the same object.
+  /// The term for the column with a row's position among those that refer to the same object.
   func positionTerm(
     for relationship: RelationshipDescription, _ entity: EntityDescription, _ origin: EntityDescription
   ) -> SQLTerm {
@@ -146,8 +146,8 @@ extension TableMigration {
     return sql
   }
 
-  /// The column with a row's place among those that point to the same object by an old relationship; nil when the file
-  /// hasn't got it.
+  /// The column with a row's position among those that refer to the same object by an old relationship; nil when the file
+  /// doesn't have it.
   private func positionColumn(beside relationship: RelationshipDescription) -> String? {
     let table = old.map(of: relationship.entity)
     guard let column = table.positionsByProperty[relationship],

@@ -1,9 +1,9 @@
 import GRDB
 import ManagedObjects
 
-/// How the rows of one old entity become those of a new one.
+/// How the rows of one old entity are converted to those of a new one.
 struct RowPlan {
-  /// A column with what goes into it.
+  /// A column and the term for its values.
   struct Column: Equatable {
     let name: String
     let term: SQLTerm
@@ -15,7 +15,7 @@ struct RowPlan {
   var columns: [Column]
 }
 
-/// A piece of SQL with the values of its question marks.
+/// A piece of SQL with the values of its parameters.
 struct SQLTerm: Equatable {
   var sql: String
   var arguments: [DatabaseValue] = []
@@ -34,7 +34,7 @@ struct SQLTerm: Equatable {
 }
 
 extension TableMigration {
-  /// How the rows of a table's entities come about.
+  /// The plans for the rows of a table's entities.
   func rowPlans(of table: TableMap) throws -> [RowPlan] {
     try table.rootEntity.selfAndDescendants.compactMap { entity in
       guard let origin = origins[entity], !origin.isAbstract,
@@ -78,12 +78,12 @@ extension TableMigration {
     case .propertyOrValue(let name, let other):
       return stored(name, as: attribute, origin)?.or(value(other)) ?? value(other)
     case .value(let constant): return value(constant)
-    // What code computes is left to ``SideMigration``.
+    // Values that code computes are left to ``SideMigration``.
     case .custom, nil: return value(attribute.defaultValue)
     }
   }
 
-  /// The old column of an attribute, in the new attribute's form; nil when the file hasn't got it.
+  /// The old column of an attribute, in the new attribute's form; nil when the file doesn't have it.
   private func stored(_ name: String, as attribute: AttributeDescription, _ origin: EntityDescription) -> SQLTerm? {
     guard let former = origin.attributesByName[name], let column = old.columnIfStored(of: former, in: origin),
       columns[old.table(of: origin)]?.contains(column.lowercased()) == true
@@ -108,12 +108,12 @@ extension TableMigration {
     return " WHERE \(SQLText.name(discriminator)) = \(SQLText.literal(entity.name))"
   }
 
-  /// Whether a table is there as it should be, with the rows that it should have.
+  /// Whether a table already has the right columns and rows.
   func isAsItShouldBe(_ table: TableMap, _ plans: [RowPlan]) throws -> Bool {
     guard try isMade(by: table.createStatement, table.name) else { return false }
     let roots = Set(plans.compactMap(\.origin.rootEntity))
     guard roots.count <= 1, let root = roots.first, old.table(of: root) == table.name else { return false }
-    // Rows of entities that are gone, or that are in another table now, have to go.
+    // Rows of entities that are gone, or that are in another table now, must be removed.
     for entity in root.selfAndDescendants where !entity.isAbstract {
       guard images[entity].map({ $0.rootEntity === table.rootEntity }) == true else { return false }
     }

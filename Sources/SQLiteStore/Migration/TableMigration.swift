@@ -1,7 +1,7 @@
-// Migration in place, by SQL alone: new tables are filled from the old ones beside them, the old ones are dropped, and
-// the new ones take their names, as SQLite's "Making Other Kinds Of Table Schema Changes" describes. All of it is part of
-// the transaction that opens the file, so that the old tables are there until the new ones are whole and checked: whoever
-// kills the program finds one or the other. A table that is as it should be isn't touched.
+// Migration in place, by SQL alone: new tables are filled from the old ones, the old ones are dropped, and the new ones take
+// their names, as SQLite's "Making Other Kinds Of Table Schema Changes" describes. All of it is part of the transaction that
+// opens the file. Crash-safe: a killed process leaves either the old or the new tables. A table that already fits isn't
+// touched.
 
 import GRDB
 import ManagedObjects
@@ -21,7 +21,7 @@ struct TableMigration {
   /// The new entity of each old one.
   let images: [EntityDescription: EntityDescription]
   let numbers: NumberShifts
-  /// The columns that the old tables really have, in lower case.
+  /// The actual columns of the old tables, in lower case.
   let columns: [String: Set<String>]
 
   init(
@@ -32,7 +32,7 @@ struct TableMigration {
     self.path = path
     self.old = old
     self.new = new
-    // A table holds a hierarchy, whichever of its entities are the store's.
+    // A table holds a whole hierarchy, even if the store holds only some of its entities.
     self.sources = sources.filter { old.holds($0) }
     self.destinations = destinations.filter { new.holds($0) }
     self.mapping = mapping
@@ -52,7 +52,7 @@ struct TableMigration {
     self.columns = columns
   }
 
-  /// Does all of it.
+  /// Runs the migration.
   /// - Throws: ``MigrationError``, or SQLite's error.
   func run() throws {
     try checkAbstractEntities()
@@ -92,7 +92,7 @@ struct TableMigration {
     try numbers.keep(db, old, new)
   }
 
-  /// Creates a table under a name that no other has, and returns it.
+  /// Creates a table under an unused name, and returns the name.
   private func create(_ statement: String, _ name: String) throws -> String {
     let draft = "lade_new_" + name
     let start = "CREATE TABLE IF NOT EXISTS \(SQLText.name(name))"
@@ -105,7 +105,7 @@ struct TableMigration {
     return draft
   }
 
-  /// Whether a table of that name was made by the very statement that would make it now.
+  /// Whether a table of that name was created by exactly this statement.
   func isMade(by statement: String, _ name: String) throws -> Bool {
     let start = "CREATE TABLE IF NOT EXISTS "
     guard let present = try PresentTable.statement(of: name, db) else { return false }
@@ -118,7 +118,7 @@ struct TableMigration {
   }
 }
 
-/// Where tests look at a migration, or end it.
+/// A hook for tests to observe or interrupt a migration.
 package enum MigrationProbe {
   /// Called before each statement of a migration, on the thread that runs it.
   @TaskLocal package static var onStep: (@Sendable (String) -> Void)?

@@ -4,7 +4,7 @@ package import ManagedObjects
 package enum ColumnKind: Sendable, Equatable {
   case integer
   case real
-  /// What arithmetic made of columns: an integer or a double.
+  /// The result of arithmetic: an integer or a double.
   case number
   case boolean
   case text
@@ -16,7 +16,7 @@ package enum ColumnKind: Sendable, Equatable {
   case blob
   case uuid
   case uri
-  /// The number of the row that a to-one relationship points to.
+  /// The number of the row that a to-one relationship refers to.
   case reference(IDScope)
 
   /// The kind of an attribute's column; nil for one that has no column.

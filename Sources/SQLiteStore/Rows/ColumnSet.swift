@@ -1,6 +1,6 @@
-/// Some of a layout's columns, by their places.
+/// A set of a layout's columns, by their indexes.
 struct ColumnSet: Hashable, Sequence {
-  /// The first 64 places, and the others.
+  /// The first 64 indexes, and the others.
   private var bits: UInt64 = 0
   private var rest: Set<Int> = []
 
@@ -10,7 +10,7 @@ struct ColumnSet: Hashable, Sequence {
     if place < 64 { bits |= 1 << UInt64(place) } else { rest.insert(place) }
   }
 
-  /// Goes through the places in their order.
+  /// Calls the closure with each index, in ascending order.
   struct Iterator: IteratorProtocol {
     fileprivate var bits: UInt64
     fileprivate var rest: ArraySlice<Int>

@@ -1,18 +1,18 @@
 import ManagedObjects
 import Synchronization
 
-/// Where an entity's values stand in its table: worked out once for each entity of a store.
+/// Where an entity's values are in its table, computed once for each entity of a store.
 final class RowLayout: Sendable {
   /// One column beside the primary key.
   struct Column: Sendable {
     let slot: Int
     let name: String
     let kind: ColumnKind
-    /// Whether the store derives the values, which others may have changed without a conflict.
+    /// Whether the store derives the values, so that a change by others is no conflict.
     var isDerived = false
   }
 
-  /// Where a column's value stands, and how it is bound.
+  /// A column's slot, and how its value is bound.
   struct Binding: Sendable {
     let slot: Int
     let isISODate: Bool
@@ -25,30 +25,30 @@ final class RowLayout: Sendable {
   let keyColumn: String
   /// The slot of the attribute that is the primary key, when the model names one.
   let keySlot: Int?
-  /// The column that says which entity a row is of, in a table of several.
+  /// The column with the name of a row's entity, in a table of several entities.
   let entityColumn: String?
   let columns: [Column]
-  /// The same for binding a row's values one after the other: nothing in it is counted.
+  /// The same for binding a row's values one after the other, without counted references.
   let bindings: ContiguousArray<Binding>
-  /// The row of an object before its columns are read.
+  /// The values of a row before its columns are read.
   let blank: ContiguousArray<Value>
   /// Relationships whose pairs have a table of their own.
   let pairings: [RelationshipDescription]
-  /// Statements with the number of a row that is about to go: they take its pairs away and clear what refers to it,
-  /// unless the delete rule of the other end is to go too or to deny.
+  /// Statements that prepare the deletion of a row with a number: they remove its pairs and clear references to it, unless the
+  /// other end's delete rule is to cascade or deny.
   let clearings: [String]
   /// The statement that deletes the row with a number.
   let deletion: String
-  /// The places of columns whose values, alone or together, are unique.
+  /// The indexes of columns whose values, alone or together, are unique.
   let uniqueColumns: [Int]
-  /// Statements that change columns, by those: making their text takes longer than running them.
+  /// Statements that change columns, by those columns. Cached: making their text takes longer than running them.
   private let updates = Mutex<[ColumnSet: String]>([:])
-  /// Statements that insert rows, by how many.
+  /// Statements that insert rows, by the number of rows.
   private let insertions = Mutex<[Int: String]>([:])
-  /// How one row is read by its number.
+  /// The look-up of one row by its number.
   private let look = Mutex<Look?>(nil)
 
-  /// What reads a row of the entity by its number.
+  /// Reads a row of the entity by its number.
   struct Look: Sendable {
     let reader: RowReader
     let statement: String
@@ -107,7 +107,7 @@ final class RowLayout: Sendable {
     }
   }
 
-  /// The statement that inserts so many rows.
+  /// The statement that inserts a number of rows.
   func insertStatement(rows: Int) -> String {
     insertions.withLock { insertions in
       if let known = insertions[rows] { return known }
@@ -126,7 +126,7 @@ final class RowLayout: Sendable {
     }
   }
 
-  /// What reads a row by its number.
+  /// The look-up of a row by its number.
   func lookByNumber() -> Look {
     look.withLock { look in
       if let look { return look }
@@ -159,7 +159,7 @@ final class RowLayout: Sendable {
         statements.append("UPDATE \(table) SET \(column) = NULL WHERE \(column) = ?")
       }
     }
-    // Pairs that nothing leads back to.
+    // Pairs of relationships without an inverse.
     for relationship in entity.relationships where relationship.isManyToMany && !relationship.isTransient {
       let pair = schema.pairing(of: relationship)
       statements.append("DELETE FROM \(pair.table.quotedName) WHERE \(pair.sourceColumn.quotedName) = ?")

@@ -7,25 +7,25 @@ import ManagedObjects
 /// The statement's columns are the primary key, the entity's name where the table holds several, and then each column
 /// once; ``selection`` names them.
 struct RowReader: Sendable {
-  /// Where the value of one slot comes from. Nothing in it is counted, for it is looked at for each value of each row.
+  /// The source of one slot's value. It contains no counted references, because it is used for each value of each row.
   private struct Source: Sendable {
-    /// How a slot is filled: the kinds that nearly all values are of, apart from the rest.
+    /// How a slot is filled: the most frequent kinds, and all others.
     enum Code: UInt8 {
       case integer, reference, text, real, other, null, unresolved
     }
 
     let code: Code
     let index: Int32
-    /// What a reference refers to.
+    /// The scope of a reference's target.
     unowned(unsafe) let scope: IDScope
   }
 
   private final class Shape: @unchecked Sendable {
-    // Sendable: constant; the sources are written before anybody else knows of it, and freed when nobody does any more.
+    // Sendable: constant; the sources are written before the object is shared, and freed with it.
     let scope: IDScope
-    /// One for each slot; not an array, which would be counted for each row.
+    /// One for each slot. Not an array, whose reference would be counted for each row.
     let sources: UnsafeBufferPointer<Source>
-    /// What the column of each slot holds; read for those that aren't of the usual kinds.
+    /// The kind of each slot's column, for those that aren't of the frequent kinds.
     let kinds: ContiguousArray<ColumnKind?>
 
     init(_ layout: RowLayout, _ places: [Int: (index: Int32, kind: ColumnKind)], isPartial: Bool) {
@@ -51,7 +51,7 @@ struct RowReader: Sendable {
 
     deinit { sources.deallocate() }
 
-    /// The row that the statement stands on.
+    /// The statement's current row.
     func read(_ statement: OpaquePointer) -> StoreRow {
       // Appending costs half as much as `init(unsafeUninitializedCapacity:)`, which isn't specialised.
       var values = ContiguousArray<Value>()
@@ -96,7 +96,7 @@ struct RowReader: Sendable {
   /// The columns to select, as names of the table.
   var selection: [String] { [keyColumn] + (entityColumn.map { [$0] } ?? []) + columns }
 
-  /// The row that the statement stands on; nil when it is of an entity that isn't the store's.
+  /// The statement's current row; nil when its entity isn't the store's.
   func read(_ statement: OpaquePointer) -> StoreRow? {
     if let only { return only.read(statement) }
     return shape(statement)?.read(statement)
@@ -105,7 +105,7 @@ struct RowReader: Sendable {
   /// Runs the statement and calls `take` with each row. Returns the last code, which isn't `SQLITE_ROW`.
   func readAll(_ statement: OpaquePointer, _ take: (consuming StoreRow) -> Void) -> Int32 {
     var code = sqlite3_step(statement)
-    // Looked up once: to copy a reference for each row costs as much as to read two values.
+    // Looked up once: copying a reference for each row costs as much as reading two values.
     if let only {
       while code == SQLITE_ROW {
         take(only.read(statement))
@@ -120,7 +120,7 @@ struct RowReader: Sendable {
     return code
   }
 
-  /// The ID of the row that the statement stands on.
+  /// The ID of the statement's current row.
   func readID(_ statement: OpaquePointer) -> ManagedObjectID? {
     shape(statement).map { ManagedObjectID(scope: $0.scope, number: sqlite3_column_int64(statement, 0)) }
   }
@@ -135,7 +135,7 @@ struct RowReader: Sendable {
   private static func value(_ statement: OpaquePointer, _ slot: Int, _ source: Source, _ shape: Shape) -> Value {
     switch source.code {
     case .integer:
-      // NULL reads as 0: only a 0 has to be asked what it is.
+      // NULL reads as 0, so only a 0 needs a second look.
       let number = sqlite3_column_int64(statement, source.index)
       return number == 0 && isNull(statement, source.index) ? .null : .int(number)
     case .reference:
@@ -157,7 +157,7 @@ struct RowReader: Sendable {
     sqlite3_column_type(statement, index) == SQLITE_NULL
   }
 
-  /// The value in a column of the row that the statement stands on.
+  /// The value in a column of the statement's current row.
   static func value(_ statement: OpaquePointer, _ index: Int32, _ kind: ColumnKind) -> Value {
     if isNull(statement, index) { return .null }
     switch kind {

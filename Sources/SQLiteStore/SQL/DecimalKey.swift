@@ -1,7 +1,7 @@
 import Foundation
 
-/// A number as bytes whose order is the order of the numbers, for decimals that SQLite keeps as BLOBs and would
-/// put behind all others. A number is ±0.d₁d₂d₃… × 10ᵉ:
+/// A number as bytes that sort like the numbers, for decimals that are stored as BLOBs, which SQLite sorts after all numbers. A
+/// number is ±0.d₁d₂d₃… × 10ᵉ:
 ///
 ///     negative   00, the complements of e and of the digits, FF
 ///     zero       01
@@ -18,7 +18,7 @@ enum DecimalKey {
     var exponent = 0
     if let mark = rest.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
       guard let written = Int(String(decoding: rest[(mark + 1)...], as: UTF8.self)) else { return nil }
-      // Further than any decimal or double goes, and not so far that it couldn't be added to.
+      // Beyond every decimal and double, and small enough for additions without overflow.
       exponent = min(max(written, -100_000), 100_000)
       rest = rest[..<mark]
     }

@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
 
-/// The values of a long `IN` list as one JSON array, for a statement has room for 32,766 parameters only.
+/// The values of a long `IN` list as one JSON array, because a statement can have only 32,766 parameters.
 ///
-/// Integers and strings are JSON's own. Lists with reals or BLOBs, which JSON can't say exactly, are of tagged strings,
-/// that `lade_literal` reads: `i` and an integer, `r` and a double's bits, `t` and a text, `x` and bytes in hexadecimal.
+/// Integers and strings are plain JSON. Lists with reals or BLOBs, which JSON can't represent exactly, consist of tagged strings,
+/// which `lade_literal` reads: `i` and an integer, `r` and a double's bits, `t` and a text, `x` and bytes in hexadecimal.
 enum ListLiteral {
-  /// The array, and the SQL that makes rows of the parameter it is bound to.
+  /// The array, and the SQL that turns the bound parameter into rows.
   static func array(of values: [DatabaseValue]) -> (json: String, rows: String) {
     let plain = values.compactMap(plain)
     if plain.count == values.count {
@@ -34,7 +34,7 @@ enum ListLiteral {
     }
   }
 
-  /// The value that a tagged string says, nil if it says none.
+  /// The value of a tagged string; nil if it is malformed.
   static func value(of tagged: String) -> DatabaseValue? {
     let rest = tagged.dropFirst()
     switch tagged.first {

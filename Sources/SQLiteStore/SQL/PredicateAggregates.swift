@@ -3,7 +3,7 @@ import GRDB
 import ManagedObjects
 
 /// Aggregates whose results don't depend on the order of rows: `lade_sum`, `lade_avg`, and `lade_sum_decimal`,
-/// `lade_avg_decimal`, `lade_min_decimal`, `lade_max_decimal`. NULL is left out; sums of nothing are 0, the others NULL.
+/// `lade_avg_decimal`, `lade_min_decimal`, `lade_max_decimal`. They ignore NULL; the sum of no values is 0, the others are NULL.
 enum PredicateAggregates {
   static let all: [DatabaseFunction] = [
     DatabaseFunction("lade_sum", argumentCount: 1, pure: true, aggregate: Sum.self),

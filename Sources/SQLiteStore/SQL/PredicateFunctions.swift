@@ -5,7 +5,7 @@ import Synchronization
 
 /// The SQL functions that compiled predicates call. Every connection that runs one needs them.
 ///
-/// - `lade_fold(text, options)`: the text folded as `[c]` (1) and `[d]` (2) say.
+/// - `lade_fold(text, options)`: the text folded by `[c]` (1) and `[d]` (2).
 /// - `lade_order(text, text, options)`: less than, equal to or greater than 0 as one comes before, with or after the other in
 ///   the user's language, as `[l]` (8) says; `lade_alike(text, text, options)`: whether it is 0, or both are NULL.
 /// - `lade_like(text, pattern, options)`: whether the text, folded, is like the pattern, which is folded already.
@@ -18,7 +18,7 @@ import Synchronization
 ///   ``ComputedValue`` for the letters of the kinds.
 /// - the aggregates of ``PredicateAggregates``.
 ///
-/// All but the aggregates and `lade_alike` are NULL for NULL.
+/// All except the aggregates and `lade_alike` return NULL for NULL.
 package enum PredicateFunctions {
   /// Adds the functions to a connection.
   package static func register(on db: Database) {
@@ -84,7 +84,7 @@ package enum PredicateFunctions {
     },
   ]
 
-  /// The bytes that a stored number sorts by, nil for what isn't a number.
+  /// The sort key of a stored number; nil for any other value.
   static func decimalKey(_ value: DatabaseValue) -> Data? {
     switch value.storage {
     case .int64(let integer): return DecimalKey.bytes(of: String(integer))
@@ -109,7 +109,7 @@ package enum PredicateFunctions {
   private static let expressions = PatternCache<WholeMatch>()
 }
 
-/// Compiled patterns by their text: a query calls a function for each row with the same one.
+/// A cache of compiled patterns: a query calls a function for each row with the same pattern.
 private final class PatternCache<Pattern: Sendable>: Sendable {
   private static var capacity: Int { 64 }
   private let patterns = Mutex<[String: Pattern]>([:])

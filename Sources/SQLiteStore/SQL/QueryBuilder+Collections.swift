@@ -16,7 +16,7 @@ extension QueryBuilder {
     return "EXISTS (SELECT 1\(close(conditions)))"
   }
 
-  /// An aggregate of a value of each object in the collection; how many there are, if there is no value.
+  /// An aggregate of a value of each object in the collection; the number of objects, if there is no value.
   mutating func aggregate(
     _ function: FetchPredicate.Function, _ collection: ResolvedCollection, _ value: ResolvedExpression?
   ) throws(SQLCompilerError) -> String {
@@ -25,7 +25,7 @@ extension QueryBuilder {
     }
     let (conditions, later) = try ahead { builder throws(SQLCompilerError) in try builder.open(collection) }
     let key = primaryKey(of: scopes[collection.number])
-    // Over one relationship each object comes once.
+    // Over one relationship each object occurs once.
     let isOnce = collection.steps.count == 1
     guard let value else {
       bindLater(later)
@@ -62,8 +62,8 @@ extension QueryBuilder {
     }
   }
 
-  /// The call of SQLite's aggregate function, or of one of our own where SQLite's depends on the order of rows, doesn't
-  /// know decimals, or fails when a sum is too large.
+  /// The call of SQLite's aggregate function, or of our own where SQLite's depends on the order of rows, doesn't support
+  /// decimals, or fails for large sums.
   func aggregate(_ function: FetchPredicate.Function, of value: ResolvedExpression, _ text: String) -> String {
     let name =
       switch function {
@@ -119,7 +119,7 @@ extension QueryBuilder {
     return conditions
   }
 
-  /// What ties the rows of `alias` to `owner`, which is the primary key of `former` or the end of a pair.
+  /// The join condition between the rows of `alias` and `owner`, which is the primary key of `former` or the end of a pair.
   private func tie(
     _ relationship: RelationshipDescription, _ owner: String, _ former: String, _ alias: String
   ) throws(SQLCompilerError) -> String {
@@ -134,7 +134,7 @@ extension QueryBuilder {
       ? "\(alias).\(SQLText.name(column)) = \(owner)" : "\(key) = \(former).\(SQLText.name(column))"
   }
 
-  /// The first table is tied by a condition of the query, the others by their joins.
+  /// The first table is joined by a condition of the query, the others by `JOIN`.
   private func join(
     _ table: String, _ alias: String, _ condition: String, _ scope: inout Scope, _ conditions: inout [String]
   ) {

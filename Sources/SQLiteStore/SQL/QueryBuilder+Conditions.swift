@@ -3,7 +3,7 @@ import GRDB
 import ManagedObjects
 
 extension QueryBuilder {
-  /// The condition as SQL, in parentheses where it needs them beside AND and OR.
+  /// The condition as SQL, in parentheses where AND and OR require them.
   mutating func condition(_ predicate: ResolvedPredicate) throws(SQLCompilerError) -> String {
     switch predicate {
     case .constant(let holds): return holds ? "1" : "0"
@@ -31,7 +31,7 @@ extension QueryBuilder {
     }
   }
 
-  /// SQLite allows expressions 1,000 deep, and `a AND b AND c …` is as deep as it is long: halves are half as deep.
+  /// SQLite allows a depth of 1,000, and `a AND b AND c …` is as deep as it is long. A balanced tree is much less deep.
   private mutating func joined(
     _ parts: some RandomAccessCollection<ResolvedPredicate>, _ word: String
   ) throws(SQLCompilerError) -> String {
@@ -52,7 +52,7 @@ extension QueryBuilder {
     return options.isEmpty ? column : "lade_fold(\(column), \(options.rawValue))"
   }
 
-  /// What is computed, as it is compared.
+  /// A computed value in the form in which it is compared.
   private mutating func operand(
     _ value: ResolvedExpression, _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
@@ -73,7 +73,7 @@ extension QueryBuilder {
       let key = PredicateFunctions.decimalKey(stored)?.databaseValue ?? .null
       let byKey = "lade_decimal_key(\(left)) \(relation.operator) "
       if case .blob = stored.storage { return byKey + bind(key) }
-      // Nearly every row is compared as a number; only those that are stored as digits need the function.
+      // Most rows are compared as numbers; only those that are stored as digits need the function.
       return
         "CASE typeof(\(left)) WHEN 'blob' THEN \(byKey)\(bind(key)) ELSE \(left) \(relation.operator) \(bind(stored)) END"
     }
@@ -124,7 +124,7 @@ extension QueryBuilder {
     return "\(a) \(relation.nullSafeOperator) \(b)"
   }
 
-  /// Strings by the order of the user's language; what isn't one is NULL there.
+  /// Compares strings by the order of the user's language; other values are NULL.
   private mutating func localized(
     _ left: ResolvedExpression, _ relation: ResolvedPredicate.Relation, _ right: ResolvedExpression,
     _ options: FetchPredicate.Options
@@ -149,7 +149,7 @@ extension QueryBuilder {
   private mutating func membership(
     _ left: ResolvedExpression, _ list: ResolvedList, _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
-    // A decimal of more digits than a double has is no integer's and no double's value.
+    // A decimal with more digits than a double has equals no integer and no double.
     let values = list.values.filter { value in
       if case .decimal = value { return left.isDecimal }
       return true
@@ -174,7 +174,7 @@ extension QueryBuilder {
     }
   }
 
-  /// A column as it is stored, or what is computed.
+  /// A stored column, or a computed value.
   private mutating func listed(
     _ value: ResolvedExpression, _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
@@ -182,7 +182,7 @@ extension QueryBuilder {
     return try operand(value, options)
   }
 
-  /// Values that are parameters of their own; longer lists are one.
+  /// The greatest number of values that are separate parameters; a longer list is one parameter.
   static var longestList: Int { 500 }
 
   // MARK: Strings
@@ -192,7 +192,7 @@ extension QueryBuilder {
     _ options: FetchPredicate.Options
   ) throws(SQLCompilerError) -> String {
     if case .constant(.string(let part)) = right { return try text(left, operation, part, options) }
-    // An operand that stands twice is written twice, for each mark has its own value.
+    // An operand that occurs twice is generated twice, because each placeholder has its own value.
     let text = try textOperand(left, options)
     switch operation {
     case .contains: return "instr(\(text), \(try textOperand(right, options))) > 0"
@@ -223,7 +223,7 @@ extension QueryBuilder {
     case .endsWith:
       return "substr(\(column), -\(part.unicodeScalars.count)) = \(bind(part.databaseValue))"
     case .beginsWith:
-      // A range, so that an index on the column serves.
+      // A range, which can use an index on the column.
       guard options.isEmpty, case .path = left else { return "instr(\(column), \(bind(part.databaseValue))) = 1" }
       guard let end = PrefixRange.end(of: part) else { return "\(column) >= \(bind(part.databaseValue))" }
       return "(\(column) >= \(bind(part.databaseValue)) AND \(column) < \(bind(end.databaseValue)))"
@@ -243,7 +243,7 @@ extension ResolvedPredicate.Relation {
     }
   }
 
-  /// The operator by which NULL is the same as NULL.
+  /// The operator by which NULL equals NULL.
   fileprivate var nullSafeOperator: String {
     switch self {
     case .equal: return "IS"

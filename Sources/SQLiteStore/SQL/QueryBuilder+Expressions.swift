@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import ManagedObjects
 
-/// Expressions as SQL. What is computed has one form for each kind of value, whatever the columns that it comes from:
+/// Expressions as SQL. A computed value has one form for each kind, whatever columns it comes from:
 /// - number: as it is stored, decimals included (see ``ValueCodec``); boolean 0 or 1;
 /// - date: whole microseconds since 1970;
 /// - string, URI, UUID, data, object: as stored.
@@ -45,8 +45,8 @@ extension QueryBuilder {
     return "lade_call(\(list))"
   }
 
-  /// A constant in the form of what is computed. An ID that is temporary or another store's becomes a text, which no
-  /// row's number equals.
+  /// A constant in the form of computed values. An ID that is temporary or another store's becomes a text, which equals no
+  /// row's number.
   func computedValue(of value: Value) -> DatabaseValue {
     if case .object(let id) = value {
       let isElsewhere = id.isTemporaryID || (storeIdentifier != nil && id.storeIdentifier != storeIdentifier)

@@ -1,12 +1,11 @@
 import GRDB
 import ManagedObjects
 
-/// One statement while it is written: its tables and parameters. Conditions must be written in the order in which they
-/// stand in the statement, for parameters are numbered by their place.
+/// Builds one statement: its tables and parameters. Conditions must be generated in the order of the statement, because
+/// parameters are numbered by position.
 ///
-/// Tables stand in scopes: the first is the statement's own, and each subquery adds one for as long as it is written. A
-/// scope's number is the origin of the paths that begin in it, so that a subquery's condition may look at any of the
-/// queries around it.
+/// Tables belong to scopes: the first is the statement's own, and each subquery opens one while it is generated. A scope's number
+/// is the origin of the paths that begin in it, so that a subquery's condition can refer to any enclosing query.
 struct QueryBuilder {
   /// The name of the fetched table in the statement; others are `t1`, `t2`, ….
   static let root = "t0"
@@ -20,7 +19,7 @@ struct QueryBuilder {
     var tables: [String] = []
     /// The tables that were joined over to-one relationships.
     var aliases: [[RelationshipDescription]: String] = [:]
-    /// The column with the places of the objects, if they have an order.
+    /// The column with the objects' positions, if they have an order.
     var position: String?
   }
 
@@ -30,9 +29,9 @@ struct QueryBuilder {
   var scopes: [Scope]
   private(set) var arguments: [DatabaseValue] = []
   private var aliasCount = 0
-  /// What stands for attributes that aren't columns of a table: those of a dictionary.
+  /// The SQL of attributes that aren't columns of a table: those of a dictionary.
   private(set) var names: [AttributeDescription: String] = [:]
-  /// What stands for paths of which another query has read the values.
+  /// The SQL of paths whose values another query has read.
   private var pathNames: [ResolvedPath: String] = [:]
   /// Decimals of which all rows are known to hold numbers, so that SQLite's order of them is that of decimals.
   var numbers: Set<AttributeDescription> = []
@@ -60,8 +59,8 @@ struct QueryBuilder {
     return "t\(aliasCount)"
   }
 
-  /// Writes what comes later in the statement than what is written next. Returns its parameters, for
-  /// ``bindLater(_:)`` when its place has come.
+  /// Generates SQL that comes later in the statement than the next part. Returns its parameters, for ``bindLater(_:)`` at its
+  /// position.
   mutating func ahead<T>(
     _ write: (inout QueryBuilder) throws(SQLCompilerError) -> T
   ) throws(SQLCompilerError) -> (T, [DatabaseValue]) {
@@ -75,14 +74,14 @@ struct QueryBuilder {
 
   mutating func bindLater(_ values: [DatabaseValue]) { arguments += values }
 
-  /// Adds a parameter's value. Returns the mark that stands for it.
+  /// Adds a parameter's value. Returns its placeholder.
   @discardableResult
   mutating func bind(_ value: DatabaseValue) -> String {
     arguments.append(value)
     return "?"
   }
 
-  /// Keeps rows of other entities of the same table out; nil if there are none to keep out.
+  /// Excludes rows of other entities of the same table; nil if there are none.
   func entityCondition(includesSubentities: Bool) -> String? {
     guard let column = schema.discriminatorColumn(of: entity) else { return nil }
     if includesSubentities, entity.rootEntity === entity { return nil }
@@ -91,10 +90,10 @@ struct QueryBuilder {
     return names.count == 1 ? "\(name) = \(names[0])" : "\(name) IN (\(names.joined(separator: ", ")))"
   }
 
-  /// Says what stands for an attribute that isn't a column of a table.
+  /// Sets the SQL of an attribute that isn't a column of a table.
   mutating func name(_ attribute: AttributeDescription, _ text: String) { names[attribute] = text }
 
-  /// Says what stands for the values at a path.
+  /// Sets the SQL of the values at a path.
   mutating func name(_ path: ResolvedPath, _ text: String) { pathNames[path] = text }
 
   /// The limit and offset; nil without either.
@@ -121,7 +120,7 @@ struct QueryBuilder {
       throw .notStored(entity: entity.name, property: composite.name)
     case .attribute(let attribute):
       if !names.isEmpty, let name = names[attribute] { return name }
-      // What numbers the rows over there stands on this side as the foreign key.
+      // The primary key of the other end is the foreign key on this side.
       if let last = path.steps.last, attribute === last.destinationEntity.primaryKey {
         return try column(of: last, after: Array(path.steps.dropLast()), from: path.origin)
       }
@@ -168,8 +167,8 @@ struct QueryBuilder {
     SQLText.name(schema.table(of: relationship.destinationEntity))
   }
 
-  /// Whether relationships lead to an entity that another store holds: to no object then, for none of them leads from store
-  /// to store.
+  /// Whether relationships lead to an entity that another store holds. They are then empty, because no relationship leads from
+  /// store to store.
   func leadElsewhere(_ steps: [RelationshipDescription]) -> Bool {
     steps.contains { !schema.holds($0.destinationEntity) }
   }

@@ -7,7 +7,7 @@ extension SQLCompiler {
   ///     LEFT JOIN "Company" AS t1 ON t1."id" = t0."employer_id"
   ///     GROUP BY t1."name" HAVING "=1" > ? ORDER BY "=1" DESC, t1."name"
   ///
-  /// No column of a table is called `=1`, for names of properties have letters.
+  /// No table column is called `=1`, because names of properties begin with a letter.
   /// - Throws: ``SQLCompilerError``.
   package func dictionaries(_ query: StoreQuery) throws(SQLCompilerError) -> CompiledQuery {
     var builder = builder(query.fetch.entity)
@@ -18,8 +18,8 @@ extension SQLCompiler {
     }
     if query.isRowwise { return try self.query(list.joined(separator: ", "), query.fetch, isOrdered: true, &builder) }
     let selection = (query.isDistinct ? "DISTINCT " : "") + list.joined(separator: ", ")
-    // Everything that stands behind the condition is written behind it, so that parameters keep their places; joins that
-    // it needs are in front, and are asked for first.
+    // SQL after the condition is also generated after it, so that parameters keep their order. Its joins come before the
+    // condition, so they are requested first.
     for (index, output) in query.outputs.enumerated() {
       let attribute = query.output.attributes[index]
       if case .value(.path(let path)) = output {
@@ -32,7 +32,7 @@ extension SQLCompiler {
     return try choose(sql, " HAVING ", query, &builder)
   }
 
-  /// Selects computed columns from a query of what they are computed from.
+  /// Selects computed columns from a subquery of their inputs.
   ///
   ///     SELECT "=0", ("=a0" - "=a1") AS "=1" FROM (
   ///       SELECT t0."employer_id" AS "=0", MAX(t0."age") AS "=a0", MIN(t0."age") AS "=a1" FROM "Person" AS t0
@@ -85,7 +85,7 @@ extension SQLCompiler {
     return groups.isEmpty ? sql : sql + " GROUP BY " + groups.joined(separator: ", ")
   }
 
-  /// Adds what chooses among the columns, sorts and cuts them.
+  /// Adds the condition on columns, the order, the limit and the offset.
   private func choose(
     _ start: String, _ word: String, _ query: StoreQuery, _ builder: inout QueryBuilder
   ) throws(SQLCompilerError) -> CompiledQuery {
@@ -108,7 +108,7 @@ extension SQLCompiler {
 }
 
 extension QueryBuilder {
-  /// What stands in a column of a dictionary.
+  /// The SQL of a dictionary's column.
   fileprivate mutating func term(_ column: StoreQuery.Column) throws(SQLCompilerError) -> String {
     switch column {
     case .value(let expression), .computed(let expression): return try stored(expression, argument(expression))
@@ -126,13 +126,13 @@ extension QueryBuilder {
     }
   }
 
-  /// A column as it is stored, or what is computed in its form.
+  /// A stored column, or a computed value in the column's form.
   private mutating func argument(_ expression: ResolvedExpression) throws(SQLCompilerError) -> String {
     if case .path(let path) = expression { return try column(path) }
     return try self.expression(expression)
   }
 
-  /// A value in the form of a column: of dates what is computed has another.
+  /// A computed value in the form of a column. Dates have a different form when they are computed.
   private func stored(_ expression: ResolvedExpression, _ text: String) -> String {
     if case .path = expression { return text }
     return expression.kind == .date ? "lade_stored_date(\(text))" : text

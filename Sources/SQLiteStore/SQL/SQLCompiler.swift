@@ -1,9 +1,9 @@
 package import GRDB
 package import ManagedObjects
 
-/// A statement and what its parameters stand for, in order.
+/// A statement and the values of its parameters, in order.
 package struct CompiledQuery: Sendable, Hashable {
-  /// The statement's text. It doesn't depend on the values, so that statements can be cached by it.
+  /// The statement's text. It doesn't depend on the values, so it can be the key of a statement cache.
   package let sql: String
   /// The values of the parameters.
   package let arguments: [DatabaseValue]
@@ -18,14 +18,14 @@ package struct CompiledQuery: Sendable, Hashable {
 ///     WHERE t1."code" = ? AND (instr(t0."name", ?) > 0) IS NOT TRUE
 ///     ORDER BY t0."name", t0."id"
 ///
-/// Conditions are never unknown (see ``FetchPredicate``), but SQL's are: here an unknown one counts as false wherever it
-/// stands, and `NOT` is written `IS NOT TRUE`, which makes true of it.
+/// Conditions are never unknown (see ``FetchPredicate``), but SQL's can be. An unknown condition counts as false wherever it
+/// stands, so `NOT` is written as `IS NOT TRUE`, which turns it into true.
 package struct SQLCompiler: Sendable {
   private let schema: SchemaMap
   private let storeIdentifier: String?
 
   /// A compiler for stores with `schema`.
-  /// - Parameter storeIdentifier: the store's, so that IDs of other stores equal none of its rows.
+  /// - Parameter storeIdentifier: the store's identifier; IDs of other stores match none of its rows.
   package init(_ schema: SchemaMap, storeIdentifier: String? = nil) {
     self.schema = schema
     self.storeIdentifier = storeIdentifier
@@ -45,10 +45,10 @@ package struct SQLCompiler: Sendable {
     return try query(list, fetch, isOrdered: true, &builder)
   }
 
-  /// The decimal that a fetch sorts by first, if an index could bring its order, and a query of whether some row holds it
-  /// as digits (see ``ValueCodec``), which SQLite puts behind all numbers. It looks at the index's end alone.
+  /// The decimal that a fetch sorts by first, if an index could provide the order, and a query for whether some row stores it as
+  /// digits (see ``ValueCodec``), which SQLite sorts after all numbers. The query reads only the index's end.
   ///
-  /// An index of `lade_decimal_key` would do for all forms, but no other program could write into such a table.
+  /// An index on `lade_decimal_key` would cover all forms, but then no other program could write to the table.
   package func decimalOrder(_ fetch: StoreFetch) -> (attribute: AttributeDescription, sql: String)? {
     guard let path = fetch.sort.first?.path, path.steps.isEmpty, path.isDecimal, let attribute = path.attribute,
       let column = schema.columnIfStored(of: attribute, in: attribute.entity)
@@ -72,7 +72,7 @@ package struct SQLCompiler: Sendable {
   /// - Throws: ``SQLCompilerError``.
   package func count(_ fetch: StoreFetch) throws(SQLCompilerError) -> CompiledQuery {
     guard fetch.limit > 0 || fetch.offset > 0 else { return try query("COUNT(*)", fetch, isOrdered: false) }
-    // How many there are doesn't depend on which, and so not on the order.
+    // The number of rows doesn't depend on their order.
     let inner = try query("1", fetch, isOrdered: false)
     return CompiledQuery(sql: "SELECT COUNT(*) FROM (\(inner.sql))", arguments: inner.arguments)
   }
@@ -98,7 +98,7 @@ package struct SQLCompiler: Sendable {
     var order: [String] = []
     if isOrdered {
       for sort in fetch.sort { order.append(try builder.term(sort)) }
-      // Without a last word on rows that sort alike, two pages could show the same row.
+      // Without a tiebreaker for rows that sort alike, two pages could contain the same row.
       if !order.isEmpty || fetch.limit > 0 || fetch.offset > 0 {
         order.append(builder.primaryKey + (fetch.sort.last?.ascending ?? true ? "" : " DESC"))
       }

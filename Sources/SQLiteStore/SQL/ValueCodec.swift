@@ -2,18 +2,18 @@ package import Foundation
 package import GRDB
 package import ManagedObjects
 
-/// How values are stored in SQLite. Every writer and reader of the store keeps to these rules:
+/// The stored forms of values in SQLite, for every writer and reader of the store:
 /// - integer: INTEGER; boolean: INTEGER 0 or 1; double and float: REAL, where NaN is NULL;
 /// - string, URI: TEXT; UUID: TEXT in lower case; binary data and transformables: BLOB;
 /// - date: see ``DateStorage``; never finer than a microsecond;
 /// - decimal: see ``DecimalStorage``;
 /// - object: the number of its row, INTEGER.
 package enum ValueCodec {
-  /// How a decimal is stored: one way for each number, so that equal decimals are equal in SQL.
+  /// The stored form of a decimal. It is canonical, so that equal decimals are equal in SQL.
   package enum DecimalStorage: Sendable, Hashable {
     /// INTEGER: whole numbers of 64 bits.
     case integer(Int64)
-    /// REAL: numbers of at most 15 digits, which come back from a double as they went in. NaN, which is NULL, too.
+    /// REAL: numbers of at most 15 digits, which survive conversion to a double and back. Also NaN, which becomes NULL.
     case real(Double)
     /// BLOB of ASCII digits with sign and point: all others.
     case digits(String)
@@ -39,7 +39,7 @@ package enum ValueCodec {
     return databaseValue(of: value)
   }
 
-  /// The stored form of a date. A year that ISO text can't say is text that sorts before or after all dates.
+  /// The stored form of a date. A year without an ISO form becomes text that sorts before or after all dates.
   package static func databaseValue(of date: Date, _ storage: DateStorage) -> DatabaseValue {
     switch storage {
     case .iso:

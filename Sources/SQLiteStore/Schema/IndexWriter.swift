@@ -1,13 +1,12 @@
-// Whoever changes a row has to be able to keep its indexes, also sqlite3 and other programs: an index's condition and
-// columns consist of columns, literals and functions that are built into SQLite, and of nothing that only this
-// library's connections know.
+// Every program that changes a row must be able to maintain its indexes, also sqlite3. So an index's condition and columns
+// consist of columns, literals and functions that are built into SQLite, never of functions that only this library registers.
 
 import Foundation
 import GRDB
 import ManagedObjects
 
-/// Writes the parts of an index that are more than a column, as the compiler of fetches writes them, so that SQLite
-/// recognises a fetch's condition in the index's.
+/// Writes index terms that are more than a column exactly as the fetch compiler does, so that SQLite recognises a fetch's
+/// condition in the index's.
 struct IndexWriter {
   let schema: SchemaMap
   let entity: EntityDescription
@@ -47,7 +46,7 @@ struct IndexWriter {
     return .init(name: column, isAscending: element.isAscending)
   }
 
-  /// What the compiler writes, without parameters and table names.
+  /// The compiler's SQL without parameters and table names.
   private func standing(
     _ what: String, _ prepare: () throws -> ((inout QueryBuilder) throws(SQLCompilerError) -> String)
   ) throws -> String {
@@ -70,7 +69,7 @@ struct IndexWriter {
   }
 }
 
-/// SQL in which literals stand for the parameters, and columns for themselves.
+/// SQL with literals in place of parameters, and unqualified columns.
 private enum StandingText {
   static func literals(in text: String, _ arguments: [DatabaseValue]) -> String {
     var result = ""

@@ -51,8 +51,8 @@ extension SchemaBuilder {
       condition: restriction(to: entity, columns, in: table))
   }
 
-  /// The condition that keeps other entities' rows out of a subentity's constraint; nil when they are out anyway, for
-  /// they have nil in a column that only this entity uses.
+  /// The condition that excludes other entities' rows from a subentity's constraint; nil when they are excluded anyway,
+  /// because they have NULL in a column that only this entity uses.
   private func restriction(to entity: EntityDescription, _ columns: [String], in table: TableMap) -> String? {
     guard entity !== table.rootEntity, let discriminator = table.discriminatorColumn else { return nil }
     let family = Set(entity.selfAndDescendants)

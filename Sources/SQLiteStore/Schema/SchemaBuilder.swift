@@ -1,7 +1,6 @@
 import ManagedObjects
 
-/// Makes a ``SchemaMap``: tables first, for foreign keys refer to their names, then columns, then join tables, then
-/// indexes.
+/// Makes a ``SchemaMap``: first tables, because foreign keys refer to their names, then columns, join tables and indexes.
 struct SchemaBuilder {
   let model: ManagedObjectModel
   /// The roots of the hierarchies that the store holds, in the model's order.
@@ -11,11 +10,11 @@ struct SchemaBuilder {
   var pairings: [RelationshipDescription: Pairing] = [:]
   var indexes: [IndexMap] = []
   var warnings: [String] = []
-  /// Names of tables and indexes: SQLite keeps them in one space.
+  /// Names of tables and indexes, which share a namespace in SQLite.
   var names = SchemaNames()
   private var headers: [EntityDescription: Header] = [:]
 
-  /// What other tables refer to.
+  /// The targets of foreign keys.
   private struct Header {
     let table: String
     let primaryKey: String
@@ -62,7 +61,7 @@ struct SchemaBuilder {
     guard let header = headers[root] else { preconditionFailure("every root has a header before its table is made") }
     var columns = TableColumns(header.primaryKey, discriminator: header.discriminator)
     let family = root.selfAndDescendants
-    // Attributes take their names before relationships do: theirs are the plainer ones.
+    // Attributes get their column names before relationships, whose names have a suffix anyway.
     for entity in family {
       for attribute in entity.attributes where attribute.entity === entity && !attribute.isTransient {
         if attribute === root.primaryKey {
@@ -134,15 +133,15 @@ struct SchemaBuilder {
   }
 }
 
-/// The columns of one table while it is made.
+/// The columns of one table while it is built.
 private struct TableColumns {
   private(set) var definitions: [ColumnDefinition] = []
   private(set) var namesByProperty: [PropertyDescription: String] = [:]
   private(set) var positionsByProperty: [PropertyDescription: String] = [:]
-  /// The position column beside each foreign key: siblings that share the one share the other.
+  /// The position column of each foreign key: siblings that share the key share it too.
   private var positions: [String: String] = [:]
   private var taken: SchemaNames
-  /// Columns that properties of siblings can share: by the name they ask for, with what they must agree on.
+  /// Columns that properties of siblings can share: by requested name, with the attributes that must be equal.
   private var shareable: [String: (column: String, agreement: String)] = [:]
 
   init(_ primaryKey: String, discriminator: String?) {
@@ -170,7 +169,7 @@ private struct TableColumns {
     define(property, column, declaration)
   }
 
-  /// Adds the column for a row's place among those that point to the same object.
+  /// Adds the column for a row's position among those that refer to the same object.
   mutating func addPosition(beside relationship: RelationshipDescription) {
     guard let foreignKey = namesByProperty[relationship] else { return }
     let column = positions[foreignKey] ?? taken.take(relationship.name + "_position")

@@ -1,10 +1,9 @@
-/// Why a model can't be kept in SQLite's tables.
+/// Why a model can't be stored in SQLite's tables.
 public enum SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Attributes of a type that has no column: undefined ones that aren't transient, and composites of which the model
-  /// doesn't say what they consist of.
+  /// Attributes of a type that has no column: undefined ones that aren't transient, and composites without elements.
   case unsupportedAttribute(entity: String, attribute: String, type: String)
 
-  /// What can't be kept, and what to do.
+  /// What can't be stored, and what to do.
   public var description: String {
     switch self {
     case .unsupportedAttribute(let entity, let attribute, let type):

@@ -1,9 +1,9 @@
 package import ManagedObjects
 
-/// Which tables, columns and indexes stand for a model: the one place that gives names in the file.
+/// The tables, columns and indexes of a model: the only place that chooses names in the file.
 ///
 /// The names are a function of the model alone, so that two programs with the same model use the same file:
-/// 1. An entity hierarchy is one table, named as its root entity.
+/// 1. An entity hierarchy is one table with the root entity's name.
 /// 2. The primary key is the attribute that the model names, otherwise `id` (`_id` beside an attribute of that name).
 /// 3. A hierarchy of several entities has a column `entity` with the name of each row's entity.
 /// 4. An attribute's column has its name, an element `address.city` of a composite `address_city`; a to-one relationship's is `<relationship>_id`, a foreign key.
@@ -13,7 +13,7 @@ package import ManagedObjects
 ///    columns `<Entity>_id` of both sides.
 /// 7. An ordered relationship has a column with each member's position: `<relationship>_position`, named for the to-one
 ///    relationship beside whose column it stands, or for the ordered relationship in the join table.
-/// 8. A name that is taken, in any case of letters, gets an underscore in front.
+/// 8. A name that is taken, in upper or lower case, gets a leading underscore.
 ///
 /// Transient attributes and fetched properties have no column; the other side of a to-one relationship has none either.
 package struct SchemaMap: Sendable {
@@ -23,13 +23,13 @@ package struct SchemaMap: Sendable {
   package let joinTables: [JoinTable]
   /// Every index, the unique ones first in each table.
   package let indexes: [IndexMap]
-  /// What of the model has no equal in the file, for a person.
+  /// Parts of the model without an equivalent in the file, for people.
   package let warnings: [String]
 
   private let tablesByRoot: [EntityDescription: TableMap]
   private let pairings: [RelationshipDescription: Pairing]
 
-  /// Gives names to what a store of `entities` holds.
+  /// Names the tables, columns and indexes of a store of `entities`.
   /// - Throws: ``SchemaError``.
   package init(model: ManagedObjectModel, entities: [EntityDescription]? = nil) throws(SchemaError) {
     var builder = SchemaBuilder(model: model, entities: entities ?? model.entities)
@@ -37,7 +37,7 @@ package struct SchemaMap: Sendable {
     self.init(builder)
   }
 
-  /// What a builder has made so far.
+  /// A builder's result so far.
   init(_ builder: SchemaBuilder) {
     tables = builder.tables
     joinTables = builder.joinTables
@@ -80,7 +80,7 @@ package struct SchemaMap: Sendable {
     map(of: entity).columnsByProperty[property]
   }
 
-  /// The way of a many-to-many relationship through its join table.
+  /// The columns of a many-to-many relationship in its join table.
   package func pairing(of relationship: RelationshipDescription) -> Pairing {
     guard let pairing = pairings[relationship] else {
       preconditionFailure(
@@ -89,7 +89,7 @@ package struct SchemaMap: Sendable {
     return pairing
   }
 
-  /// Where the order of an ordered to-many relationship stands; nil for any other.
+  /// The storage of an ordered to-many relationship's order; nil for any other.
   package func ordering(of relationship: RelationshipDescription) -> Ordering? {
     guard relationship.isToMany, relationship.isOrdered, !relationship.isTransient else { return nil }
     if relationship.isManyToMany {
@@ -121,7 +121,7 @@ package struct SchemaMap: Sendable {
     return columns.filter { !$0.value.isEmpty }
   }
 
-  /// Statements that create whatever isn't there yet: tables, then join tables, then indexes.
+  /// Statements that create everything that doesn't exist yet: tables, then join tables, then indexes.
   package var createStatements: [String] {
     tables.map(\.createStatement) + joinTables.map(\.createStatement) + indexes.map(\.createStatement)
   }

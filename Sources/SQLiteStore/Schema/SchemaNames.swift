@@ -1,4 +1,4 @@
-/// Names that are taken, in the eyes of SQLite: without regard to upper and lower case of ASCII letters.
+/// Names that are taken. As in SQLite, the case of ASCII letters doesn't matter.
 struct SchemaNames {
   private var taken: Set<String>
 
@@ -10,10 +10,10 @@ struct SchemaNames {
 
   func contains(_ name: String) -> Bool { taken.contains(Self.key(name)) }
 
-  /// Takes `name`, with as many underscores in front as it needs to be a new one.
+  /// Takes `name`, with as many leading underscores as it needs to be unique.
   mutating func take(_ name: String) -> String {
     var name = name
-    // `sqlite_` is SQLite's own beginning for tables and indexes, `lade_` that of this store's own tables.
+    // SQLite reserves the prefix `sqlite_` for tables and indexes; this store's own tables begin with `lade_`.
     while contains(name) || Self.key(name).hasPrefix("sqlite_") || Self.key(name).hasPrefix("lade_") {
       name = "_" + name
     }

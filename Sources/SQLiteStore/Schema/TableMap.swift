@@ -12,7 +12,7 @@ package struct ColumnDefinition: Sendable, Hashable {
 package struct TableMap: Sendable {
   /// The table's name, without quotes.
   package let name: String
-  /// The top of the hierarchy.
+  /// The root of the hierarchy.
   package let rootEntity: EntityDescription
   /// The column that numbers the rows: an alias of SQLite's rowid.
   package let primaryKeyColumn: String
@@ -22,10 +22,10 @@ package struct TableMap: Sendable {
   package let columns: [ColumnDefinition]
   /// Column names by property. A property that siblings share has the same column in each.
   let columnsByProperty: [PropertyDescription: String]
-  /// By to-one relationship that an ordered one leads back from: the column with the row's place in that order.
+  /// By to-one relationship with an ordered inverse: the column with the row's position in that order.
   let positionsByProperty: [PropertyDescription: String]
 
-  /// The text of `CREATE TABLE`, a column a line.
+  /// The text of `CREATE TABLE`, one column per line.
   package var createStatement: String {
     let lines = columns.map { "  \(SQLText.name($0.name)) \($0.declaration)" }
     return "CREATE TABLE IF NOT EXISTS \(SQLText.name(name)) (\n\(lines.joined(separator: ",\n"))\n)"
@@ -36,7 +36,7 @@ package struct TableMap: Sendable {
 package struct JoinTable: Sendable {
   /// The table's name, without quotes.
   package let name: String
-  /// The side that the table is named for. Its inverse has the same table.
+  /// The end that the table is named after. Its inverse has the same table.
   package let relationship: RelationshipDescription
   /// The column with the object that `relationship` starts from.
   package let sourceColumn: String
@@ -44,7 +44,7 @@ package struct JoinTable: Sendable {
   package let destinationColumn: String
   let sourceReference: String
   let destinationReference: String
-  /// The columns with a pair's place in the order of `relationship`, and in that of its inverse, where they have one.
+  /// The columns with a pair's position in the order of `relationship`, and in that of its inverse, where they have one.
   package let positionColumns: [String]
 
   /// The text of `CREATE TABLE`.
@@ -61,7 +61,7 @@ package struct JoinTable: Sendable {
   }
 }
 
-/// A relationship's way through its join table.
+/// A relationship's columns in its join table.
 package struct Pairing: Sendable, Hashable {
   /// The join table's name, without quotes.
   package let table: String
@@ -69,13 +69,13 @@ package struct Pairing: Sendable, Hashable {
   package let sourceColumn: String
   /// The column with the object that it leads to.
   package let destinationColumn: String
-  /// The column with the place of the object that it leads to, when it is ordered.
+  /// The column with the position of the object that it leads to, if it is ordered.
   package let positionColumn: String?
 }
 
-/// Where the order of an ordered relationship stands: rows of a table, each of an owner and a member, sorted by a column.
+/// The storage of an ordered relationship's order: rows of a table, each of an owner and a member, sorted by a column.
 ///
-/// Positions are integers in any distance of each other; a row without one comes last, in the order of its number.
+/// Positions are integers with gaps of any size; rows without one come last, in the order of their numbers.
 package struct Ordering: Sendable, Hashable {
   /// The table's name: the members' own, or the join table.
   package let table: String

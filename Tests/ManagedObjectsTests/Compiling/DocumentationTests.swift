@@ -15,9 +15,10 @@ struct DocumentationTests {
     "ManagedObjects/ManagedObjects.docc": ["ManagedObjects", "GettingStarted", "Stacks", "ComingFromCoreData"],
     "MagicalRecord/MagicalRecord.docc": ["MagicalRecord"],
   ]
-  private static let pages = catalogues.flatMap { catalogue, pages in pages.map { "\(catalogue)/\($0).md" } }.sorted()
+  private static let documents = catalogues.flatMap { catalogue, pages in pages.map { "\(catalogue)/\($0).md" } }
+    .sorted()
 
-  @Test("has snippets that compile", arguments: pages)
+  @Test("has snippets that compile", arguments: documents)
   func compiles(_ page: String) async throws {
     let text = try String(contentsOf: Self.sources.appendingPathComponent(page), encoding: .utf8)
     let snippets = Self.snippets(text)

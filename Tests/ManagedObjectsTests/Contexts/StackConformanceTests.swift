@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import MagicalRecord
 import ManagedObjects
 import StoreTestSupport
 import TestSupport
