@@ -9,7 +9,8 @@
 // wouldn't do: it reads through its parent, on the main queue.
 //
 // Nothing keeps objects of the main context alive, and its registry is weak, so an import of a million rows leaves it as
-// small as before. Saves that wait are kept for one merging interval (0.05 s) at most.
+// small as before. Saves that wait are kept for one merging interval (0.05 s) at most, and without the rows that they insert
+// while neither the main context nor a feed has read anything.
 
 import ControlAPI
 import ControlServer
@@ -25,7 +26,7 @@ final class StoreMainContext: Sendable {
 
   /// The main context of a store that nothing has been saved into yet: it merges every save.
   convenience init(of coordinator: PersistentStoreCoordinator, name: String) {
-    self.init(ManagedObjectContext(.mainQueue, mergingSavesOf: coordinator, name: "main \(name)"))
+    self.init(ManagedObjectContext(.mainQueue, mergingSavesOf: coordinator, name: "main \(name)", needsRows: false))
   }
 
   /// Measures a context of the main queue that merges automatically.

@@ -267,7 +267,10 @@ public final class ManagedObjectContext: @unchecked Sendable {
   // MARK: Reading
 
   /// Where the context's rows come from and its changes go.
-  var source: any ObjectSource { rowSource.current }
+  var source: any ObjectSource {
+    mergeQueue.mailbox.noteRead()
+    return rowSource.current
+  }
 
   /// Runs a read whose caller can't throw. Its error is thrown by the next call that can.
   func reading<T>(_ body: () throws -> T) -> T? { rowSource.reading(body) }

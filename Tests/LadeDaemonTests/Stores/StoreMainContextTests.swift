@@ -102,6 +102,30 @@ struct StoreMainContextTests {
     var controller: FetchedResultsController<ManagedObject>?
   }
 
+  @Test("follows what is read in it, though it drops rows before")
+  func read() async throws {
+    let house = try House()
+    try house.insert(0..<10, batch: 2)
+    let context = try house.store.main.context
+    let followed = Followed()
+    try await context.perform {
+      let request = FetchRequest<ManagedObject>(entityName: "Member", sortDescriptors: [FetchSortDescriptor("number")])
+      let controller = FetchedResultsController(fetchRequest: request, managedObjectContext: context)
+      try controller.performFetch()
+      #expect(controller.fetchedObjects?.count == 10)
+      followed.controller = controller
+    }
+    try house.insert(10..<30, batch: 4)
+    try house.rename(3, ["Ada"])
+    try await context.perform {
+      let objects = followed.controller?.fetchedObjects ?? []
+      #expect(objects.count == 30)
+      #expect(objects.dropFirst(3).first?.value(forKey: "name") == .string("Ada"))
+      followed.controller = nil
+    }
+    #expect(try await house.store.main.status().savesMerged == 5 + 5 + 1)
+  }
+
   @Test("passes on to its feed what it has merged, in order, so that a controller sees every save")
   func feed() async throws {
     let house = try House()

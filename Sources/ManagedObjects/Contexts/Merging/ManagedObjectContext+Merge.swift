@@ -137,13 +137,17 @@ extension ManagedObjectContext {
   /// - Parameter upstream: a context of the same coordinator. The new one then merges what `upstream` has merged and
   ///   saved, in that order, instead of what the coordinator announces. It fetches from the coordinator all the same, so
   ///   that reading never occupies the queue of `upstream`, as it would for a child.
+  /// - Parameter needsRows: whether waiting saves keep the rows that they insert before the context has read anything or
+  ///   passes saves on. Without them a save that waits costs little memory; what the context announces of its merges then has
+  ///   the IDs of inserted objects and no rows, so it can't be merged into other contexts.
   package convenience init(
     _ concurrencyType: ConcurrencyType, mergingSavesOf coordinator: PersistentStoreCoordinator,
-    through upstream: ManagedObjectContext? = nil, name: String
+    through upstream: ManagedObjectContext? = nil, name: String, needsRows: Bool = true
   ) {
     precondition(concurrencyType != .confinement, "a confinement context has no queue to merge on")
     precondition(upstream.map { $0.persistentStoreCoordinator === coordinator } ?? true, "one coordinator for both")
     self.init(concurrencyType, coordinator: coordinator, name: name)
+    if !needsRows { mergeQueue.mailbox.dropInsertedRowsUntilRead() }
     (upstream?.followers ?? coordinator.followers).add(self)
   }
 
@@ -151,7 +155,8 @@ extension ManagedObjectContext {
   func enqueue(_ save: ContextSave) {
     guard !save.isMade(by: identity) else { return }
     // One piece of work merges everything that waits, so a busy context isn't called once per save.
-    if let pause = mailbox.put(save) { scheduleMerge(after: pause) }
+    let needsRows = mailbox.keepsInsertedRows || !followers.isEmpty
+    if let pause = mailbox.put(needsRows ? save : save.withoutInsertedRows()) { scheduleMerge(after: pause) }
   }
 
   /// Has the waiting saves merged, unless they have been by then.

@@ -104,6 +104,22 @@ final class SaveMailbox: Sendable {
     set { state.withLock { $0.listener = newValue } }
   }
 
+  /// Whether waiting saves keep the rows that they insert.
+  private let holdsRows = Atomic(true)
+
+  /// Whether waiting saves keep the rows that they insert. A context that has read nothing doesn't need them: whatever it
+  /// reads later is at least as new.
+  var keepsInsertedRows: Bool { holdsRows.load(ordering: .sequentiallyConsistent) }
+
+  /// Drops the inserted rows of saves until ``noteRead()``.
+  func dropInsertedRowsUntilRead() { holdsRows.store(false, ordering: .sequentiallyConsistent) }
+
+  /// The context is about to read. A save that is delivered before this was committed before the read begins.
+  @inline(__always)
+  func noteRead() {
+    if !holdsRows.load(ordering: .relaxed) { holdsRows.store(true, ordering: .sequentiallyConsistent) }
+  }
+
   /// Adds a save. Returns when a merge should be scheduled; nil when one has been scheduled already.
   func put(_ save: ContextSave) -> Duration? {
     state.withLock { state in

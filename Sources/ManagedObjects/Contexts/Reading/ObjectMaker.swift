@@ -128,6 +128,7 @@ extension ManagedObjectContext {
   /// object is made gets an error.
   private func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
     guard parent == nil, model.hasOwnClasses else { return try source.eachRow(fetch, take) }
+    mergeQueue.mailbox.noteRead()
     try rowSource.readExclusively { try $0.eachRow(fetch, take) }
   }
 

@@ -165,6 +165,15 @@ public struct ContextSave: Sendable {
     for refresh in refreshed { note(refresh.id) }
   }
 
+  /// The save with the IDs of inserted objects and without their rows.
+  func withoutInsertedRows() -> ContextSave {
+    var save = self
+    save.idLists = IDLists(like: ids)
+    save.insertedObjects = []
+    save.savedRows = []
+    return save
+  }
+
   /// The save as a context's children see it: with the context's own values where it has changed, saved or merged since.
   func seen(by context: ManagedObjectContext) -> ContextSave {
     // A context that only hands saves on, as a main context without objects does, must not look at each row.
