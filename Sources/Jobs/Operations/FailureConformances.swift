@@ -57,7 +57,8 @@ extension MemberFailure: JobFailing {
 }
 
 extension StoreTransactionError: JobFailing {
-  package var jobFailure: JobFailure {
+  /// Retryable only after the store has rolled the transaction back.
+  public var jobFailure: JobFailure {
     // What ended a transaction may pass, as a full disk does; the others are the store's nature, or a mistake.
     if case .lost = self { return JobFailure(code: "store", message: description, isRetryable: true) }
     return JobFailure(code: "store", message: description, isRetryable: false)
@@ -111,7 +112,8 @@ extension WriterError: JobFailing {
 // What upkeep's errors mean for its job.
 
 extension MaintenanceError: JobFailing {
-  package var jobFailure: JobFailure {
+  /// Not retryable: the kind of store or its configuration has to change first.
+  public var jobFailure: JobFailure {
     switch self {
     case .unsupported: return JobFailure(code: "unsupported", message: description, isRetryable: false)
     case .notIncremental: return JobFailure(code: "not_incremental", message: description, isRetryable: false)
