@@ -82,7 +82,7 @@ struct Reading {
     let isSound = bytes.withUnsafeBufferPointer { buffer in
       guard let start = buffer.baseAddress, !buffer.isEmpty else { return kind != .number && kind != .nested }
       let end = start + buffer.count
-      if TextAudit.validate(from: start, to: end) == .invalidUTF8 { return false }
+      if TextValidator.validate(from: start, to: end) == .invalidUTF8 { return false }
       switch kind {
       case .text, .null, .yes, .no: return true
       case .missing, .empty: return false

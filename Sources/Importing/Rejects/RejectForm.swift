@@ -63,7 +63,7 @@ extension RecordBatch {
     for (column, name) in columns.enumerated() {
       let isText = withBytes(of: cell(record, column)) { bytes in
         guard let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return true }
-        return TextAudit.validate(from: start, to: start + bytes.count) == nil
+        return TextValidator.validate(from: start, to: start + bytes.count) == nil
       }
       if !isText { return name }
     }

@@ -106,7 +106,7 @@ final class PlainSource: ByteSource {
 
 /// A source whose beginning was sampled: it delivers the sample and continues after it, so that nothing is
 /// unpacked twice.
-final class SampledSource: ByteSource {
+final class PeekedSource: ByteSource {
   private(set) var offset: Int64 = 0
   /// The sample; empty once the source was read from its beginning again.
   private(set) var sample: [UInt8]

@@ -98,7 +98,7 @@ struct SourceStages {
   }
 
   private mutating func take(_ next: any ByteSource) throws(ReaderError) {
-    let sampled = try SampledSource(next, sampling: Self.sampleSize)
+    let sampled = try PeekedSource(next, sampling: Self.sampleSize)
     (source, sample, isWhole) = (sampled, sampled.sample, sampled.isWhole)
   }
 

@@ -180,7 +180,7 @@ struct EncodingGuess: Equatable {
           continue
         }
         let length = (2...4).first { length in
-          end - place >= length && TextAudit.validate(from: place, to: place + length) == nil
+          end - place >= length && TextValidator.validate(from: place, to: place + length) == nil
         }
         if let length {
           hasCharacters = true

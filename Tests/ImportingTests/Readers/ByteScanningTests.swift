@@ -40,7 +40,7 @@ struct ByteScanningTests {
     for _ in 0..<500 {
       let bytes = (0..<dice.roll(8)).flatMap { _ in dice.roll(3) > 0 ? pieces[dice.roll(4)] : dice.pick(pieces) }
       let problem = (bytes + [0]).withUnsafeBufferPointer { buffer in
-        buffer.baseAddress.flatMap { TextAudit.validate(from: $0, to: $0 + bytes.count) }
+        buffer.baseAddress.flatMap { TextValidator.validate(from: $0, to: $0 + bytes.count) }
       }
       #expect((problem == nil) == (String(validating: bytes, as: UTF8.self) != nil), "\(bytes)")
     }

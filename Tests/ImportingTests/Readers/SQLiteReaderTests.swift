@@ -158,11 +158,11 @@ struct SQLiteReaderTests {
     func rows(_ wanted: Int) throws -> (Int, (any Error)?) {
       let file = try SourceFile(bytes, name: "a.db")
       defer { withExtendedLifetime(file) {} }
-      var allowance = SQLiteAllowance(fileSize: Int64(bytes.count), maximumRecordBytes: 1_000)
-      allowance.steps = max(50_000, bytes.count * 64)
+      var limits = SQLiteCostLimits(fileSize: Int64(bytes.count), maximumRecordBytes: 1_000)
+      limits.steps = max(50_000, bytes.count * 64)
       let database = try SQLiteDatabase(
         descriptor: file.descriptor, fileSize: Int64(bytes.count), isQueried: true,
-        maximumRecordBytes: 1_000, allowance: allowance)
+        maximumRecordBytes: 1_000, limits: limits)
       let rows = try database.prepare(query(wanted)).get()
       var count = 0
       do {

@@ -114,7 +114,7 @@ extension CSVReader {
     var kept = row.end - row.start
     if dialect.newline == CSVDialect.lineFeed, kept > 0, row.end[-1] == CSVDialect.carriageReturn { kept -= 1 }
     var problem =
-      row.problem ?? audit.check(from: row.start, to: row.start + kept, horizon: horizon, offset: offset)
+      row.problem ?? validator.check(from: row.start, to: row.start + kept, horizon: horizon, offset: offset)
     if problem == nil, let expected = expectedFields, row.fields != expected {
       problem =
         row.fields < expected

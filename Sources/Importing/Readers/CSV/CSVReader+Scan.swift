@@ -27,7 +27,7 @@ extension CSVReader {
     let trimsReturn = newline == CSVDialect.lineFeed
 
     var line = self.line
-    var audit = self.audit
+    var validator = self.validator
     var decodings: [Int] = []
     var place = base + window.head
     var chunk = place
@@ -122,7 +122,7 @@ extension CSVReader {
       var kept = lineEnd - start
       if trimsReturn, kept > 0, start[kept - 1] == CSVDialect.carriageReturn { kept &-= 1 }
       if problem == nil {
-        problem = audit.check(
+        problem = validator.check(
           from: start, to: start + kept, horizon: tail, offset: offset &+ Int64(start - base))
       }
       if problem == nil, fields != expected, expected >= 0 {
@@ -144,7 +144,7 @@ extension CSVReader {
     }
     window.consume(min(place, tail) - (base + window.head))
     self.line = line
-    self.audit = audit
+    self.validator = validator
     return stop
   }
 

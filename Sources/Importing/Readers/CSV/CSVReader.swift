@@ -14,7 +14,7 @@ final class CSVReader: RecordReader {
 
   /// Line of the window's first byte.
   var line: Int64 = 1
-  var audit: TextAudit
+  var validator: TextValidator
   /// Lines skipped before the header.
   let skippedLines: Int
   /// Fields that a row must have; nil while the header is read.
@@ -30,7 +30,7 @@ final class CSVReader: RecordReader {
     window: SourceWindow, options: ReaderOptions, delimiter usual: UInt8?, from position: ReaderPosition?
   ) throws(ReaderError) {
     self.window = window
-    audit = TextAudit(encoding: window.encoding)
+    validator = TextValidator(encoding: window.encoding)
     maximumRecordBytes = options.maximumRecordBytes
     skippedLines = options.skipLines
     let delimiter = try ReaderOptions.byte(options.delimiter, of: "delimiter")
@@ -63,7 +63,7 @@ final class CSVReader: RecordReader {
       try window.resume(at: position)
       line = position.line
       record = position.record
-      audit = TextAudit(encoding: window.encoding)
+      validator = TextValidator(encoding: window.encoding)
     }
   }
 

@@ -15,7 +15,7 @@ final class FixedWidthReader: SequentialReader {
   private let maximumRecordBytes: Int
   private var line: Int64 = 1
   private var record: Int64 = 0
-  private var audit: TextAudit
+  private var validator: TextValidator
   /// Set by `readSequentially` alone.
   var failure: ReaderError?
   private let skippedLines: Int
@@ -28,7 +28,7 @@ final class FixedWidthReader: SequentialReader {
       throw .invalidOption(name: "fixedWidth", reason: "the format needs the columns, with their names and widths")
     }
     self.window = window
-    audit = TextAudit(encoding: window.encoding)
+    validator = TextValidator(encoding: window.encoding)
     self.layout = layout
     places = try layout.places()
     width = places.map(\.upperBound).max() ?? 0
@@ -74,7 +74,7 @@ final class FixedWidthReader: SequentialReader {
     var end = lineEnd
     if newline == CSVDialect.lineFeed, end > start, end[-1] == CSVDialect.carriageReturn { end -= 1 }
     guard end > start else { return }
-    var problem = audit.check(from: start, to: end, horizon: horizon, offset: window.offset)
+    var problem = validator.check(from: start, to: end, horizon: horizon, offset: window.offset)
     let count = end - start
     let isASCII = layout.unit == .bytes || Bytes.firstSpecial(from: start, to: end) == end || problem != nil
     if !isASCII {

@@ -124,7 +124,7 @@ struct JSONRejects: RejectForm {
     raw.withUnsafeBufferPointer { bytes in
       guard let base = bytes.baseAddress, base.pointee == UInt8(ascii: "{") else { return nil }
       let end = base + bytes.count
-      guard TextAudit.validate(from: base, to: end) == nil else { return nil }
+      guard TextValidator.validate(from: base, to: end) == nil else { return nil }
       let first = JSONToken.skipSpace(base + 1, end)
       var place = first
       let key = Array("\"\(RejectReason.member)\"".utf8)

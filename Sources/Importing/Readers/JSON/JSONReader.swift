@@ -18,7 +18,7 @@ final class JSONReader: SequentialReader {
   /// Objects around the array.
   private var depth = 0
   private var place = Place.beforeFirst
-  private var audit: TextAudit
+  private var validator: TextValidator
   /// Set by `readSequentially` alone.
   var failure: ReaderError?
   private let rootPath: [String]
@@ -29,7 +29,7 @@ final class JSONReader: SequentialReader {
 
   /// Moves to the array, or to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
-    audit = TextAudit(encoding: window.encoding)
+    validator = TextValidator(encoding: window.encoding)
     cursor = DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes)
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
@@ -136,7 +136,7 @@ final class JSONReader: SequentialReader {
         } else {
           batch.setProblem(.notAnObject(found: JSONToken.kind(of: first)))
         }
-        if let problem = audit.check(from: start, to: place, horizon: end, offset: cursor.window.offset) {
+        if let problem = validator.check(from: start, to: place, horizon: end, offset: cursor.window.offset) {
           batch.setProblem(problem)
         }
         cursor.advance(place - start)

@@ -6,14 +6,14 @@ final class NDJSONReader: SequentialReader {
   private let maximumRecordBytes: Int
   private var line: Int64 = 1
   private var record: Int64 = 0
-  private var audit: TextAudit
+  private var validator: TextValidator
   /// Set by `readSequentially` alone.
   var failure: ReaderError?
 
   /// Moves to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     self.window = window
-    audit = TextAudit(encoding: window.encoding)
+    validator = TextValidator(encoding: window.encoding)
     parser = JSONObjectParser(columns: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
     window.skipByteOrderMark()
@@ -67,7 +67,7 @@ final class NDJSONReader: SequentialReader {
     switch scan {
     case .end:
       problem =
-        audit.check(from: start, to: end, horizon: horizon, offset: window.offset)
+        validator.check(from: start, to: end, horizon: horizon, offset: window.offset)
         ?? (isObject ? nil : .notAnObject(found: JSONToken.kind(of: first.pointee)))
     case .more:
       problem = malformed(.unexpectedEnd, column: end - start + 1)

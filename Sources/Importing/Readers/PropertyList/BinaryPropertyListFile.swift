@@ -30,13 +30,13 @@ final class BinaryPropertyListFile {
   /// The number of the top object.
   let top: UInt64
   let size: Int64
-  private let bytes: RandomBytes
+  private let bytes: RandomAccessBytes
   private let objects: UInt64
   private let offsetSize: Int
   private let numberSize: Int
   private let table: Int64
 
-  init(_ bytes: RandomBytes) throws(ReaderError) {
+  init(_ bytes: RandomAccessBytes) throws(ReaderError) {
     self.bytes = bytes
     size = bytes.size
     func damaged(_ reason: String) -> ReaderError { Self.damaged(bytes.size - Self.trailer, reason) }
@@ -168,7 +168,7 @@ final class BinaryPropertyListFile {
 }
 
 /// Random access to a file's bytes, with some blocks cached; a packed file is held in memory as a whole.
-final class RandomBytes {
+final class RandomAccessBytes {
   let size: Int64
   private let file: PlainSource?
   private var blocks: [Int64: [UInt8]] = [:]

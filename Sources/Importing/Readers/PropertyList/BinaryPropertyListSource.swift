@@ -50,7 +50,7 @@ final class BinaryPropertyListSource: ByteSource {
 
   /// - Throws: `ReaderError` when its header or trailer isn't that of such a file.
   init(_ source: any ByteSource, limit: ExpansionLimit) throws(ReaderError) {
-    file = try BinaryPropertyListFile(RandomBytes(source))
+    file = try BinaryPropertyListFile(RandomAccessBytes(source))
     self.limit = limit
   }
 

@@ -68,7 +68,7 @@ struct PropertyListRejects: RejectForm {
     raw.withUnsafeBufferPointer { bytes in
       guard let base = bytes.baseAddress else { return nil }
       let end = base + bytes.count
-      guard TextAudit.validate(from: base, to: end) == nil else { return nil }
+      guard TextValidator.validate(from: base, to: end) == nil else { return nil }
       var scanner = XMLScanner()
       guard case .token(.start(let name, let isEmpty), let inside) = scanner.next(base, end),
         name.elementsEqual("dict".utf8)

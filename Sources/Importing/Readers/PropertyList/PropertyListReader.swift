@@ -9,7 +9,7 @@ final class PropertyListReader: SequentialReader {
   private var tree = XMLTree()
   private var mapping: PropertyListColumns
   private let maximumRecordBytes: Int
-  private var audit: TextAudit
+  private var validator: TextValidator
   /// Set by `readSequentially` alone.
   var failure: ReaderError?
   private let rootPath: [String]
@@ -22,7 +22,7 @@ final class PropertyListReader: SequentialReader {
 
   /// Moves to the array, or to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
-    audit = TextAudit(encoding: window.encoding)
+    validator = TextValidator(encoding: window.encoding)
     cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
     mapping = PropertyListColumns(names: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
@@ -90,7 +90,7 @@ final class PropertyListReader: SequentialReader {
     } else {
       batch.setProblem(.notAnObject(found: kind))
     }
-    if let problem = audit.check(from: start, to: start + length, horizon: end, offset: document.window.offset) {
+    if let problem = validator.check(from: start, to: start + length, horizon: end, offset: document.window.offset) {
       batch.setProblem(problem)
     }
     document.advance(length)

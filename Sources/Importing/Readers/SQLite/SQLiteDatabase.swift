@@ -5,7 +5,7 @@
 //    extension, no virtual table; views only for a query that names them;
 // 3. take memory that grows with the file: lengths, depths and the page cache are bounded, nothing is mapped. Queries sort
 //    and store intermediate results in temporary files, whose size is bounded;
-// 4. run forever: the work between two rows is counted, and that of all rows (`SQLiteGuardian`). No function takes longer
+// 4. run forever: the work between two rows is counted, and that of all rows (`SQLiteCostLimiter`). No function takes longer
 //    than a bounded time for each byte of its arguments;
 // 5. grow a query without bounds before it runs: the expansion of views and WITHs is counted first (`SQLExpansion`).
 
@@ -19,7 +19,7 @@ final class SQLiteDatabase {
   private var views: [String: [UInt8]] = [:]
   let connection: OpaquePointer
   private let source: OpaquePointer
-  private let guardian: SQLiteGuardian
+  private let limiter: SQLiteCostLimiter
 
   /// The steps that reading the schema may take: enough for some ten thousand tables.
   private static let schemaSteps = 500_000
@@ -27,15 +27,15 @@ final class SQLiteDatabase {
 
   /// - Parameters:
   ///   - isQueried: whether a query will be run, which may name views.
-  ///   - allowance: the cost allowed for a query; nil: the default for a file of this size.
+  ///   - limits: the cost allowed for a query; nil: the default for a file of this size.
   init(
-    descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int, allowance: SQLiteAllowance? = nil,
-    meters: SQLiteMeters = SQLiteMeters()
+    descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int, limits: SQLiteCostLimits? = nil,
+    meters: SQLiteCostMeters = SQLiteCostMeters()
   ) throws(ReaderError) {
-    let allowance = allowance ?? SQLiteAllowance(fileSize: fileSize, maximumRecordBytes: maximumRecordBytes)
-    guardian = SQLiteGuardian(allowance: allowance, meters: meters)
+    let limits = limits ?? SQLiteCostLimits(fileSize: fileSize, maximumRecordBytes: maximumRecordBytes)
+    limiter = SQLiteCostLimiter(limits: limits, meters: meters)
     var opened: OpaquePointer?
-    let result = lade_source_open(descriptor, isQueried ? 1 : 0, allowance.temporaryBytes, &opened)
+    let result = lade_source_open(descriptor, isQueried ? 1 : 0, limits.temporaryBytes, &opened)
     guard let opened, result == SQLITE_OK, let connection = lade_source_connection(opened) else {
       let reason = String(cString: sqlite3_errstr(result))
       lade_source_close(opened)
@@ -44,7 +44,7 @@ final class SQLiteDatabase {
     source = opened
     self.connection = connection
     // The first statement reads the schema, which stays in memory.
-    guardian.limit(steps: Self.schemaSteps)
+    limiter.limit(steps: Self.schemaSteps)
     limitLengths(maximumRecordBytes)
     try watch()
     for pragma in ["cell_size_check = ON", "mmap_size = 0", "cache_size = -\(Self.cacheKiB)", "query_only = ON"] {
@@ -52,16 +52,16 @@ final class SQLiteDatabase {
     }
     try findTables()
     authorize()
-    guardian.allow(allowance)
+    limiter.allow(limits)
   }
 
   deinit { lade_source_close(source) }
 
   /// SQLite's message for the last failure.
   var failure: SQLiteSourceError {
-    if let refusal = guardian.refusal { return refusal }
+    if let refusal = limiter.refusal { return refusal }
     if lade_source_is_out_of_space(source) != 0 {
-      return .tooMuchToKeep(limit: guardian.temporaryLimit)
+      return .tooMuchToKeep(limit: limiter.temporaryLimit)
     }
     let reason = String(cString: sqlite3_errmsg(connection))
     switch sqlite3_errcode(connection) & 0xFF {
@@ -76,11 +76,11 @@ final class SQLiteDatabase {
   var hasFoundTooLong: Bool { sqlite3_errcode(connection) == SQLITE_TOOBIG }
 
   /// Resets the work counted for one row: a row has arrived.
-  func beginRow() { guardian.beginRow() }
+  func beginRow() { limiter.beginRow() }
 
   /// SQLite works between these two calls, and the time is counted; at first it is counted.
-  func pause() { guardian.end() }
-  func resume() { guardian.begin() }
+  func pause() { limiter.end() }
+  func resume() { limiter.begin() }
 
   /// A statement from the person who submitted the file.
   func prepareQuery(_ sql: String) -> Result<SQLiteRows, SQLiteSourceError> {
@@ -107,7 +107,7 @@ final class SQLiteDatabase {
     }
     guard result == SQLITE_OK else {
       return .failure(
-        guardian.refusal ?? .badQuery(reason: String(cString: sqlite3_errmsg(connection))))
+        limiter.refusal ?? .badQuery(reason: String(cString: sqlite3_errmsg(connection))))
     }
     guard let statement else { return .failure(.badQuery(reason: "it is empty")) }
     let rows = SQLiteRows(self, statement)
@@ -139,19 +139,19 @@ final class SQLiteDatabase {
 
   /// Starts counting the work.
   private func watch() throws(ReaderError) {
-    let context = Unmanaged.passUnretained(guardian).toOpaque()
+    let context = Unmanaged.passUnretained(limiter).toOpaque()
     sqlite3_progress_handler(
-      connection, Int32(SQLiteGuardian.stepsALook),
+      connection, Int32(SQLiteCostLimiter.stepsPerCheck),
       { context in
         guard let context else { return 1 }
-        let guardian = Unmanaged<SQLiteGuardian>.fromOpaque(context).takeUnretainedValue()
-        return guardian.look(steps: SQLiteGuardian.stepsALook) ? 1 : 0
+        let limiter = Unmanaged<SQLiteCostLimiter>.fromOpaque(context).takeUnretainedValue()
+        return limiter.look(steps: SQLiteCostLimiter.stepsPerCheck) ? 1 : 0
       }, context)
     let result = lade_source_add_functions(
       source,
       { context in
         guard let context else { return 1 }
-        return Unmanaged<SQLiteGuardian>.fromOpaque(context).takeUnretainedValue().look(steps: 0) ? 1 : 0
+        return Unmanaged<SQLiteCostLimiter>.fromOpaque(context).takeUnretainedValue().look(steps: 0) ? 1 : 0
       }, context)
     guard result == SQLITE_OK else { throw .database(failure) }
   }
@@ -173,11 +173,11 @@ final class SQLiteDatabase {
     case .success(let rows):
       while try rows.next() {
         let name = rows.text(0)
-        guardian.permit(name)
+        limiter.permit(name)
         if rows.integer(1) == 0 { tables.append(name) } else { views[SQLToken.folded(rows.bytes(0))] = rows.bytes(2) }
       }
     }
-    for name in ["sqlite_schema", "sqlite_master"] { guardian.permit(name) }
+    for name in ["sqlite_schema", "sqlite_master"] { limiter.permit(name) }
     beginRow()
   }
 
@@ -186,20 +186,20 @@ final class SQLiteDatabase {
       connection,
       { context, action, first, second, _, _ in
         guard let context else { return SQLITE_DENY }
-        let guardian = Unmanaged<SQLiteGuardian>.fromOpaque(context).takeUnretainedValue()
+        let limiter = Unmanaged<SQLiteCostLimiter>.fromOpaque(context).takeUnretainedValue()
         switch action {
         case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
         case SQLITE_READ:
           let table = first.map { String(cString: $0).lowercased() } ?? ""
           // Without a column, only the table's rows are counted, or the query defined the name itself.
-          return table.isEmpty || second.map({ $0.pointee == 0 }) ?? true || guardian.permits(table)
+          return table.isEmpty || second.map({ $0.pointee == 0 }) ?? true || limiter.permits(table)
             ? SQLITE_OK : SQLITE_DENY
         case SQLITE_FUNCTION:
           let name = second.map { String(cString: $0).lowercased() } ?? ""
           return SQLiteDatabase.harmless.contains(name) ? SQLITE_OK : SQLITE_DENY
         default: return SQLITE_DENY
         }
-      }, Unmanaged.passUnretained(guardian).toOpaque())
+      }, Unmanaged.passUnretained(limiter).toOpaque())
   }
 
   /// Functions whose result depends on their arguments alone. json_patch isn't among them, since it compares

@@ -187,7 +187,7 @@ final class SQLiteReader: SequentialReader {
           length: UInt32(truncatingIfNeeded: scratch.count - start)))
       if kind == .text, problem == nil {
         problem = scratch.withUnsafeBufferPointer { bytes in
-          bytes.baseAddress.flatMap { TextAudit.validate(from: $0 + start, to: $0 + bytes.count) }
+          bytes.baseAddress.flatMap { TextValidator.validate(from: $0 + start, to: $0 + bytes.count) }
         }
       }
     }

@@ -86,7 +86,7 @@ struct XMLRejects: RejectForm {
 
   private static func isText(_ raw: [UInt8]) -> Bool {
     raw.withUnsafeBufferPointer { bytes in
-      bytes.baseAddress.map { TextAudit.validate(from: $0, to: $0 + bytes.count) == nil } ?? false
+      bytes.baseAddress.map { TextValidator.validate(from: $0, to: $0 + bytes.count) == nil } ?? false
     }
   }
 }

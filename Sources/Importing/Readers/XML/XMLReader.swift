@@ -18,7 +18,7 @@ final class XMLReader: SequentialReader {
   private var wanted: Wanted
   /// The name or path of the records, as in the options.
   private var recordPath: String
-  private var audit: TextAudit
+  private var validator: TextValidator
   /// Set by `readSequentially` alone.
   var failure: ReaderError?
   private var delivered: Int64
@@ -28,7 +28,7 @@ final class XMLReader: SequentialReader {
 
   /// Moves to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
-    audit = TextAudit(encoding: window.encoding)
+    validator = TextValidator(encoding: window.encoding)
     cursor = XMLCursor(document: DocumentCursor(window: window, maximumTokenBytes: options.maximumRecordBytes))
     mapping = XMLColumns(names: options.columns ?? [])
     maximumRecordBytes = options.maximumRecordBytes
@@ -107,7 +107,7 @@ final class XMLReader: SequentialReader {
       bytes: start, kept: length, line: document.line, byteOffset: document.window.offset, byteLength: length,
       firstCell: firstCell)
     mapping.composeTexts(at: start, in: storage)
-    if let problem = audit.check(from: start, to: start + length, horizon: end, offset: document.window.offset) {
+    if let problem = validator.check(from: start, to: start + length, horizon: end, offset: document.window.offset) {
       batch.setProblem(problem)
     }
     document.advance(length)

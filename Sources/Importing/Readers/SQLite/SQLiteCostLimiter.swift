@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-// Counts the cost of a query, and interrupts it when the cost exceeds the allowance:
+// Counts the cost of a query, and interrupts it when the cost exceeds the limits:
 //
 // 1. SQLite reports every thousand steps of its machine, and our functions report before a call that may take long. Nothing is
 //    reported within a step, nor in a run of steps without a jump, which its limits bound (`SQLiteDatabase.limitLengths`).
@@ -9,13 +9,13 @@ import Glibc
 // 3. The processor time is read only after the cheap clock shows that some of it may have passed.
 
 /// Counts the cost of reading. Belongs to a connection, and so to one thread at a time.
-final class SQLiteGuardian {
+final class SQLiteCostLimiter {
   /// Tables and views that may be read, in lower case.
   private var readable: Set<String> = []
-  private var allowance: SQLiteAllowance
+  private var limits: SQLiteCostLimits
   /// The limit that was exceeded, if one was.
   private(set) var refusal: SQLiteSourceError?
-  private let meters: SQLiteMeters
+  private let meters: SQLiteCostMeters
   private let memoryBefore: Int64
   /// Steps of SQLite's machine since the last row, and of all.
   private var steps = 0
@@ -29,14 +29,14 @@ final class SQLiteGuardian {
   private var lastProcessor = 0
 
   /// Steps of SQLite's machine between two checks of their number and of the clock.
-  static let stepsALook = 1_000
+  static let stepsPerCheck = 1_000
   /// The factor by which all rows may cost more than one.
   private static let rows = 100
   /// Nanoseconds between two readings of the expensive meters.
   private static let pause = 10_000_000
 
-  init(allowance: SQLiteAllowance, meters: SQLiteMeters) {
-    self.allowance = allowance
+  init(limits: SQLiteCostLimits, meters: SQLiteCostMeters) {
+    self.limits = limits
     self.meters = meters
     memoryBefore = meters.memory()
     begin()
@@ -49,13 +49,13 @@ final class SQLiteGuardian {
   func permits(_ table: String) -> Bool { readable.contains(table) }
 
   /// Limits the steps, without changing the other limits.
-  func limit(steps: Int) { allowance.steps = steps }
+  func limit(steps: Int) { limits.steps = steps }
 
   /// Replaces the limits.
-  func allow(_ allowance: SQLiteAllowance) { self.allowance = allowance }
+  func allow(_ limits: SQLiteCostLimits) { self.limits = limits }
 
   /// The bytes that temporary files may have.
-  var temporaryLimit: Int64 { allowance.temporaryBytes }
+  var temporaryLimit: Int64 { limits.temporaryBytes }
 
   /// SQLite continues, possibly on another thread than before.
   func begin() {
@@ -77,15 +77,15 @@ final class SQLiteGuardian {
   func look(steps more: Int) -> Bool {
     steps += more
     allSteps += more
-    if steps > allowance.steps || allSteps > SQLiteAllowance.product(allowance.steps, Self.rows) {
+    if steps > limits.steps || allSteps > SQLiteCostLimits.product(limits.steps, Self.rows) {
       refusal = .tooMuchWork
     }
     let now = meters.elapsed()
     if now - lastElapsed >= Self.pause {
       lastElapsed = now
       lookAtTime()
-      if meters.memory() - memoryBefore > allowance.memoryBytes {
-        refusal = .tooMuchMemory(limit: allowance.memoryBytes)
+      if meters.memory() - memoryBefore > limits.memoryBytes {
+        refusal = .tooMuchMemory(limit: limits.memoryBytes)
       }
     }
     return refusal != nil
@@ -98,14 +98,14 @@ final class SQLiteGuardian {
     allTime += spent
     time = isNewRow ? 0 : time + spent
     isNewRow = false
-    if time > allowance.nanoseconds || allTime > SQLiteAllowance.product(allowance.nanoseconds, Self.rows) {
+    if time > limits.nanoseconds || allTime > SQLiteCostLimits.product(limits.nanoseconds, Self.rows) {
       refusal = .tooMuchWork
     }
   }
 }
 
 /// The cost allowed for reading a SQLite file. The person who submits a file may also write its query; honest ones stay far below.
-struct SQLiteAllowance {
+struct SQLiteCostLimits {
   /// Steps of SQLite's machine for one row, and a hundred times that for all.
   var steps: Int
   /// Nanoseconds of the processor for one row, and a hundred times that for all.
@@ -151,11 +151,11 @@ struct SQLiteAllowance {
 }
 
 /// The meters of the cost of reading.
-struct SQLiteMeters {
+struct SQLiteCostMeters {
   /// Nanoseconds of a clock that is cheap to read.
-  var elapsed: () -> Int = { SQLiteMeters.read(CLOCK_MONOTONIC) }
+  var elapsed: () -> Int = { SQLiteCostMeters.read(CLOCK_MONOTONIC) }
   /// Nanoseconds of processor time of this thread. A system call.
-  var processor: () -> Int = { SQLiteMeters.read(CLOCK_THREAD_CPUTIME_ID) }
+  var processor: () -> Int = { SQLiteCostMeters.read(CLOCK_THREAD_CPUTIME_ID) }
   /// Bytes of memory that SQLite has allocated.
   var memory: () -> Int64 = { sqlite3_memory_used() }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import Importing
 
 @Suite("What a query of a SQLite file may cost")
-struct SQLiteAllowanceTests {
+struct SQLiteCostLimitTests {
   /// Meters that go on by so much whenever somebody looks.
   private final class Meters {
     var elapsed = 0
@@ -17,8 +17,8 @@ struct SQLiteAllowanceTests {
       (elapsedALook, processorALook, memoryALook) = (elapsed, processor, memory)
     }
 
-    var meters: SQLiteMeters {
-      SQLiteMeters(
+    var meters: SQLiteCostMeters {
+      SQLiteCostMeters(
         elapsed: {
           self.elapsed += self.elapsedALook
           return self.elapsed
@@ -34,7 +34,7 @@ struct SQLiteAllowanceTests {
     }
   }
 
-  private static let usual = SQLiteAllowance(
+  private static let usual = SQLiteCostLimits(
     steps: 100_000_000, nanoseconds: 1_000, temporaryBytes: 1 << 28, memoryBytes: 1_000)
 
   private static func numbers(to last: Int) -> String {
@@ -43,14 +43,14 @@ struct SQLiteAllowanceTests {
 
   /// The values of the first column until the end or an error.
   private func read(
-    _ query: String, allowance: SQLiteAllowance = usual, meters: SQLiteMeters = SQLiteMeters()
+    _ query: String, limits: SQLiteCostLimits = usual, meters: SQLiteCostMeters = SQLiteCostMeters()
   ) throws -> (values: [String], error: ReaderError?) {
     let bytes = try SQLiteFixture.bytes("CREATE TABLE t(a)")
     let file = try SourceFile(bytes, name: "a.db")
     defer { withExtendedLifetime(file) {} }
     let database = try SQLiteDatabase(
       descriptor: file.descriptor, fileSize: Int64(bytes.count), isQueried: true, maximumRecordBytes: 16 << 20,
-      allowance: allowance, meters: meters)
+      limits: limits, meters: meters)
     let rows = try database.prepare(query).get()
     var values: [String] = []
     do throws(ReaderError) {
@@ -101,20 +101,20 @@ struct SQLiteAllowanceTests {
 
   @Test("what is sorted or kept goes to temporary files, which may hold so much and no more", arguments: kept)
   func temporaryFiles(query: String) throws {
-    var allowance = SQLiteAllowance(fileSize: 0, maximumRecordBytes: 16 << 20)
-    allowance.temporaryBytes = 16 << 20
+    var limits = SQLiteCostLimits(fileSize: 0, maximumRecordBytes: 16 << 20)
+    limits.temporaryBytes = 16 << 20
     // 270 MB, of which the first 16 and what fits into memory are made.
     #expect(
-      try read(Self.numbers(to: 300_000) + query, allowance: allowance).error
+      try read(Self.numbers(to: 300_000) + query, limits: limits).error
         == .database(.tooMuchToKeep(limit: 16 << 20)))
     // Beyond the memory of a sort or a table, and within the space.
-    let some = try read(Self.numbers(to: 7_000) + query, allowance: allowance)
+    let some = try read(Self.numbers(to: 7_000) + query, limits: limits)
     #expect(some.error == nil)
     #expect(some.values.count >= 7_000 || some.values == ["7000"])
     if query.hasSuffix("ORDER BY 1") { #expect(some.values == some.values.sorted()) }
-    allowance.temporaryBytes = 0
+    limits.temporaryBytes = 0
     #expect(
-      try read(Self.numbers(to: 7_000) + query, allowance: allowance).error == .database(.tooMuchToKeep(limit: 0)))
+      try read(Self.numbers(to: 7_000) + query, limits: limits).error == .database(.tooMuchToKeep(limit: 0)))
   }
 
   @Test("a refusal says what to do")

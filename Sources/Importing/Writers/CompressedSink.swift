@@ -10,7 +10,7 @@ package enum WrittenCompression: String, Codable, Sendable, CaseIterable {
 
 /// Compresses by libarchive on the way into the file. The same bytes always become the same file: no time and
 /// no name is stored in it.
-final class PackedSink: ByteSink {
+final class CompressedSink: ByteSink {
   private let archive: OpaquePointer
   private let file: AtomicFile
   private var failure: WriterError?
@@ -33,7 +33,7 @@ final class PackedSink: ByteSink {
         archive, Unmanaged.passUnretained(self).toOpaque(), nil,
         { _, client, bytes, count in
           guard let client, let bytes else { return -1 }
-          let sink = Unmanaged<PackedSink>.fromOpaque(client).takeUnretainedValue()
+          let sink = Unmanaged<CompressedSink>.fromOpaque(client).takeUnretainedValue()
           return sink.pass(UnsafeRawBufferPointer(start: bytes, count: count))
         }, nil))
     let entry = archive_entry_new()

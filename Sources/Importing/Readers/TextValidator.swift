@@ -1,8 +1,8 @@
 // Every record's text is valid UTF-8 without zero bytes, or the record has a problem. Most files have long stretches of
-// ASCII: the audit finds the next other byte once, and until then a record costs one comparison.
+// ASCII: the validator finds the next other byte once, and until then a record costs one comparison.
 
 /// Checks records for their encoding as they come, in order.
-struct TextAudit {
+struct TextValidator {
   /// Offset in the file before which all bytes, from the last record checked, are plain ASCII.
   private var plainUntil: Int64 = 0
   /// The original encoding of the source.
@@ -14,7 +14,7 @@ struct TextAudit {
   ///
   /// - Parameters:
   ///   - offset: where `start` is in the file.
-  ///   - horizon: how far the audit may look ahead: at least to the record's end.
+  ///   - horizon: how far the validator may look ahead: at least to the record's end.
   @inline(__always)
   mutating func check(
     from start: BytePointer, to end: BytePointer, horizon: BytePointer, offset: Int64
