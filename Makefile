@@ -25,7 +25,7 @@ BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
 # Tests of objects and imports are bound by the processor. Those of the daemon wait for sockets and files, so they run in a
 # second pass, where they don't starve.
-COMPUTING = '^(ManagedObjects|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
+COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help

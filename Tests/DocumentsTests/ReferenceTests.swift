@@ -87,6 +87,28 @@ struct ReferenceTests {
     #expect(Set(documented) == Set(known.output.1.matches(of: /`(\w+)`/).map { String($0.output.1) }))
   }
 
+  @Test("has pieces of configuration whose keys and values are known", arguments: Document.all)
+  func pieces(of document: Document) async throws {
+    let blocks = document.text.components(separatedBy: "```yaml\n").dropFirst().map {
+      $0.components(separatedBy: "\n```")[0]
+    }
+    for block in blocks where block.contains(/(?m)^(stores|recipes|schedules|metrics):/) {
+      let scratch = try ScratchDirectory()
+      let file = scratch.file("lade.yaml")
+      let rest = [
+        "stores": "stores: {main: {path: main.sqlite, model: Demo.xcdatamodeld}}",
+        "recipes": "recipes: {people: {store: main, entity: Person}}",
+        "allowed_folders": "allowed_folders: [/srv/exports]",
+      ].filter { !block.contains("\n\($0.key):") && !block.hasPrefix("\($0.key):") }
+      try ([block] + rest.values).joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+      let checked = try await ProgramOutput.of(
+        Self.products.appending(path: "laded"), ["--check-config", "--config", file.path], environment: [:])
+      // Its models aren't there.
+      let problems = checked.error.split(separator: "\n").filter { !$0.contains("can't be opened") }
+      #expect(problems == [], "\(document.path)\n\(block)")
+    }
+  }
+
   @Test("the example configuration explains every key")
   func example() async throws {
     let example = try Document("etc/lade/lade.yaml").text
