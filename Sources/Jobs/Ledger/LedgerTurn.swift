@@ -28,9 +28,10 @@ final class LedgerTurn {
   /// Jobs that are new, or have their files now.
   private var arrivals: [Job] = []
   /// Jobs that have ended or were retried in this turn, whose followers and batches have to be updated.
-  private var toTell: [(job: Job, from: JobState?)] = []
-  private var isTelling = false
+  private var endings: [(job: Job, from: JobState?)] = []
+  private var isUpdatingFollowers = false
   /// The first jobs of each lane that were available when the turn began, as far as they were looked up.
+  /// Not private: the claims of the turn (`JobLedger+Claim`) keep it.
   var lookedUp: [String: (closed: Set<String>, limit: Int, jobs: [Job])] = [:]
 
   init(context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil) {
@@ -134,11 +135,11 @@ final class LedgerTurn {
 
   /// Updates the followers of a job and its batch, then theirs. A loop, because a chain may be long.
   private func tell(_ job: Job, from: JobState?) throws {
-    toTell.append((job, from))
-    guard !isTelling else { return }
-    isTelling = true
-    defer { isTelling = false }
-    while let next = toTell.popLast() {
+    endings.append((job, from))
+    guard !isUpdatingFollowers else { return }
+    isUpdatingFollowers = true
+    defer { isUpdatingFollowers = false }
+    while let next = endings.popLast() {
       if next.job.jobState?.isEnded == true, next.job.isFollowed { try settleFollowers(of: next.job) }
       if let number = next.job.batch { try countInBatch(number, next.job, from: next.from) }
     }

@@ -62,7 +62,7 @@ struct BackupTests {
     await queue.drain(timeout: .seconds(10))
   }
 
-  @Test("only so many are kept, the newest, and nothing else in the folder is touched")
+  @Test("only the newest are kept, and nothing else in the folder is touched")
   func rotation() async throws {
     let house = try UpkeepHouse()
     let queue = try await house.queue()

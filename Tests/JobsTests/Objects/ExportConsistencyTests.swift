@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Exports while the store changes", .timeLimit(.minutes(20)))
 struct ExportConsistencyTests {
-  @Test("an export is of one moment, whatever is saved meanwhile", arguments: [WrittenFormat.csv, .json])
+  @Test("an export is of one moment, whatever is saved in the meantime", arguments: [WrittenFormat.csv, .json])
   func oneMoment(_ format: WrittenFormat) async throws {
     let house = try await Warehouse()
     try house.fill(1200)

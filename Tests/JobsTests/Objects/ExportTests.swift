@@ -169,7 +169,7 @@ struct ExportTests {
     #expect(try house.files.isEmpty)
   }
 
-  @Test("a store or entity that isn't there is told with those that are")
+  @Test("a missing store or entity is reported with the known ones")
   func targets() async throws {
     let house = try await Warehouse()
     let unknown = try await house.run("export", "Itm")

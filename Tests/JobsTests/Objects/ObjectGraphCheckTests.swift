@@ -57,7 +57,7 @@ struct ObjectGraphCheckTests {
     #expect(house.faults.writes == writes)
   }
 
-  @Test("values that the model doesn't allow are told with the object and what to do, and left")
+  @Test("values that the model doesn't allow are reported with the object and what to do, and left")
   func validation() async throws {
     let house = try await warehouse()
     try house.vandalise(
@@ -73,7 +73,7 @@ struct ObjectGraphCheckTests {
     }
   }
 
-  @Test("a reference to an object that isn't there is emptied if it may be, and told otherwise")
+  @Test("a reference to a missing object is set to null if it may be, and reported otherwise")
   func dangling() async throws {
     let house = try await warehouse()
     try house.vandalise(
@@ -132,7 +132,7 @@ struct ObjectGraphCheckTests {
     try plain.close()
   }
 
-  @Test("values that several objects have and only one may are told with the objects")
+  @Test("values that several objects have and only one may are reported with the objects")
   func uniqueness() async throws {
     let house = try await warehouse()
     let indexes = try house.uniqueIndexes(of: "Maker")
@@ -146,7 +146,7 @@ struct ObjectGraphCheckTests {
       ])
   }
 
-  @Test("it stops at a batch when it is told to, and says how far it is")
+  @Test("it stops at a batch when it is asked to, and reports how far it is")
   func stops() async throws {
     let house = try await warehouse()
     var reports: [(Int64, Int64)] = []
@@ -173,7 +173,7 @@ struct ObjectGraphCheckTests {
     #expect(try house.count("Item") == 5)
   }
 
-  @Test("a job of kind check mends what is safe if it is told to, and is completed if nothing else is wrong")
+  @Test("a job of kind check repairs what is safe if it is asked to, and is completed if nothing else is wrong")
   func job() async throws {
     let house = try UpkeepHouse()
     let queue = try await house.queue()

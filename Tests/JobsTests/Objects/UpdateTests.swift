@@ -101,7 +101,7 @@ struct UpdateTests {
     #expect(write == 4)
   }
 
-  @Test("a row that somebody else changes between reading and saving is read again")
+  @Test("a row that another writer changes between reading and saving is read again")
   func conflict() async throws {
     let house = try await Warehouse()
     try house.fill(5)

@@ -70,7 +70,7 @@ struct AheadTests {
   }
 
   @Test(
-    "that have begun are running to whoever changes them, and others are as they were", arguments: StoreKind.allCases)
+    "that have begun are running for those who change them, and others are as they were", arguments: StoreKind.allCases)
   func change(_ kind: StoreKind) async throws {
     let scene = try await Scene(kind, jobs: 5)
     let queue = scene.queue
@@ -115,7 +115,7 @@ struct AheadTests {
     let scene = try await Scene(kind, jobs: 5)
     let urgent = try await scene.queue.submit(.of("work", priority: 1)).id
     let ledger = await scene.stopLedger()
-    // It isn't known any more who is next, so nobody begins before the ledger says.
+    // The next jobs aren't known any more, so none begins before the ledger claims it.
     scene.gate.open()
     ledger.signal()
     scene.gate.open(6)

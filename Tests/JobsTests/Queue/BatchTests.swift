@@ -68,7 +68,9 @@ struct BatchTests {
     #expect(try await mended.batch(careful.id).failed == 0)
   }
 
-  @Test("jobs that wait for each other, or for nobody, are refused, and nothing is made", arguments: StoreKind.allCases)
+  @Test(
+    "jobs that wait for each other, or for an unknown job, are refused, and nothing is made",
+    arguments: StoreKind.allCases)
   func refusals(_ kind: StoreKind) async throws {
     let queue = try TestHouse(kind).queue()
     func refusal(_ members: [JobBatchSubmission.Member]) async throws -> String {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Following jobs", .timeLimit(.minutes(20)))
 struct EventTests {
-  @Test("every transition and all progress are told, in order", arguments: StoreKind.allCases)
+  @Test("every transition and all progress are announced, in order", arguments: StoreKind.allCases)
   func events(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let gate = Gate()
@@ -57,7 +57,7 @@ struct EventTests {
     _ = try await queue.submit(.of("noop"))
   }
 
-  @Test("the file of an ended job is put away before whoever waits goes on", arguments: StoreKind.allCases)
+  @Test("the file of an ended job is put away before waiters go on", arguments: StoreKind.allCases)
   func finished(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let finished = Shared<JobState>()
@@ -97,7 +97,7 @@ struct EventTests {
     #expect(progressed.all == ["0 → 0", "0 → 1", "1 → 1"])
   }
 
-  @Test("a delegate that throws keeps nobody waiting", arguments: StoreKind.allCases)
+  @Test("a delegate that throws doesn't block waiters", arguments: StoreKind.allCases)
   func throwing(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue(delegate: .init(finished: { _ in throw CocoaError(.fileWriteOutOfSpace) }))
@@ -106,7 +106,7 @@ struct EventTests {
     #expect(try await queue.whenEnded(job.id).state == .completed)
   }
 
-  @Test("whoever waits for a job can give up", arguments: StoreKind.allCases)
+  @Test("waiting for a job can be cancelled", arguments: StoreKind.allCases)
   func givingUp(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()
@@ -118,7 +118,7 @@ struct EventTests {
     #expect(queue.state.withLock { $0.waiters.isEmpty })
   }
 
-  @Test("objects that somebody holds in the main context follow by merging", arguments: StoreKind.allCases)
+  @Test("objects that are held in the main context follow by merging", arguments: StoreKind.allCases)
   func merging(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()

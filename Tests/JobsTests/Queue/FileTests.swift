@@ -15,7 +15,7 @@ struct FileTests {
   private static func name(_ id: Int64, _ source: String?) -> String { source.map { "\(id)-\($0)" } ?? "\(id).job" }
 
   @Test(
-    "runs without a file before its entry is gone for good, and until then its end isn't told, and the entry is known",
+    "runs without a file before its entry is gone for good; until then its end isn't reported, and the entry is known",
     arguments: StoreKind.allCases)
   func ticketAlone(_ kind: StoreKind) async throws {
     let finished = Shared<String?>()

@@ -86,7 +86,7 @@ struct LimitTests {
       end.state == .discarded && end.failureCode == "deadline" && end.reason == "its deadline passed while it ran")
   }
 
-  @Test("what somebody cancelled is cancelled, also when its time is over", arguments: StoreKind.allCases)
+  @Test("a cancelled job is cancelled, also when its time is over", arguments: StoreKind.allCases)
   func cancelledInTime(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let (gate, last) = (Gate(), Gate())

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Changes of many jobs, and of what comes first", .timeLimit(.minutes(20)))
 struct ManyJobsTests {
-  @Test("all that pass a filter are changed, and those that can't be are told", arguments: StoreKind.allCases)
+  @Test("all jobs that pass a filter are changed, and those that can't be are reported", arguments: StoreKind.allCases)
   func bulk(_ kind: StoreKind) async throws {
     let queue = try TestHouse(kind).queue()
     for number in 0..<450 {

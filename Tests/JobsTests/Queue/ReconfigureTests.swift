@@ -3,7 +3,7 @@ import Testing
 
 @testable import Jobs
 
-@Suite("A queue that is configured anew while it runs", .timeLimit(.minutes(20)))
+@Suite("A queue that is reconfigured while it runs", .timeLimit(.minutes(20)))
 struct ReconfigureTests {
   private static func configuration(
     lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], schedules: [ScheduleConfiguration] = [],
@@ -47,7 +47,7 @@ struct ReconfigureTests {
     #expect(try await queue.laneSnapshots().first?.concurrency == 2)
   }
 
-  @Test("has new lanes at once, and lets go of those that have nothing to do", arguments: StoreKind.allCases)
+  @Test("has new lanes immediately, and drops lanes without unfinished jobs", arguments: StoreKind.allCases)
   func lanes(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let gate = Gate()
@@ -128,13 +128,13 @@ struct ReconfigureTests {
       Self.configuration(lanes: []),
     ] {
       await #expect(throws: JobQueueError.self) {
-        try await queue.reconfigure(configuration) { Issue.record("it isn't in force") }
+        try await queue.reconfigure(configuration) { Issue.record("it must not be applied") }
       }
     }
     house.faults.isFailing = true
     await #expect(throws: (any Error).self) {
       try await queue.reconfigure(Self.configuration(lanes: lanes, schedules: [good])) {
-        Issue.record("it isn't in force")
+        Issue.record("it must not be applied")
       }
     }
     house.faults.isFailing = false

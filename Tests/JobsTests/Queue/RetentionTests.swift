@@ -48,7 +48,7 @@ struct RetentionTests {
     #expect(try await queue.jobs().map(\.id) == (102...111).reversed())
   }
 
-  @Test("a number isn't used again, not even that of the last job when the queue is opened anew")
+  @Test("a number isn't used again, not even that of the last job when the queue is reopened")
   func numbers() async throws {
     let house = try TestHouse(.sqlite)
     let queue = try house.queue()

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("A round through the queue")
 struct RoundTests {
-  /// What a round has told.
-  private final class Told: Sendable {
+  /// What a probe has reported.
+  private final class Reports: Sendable {
     let stations = Mutex<[ProbeStation]>([])
     let end = Mutex<[String]>([])
 
@@ -34,10 +34,10 @@ struct RoundTests {
     try await queue.start()
     for lane in ["a", "b"] { _ = try await queue.submit(JobSubmission(kind: "wait", lane: lane, submittedBy: "test")) }
     await gate.arrivals(2)
-    let told = Told()
-    await told.round(queue)
-    #expect(told.stations.withLock { $0 } == [.store, .lane("a"), .lane("b")])
-    #expect(told.end.withLock { $0 } == ["good"])
+    let reports = Reports()
+    await reports.round(queue)
+    #expect(reports.stations.withLock { $0 } == [.store, .lane("a"), .lane("b")])
+    #expect(reports.end.withLock { $0 } == ["good"])
     gate.open(2)
     await queue.drain(timeout: .seconds(600))
   }
@@ -62,15 +62,15 @@ struct RoundTests {
     let gate = Gate()
     hold(place, of: queue, at: gate)
     if place == "store" { await gate.arrivals(1) }
-    let told = Told()
-    async let coming: Void = told.round(queue)
+    let reports = Reports()
+    async let coming: Void = reports.round(queue)
     // What is behind it in the same line waits as well: so it has got there, and no further.
     let station = place == "store" ? ProbeStation.store : .lane("b")
-    while told.stations.withLock({ $0.last }) != station { await Task.yield() }
-    #expect(told.end.withLock { $0 } == [])
+    while reports.stations.withLock({ $0.last }) != station { await Task.yield() }
+    #expect(reports.end.withLock { $0 } == [])
     letGo(place, of: queue, at: gate)
     await coming
-    #expect(told.end.withLock { $0 } == ["good"])
+    #expect(reports.end.withLock { $0 } == ["good"])
     await queue.drain(timeout: .seconds(600))
   }
 }

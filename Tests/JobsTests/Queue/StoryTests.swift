@@ -64,7 +64,7 @@ struct StoryTests {
     #expect(ends.map(\.3) == ["locked", nil, "malformed"])
   }
 
-  @Test("what the daemon's end cut short is told when it goes on")
+  @Test("a job that the daemon's end interrupted is logged when it continues")
   func rescue() async throws {
     let house = try TestHouse(.sqlite)
     let (gate, record) = (Gate(), LogRecord())

@@ -31,7 +31,8 @@ struct SubmitTests {
   }
 
   @Test(
-    "of many jobs those that can't be made are told, and the others made, in one save", arguments: StoreKind.allCases)
+    "of many jobs those that can't be made are reported, and the others made, in one save",
+    arguments: StoreKind.allCases)
   func many(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()
@@ -179,7 +180,7 @@ struct SubmitTests {
   }
 
   @Test(
-    "a submission that can't be written is reported to whoever submits, and nothing is left of it",
+    "a submission that can't be written is reported to the submitter, and nothing is left of it",
     arguments: StoreKind.allCases)
   func failingSave(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)

@@ -33,7 +33,7 @@ private let events: [JobEvent] = [
   .retryRequested, .held, .released, .fileArrived, .fileLost, .dependenciesMet, .dependencyFailed, .expired,
 ]
 
-/// Every legal step of a job that nobody holds; all others are illegal.
+/// Every legal step of a job that isn't held; all others are illegal.
 private let legal: [JobState?: [String: JobState]] = [
   nil: ["submitted": .available],
   .scheduled: [
@@ -120,7 +120,7 @@ struct JobStateMachineTests {
   }
 
   @Test(
-    "whatever a running job does after somebody wanted it stopped, it isn't tried again",
+    "whatever a running job does after a request to cancel it, it isn't tried again",
     arguments: [
       (JobEvent.cancelled, JobState.cancelled), (.succeeded, .completed), (failed, .cancelled),
       (.interrupted, .cancelled), (.rescued, .cancelled),

@@ -13,7 +13,7 @@ final class FailingStore: IncrementalStore {
       get { state.withLock { $0.isFailing } }
       set { state.withLock { $0.isFailing = newValue } }
     }
-    /// After so many writes all fail, as after a kill; nil for no end.
+    /// The number of writes after which all fail, as after a kill; nil for no limit.
     var writesLeft: Int? {
       get { state.withLock { $0.writesLeft } }
       set { state.withLock { $0.writesLeft = newValue } }

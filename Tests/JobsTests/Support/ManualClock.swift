@@ -21,10 +21,10 @@ final class ManualClock: Sendable {
   /// The time as jobs have it.
   var now: Date { state.withLock { $0.now.asStored } }
 
-  /// Goes on by so many seconds, and makes the calls that are due then.
+  /// Advances by some seconds, and makes the calls that are due then.
   func advance(by seconds: TimeInterval) { set { $0 + seconds } }
 
-  /// Shows another time, as a clock that somebody sets, and makes the calls that are due then.
+  /// Shows another time, as a clock that is set, and makes the calls that are due then.
   func set(to time: Date) { set { _ in time } }
 
   private func set(_ change: (Date) -> Date) {

@@ -64,7 +64,7 @@ final class TestHouse: Sendable {
     try coordinator.addPersistentStore(kind.description(in: directory).failing(faults))
   }
 
-  /// The same file, opened anew: the other's store is closed.
+  /// The same file, reopened: the other's store is closed.
   init(reopening other: TestHouse) throws {
     try other.coordinator.close()
     directory = other.directory

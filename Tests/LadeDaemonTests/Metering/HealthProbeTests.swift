@@ -26,7 +26,7 @@ struct HealthProbeTests {
 
   private static let stations: Set = ["the queue's store", "the lane a", "the lane b", "the main queue"]
 
-  @Test("every station is told when the round comes back")
+  @Test("every station is reported when the probe comes back")
   func pass() async throws {
     let probe = HealthProbe(LivenessProbe(try queue()), limit: .seconds(600))
     for _ in 0..<2 {
@@ -71,7 +71,7 @@ struct HealthProbeTests {
       return await group.reduce(into: []) { $0.append($1) }
     }
     while rounds.underWay?.station != "the main queue" { await Task.yield() }
-    // Another is not begun meanwhile.
+    // No other begins in the meantime.
     let isBegun = Mutex(false)
     rounds.begin { _, _ in isBegun.withLock { $0 = true } }
     gate.signal()
@@ -79,7 +79,7 @@ struct HealthProbeTests {
     #expect(!isBegun.withLock { $0 })
   }
 
-  @Test("the worst of the checks is the answer, and what is wrong is told")
+  @Test("the worst of the checks is the answer, and says what is wrong")
   func worst() {
     let health = Health(version: "1", checks: ["b": .init(.warn, "late"), "a": .init(.pass)])
     #expect((health.status, health.output) == (.warn, "b: late"))

@@ -94,7 +94,7 @@ struct JobMeterTests {
     #expect(text.value("lade_job_duration_seconds_count") == 1)
   }
 
-  @Test("kinds are told from the beginning, and are no more than some")
+  @Test("kinds are listed from the beginning, and their number is limited")
   func kinds() throws {
     let meter = JobMeter(kinds: ["import", "check"])
     #expect(try text(meter).value("lade_jobs_ended_total", ["kind": "check", "state": "discarded"]) == 0)

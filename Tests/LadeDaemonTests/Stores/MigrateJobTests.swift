@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Migrating a store whose daemon runs", .timeLimit(.minutes(20)))
 struct MigrateJobTests {
-  /// A configuration with one store, its stores opened, and a model that can be written anew.
+  /// A configuration with one store, its stores opened, and a model that can be rewritten.
   private final class House {
     let directory: ScratchDirectory
     let configuration: DaemonConfiguration
@@ -75,7 +75,7 @@ struct MigrateJobTests {
     try members[0].setValue(.string("m@example.org"), forKey: "mail")
     try context.save()
     #expect(house.stores.coordinators["main"] === house.stores["main"]?.coordinator)
-    #expect(old.coordinator.persistentStores == [], "nobody writes by the old model any more")
+    #expect(old.coordinator.persistentStores == [], "the old model isn't used for writing any more")
     #expect(try house.migrate(MaintenanceWatch()).differences == [])
   }
 
@@ -90,7 +90,7 @@ struct MigrateJobTests {
     #expect(try house.context().count(for: FetchRequest<ManagedObject>(entityName: "Member")) == 5)
   }
 
-  @Test("what may be lost is, and is told")
+  @Test("what may be lost is lost, and reported")
   func allowed() throws {
     let house = try House(migration: "{allow_loss: [Member.name]}")
     try house.fill()

@@ -131,7 +131,7 @@ final class UpkeepHouse: Sendable {
       options: String(decoding: try JSONEncoder().encode(options), as: UTF8.self), maxAttempts: 1, submittedBy: "test")
   }
 
-  /// Imports so many people.
+  /// Imports a number of people.
   func fill(_ queue: JobQueue, _ count: Int, from first: Int = 0) async throws {
     let job = try await queue.submit(people(count, from: first))
     let end = try await queue.whenEnded(job.id)
@@ -166,7 +166,7 @@ extension JobQueue {
   }
 }
 
-/// Another operation, which nobody stops, and then the test's.
+/// Another operation, which isn't stopped, and then the test's.
 private final class DoneOperation: JobOperation, @unchecked Sendable {
   // Sendable: both are constant.
   private let inner: JobOperation?

@@ -2,13 +2,13 @@ import Foundation
 import ManagedObjects
 import Synchronization
 
-/// What a data store does at the wrong moment: refuses a write, or hears of somebody else's.
+/// What a data store does at the wrong moment: it refuses a write, or another writer is faster.
 final class DataStoreFaults: Sendable {
   /// When the write that fails does so.
   enum Moment: Sendable, CaseIterable {
     /// Nothing is written: a full disk, or a kill before the commit.
     case before
-    /// All is written, and nobody hears of it: a kill just after.
+    /// Everything is written, and nothing reports it: a kill just after.
     case after
   }
 
