@@ -163,6 +163,22 @@ struct ReferenceTests {
     }
   }
 
+  @Test("tells of every metric, and of no other")
+  func metrics() throws {
+    var named = Set<String>()
+    for folder in ["Sources/LadeDaemon", "Sources/ControlServer"] {
+      let url = Document.repository.appending(path: folder)
+      let files = try #require(FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil))
+      for case let file as URL in files where file.pathExtension == "swift" {
+        let source = try String(contentsOf: file, encoding: .utf8)
+        for name in source.matches(of: /"((?:lade|process)_[a-z_]+)"/) { named.insert(String(name.output.1)) }
+      }
+    }
+    let section = try #require(try Document("docs/operations.md").section("## Metrics"))
+    let documented = section.matches(of: /`((?:lade|process)_[a-z_]+)`/).map { String($0.output.1) }
+    #expect(Set(documented) == named)
+  }
+
   @Test("tells of every route, and of no other")
   func routes() throws {
     var described = Set<String>()
