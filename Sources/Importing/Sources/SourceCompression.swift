@@ -47,6 +47,17 @@ package enum SourceCompression: String, Codable, Sendable, CaseIterable {
   }
 }
 
+extension SourceCompression {
+  /// The unpacked content of a file that is compressed in this way.
+  func unpacking(_ file: PlainSource, limit: ExpansionLimit, blockSize: Int) throws(ReaderError) -> any ByteSource {
+    switch self {
+    case .gzip: return try DecodedSource(file, GzipDecoder(file, blockSize: blockSize), limit: limit)
+    case .xz: return try DecodedSource(file, XZDecoder(file, blockSize: blockSize), limit: limit)
+    case .bzip2, .zstd: return ArchiveSource(.compression(self), over: file, limit: limit, blockSize: blockSize)
+    }
+  }
+}
+
 /// The kind of an archive.
 package enum SourceArchiveKind: String, Codable, Sendable, CaseIterable {
   case zip, tar

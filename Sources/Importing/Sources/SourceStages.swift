@@ -46,13 +46,7 @@ struct SourceStages {
   }
 
   private mutating func unpack(_ file: PlainSource, _ compression: SourceCompression) throws(ReaderError) {
-    let limit = options.expansionLimit
-    switch compression {
-    case .gzip: try take(DecodedSource(file, GzipDecoder(file, blockSize: blockSize), limit: limit))
-    case .xz: try take(DecodedSource(file, XZDecoder(file, blockSize: blockSize), limit: limit))
-    case .bzip2, .zstd:
-      try take(ArchiveSource(.compression(compression), over: file, limit: limit, blockSize: blockSize))
-    }
+    try take(compression.unpacking(file, limit: options.expansionLimit, blockSize: blockSize))
     archive = SourceArchiveKind(beginning: sample)
     if archive == .zip { throw .source(.nested(inner: "a zip archive", outer: "a \(compression.rawValue) file")) }
     try checkNotCompressed(inside: "a \(compression.rawValue) file")
