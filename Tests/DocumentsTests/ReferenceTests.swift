@@ -131,7 +131,7 @@ struct ReferenceTests {
   func verbs() throws {
     let document = try Document("docs/ladectl.md")
     let section = try #require(document.section("## Verbs"))
-    let items = section.split(separator: "\n").filter { $0.hasPrefix("- `") }
+    let items = section.replacing("\n  ", with: " ").split(separator: "\n").filter { $0.hasPrefix("- `") }
     let named = Set(
       items.flatMap { item in
         // Verbs stand before the colon, each in backticks or one after the other.
