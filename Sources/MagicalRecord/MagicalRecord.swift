@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// MagicalRecord's conveniences: one stack for a program, and finders, saves and imports that know it.
+/// MagicalRecord's conveniences: one stack for a program, and finders, saves and imports that use it.
 ///
 /// ```swift
 /// MagicalRecord.setUp(try MagicalStack(model: model, store: .sqlite(at: url)))
@@ -11,7 +11,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Source: MagicalRecord. A context may be given wherever one is meant by default, and nothing else needs the stack.
+/// Source: MagicalRecord. Every method also takes a context; only the default needs the stack.
 public enum MagicalRecord {
   private struct State: Sendable {
     var stack: MagicalStack?
@@ -24,13 +24,13 @@ public enum MagicalRecord {
 
   private static let state = Mutex(State())
 
-  /// How much is said of what the conveniences do. Each level says what those before it say, too.
+  /// How much is logged. Each level includes those before it.
   public enum LoggingLevel: Int, Sendable, Comparable, CaseIterable {
     /// Nothing.
     case off
-    /// Saves that failed, and whatever else an error handler is told.
+    /// Failed saves and other errors that the error handler receives.
     case error
-    /// What is unusual, such as a save without changes.
+    /// Unusual events, such as a save without changes.
     case warn
     /// Stacks that are set up and cleaned up.
     case info
@@ -41,45 +41,45 @@ public enum MagicalRecord {
     public static func < (a: LoggingLevel, b: LoggingLevel) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// The stack that is meant where no context is given; nil before ``setUp(_:)``.
+  /// The default stack; nil before ``setUp(_:)``.
   public static var stack: MagicalStack? { state.withLock { $0.stack } }
 
-  /// Makes a stack the program's. Safe from any thread.
+  /// Sets the program's stack. Safe from any thread.
   public static func setUp(_ stack: MagicalStack) {
     state.withLock { $0.stack = stack }
     log(.info, "a stack was set up: \(stack)")
   }
 
-  /// Lets go of the program's stack, and of the calling thread's context.
+  /// Releases the program's stack and the calling thread's context.
   public static func cleanUp() {
     resetContextForCurrentThread()
     state.withLock { $0.stack = nil }
     log(.info, "the stack was cleaned up")
   }
 
-  /// How much is said. At the beginning ``LoggingLevel/error``.
+  /// How much is logged; ``LoggingLevel/error`` by default.
   public static var loggingLevel: LoggingLevel {
     get { state.withLock { $0.loggingLevel } }
     set { state.withLock { $0.loggingLevel = newValue } }
   }
 
-  /// Says where what is logged goes: to standard error at the beginning. Called on any thread.
+  /// Sets the log handler, which is called on any thread. By default messages go to standard error.
   public static func setLogHandler(_ handler: @escaping @Sendable (LoggingLevel, String) -> Void) {
     state.withLock { $0.logHandler = handler }
   }
 
-  /// Says who hears of the errors of saves, beside their callers. Called on the queue of the context that failed.
+  /// Sets a handler for errors of saves, in addition to their callers. It is called on the failed context's queue.
   public static func setErrorHandler(_ handler: (@Sendable (any Error) -> Void)?) {
     state.withLock { $0.errorHandler = handler }
   }
 
-  /// Says something, if the level is to be said.
+  /// Logs a message of a level.
   package static func log(_ level: LoggingLevel, _ message: @autoclosure () -> String) {
     let handler = state.withLock { $0.loggingLevel >= level ? $0.logHandler : nil }
     handler?(level, message())
   }
 
-  /// Tells an error to whoever wants to hear of it.
+  /// Logs an error, and passes it to the error handler.
   static func handle(_ error: any Error, _ what: String, isLogged: Bool = true) {
     if isLogged { log(.error, "\(what): \(error)") }
     state.withLock { $0.errorHandler }?(error)
@@ -91,11 +91,11 @@ public enum MagicalRecord {
   }
 }
 
-/// Why a convenience couldn't be used.
+/// Why a method without a context, or with a sort term, failed.
 public enum MagicalRecordError: Error, Sendable, Hashable, CustomStringConvertible {
   /// No context was given, and the program has no stack.
   case noStack
-  /// A sort term is none: "name,age:NO".
+  /// A malformed sort term. A valid one is "name,age:NO".
   case sortTerm(String)
 
   /// What is missing, and what to do.

@@ -1,7 +1,7 @@
 import Foundation
 import ManagedObjects
 
-/// Turns data into the values of attributes. Of one import, and used on its context's queue.
+/// Converts data to attribute values. Belongs to one import, and is used on its context's queue.
 final class ImportConversion {
   private var formatters: [String: DateFormatter] = [:]
 
@@ -21,7 +21,7 @@ final class ImportConversion {
     case .uuid: value = text(data).flatMap(UUID.init(uuidString:)).map(Value.uuid)
     case .uri: value = text(data).flatMap(URL.init(string:)).map(Value.uri)
     case .transformable:
-      // Data of a Codable type are JSON already; what another transformer makes of them isn't known here.
+      // Data of a Codable type is JSON already; the format of other transformers isn't known here.
       value = attribute.isCodable ? .data(try CodableData.encode(data)) : nil
     case .objectID, .composite, .undefined: value = nil
     }
@@ -64,7 +64,7 @@ final class ImportConversion {
   private func double(_ data: ImportedValue) -> Double? {
     switch data {
     case .int(let int): return Double(int)
-    // By its digits: a decimal's own conversion loses the last one.
+    // By its digits: a decimal's own conversion loses the last digit.
     case .decimal(let decimal): return Double(decimal.description)
     case .bool(let bool): return bool ? 1 : 0
     case .string(let text): return Double(text.trimmingCharacters(in: .whitespaces))
@@ -131,7 +131,7 @@ final class ImportConversion {
 }
 
 extension ImportedValue {
-  /// The value for a message, at most a line of it.
+  /// The value in a message, cut to one line.
   var shown: String {
     let whole: String
     switch self {

@@ -1,13 +1,13 @@
 import ManagedObjects
 
-/// What the model's `userInfo` says of importing an entity, worked out once for an import: MagicalRecord's keys.
+/// The rules for importing an entity, from MagicalRecord's keys in the model's `userInfo`, computed once for an import.
 ///
-/// | key | on | says |
+/// | key | on | meaning |
 /// |---|---|---|
-/// | `mappedKeyName`, `mappedKeyName.1` … `.9` | attribute, relationship | key paths in the data; the first that is there counts. Without them the property's name |
-/// | `relatedByAttribute` | entity, relationship | the attribute by which an object is found again. Without it `entityNameID` |
+/// | `mappedKeyName`, `mappedKeyName.1` … `.9` | attribute, relationship | key paths in the data; the first that exists is used. The default is the property's name |
+/// | `relatedByAttribute` | entity, relationship | the attribute that identifies an object. The default is `entityNameID` |
 /// | `dateFormat` | date attribute | a format of `DateFormatter`, in UTC; `UnixTime` for seconds or milliseconds since 1970 |
-/// | `useDefaultValueWhenNotPresent` | attribute | whether an attribute that the data haven't got takes the model's default |
+/// | `useDefaultValueWhenNotPresent` | attribute | whether an attribute that the data doesn't have gets the model's default |
 struct ImportKeys {
   struct Attribute {
     let attribute: AttributeDescription

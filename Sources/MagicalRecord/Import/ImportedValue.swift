@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Data to be imported: what JSON can say. A number without a fraction is an integer, any other a decimal.
+/// A JSON value to import. A number without a fraction is an integer, any other a decimal.
 public enum ImportedValue: Sendable, Hashable {
   /// `null`: the key is there and has no value.
   case null
@@ -18,15 +18,14 @@ public enum ImportedValue: Sendable, Hashable {
   case object([String: ImportedValue])
 
   /// Reads JSON, also with comments and trailing commas as JSON5 has them.
-  /// - Throws: what `JSONDecoder` says of malformed text.
+  /// - Throws: `JSONDecoder`'s error for malformed text.
   public init(json: Data) throws {
     let decoder = JSONDecoder()
     decoder.allowsJSON5 = true
     self = try decoder.decode(ImportedValue.self, from: json)
   }
 
-  /// What a key path leads to: over keys of objects; of a list, what it leads to in each element. nil where a key isn't
-  /// there. Source: `value(forKeyPath:)` of Foundation's collections, which MagicalRecord looks data up by.
+  /// The value at a key path of object keys; for a list, the values in each element. nil where a key doesn't exist. Source: `value(forKeyPath:)` of Foundation's collections, which MagicalRecord looks data up by.
   public func value(forKeyPath path: String) -> ImportedValue? {
     value(along: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...])
   }
@@ -60,7 +59,7 @@ extension ImportedValue: Codable {
     }
   }
 
-  // Which of its kinds a value is of, a decoder tells only by refusing the others.
+  // A decoder reveals a value's kind only by refusing the others.
   private static func scalar(_ container: any SingleValueDecodingContainer) throws -> ImportedValue {
     if container.decodeNil() { return .null }
     if let bool = try? container.decode(Bool.self) { return .bool(bool) }
@@ -76,7 +75,7 @@ extension ImportedValue: Codable {
     return elements
   }
 
-  /// Writes the value as it would stand in JSON.
+  /// Writes the value as JSON.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .array(let elements): try elements.encode(to: encoder)
@@ -106,7 +105,7 @@ extension ImportedValue: ExpressibleByDictionaryLiteral {
   public typealias Key = String
   /// Values are of any kind.
   public typealias Value = ImportedValue
-  /// Values by key; of equal keys the last one counts.
+  /// Values by key; of equal keys the last one is used.
   public init(dictionaryLiteral elements: (String, ImportedValue)...) {
     self = .object(Dictionary(elements) { $1 })
   }

@@ -1,12 +1,12 @@
-// One import of data into a context. Before a batch of records is imported, all the keys that its objects and their
-// related objects are found by are collected, and each attribute is asked for once with all of them; from then on an
-// object is found in a table. New objects take their place in it, so that a second record of the same key finds them.
+// One import of data into a context. Before a batch of records is imported, the keys of its objects and their related objects
+// are collected, and one fetch for each key attribute finds all of them. Then objects are found in a table. New objects are
+// added to it, so that a second record with the same key finds them.
 
 import ManagedObjects
 
-/// Imports data as the model's `userInfo` says (see ``ImportKeys``). Used on its context's queue.
+/// Imports data by the rules of the model's `userInfo` (see ``ImportKeys``). Used on its context's queue.
 final class MagicalImport {
-  /// What objects are found by.
+  /// A key of the table.
   private struct Place: Hashable {
     let entity: EntityDescription
     let attribute: AttributeDescription
@@ -20,7 +20,7 @@ final class MagicalImport {
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
-  /// Imports records, so many at a time. Returns their objects, without those that didn't want to be imported.
+  /// Imports records in batches. Returns their objects, without those that refused the import.
   func importRecords(
     _ records: [ImportedValue], into entity: EntityDescription, batchSize: Int
   ) throws -> [ManagedObject] {
@@ -38,7 +38,7 @@ final class MagicalImport {
     return objects
   }
 
-  /// Imports into an object that is there.
+  /// Imports into an existing object.
   func importValues(_ data: ImportedValue, into object: ManagedObject) throws -> Bool {
     try lookUpRelated([data], of: object.entity)
     return try apply(data, to: object)
@@ -99,8 +99,7 @@ final class MagicalImport {
     }
   }
 
-  /// The value that an object is found by: the data themselves where they are no object with keys. nil for none, for
-  /// nil finds nothing.
+  /// The value that identifies an object: the data itself if it isn't an object with keys. nil identifies nothing.
   private func identity(_ data: ImportedValue, _ key: ImportKeys.Attribute) throws -> Value? {
     let found: ImportedValue?
     if case .object = data { found = key.lookup(data) } else { found = data }
@@ -127,7 +126,7 @@ final class MagicalImport {
       note(object)
       return object
     }
-    // A bare key of an object that isn't there yet: an object that has the key and nothing else.
+    // A bare key of an object that doesn't exist yet makes an object with only the key.
     guard let key, let identity else { throw MagicalImportError.notAnObject(entity: entity.name, value: data.shown) }
     let object = context.insertAlsoAbstract(entity)
     object.setValue(identity, at: key.attribute.slot)
@@ -135,7 +134,7 @@ final class MagicalImport {
     return object
   }
 
-  /// Lets later records find a new object.
+  /// Adds a new object to the table, so that later records find it.
   private func note(_ object: ManagedObject) {
     for place in known.keys where object.entity.isKindOf(place.entity) {
       let value = object.value(at: place.attribute.slot)
@@ -168,7 +167,7 @@ final class MagicalImport {
     }
   }
 
-  /// Objects are added to what the relationship holds. Data without it, and `null`, leave it as it is.
+  /// Adds objects to the relationship. Data without it, and `null`, leave it unchanged.
   private func importRelationship(
     _ key: ImportKeys.Relationship, _ data: ImportedValue, _ object: ManagedObject, _ hooks: (any DataImporting)?
   ) throws {

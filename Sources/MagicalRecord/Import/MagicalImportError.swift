@@ -1,10 +1,10 @@
 /// Why data couldn't be imported.
 public enum MagicalImportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// An attribute was given something that its type can't say.
+  /// A value that the attribute's type can't represent.
   case unfit(entity: String, attribute: String, type: String, value: String)
-  /// A date doesn't have the format that the model says.
+  /// A date that doesn't have the model's format.
   case date(entity: String, attribute: String, format: String, value: String)
-  /// The objects of an entity were to be made of something that isn't an object with keys.
+  /// A value without keys in place of an object of the entity.
   case notAnObject(entity: String, value: String)
 
   /// What can't be imported, and what to do.

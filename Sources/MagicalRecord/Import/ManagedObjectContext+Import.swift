@@ -1,24 +1,24 @@
 public import ManagedObjects
 
 extension ManagedObjectContext {
-  /// Imports one record into the object that it stands for, or a new one, with what it is related to.
+  /// Imports one record into the object that it identifies, or a new one, with its related objects.
   ///
   /// The model's `userInfo` says how: `mappedKeyName`, `relatedByAttribute`, `dateFormat`,
-  /// `useDefaultValueWhenNotPresent`. Nothing is saved. Classes that are ``DataImporting`` have a say.
+  /// `useDefaultValueWhenNotPresent`. Nothing is saved. Classes can take part as ``DataImporting``.
   ///
-  /// Source: `MR_importFromObject:inContext:`. What differs: relationships, too, are looked up by every mapped name; an
-  /// object is never found by a key that the data haven't got; a value that an attribute can't hold is an error and not 0.
-  /// - Returns: the object; nil when its class didn't want the record.
+  /// Source: `MR_importFromObject:inContext:`. Differences: relationships are looked up by every mapped name too; an object
+  /// is never found by a key that the data doesn't have; a value that an attribute can't hold is an error and not 0.
+  /// - Returns: the object; nil when its class refused the record.
   /// - Throws: ``MagicalImportError``, ``ManagedObjectError/unknownEntity(name:known:)``, or the store's error.
   @discardableResult
   public func importObject(_ data: ImportedValue, into entityName: String) throws -> ManagedObject? {
     try importObjects([data], into: entityName).first
   }
 
-  /// Imports records, as ``importObject(_:into:)`` does one, with one fetch for each key attribute and batch.
+  /// Imports records as ``importObject(_:into:)`` does, with one fetch for each key attribute and batch.
   ///
   /// Source: `MR_importFromArray:inContext:`, which fetches for every object.
-  /// - Returns: the objects in the order of the records, without those whose class didn't want the record.
+  /// - Returns: the objects in the order of the records, without those whose class refused the record.
   @discardableResult
   public func importObjects(
     _ records: [ImportedValue], into entityName: String, batchSize: Int = 1000
@@ -31,9 +31,9 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-  /// Imports a record into this object, whatever its key says.
+  /// Imports a record into this object, whatever the record's key.
   /// Source: `MR_importValuesForKeysWithObject:`.
-  /// - Returns: whether the class wanted it.
+  /// - Returns: whether the class accepted it.
   /// - Throws: ``MagicalImportError``, or the store's error.
   @discardableResult
   public final func importValues(from data: ImportedValue) throws -> Bool {

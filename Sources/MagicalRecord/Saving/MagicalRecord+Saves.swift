@@ -1,12 +1,11 @@
 public import ManagedObjects
 
 extension MagicalRecord {
-  /// Runs a block in a new context of a queue of its own, saves what it changed up to the store, and returns without
-  /// waiting.
+  /// Runs a block in a new context on a queue of its own, saves its changes up to the store, and returns without waiting.
   ///
-  /// A block that throws saves nothing. The default context takes in what was saved.
+  /// A block that throws saves nothing. The default context merges the save.
   /// Source: `saveWithBlock:completion:`.
-  /// - Parameter completion: hears of the end on the main queue; that there was nothing to save isn't a failure.
+  /// - Parameter completion: called at the end on the main queue. A save without changes isn't a failure.
   public static func save(
     _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void,
     completion: ManagedObjectContext.SaveCompletion? = nil
@@ -29,7 +28,7 @@ extension MagicalRecord {
     }
   }
 
-  /// Runs a block in a new context and saves what it changed up to the store, without blocking a thread meanwhile.
+  /// Runs a block in a new context and saves its changes up to the store, without blocking a thread.
   /// - Returns: whether there was anything to save.
   /// - Throws: what the block throws, or the save's error.
   @discardableResult
@@ -41,8 +40,8 @@ extension MagicalRecord {
     return outcome.didSave
   }
 
-  /// Runs a block in a new context, saves what it changed up to the store, and waits for it. On the main queue it makes
-  /// that wait for the store.
+  /// Runs a block in a new context, saves its changes up to the store, and waits for it. On the main queue it blocks that queue
+  /// until the store has written.
   /// Source: `saveWithBlockAndWait:`.
   /// - Returns: whether there was anything to save.
   /// - Throws: what the block throws, or the save's error.
@@ -61,7 +60,7 @@ extension MagicalRecord {
   }
 
   /// Runs a block with the calling thread's context (see ``contextForCurrentThread()``), and saves it up to the store,
-  /// waiting for it. What was unsaved in the context before is saved with it; on an error everything stays there.
+  /// waiting for it. Earlier unsaved changes of the context are saved too; after an error all changes stay there.
   /// Source: `saveUsingCurrentThreadContextWithBlockAndWait:`.
   /// - Returns: whether there was anything to save.
   /// - Throws: what the block throws, or the save's error.

@@ -1,13 +1,13 @@
 import Dispatch
 public import ManagedObjects
 
-/// What a save came to.
+/// The outcome of a save.
 public enum MagicalSaveOutcome: Sendable {
   /// Changes were written.
   case saved
   /// There was nothing to write.
   case noChanges
-  /// Nothing was written by the level that failed; levels below it were.
+  /// One level failed and wrote nothing; the levels below it have saved.
   case failed(any Error)
 
   /// Whether changes were written.
@@ -37,7 +37,7 @@ public struct MagicalSaveOptions: OptionSet, Sendable {
 }
 
 extension ManagedObjectContext {
-  /// Hears of a save's end, on the main queue.
+  /// Called at a save's end, on the main queue.
   public typealias SaveCompletion = @Sendable (MagicalSaveOutcome) -> Void
 
   /// Saves this context, one level up, and returns without waiting. May be called from anywhere.
@@ -52,14 +52,14 @@ extension ManagedObjectContext {
   public func saveOnlySelfAndWait() -> MagicalSaveOutcome { performAndWait { saveLevel(isTold: false) } }
 
   /// Saves this context and every one above it, each on its own queue, up to the store, and returns without waiting. May
-  /// be called from anywhere: on the main queue too, which a private context above writes for.
+  /// be called from anywhere, also on the main queue.
   /// Source: `MR_saveToPersistentStoreWithCompletion:`.
   public func saveToPersistentStore(completion: SaveCompletion? = nil) {
     saveUpwards(.noChanges, isTold: completion != nil) { Self.complete($0, completion) }
   }
 
-  /// Saves this context and every one above it, up to the store, and waits for it. May be called from anywhere; on the
-  /// main queue it makes that wait for the store.
+  /// Saves this context and every one above it, up to the store, and waits for it. May be called from anywhere; on the main queue
+  /// it blocks that queue until the store has written.
   /// Source: `MR_saveToPersistentStoreAndWait`.
   @discardableResult
   public func saveToPersistentStoreAndWait() -> MagicalSaveOutcome {
@@ -73,13 +73,11 @@ extension ManagedObjectContext {
     return outcome
   }
 
-  /// Saves this context and every one above it, each on its own queue, up to the store, without blocking a thread
-  /// meanwhile.
+  /// Saves this context and every one above it, each on its own queue, up to the store, without blocking a thread.
   ///
-  /// No queue waits for another's write: while the topmost context writes to the store, the one below it neither waits for
-  /// its turn to save nor, in a ``PersistentContainer/Stack/privateWriter`` stack, for what it fetches. Several of these
-  /// write one after the other. After an error the changes are in the context that couldn't save them. Not for a
-  /// confinement context, which belongs to a thread.
+  /// No queue waits for another's write: while the topmost context writes to the store, the one below it waits neither to save nor,
+  /// in a `privateWriter` stack, to fetch. Several such saves write one after the other. After an error the changes are in the
+  /// context that couldn't save them. Not for a confinement context, which belongs to a thread.
   /// - Returns: whether there was anything to write.
   /// - Throws: the error of the level that failed.
   @discardableResult
@@ -91,9 +89,9 @@ extension ManagedObjectContext {
     return outcome.didSave
   }
 
-  /// Saves as the options say. May be called from anywhere; see the methods that each of them stands for.
+  /// Saves with options. May be called from anywhere; see the methods that the options correspond to.
   /// Source: `MR_saveWithOptions:completion:`.
-  /// - Parameter completion: hears of the end on the main queue, of a synchronous save too.
+  /// - Parameter completion: called at the end on the main queue, also after a synchronous save.
   public func save(_ options: MagicalSaveOptions, completion: SaveCompletion? = nil) {
     switch (options.contains(.synchronously), options.contains(.parentContexts)) {
     case (false, false): saveOnlySelf(completion: completion)
@@ -112,7 +110,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Saves the topmost context and the one below it, while nobody else does.
+  /// Saves the topmost context and the one below it under the lock of ``SaveOrder``.
   private func saveInTurn(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
     let root = parent ?? self
     @Sendable func end(_ outcome: MagicalSaveOutcome) {
@@ -129,7 +127,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// - Parameter isTold: whether the caller hears of an error, so that it needn't be logged.
+  /// - Parameter isTold: whether the caller receives the error, so that it needn't be logged.
   private func saveLevel(isTold: Bool) -> MagicalSaveOutcome {
     let name = name ?? "without a name"
     guard hasChanges else {
@@ -153,7 +151,7 @@ extension ManagedObjectContext {
 }
 
 extension MagicalSaveOutcome {
-  /// What two levels come to together.
+  /// The outcome of two levels.
   fileprivate func followed(by next: MagicalSaveOutcome) -> MagicalSaveOutcome {
     if case .noChanges = next { return self }
     return next

@@ -1,14 +1,14 @@
 public import Foundation
 public import ManagedObjects
 
-/// An operation that works in its thread's context: fresh at its start, gone at its end.
+/// An operation that works in its thread's context, which is new at its start and dropped at its end.
 ///
-/// Subclasses override ``work(in:)`` and state `@unchecked Sendable` anew.
+/// Subclasses override ``work(in:)`` and restate `@unchecked Sendable`.
 open class MagicalOperation: Operation, @unchecked Sendable {
   // Sendable: it has no state of its own.
 
-  /// The operation's work. Called once, on the operation's thread; whatever isn't saved when it returns is dropped. An
-  /// error is told to ``MagicalRecord/setErrorHandler(_:)``.
+  /// The operation's work. Called once, on the operation's thread; unsaved changes are dropped when it returns. Errors go
+  /// to the handler of ``MagicalRecord/setErrorHandler(_:)``.
   open func work(in context: ManagedObjectContext) throws {}
 
   /// Resets the thread's context, does the work, and resets it again.

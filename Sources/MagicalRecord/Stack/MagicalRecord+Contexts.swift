@@ -15,7 +15,7 @@ extension MagicalRecord {
     try currentStack().newPrivateContext(name: name)
   }
 
-  /// Empties the default context, on the main queue, some time after returning: what isn't saved in it is lost.
+  /// Resets the default context on the main queue, asynchronously: its unsaved changes are lost.
   /// Source: `MR_resetDefaultContext`.
   /// - Throws: ``MagicalRecordError/noStack``.
   public static func resetDefaultContext() throws {

@@ -2,7 +2,7 @@ public import Foundation
 public import ManagedObjects
 
 extension MagicalRecord {
-  /// Sets up a stack in memory, gone when it is cleaned up. Stores in files are set up by `SQLiteStore`.
+  /// Sets up a stack in memory, gone when it is cleaned up.
   /// Source: `setupCoreDataStackWithInMemoryStore`.
   @discardableResult
   public static func setupStackWithInMemoryStore(

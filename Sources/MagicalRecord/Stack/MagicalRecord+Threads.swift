@@ -4,11 +4,11 @@ public import ManagedObjects
 extension MagicalRecord {
   private static let threadKey = "lade.MagicalRecord.context"
 
-  /// The context of the calling thread: the default context on the main queue; elsewhere one that belongs to the thread,
-  /// made the first time and kept with it.
+  /// The context of the calling thread: the default context on the main queue; elsewhere a context of the thread's own, made on
+  /// first use and kept with the thread.
   ///
-  /// Threads of a pool outlive the work they do: an operation resets its thread's context at its start and at its end,
-  /// which ``MagicalOperation`` does by itself. Not for asynchronous functions, which change threads.
+  /// Threads of a pool outlive their work, so an operation must reset its thread's context at its start and end, as
+  /// ``MagicalOperation`` does. Not for asynchronous functions, which change threads.
   /// Source: `MR_contextForCurrentThread`.
   /// - Throws: ``MagicalRecordError/noStack``.
   public static func contextForCurrentThread() throws -> ManagedObjectContext {
@@ -26,7 +26,7 @@ extension MagicalRecord {
     return context
   }
 
-  /// Drops the calling thread's context, with what wasn't saved in it. On the main queue nothing happens.
+  /// Drops the calling thread's context with its unsaved changes. Does nothing on the main queue.
   /// Source: `MR_resetContextForCurrentThread`.
   public static func resetContextForCurrentThread() {
     guard !MainQueue.isCurrent else { return }

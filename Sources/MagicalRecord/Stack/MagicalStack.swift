@@ -15,7 +15,7 @@ public import SQLiteStore
 ///   (main queue)    (private queues)
 /// ```
 ///
-/// The default context takes in what the others save. With a saving context the main queue never waits for the store:
+/// The default context merges the saves of the others. With a saving context the main queue never waits for the store:
 /// ``ManagedObjectContext/saveToPersistentStore(completion:)`` saves one level at a time, each on its own queue.
 ///
 /// Source: MagicalRecord's stacks. Safe from any thread.
@@ -30,16 +30,16 @@ public final class MagicalStack: Sendable {
 
   /// The coordinator at the root.
   public let coordinator: PersistentStoreCoordinator
-  /// The context that writes for the others, of a queue of its own; nil without nesting.
+  /// The context that saves for the others, on a queue of its own; nil without nesting.
   public let rootSavingContext: ManagedObjectContext?
   /// The context of the main queue.
   public let defaultContext: ManagedObjectContext
   private let observation: Observation
 
   /// Opens a store and makes the contexts.
-  /// - Parameter store: such as `.inMemory()`, or `.sqlite(at:)` of `SQLiteStore`, which migrates older stores unless
-  ///   the description says no.
-  /// - Throws: what the store's opening throws.
+  /// - Parameter store: such as `.inMemory()`, or `.sqlite(at:)`, which migrates older stores unless the description
+  ///   forbids it.
+  /// - Throws: an error of opening the store.
   public convenience init(
     model: ManagedObjectModel, store: PersistentStoreDescription = .inMemory(), nesting: Nesting = .savingContext
   ) throws {
@@ -63,12 +63,12 @@ public final class MagicalStack: Sendable {
     observation = Observation(defaultContext)
   }
 
-  /// A stack in memory, gone when it is let go of.
+  /// A stack in memory, gone when it is released.
   public static func inMemory(model: ManagedObjectModel, nesting: Nesting = .savingContext) throws -> MagicalStack {
     try MagicalStack(model: model, store: .inMemory(), nesting: nesting)
   }
 
-  /// A new context of a queue of its own, which saves to where the default context saves to.
+  /// A new context on a queue of its own, which saves to the same place as the default context.
   public func newPrivateContext(name: String? = nil) -> ManagedObjectContext { newContext(.privateQueue, name: name) }
 
   func newContext(_ type: ManagedObjectContext.ConcurrencyType, name: String?) -> ManagedObjectContext {
@@ -76,9 +76,9 @@ public final class MagicalStack: Sendable {
     return ManagedObjectContext(type, coordinator: coordinator, name: name)
   }
 
-  /// Keeps a context up to date with what reaches the store, for as long as it lives.
+  /// Merges everything that reaches the store into a context, for as long as the context lives.
   private final class Observation: @unchecked Sendable {
-    // Sendable: constant; NotificationCenter takes the token back on any thread.
+    // Sendable: constant; NotificationCenter accepts the token on any thread.
     private let token: any NSObjectProtocol
 
     init(_ context: ManagedObjectContext) {
@@ -105,11 +105,11 @@ extension MagicalStack: CustomStringConvertible {
 }
 
 extension MagicalStack {
-  /// A stack over an SQLite file that was made with this version of the model, or is made now.
+  /// A stack over an SQLite file of this version of the model, which is created if it doesn't exist.
   ///
-  /// A file of another version is refused as it is: ``autoMigrating(model:at:nesting:options:)`` migrates it.
+  /// A file of another version is refused: ``autoMigrating(model:at:nesting:options:)`` migrates it.
   /// Source: `setupCoreDataStackWithStoreAtURL:` of MagicalRecord.
-  /// - Throws: `MigrationError` for a file of another version; what the store's opening throws.
+  /// - Throws: `MigrationError` for a file of another version; errors of opening the store.
   public static func sqlite(
     model: ManagedObjectModel, at url: URL, nesting: Nesting = .savingContext, options: SQLiteStoreOptions = .init()
   ) throws -> MagicalStack {
@@ -120,9 +120,9 @@ extension MagicalStack {
 
   /// A stack over an SQLite file, which is migrated when it was made with another version of the model.
   ///
-  /// The migration is inferred, in one transaction with the old file kept until it has succeeded.
+  /// The migration is inferred, and runs in one transaction.
   /// Source: `setupCoreDataStackWithAutoMigratingSqliteStoreAtURL:` of MagicalRecord.
-  /// - Throws: `MigrationError` with every obstacle when the migration can't be inferred; what the store's opening throws.
+  /// - Throws: `MigrationError` with every obstacle when the migration can't be inferred; errors of opening the store.
   public static func autoMigrating(
     model: ManagedObjectModel, at url: URL, nesting: Nesting = .savingContext, options: SQLiteStoreOptions = .init()
   ) throws -> MagicalStack {
@@ -132,8 +132,8 @@ extension MagicalStack {
     return try MagicalStack(model: model, store: store, nesting: nesting)
   }
 
-  /// Where the store of a name is: the name itself where it is an absolute path; otherwise in the folder of the program's
-  /// name under the user's folder for programs' data (`$XDG_DATA_HOME`, or `~/.local/share`). A name without an extension
+  /// The file of a named store: the name itself if it is an absolute path; otherwise a file in the folder of the program's name
+  /// under the user's data folder (`$XDG_DATA_HOME`, or `~/.local/share`). A name without an extension
   /// gets `.sqlite`.
   ///
   /// Source: `MR_urlForStoreName:` of MagicalRecord, which looks in the application support folder.
@@ -145,7 +145,7 @@ extension MagicalStack {
     return folder.appendingPathComponent(programName).appendingPathComponent(named)
   }
 
-  /// The name of a store that isn't named: the program's. Source: `defaultStoreName` of MagicalRecord.
+  /// The default name of a store: the program's. Source: `defaultStoreName` of MagicalRecord.
   public static var defaultStoreName: String { programName + ".sqlite" }
 
   private static var programName: String {

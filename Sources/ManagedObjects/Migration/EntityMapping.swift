@@ -1,40 +1,40 @@
 public import Foundation
 
-/// What happens to the rows of one entity.
+/// How the rows of one entity are migrated.
 ///
 /// Source: Core Data's `NSEntityMapping`.
 public struct EntityMapping: Sendable {
-  /// In which way the entities of both models differ.
+  /// How the entities of both models differ.
   public enum MappingType: String, Sendable, Hashable {
     /// The entity is new.
     case add
-    /// The entity is gone, and its rows with it.
+    /// The entity is removed with its rows.
     case remove
     /// Both versions are the same.
     case copy
     /// The versions differ.
     case transform
-    /// Rows become others by a policy of the program's own.
+    /// A policy of the program's own converts the rows.
     case custom
   }
 
   /// The mapping's name, unique in its model: `AToB` where it was inferred.
   public var name: String
-  /// In which way the entities differ.
+  /// How the entities differ.
   public var mappingType: MappingType
   /// The entity whose rows are read; nil when the entity is new.
   public var sourceEntityName: String?
   /// The version hash of that entity.
   public var sourceEntityVersionHash: Data?
-  /// The entity that they become; nil when they are gone.
+  /// The entity that they are converted to; nil when it is removed.
   public var destinationEntityName: String?
   /// The version hash of that entity.
   public var destinationEntityVersionHash: Data?
-  /// Where the values of the destination's attributes come from, inherited ones included.
+  /// The sources of the destination's attributes, inherited ones included.
   public var attributeMappings: [PropertyMapping]
-  /// Where the objects of the destination's relationships come from, inherited ones included.
+  /// The sources of the destination's relationships, inherited ones included.
   public var relationshipMappings: [PropertyMapping]
-  /// The class that makes what becomes of the objects; nil for the base class, which does what the mapping says.
+  /// The class that converts the objects; nil for the base class, which follows the mapping.
   /// Core Data: `entityMigrationPolicyClassName`.
   public var entityMigrationPolicy: EntityMigrationPolicy.Type?
 
@@ -71,25 +71,25 @@ public struct EntityMapping: Sendable {
   }
 }
 
-/// Where one property's value comes from.
+/// The source of one property's value.
 ///
 /// Source: Core Data's `NSPropertyMapping`, whose `valueExpression` is a case here.
 public struct PropertyMapping: Sendable {
-  /// Where a value comes from.
+  /// The source of a value.
   public enum Source: Sendable {
-    /// The source's property of that name; of a relationship: what the objects there have become.
+    /// The source entity's property of that name; for a relationship, the objects that its objects were converted to.
     case property(String)
-    /// The source's attribute of that name, and this value where it has none.
+    /// The source entity's attribute of that name, or this value where that is null.
     case propertyOrValue(String, Value)
     /// The same value for every row.
     case value(Value)
-    /// What a function makes of the object of the old store; of a relationship, the IDs of objects of the new one.
+    /// The result of a function of the old store's object; for a relationship, IDs of the new store's objects.
     case custom(@Sendable (ManagedObject, MigrationManager) throws -> Value)
   }
 
   /// The destination's property.
   public var name: String
-  /// Where its value comes from; nil leaves what a new object has.
+  /// The source of its value; nil leaves a new object's value.
   public var source: Source?
 
   /// A mapping of one property.

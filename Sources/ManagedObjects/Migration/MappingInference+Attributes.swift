@@ -12,7 +12,7 @@ extension MappingInference {
     guard origin.isOptional, !attribute.isOptional, attribute.definition.derivationExpression == nil else {
       return PropertyMapping(attribute.name, .property(origin.name))
     }
-    // A key's values are looked at, row by row.
+    // A primary key's values are checked row by row.
     if attribute === entity.primaryKey { return PropertyMapping(attribute.name, .property(origin.name)) }
     if attribute.defaultValue.isNull {
       note(entity, attribute, "is required, was optional and has no default", "give it a default value")
@@ -33,7 +33,7 @@ extension MappingInference {
 }
 
 extension AttributeType {
-  /// Whether every value of `other` is one of this type, stored in the same way.
+  /// Whether every value of `other` is also a value of this type, stored in the same form.
   func takes(_ other: AttributeType) -> Bool {
     if self == other { return true }
     switch (self, other) {

@@ -1,5 +1,5 @@
-// A relationship can take what another held as long as neither end is to hold less: a to-one end may become to-many,
-// never the other way round. An end that is new or was not stored takes what the other end says.
+// A relationship can take over another's pairs unless one of its ends holds fewer objects than before: a to-one end may become
+// to-many, never the reverse. An end that is new or wasn't stored follows from the other end.
 
 extension MappingInference {
   mutating func relationshipMapping(

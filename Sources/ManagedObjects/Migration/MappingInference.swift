@@ -1,4 +1,4 @@
-/// Finds the mapping that follows from two models, and all that keeps it from following.
+/// Infers the mapping between two models, and finds every obstacle.
 struct MappingInference {
   let sourceEntities: [EntityDescription]
   let destinationEntities: [EntityDescription]
@@ -58,7 +58,7 @@ struct MappingInference {
       origins[entity.name] = origin
       images[origin.name] = entity
     }
-    // A version that a store can't tell from the other is the same, whatever it says of renaming.
+    // Versions that a store can't tell apart are the same, whatever their renaming identifiers.
     for entity in destinationEntities {
       guard let same = old.first(where: { $0.name == entity.name && $0.versionHash == entity.versionHash }) else {
         continue
@@ -90,14 +90,14 @@ struct MappingInference {
   mutating func note(
     _ entity: EntityDescription, _ property: PropertyDescription? = nil, _ problem: String, _ remedy: String
   ) {
-    // What is inherited is told once, of the entity that declares it.
+    // An inherited property is reported once, for the entity that declares it.
     let obstacle = MigrationObstacle(
       (property?.entity ?? entity).name, property?.name, problem: problem, remedy: remedy)
     if !obstacles.contains(obstacle) { obstacles.append(obstacle) }
   }
 
   private mutating func checkPrimaryKey(_ origin: EntityDescription, _ entity: EntityDescription) {
-    // An attribute that was there may number the objects from now on, or no longer: the rows have its values.
+    // An existing attribute may become the primary key, or stop being it: the rows have its values.
     guard let key = entity.primaryKey, self.origin(of: key, in: entity) == nil else { return }
     note(
       entity, key, "is to number the objects, and is new, so that they have no value for it",

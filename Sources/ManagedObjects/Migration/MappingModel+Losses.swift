@@ -1,6 +1,6 @@
 extension MappingModel {
-  /// What rows of the source have that no mapping takes over: each entity that goes, and each stored property that
-  /// nothing is made from. Properties that are derived, or that follow from the other end of a relationship, aren't lost.
+  /// Data of the source that no mapping takes over: each removed entity, and each stored property that isn't a source. Properties
+  /// that are derived, or that follow from the other end of a relationship, aren't lost.
   package var losses: [MigrationObstacle] {
     entityMappings.flatMap { mapping -> [MigrationObstacle] in
       guard let name = mapping.sourceEntityName, let source = sourceModel.entitiesByName[name], !source.isAbstract

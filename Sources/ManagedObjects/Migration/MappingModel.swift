@@ -1,19 +1,19 @@
-// A mapping model says how the rows of one version of a model become rows of another: an entity mapping for each entity
-// of the new version that has rows of the old one, for each that is new, and for each that is gone. It is a plain value:
-// what ``MappingModel/inferred(from:to:)`` finds can be looked at, changed, and given to a store's description.
+// A mapping model describes how the rows of one version of a model are converted to another: an entity mapping for each entity
+// of the new version that takes rows of the old one, for each new entity, and for each removed one. It is a plain value: the
+// result of ``MappingModel/inferred(from:to:)`` can be inspected, changed, and given to a store's description.
 
-/// How a store made with one model becomes one of another.
+/// How a store of one model is converted to another.
 ///
 /// Source: Core Data's `NSMappingModel`.
 public struct MappingModel: Sendable {
   /// The model that made the store.
   public let sourceModel: ManagedObjectModel
-  /// The model that it is to fit.
+  /// The model that it is converted to.
   public let destinationModel: ManagedObjectModel
-  /// What happens to each entity.
+  /// The mapping of each entity.
   public var entityMappings: [EntityMapping]
 
-  /// A mapping of the entities given. An entity of the old model that none mentions as its source loses its rows.
+  /// A mapping of the given entities. An entity of the old model that isn't a source loses its rows.
   public init(from source: ManagedObjectModel, to destination: ManagedObjectModel, entityMappings: [EntityMapping]) {
     self.sourceModel = source
     self.destinationModel = destination
@@ -38,16 +38,16 @@ public struct MappingModel: Sendable {
   /// The mapping that follows from the two models alone.
   ///
   /// Entities and properties are matched by renaming identifier, then by name; a property is found wherever in the
-  /// hierarchy it was. Inferred is: adding, removing and renaming of entities and properties; optional to required with
-  /// a default, and back; to-one to to-many; ordered to unordered, and back; properties pulled up and pushed down, new
-  /// parents, entities that move into or out of a hierarchy.
+  /// hierarchy it was. The inference covers: adding, removing and renaming entities and properties; optional to required with a
+  /// default, and back; to-one to to-many; ordered to unordered, and back; properties pulled up and pushed down, new parents,
+  /// entities that move into or out of a hierarchy.
   ///
   /// Source: `inferredMappingModel(forSourceModel:destinationModel:)` of Core Data. It differs in that
   /// - an integer may become a wider one, and a float a double: their values are stored alike;
-  /// - entities without a common parent may get one: Core Data can't merge hierarchies. Rows of all but one get new
-  ///   numbers where two would have the same, and with them new object IDs;
-  /// - an entity or property of the new version whose renaming identifier is taken as an explicit claim: another one
-  ///   that has the claimed name is new.
+  /// - entities without a common parent may get one: Core Data can't merge hierarchies. Where two rows would have the same
+  ///   number, those of all entities but one get new numbers, and with them new object IDs;
+  /// - a renaming identifier of the new version is an explicit claim: another entity or property that has the claimed name is
+  ///   new.
   ///
   /// - Throws: ``MigrationError/cannotInfer(obstacles:)`` with every obstacle.
   public static func inferred(

@@ -1,17 +1,16 @@
 /// Why a store can't be opened with a model, or can't be migrated to it. The store is as it was.
 public enum MigrationError: Error, Sendable, Equatable {
-  /// The store was made with another version of the model, and isn't to be migrated automatically; every entity that
-  /// differs. Core Data: `NSPersistentStoreIncompatibleVersionHashError`.
+  /// The store was made with another version of the model, and mustn't be migrated automatically; every entity that differs. Core Data: `NSPersistentStoreIncompatibleVersionHashError`.
   case incompatibleVersion(store: String, differences: [VersionDifference])
-  /// The store was made with another version of the model, no mapping model leads from it, and none is to be inferred;
-  /// every entity that differs. Core Data: `NSMigrationMissingMappingModelError`.
+  /// The store was made with another version of the model, no mapping model leads from it, and none may be inferred; every
+  /// entity that differs. Core Data: `NSMigrationMissingMappingModelError`.
   case missingMappingModel(store: String, differences: [VersionDifference])
-  /// What the new version asks for doesn't follow from the old one; every obstacle. Core Data:
+  /// The migration can't be inferred; every obstacle. Core Data:
   /// `NSInferredMappingModelError`.
   case cannotInfer(obstacles: [MigrationObstacle])
-  /// Rows have the same values in what the new version says is unique; some of them.
+  /// Rows have equal values in a uniqueness constraint of the new version; some of them.
   case notUnique(store: String, violations: [UniquenessViolation])
-  /// Rows would refer to rows that aren't there; some of them, each as `Table.column: number`.
+  /// Rows would refer to rows that don't exist; some of them, each as `Table.column: number`.
   case brokenReferences(store: String, references: [String])
   /// The store's model can't be read: it was written by a later version of this library, or by something else.
   case unreadableModel(store: String, reason: String)
@@ -19,25 +18,25 @@ public enum MigrationError: Error, Sendable, Equatable {
   case unknownVersion(store: String, checksum: String)
   /// A staged migration passes through a version whose model wasn't given.
   case missingModel(checksum: String)
-  /// A relationship's value can't be noted in a store's metadata.
+  /// A relationship's value can't be stored in a store's metadata.
   case unstorableMetadata(key: String)
 }
 
 /// One entity in which a store and a model differ.
 public struct VersionDifference: Sendable, Equatable, CustomStringConvertible {
-  /// The way in which it differs.
+  /// How it differs.
   public enum Kind: Sendable, Equatable {
-    /// The store hasn't got it.
+    /// The store doesn't have it.
     case added
-    /// The model hasn't got it.
+    /// The model doesn't have it.
     case removed
-    /// Both have it, in different versions: what is different, in words; empty when the store doesn't keep its model.
+    /// Both have it, in different versions: the differences, in words; empty when the store doesn't keep its model.
     case changed([String])
   }
 
   /// The entity's name.
   public let entity: String
-  /// The way in which it differs.
+  /// How it differs.
   public let kind: Kind
 
   /// The difference in words.
@@ -50,13 +49,13 @@ public struct VersionDifference: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// One thing that keeps a migration from being inferred.
+/// One obstacle to the inference of a migration.
 public struct MigrationObstacle: Sendable, Equatable, CustomStringConvertible {
-  /// The entity of the new version, or of the old one when the new one hasn't got it.
+  /// The entity of the new version, or of the old one when the new one doesn't have it.
   public let entity: String
   /// Its property; nil when the entity itself is meant.
   public let property: String?
-  /// What is in the way.
+  /// The reason.
   public let problem: String
   /// What to do about it.
   public let remedy: String
@@ -73,15 +72,15 @@ public struct MigrationObstacle: Sendable, Equatable, CustomStringConvertible {
   public var description: String { "\(entity)\(property.map { "." + $0 } ?? "") \(problem): \(remedy)" }
 }
 
-/// Rows that have the same values where the new version wants each value once.
+/// Rows with equal values in a uniqueness constraint of the new version.
 public struct UniquenessViolation: Sendable, Equatable, CustomStringConvertible {
   /// The entity, or the table where several share one.
   public let entity: String
-  /// What is to be unique together.
+  /// The attributes that must be unique together.
   public let constraint: [String]
   /// The values that several rows have, as text.
   public let values: [String]
-  /// How many rows have them.
+  /// The number of rows that have them.
   public let count: Int
 
   package init(entity: String, constraint: [String], values: [String], count: Int) {

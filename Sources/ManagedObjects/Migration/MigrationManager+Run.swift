@@ -1,7 +1,7 @@
 extension MigrationManager {
-  /// Does all of it, and saves.
+  /// Runs the migration, and saves.
   /// - Throws: what a policy or value throws, ``ManagedObjectError/validation(_:)`` with every object of the new store
-  ///   that isn't as its model demands, or a store's error.
+  ///   that isn't valid, or a store's error.
   package func run() throws {
     let steps = Double(mappingModel.entityMappings.count * 2)
     for (index, mapping) in mappingModel.entityMappings.enumerated() {
@@ -70,7 +70,7 @@ extension MigrationManager {
     try flush(checking: .nothing)
   }
 
-  /// Saves what was made and lets go of all objects. Relationships aren't there yet when objects are first saved.
+  /// Saves the new objects and releases all objects. Objects have no relationships yet when they are first saved.
   private func flush(checking check: Check) throws {
     if let cancellation { throw cancellation }
     switch check {
@@ -89,7 +89,7 @@ extension MigrationManager {
     destinationContext.reset()
   }
 
-  /// Checks every object that was made, now that its relationships are there.
+  /// Validates every new object, after its relationships are set.
   private func validate() throws {
     var failures: [ValidationFailure] = []
     for mapping in mappingModel.entityMappings {

@@ -1,16 +1,16 @@
-// A migration by objects: every object of the old store is looked at, and new ones are made in another store. It works in
-// batches, each saved and let go: only the numbers of who became whom are kept to the end.
+// A migration by objects: it reads every object of the old store, and makes new ones in another store. It works in batches, each
+// of which is saved and released: only the numbers of associated objects are kept to the end.
 
 import OrderedCollections
 
-/// Turns a store of one model into one of another by a mapping model.
+/// Converts a store of one model to another by a mapping model.
 ///
 /// A program sees it in its migration policies and in the values that its mappings compute; the store makes it when a
 /// mapping model of the program's own leads from its version to the coordinator's.
 ///
 /// Source: Core Data's `NSMigrationManager`.
 public final class MigrationManager {
-  /// What is done.
+  /// The mapping model.
   public let mappingModel: MappingModel
   /// A context on the old store, for reading.
   public let sourceContext: ManagedObjectContext
@@ -22,21 +22,21 @@ public final class MigrationManager {
   public var destinationModel: ManagedObjectModel { destinationContext.model }
   /// The mapping that is being worked on.
   public internal(set) var currentEntityMapping: EntityMapping?
-  /// How far the migration is, from 0 to 1, by mappings.
+  /// The progress of the migration, from 0 to 1, by mappings.
   public internal(set) var migrationProgress: Double = 0
-  /// Whatever policies have to tell each other.
+  /// Values that policies share.
   public var userInfo: [String: Any] = [:]
 
   var policies: [String: EntityMigrationPolicy] = [:]
   var associations: [String: Associations] = [:]
-  /// What the migration was cancelled with.
+  /// The error that the migration was cancelled with.
   var cancellation: (any Error)?
-  /// Objects saved and let go together.
+  /// The number of objects that are saved and released together.
   let batchSize = 1000
   /// Numbers that were taken over, by hierarchy of the destination; nil for those that get new ones.
   private var numbers: [Int: Set<Int64>] = [:]
 
-  /// Who became whom by one mapping.
+  /// The associations of one mapping.
   struct Associations {
     var destinations: [ManagedObjectID: [ManagedObjectID]] = [:]
     var sources: [ManagedObjectID: [ManagedObjectID]] = [:]
@@ -66,10 +66,10 @@ public final class MigrationManager {
   /// Source: `cancelMigrationWithError(_:)` of Core Data.
   public func cancelMigration(with error: any Error) { cancellation = error }
 
-  /// Notes that an object of the old store has become one of the new.
+  /// Associates an object of the old store with one of the new store.
   ///
   /// Source: `associate(sourceInstance:withDestinationInstance:for:)` of Core Data.
-  /// - Throws: the store's error, when the object can't be given an ID that lasts.
+  /// - Throws: the store's error, when the object can't get a permanent ID.
   public func associate(
     source: ManagedObject, withDestination destination: ManagedObject, for mapping: EntityMapping
   ) throws {
@@ -80,7 +80,7 @@ public final class MigrationManager {
     associations[mapping.name, default: Associations()].order.append(to)
   }
 
-  /// What objects of the old store have become by a mapping.
+  /// The objects that a mapping has made of objects of the old store.
   ///
   /// Source: `destinationInstances(forEntityMappingName:sourceInstances:)` of Core Data.
   /// - Parameter sources: the objects; nil for all.
@@ -104,13 +104,13 @@ public final class MigrationManager {
     return ids.map { sourceContext.object(with: $0) }
   }
 
-  /// What an object of the old store has become, by whichever mapping.
+  /// The objects that any mapping has made of an object of the old store.
   public func destinationIDs(of source: ManagedObjectID) -> [ManagedObjectID] {
     mappingModel.entityMappings.flatMap { associations[$0.name]?.destinations[source] ?? [] }
   }
 
-  /// Makes the object that a mapping makes of a source by itself: with the values that it says, associated with the source,
-  /// and with its number where no other object has it.
+  /// Makes a mapping's default object for a source: with the mapping's values, associated with the source, and with its number
+  /// if no other object has it.
   ///
   /// - Returns: the new object; nil when the mapping has no destination.
   /// - Throws: what a value that is computed throws, or ``ManagedObjectError`` when one doesn't fit.
@@ -133,7 +133,7 @@ public final class MigrationManager {
     return object
   }
 
-  /// Sets the relationships that a mapping sets by itself: to what the objects in the source's have become.
+  /// Sets a mapping's relationships by default: to the objects that the source's objects were converted to.
   /// - Throws: what a value that is computed throws, or ``ManagedObjectError`` when one doesn't fit.
   public func createRelationships(of destination: ManagedObject, in mapping: EntityMapping) throws {
     guard let source = sourceInstances(forEntityMappingName: mapping.name, destinationInstances: [destination]).first
@@ -169,7 +169,7 @@ public final class MigrationManager {
     }
   }
 
-  /// A set whose objects all point back is there once they do.
+  /// A to-many relationship needs no write of its own if its objects' inverse relationships define it.
   private func isSetByInverse(_ relationship: RelationshipDescription) -> Bool {
     guard relationship.isToMany, !relationship.isOrdered, let inverse = relationship.inverseRelationship,
       !inverse.isToMany

@@ -1,7 +1,7 @@
-/// Which of the old names each of the new ones stands for.
+/// Matches new names with old ones.
 ///
-/// A renaming identifier is a canonical name: it stays as it is through several versions, so that it is looked for among
-/// the identifiers of the old version as well as among its names. Source: "Using Lightweight Migration" of Core Data.
+/// A renaming identifier is a canonical name that stays the same through several versions, so it is looked up among the old
+/// version's identifiers as well as among its names. Source: "Using Lightweight Migration" of Core Data.
 struct RenamingMatch {
   /// A name with its renaming identifier.
   struct Item {

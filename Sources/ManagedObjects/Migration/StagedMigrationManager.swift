@@ -1,4 +1,4 @@
-/// The stages by which a store comes from any earlier version to the present one.
+/// The stages of a migration from any earlier version to the present one.
 ///
 /// ```swift
 /// description.stagedMigrationManager = StagedMigrationManager([
@@ -7,21 +7,20 @@
 /// ])
 /// ```
 ///
-/// The stages are in the order of the versions. Between the versions of a stage, and from one stage to the next, the
-/// migration is inferred. The store is migrated as a copy: whoever ends the program finds the store as it was, or as it
-/// is to be.
+/// The stages are in the order of the versions. Between the versions of a stage, and from one stage to the next, the migration
+/// is inferred. The store is migrated as a copy. Crash-safe: a killed process leaves either the old or the new store.
 ///
 /// Source: Core Data's `NSStagedMigrationManager`, where the store itself goes through the stages, and a lightweight
 /// stage leads from its first version to its last in one.
 public final class StagedMigrationManager: Sendable {
-  /// Work on the store between versions, on the thread that opens it. What it changes is saved when it returns.
+  /// Code that works on the store between versions, on the thread that opens it. Its changes are saved when it returns.
   public typealias Handler = @Sendable (ManagedObjectContext) throws -> Void
 
-  /// One part of the way.
+  /// One stage.
   public enum Stage: Sendable {
     /// Versions that follow one another by inference. Core Data: `NSLightweightMigrationStage`.
     case lightweight([ManagedObjectModelReference])
-    /// Two versions with work to do on the store while it is still of the first, and when it is of the second. Core Data:
+    /// Two versions with code that runs on the store at the first version, and at the second. Core Data:
     /// `NSCustomMigrationStage`.
     case custom(
       from: ManagedObjectModelReference, to: ManagedObjectModelReference, willMigrate: Handler? = nil,
@@ -39,7 +38,7 @@ public final class StagedMigrationManager: Sendable {
 
 /// A version of a model, by the model or by its checksum alone.
 ///
-/// The checksum is enough for a version that stores only come from: they keep their model.
+/// The checksum is enough for a version that stores are only migrated from: stores keep their model.
 ///
 /// Source: Core Data's `NSManagedObjectModelReference`.
 public struct ManagedObjectModelReference: Sendable {
@@ -48,7 +47,7 @@ public struct ManagedObjectModelReference: Sendable {
   /// The model, when it was given.
   public let model: ManagedObjectModel?
 
-  /// The version that a model is.
+  /// The version of a model.
   public init(_ model: ManagedObjectModel) {
     self.model = model
     versionChecksum = model.versionChecksum
