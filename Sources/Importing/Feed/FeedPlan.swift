@@ -135,7 +135,7 @@ struct FeedPlan {
   private static func noSteps(_ names: [String], _ entities: [EntityDescription]) -> MappingError {
     .badFeed(
       reason: names.isEmpty
-        ? "the archive has no file in it that is asked for"
+        ? "the archive contains no files that is asked for"
         : "none of the archive's files (\(list(names.map(SourceError.shown)))) is one of "
           + "\(list(entities.map(\.name))): name them after the entities, or set mappedFileName in the entities' user info"
     )

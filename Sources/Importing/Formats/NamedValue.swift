@@ -13,7 +13,7 @@ extension ReaderOptions {
     if let name = values.keys.filter({ !names.contains($0) }).min() {
       let reason =
         ImportOptionKey(rawValue: name) == nil
-        ? "there is none of this name; "
+        ? "there is no option of this name; "
           + (NearestName.of(name, among: names).map { "did you mean \($0)?" }
             ?? "there are \(names.joined(separator: ", "))")
         : "it says nothing about how a file is read; these do: \(names.joined(separator: ", "))"

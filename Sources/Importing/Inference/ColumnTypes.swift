@@ -156,7 +156,7 @@ extension ColumnTypes {
     if found.count == 1 { return InferredType(type: .date, dateFormat: found[0]) }
     return InferredType(
       type: .string,
-      note: "its values may be dates as \(found.joined(separator: " or ")), and none tells which; taken as text")
+      note: "its values may be dates as \(found.joined(separator: " or ")), and none decides which; taken as text")
   }
 
   /// Numbers only by their appearance: another file may have one that begins with a zero.

@@ -78,7 +78,7 @@ struct InferenceInput: Sendable, Hashable {
         var isInner: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: file, isDirectory: &isInner)
         guard isThere, !isInner.boolValue, FileFormats.standard.hasKnownEnding(name) || isArchive(name) else {
-          notes.append("\(file) was passed over: its ending isn't one of a known format")
+          notes.append("\(file) was skipped: its ending isn't one of a known format")
           continue
         }
         try add(file, options, &inputs, &notes)
@@ -104,7 +104,7 @@ struct InferenceInput: Sendable, Hashable {
           FileFormats.standard.hasKnownEnding(member.name) && SourceCompression.ofName(member.name) == nil
         guard archive.members.count == 1 || isReadable else {
           let name = SourceError.shown(member.name)
-          notes.append("\(name) was passed over: its ending isn't one of a known format, or it is packed itself")
+          notes.append("\(name) was skipped: its ending isn't one of a known format, or it is packed itself")
           continue
         }
         var chosen = options

@@ -128,7 +128,7 @@ extension InferredModel.Column {
       guard probe.missed > 0 else { continue }
       notes.append(
         "\(probe.matched) of \(probe.matched + probe.missed) values are keys it could refer to, but not "
-          + "“\(probe.missing ?? "")”: it is no reference")
+          + "“\(probe.missing ?? "")”, so it isn't a reference")
     }
   }
 }

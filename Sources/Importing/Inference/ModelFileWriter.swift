@@ -52,7 +52,7 @@ package struct ModelFileWriter {
       // Only a model is replaced, never a folder of something else.
       let contents = url.appendingPathComponent("contents").path
       guard FileManager.default.fileExists(atPath: contents) else {
-        throw InferenceError.badPath(path: path, reason: "what is there isn't a model, and isn't written over")
+        throw InferenceError.badPath(path: path, reason: "what is there isn't a model, so it isn't overwritten")
       }
     }
     do {

@@ -28,7 +28,7 @@ package struct ModelInference {
     for input in inputs {
       let profile = try FileProfile(input, keyLimit: keyLimit, budget: budget)
       guard !profile.columns.isEmpty else {
-        notes.append("\(input.shownName) was passed over: it has no columns")
+        notes.append("\(input.shownName) was skipped: it has no columns")
         continue
       }
       let name = NameText.unique(EntityNames.entity(of: FileNames.base(of: input.name)), among: &names)

@@ -52,7 +52,7 @@ extension ReaderError: CustomStringConvertible {
     case .notUTF8(let line, let kind):
       "line \(line) isn't valid UTF-8, it looks like \(kind); name the encoding, or convert the file to UTF-8"
     case .noHeader:
-      "the file is said to have no header line, so the columns must be named in the options"
+      "the options say that the file has no header line, so they must name the columns"
     case .duplicateColumn(let name):
       "two columns are named “\(name)”; rename one"
     case .emptyColumnName(let index):
@@ -79,7 +79,7 @@ extension ReaderError: CustomStringConvertible {
     case .invalidOption(let name, let reason):
       "the option \(Self.key(name)) is wrong: \(reason)"
     case .positionInvalid(let position, let size):
-      "can't resume at byte \(position.byteOffset) of a file of \(size) bytes: it isn't the file it was"
+      "can't resume at byte \(position.byteOffset) of a file of \(size) bytes: the file has changed"
     case .source(let error):
       error.description
     case .database(let error):

@@ -59,7 +59,7 @@ extension RecordProblem: CustomStringConvertible {
     case .textAfterQuote:
       "there is text between a closing quote and the next delimiter; a quote inside quotes is written twice"
     case .danglingEscape:
-      "the file ends with an escape that nothing comes after"
+      "the file ends with an escape character"
     case .lineTooShort(let expected, let found):
       "the line has a width of \(found), but the columns need \(expected)"
     case .splitCharacter(let column):
@@ -67,7 +67,7 @@ extension RecordProblem: CustomStringConvertible {
     case .invalidUTF8:
       "the record isn't valid UTF-8; name the file's encoding, or convert it to UTF-8"
     case .invalidText(let encoding):
-      "the record isn't valid \(encoding.rawValue), which the file is read as; name the right encoding, or mend it"
+      "the record isn't valid \(encoding.rawValue), the encoding in which the file is read; name the right one, or repair the record"
     case .nulByte:
       "the record contains a zero byte, which text can't have"
     case .malformedJSON(let what, let column):

@@ -34,35 +34,34 @@ extension SourceError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .truncated(let what, let offset):
-      "the \(what) data ends in the middle, after byte \(offset) of the file: it wasn't sent or copied whole, "
-        + "so do that again"
+      "the \(what) data is cut off at byte \(offset) of the file; send or copy it again"
     case .corrupt(let what, let offset, let reason):
       "the \(what) data is damaged near byte \(offset) of the file (\(reason)); send or copy it again"
     case .trailingData(let what, let offset):
-      "at byte \(offset) of the file the \(what) data ends and something else follows: it is damaged there, "
+      "the \(what) data ends at byte \(offset) of the file, but other bytes follow: it is damaged there, "
         + "or something was appended to it"
     case .unpacksTooMuch(let ratio, let unpacked, let fileBytes):
-      "\(fileBytes) bytes of the file unpacked to \(unpacked), more than \(ratio) for one; if it is meant to be "
-        + "so dense, raise maximum_expansion in its recipe"
+      "\(fileBytes) bytes of the file unpacked to \(unpacked), more than \(ratio) for each; if that is intended, "
+        + "raise maximum_expansion in its recipe"
     case .unpacksTooFar(let limit):
-      "the file unpacks to more than \(limit) bytes; if that is meant, raise maximum_unpacked_bytes in its recipe"
+      "the file unpacks to more than \(limit) bytes; if that is intended, raise maximum_unpacked_bytes in its recipe"
     case .needsMemory(let what, let bytes, let limit):
-      "to unpack the \(what) data takes \(bytes >> 20) MiB of memory, and at most \(limit >> 20) are allowed; "
+      "unpacking the \(what) data takes \(bytes >> 20) MiB of memory, but at most \(limit >> 20) are allowed; "
         + "compress it with a smaller dictionary, such as xz -6"
     case .unsupportedMethod(let member, let method):
-      "“\(Self.shown(member))” is compressed by \(method), which isn't read in a zip; "
-        + "make the archive with deflate, bzip2 or zstd"
+      "“\(Self.shown(member))” is compressed by \(method), which isn't supported in a zip; "
+        + "create the archive with deflate, bzip2 or zstd"
     case .encrypted(let member):
       member.isEmpty
         ? "the archive is encrypted; unlock it first" : "“\(Self.shown(member))” is encrypted; unlock the archive first"
     case .severalMembers(let found):
-      "the archive has several files that may be meant (\(Self.list(found))); name one as member"
+      "the archive has several files (\(Self.list(found))); name one as member"
     case .memberNotFound(let member, let found):
       "the archive has no “\(Self.shown(member))” (\(Self.list(found)))"
     case .noMember:
-      "the archive has no file in it"
+      "the archive contains no files"
     case .notAnArchive(let member):
-      "“\(Self.shown(member))” is said to be the member to read, but the file isn't a zip or tar archive"
+      "the options name the member “\(Self.shown(member))”, but the file isn't a zip or tar archive"
     case .tooManyMembers(let limit):
       "the archive has more than \(limit) members, or too long names; split it"
     case .nested(let inner, let outer):

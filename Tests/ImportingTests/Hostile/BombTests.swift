@@ -60,7 +60,7 @@ struct BombTests {
   func bomb(kind: Bomb) async {
     await #expect(processExitsWith: .success) { [kind = kind as Bomb] in
       var options = ReaderOptions()
-      var words = ["maximum_expansion", "more than 250 for one"]
+      var words = ["maximum_expansion", "more than 250 for each"]
       // Its text is made in small pieces, which takes long before optimisation.
       if kind == .plist { (options.maximumUnpackedBytes, words) = (2 << 20, ["maximum_unpacked_bytes"]) }
       try HostileImport.run(kind.name, .fails(words), reader: options) { url in

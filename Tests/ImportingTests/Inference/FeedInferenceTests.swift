@@ -64,7 +64,7 @@ struct FeedInferenceTests {
     let model = try ModelInference().run([folder])
     #expect(model.keys == Self.keys)
     #expect(model.references == (Self.references + ["Route.agency -> Agency.agency_id"]).sorted())
-    #expect(model.notes.contains { $0.contains("LICENCE was passed over") })
+    #expect(model.notes.contains { $0.contains("LICENCE was skipped") })
     #expect(model.entity("StopTime")?.columns.first { $0.name == "arrival_time" }?.type == "String")
     try check(model, source: folder, isArchive: false, room)
   }
@@ -124,6 +124,6 @@ struct FeedInferenceTests {
       as: "feed/b.zip")
     let model = try ModelInference().run([room.file("feed").path])
     #expect(model.entities.map(\.name).sorted() == ["Person", "Town"])
-    #expect(model.notes.count { $0.contains("was passed over") } == 2)
+    #expect(model.notes.count { $0.contains("was skipped") } == 2)
   }
 }

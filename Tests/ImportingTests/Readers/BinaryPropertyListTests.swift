@@ -54,7 +54,7 @@ struct BinaryPropertyListTests {
     #expect(try packed.read().cells == [["b"]])
   }
 
-  @Test("are gone on with after any record", arguments: [1, 3])
+  @Test("can be resumed after any record", arguments: [1, 3])
   func resumption(limit: Int) throws {
     let file = try SourceFile(Self.bytes((0..<10).map { ["n": $0, "s": "é\($0)"] as [String: Any] }), name: "a.plist")
     let whole = try file.read()
@@ -103,7 +103,7 @@ struct BinaryPropertyListTests {
     #expect(try value([0x61, 0xD8, 0x3D]).problems == [.invalidUTF8])
   }
 
-  @Test("what is inside itself, too deep, or too long for its file, is refused")
+  @Test("lists that contain themselves, are too deep or too long for their file are refused")
   func hostile() throws {
     // An array that holds itself; fifty arrays that each hold the next ten times.
     #expect(try read(Self.list([[0xA1, 0]])).error != nil)

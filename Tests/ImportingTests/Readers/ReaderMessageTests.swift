@@ -16,7 +16,7 @@ struct ReaderMessageTests {
       .textAfterQuote, "text_after_quote",
       "there is text between a closing quote and the next delimiter; a quote inside quotes is written twice"
     ),
-    (.danglingEscape, "dangling_escape", "the file ends with an escape that nothing comes after"),
+    (.danglingEscape, "dangling_escape", "the file ends with an escape character"),
     (
       .lineTooShort(expected: 9, found: 4), "line_too_short",
       "the line has a width of 4, but the columns need 9"
@@ -31,7 +31,7 @@ struct ReaderMessageTests {
     ),
     (
       .invalidText(.utf16LE), "invalid_text",
-      "the record isn't valid utf-16le, which the file is read as; name the right encoding, or mend it"
+      "the record isn't valid utf-16le, the encoding in which the file is read; name the right one, or repair the record"
     ),
     (.nulByte, "nul_byte", "the record contains a zero byte, which text can't have"),
     (.malformedJSON("x", column: 4), "malformed_json", "malformed JSON at column 4: x"),
@@ -58,7 +58,7 @@ struct ReaderMessageTests {
       .notUTF8(line: 1, looksLike: "UTF-16"),
       "line 1 isn't valid UTF-8, it looks like UTF-16; name the encoding, or convert the file to UTF-8"
     ),
-    (.noHeader, "the file is said to have no header line, so the columns must be named in the options"),
+    (.noHeader, "the options say that the file has no header line, so they must name the columns"),
     (.duplicateColumn(name: "id"), "two columns are named “id”; rename one"),
     (.emptyColumnName(index: 2), "column 2 has no name; name it in the header line"),
     (.columnCountDiffers(given: 1, header: 2), "the options name 1 columns, but the header line has 2"),
@@ -83,11 +83,11 @@ struct ReaderMessageTests {
     (.invalidOption(name: "quote", reason: "x"), "the option quote is wrong: x"),
     (
       .positionInvalid(.init(byteOffset: 9, line: 1, record: 1), fileSize: 4),
-      "can't resume at byte 9 of a file of 4 bytes: it isn't the file it was"
+      "can't resume at byte 9 of a file of 4 bytes: the file has changed"
     ),
     (
       .source(.truncated(what: "gzip", offset: 7)),
-      "the gzip data ends in the middle, after byte 7 of the file: it wasn't sent or copied whole, so do that again"
+      "the gzip data is cut off at byte 7 of the file; send or copy it again"
     ),
     (.readFailed(errno: EIO), "the file couldn't be read: Input/output error"),
   ]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What a query of a SQLite file may cost")
 struct SQLiteCostLimitTests {
-  /// Meters that go on by so much whenever somebody looks.
+  /// Meters that advance by a fixed amount at each reading.
   private final class Meters {
     var elapsed = 0
     var processor = 0
@@ -99,7 +99,7 @@ struct SQLiteCostLimitTests {
     "SELECT count(*) FROM (SELECT printf('%0900d', x) AS y FROM c GROUP BY y)",
   ]
 
-  @Test("what is sorted or kept goes to temporary files, which may hold so much and no more", arguments: kept)
+  @Test("sorts and intermediate results go to temporary files of limited size", arguments: kept)
   func temporaryFiles(query: String) throws {
     var limits = SQLiteCostLimits(fileSize: 0, maximumRecordBytes: 16 << 20)
     limits.temporaryBytes = 16 << 20

@@ -24,7 +24,7 @@ struct PackedReadingTests {
     }
   }
 
-  @Test("go on at any record", arguments: PackedCase.allCases)
+  @Test("can be resumed at any record", arguments: PackedCase.allCases)
   func resumption(packing: PackedCase) throws {
     for (text, name) in [(Self.csv, "a.csv"), (Self.ndjson, "a.ndjson"), (Self.json, "a.json")] {
       var options = packing.options

@@ -297,7 +297,7 @@ extension SQLiteSourceError: CustomStringConvertible {
     case .notADatabase: "the file isn't a SQLite database"
     case .packed: "a SQLite database can't be read while it is compressed or in an archive; unpack it first"
     case .failed(let reason, let record):
-      "after \(record) records, SQLite can't read on: \(reason); check the file by PRAGMA integrity_check"
+      "after \(record) records, SQLite can't continue: \(reason); check the file by PRAGMA integrity_check"
     case .tableNotFound(let table, let found):
       "the database has no table “\(table)” (\(Self.list(found)))"
     case .severalTables(let found):
@@ -309,12 +309,12 @@ extension SQLiteSourceError: CustomStringConvertible {
     case .tooMuchMemory(let limit):
       "the query needs more than \(limit >> 20) MiB of memory; make it simpler, or its values shorter"
     case .tooMuchToKeep(let limit):
-      "the query sorts or keeps more than \(limit >> 20) MiB on the way; select less, or add an index to the file, by which "
-        + "it needn't be sorted"
+      "the query needs more than \(limit >> 20) MiB of temporary space; select less, or add an index to the file that "
+        + "avoids sorting"
     case .noTemporarySpace:
-      "there is no space left for what the query sorts or keeps on the way; make room in SQLITE_TMPDIR, or /var/tmp"
+      "there is no temporary space left for the query; make room in SQLITE_TMPDIR, or /var/tmp"
     case .tooMuchWork:
-      "reading it takes too much work for a file of this size; make the query simpler, or add an index to the file"
+      "reading it takes more work than a file of this size may; make the query simpler, or add an index to the file"
     }
   }
 

@@ -215,7 +215,7 @@ extension XMLMistake: CustomStringConvertible {
     case .unknownReference:
       "after an ampersand only lt, gt, amp, quot, apos or a number may stand; entities that a document declares "
         + "aren't expanded"
-    case .badCharacterReference: "the number after the ampersand is no character of XML"
+    case .badCharacterReference: "the number after the ampersand isn't a character of XML"
     case .wrongEndTag: "the end tag isn't that of the element which is open"
     case .textOutside: "there is text outside of the document's element"
     case .secondRoot: "there is a second element after the document's"

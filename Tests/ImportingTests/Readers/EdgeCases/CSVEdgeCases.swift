@@ -12,7 +12,7 @@ extension EdgeCase {
     csv("2.4: spaces belong to the field", " 1 , 2\t\n", [.values([" 1 ", " 2\t"])]),
     csv("2.4: a comma at the end is one more field", "1,2,\n", [.problem("too_many_fields")]),
     csv("2.4: fewer fields than the header", "1\n", [.problem("too_few_fields")]),
-    csv("2.5: quotes around a field are no part of it", "\"1\",\"2\"\n", [.values(["1", "2"])]),
+    csv("2.5: quotes around a field don't belong to it", "\"1\",\"2\"\n", [.values(["1", "2"])]),
     csv("2.6: line ends, quotes and commas in quotes", "\"x\r\ny\",\",\"\n", [.values(["x\r\ny", ","])]),
     csv("2.7: a doubled quote is a quote", "\"a\"\"b\",\"\"\"\"\n", [.values(["a\"b", "\""])]),
     csv("2.7: a doubled quote at both ends", "\"\"\"a\"\"\",1\n", [.values(["\"a\"", "1"])]),
@@ -46,7 +46,7 @@ extension EdgeCase {
       [
         .values(["1", "2"]), .values(["3", "4"]),
       ]),
-    csv("a byte order mark is no part of the first name", "1,2\n", header: "\u{FEFF}a,b\n", [.values(["1", "2"])]),
+    csv("a byte order mark isn't part of the first name", "1,2\n", header: "\u{FEFF}a,b\n", [.values(["1", "2"])]),
     csv("a byte order mark before a quoted name", "1,2\n", header: "\u{FEFF}\"a\",b\n", [.values(["1", "2"])]),
     csv("a byte order mark further on is text", "\u{FEFF}1,2\n", [.values(["\u{FEFF}1", "2"])]),
     csv("an escape of C is two characters", "1,x\\ny\n", [.values(["1", "x\\ny"])]),
@@ -106,7 +106,7 @@ extension EdgeCase {
 
   private static let lines: [EdgeCase] = [
     csv(
-      "comments are passed over, before the header too", "# c\n1,2\n#3,4\n5,6\n", header: "# x,y,z\na,b\n",
+      "comments are skipped, before the header too", "# c\n1,2\n#3,4\n5,6\n", header: "# x,y,z\na,b\n",
       [
         .values(["1", "2"]), .values(["5", "6"]),
       ]
@@ -117,11 +117,11 @@ extension EdgeCase {
     csv("in quotes there are no comments", "\"x\n#y\",1\n\"#\",2\n", [.values(["x\n#y", "1"]), .values(["#", "2"])]) {
       $0.comment = "#"
     },
-    csv("a quote in a comment is no quote", "#\"\n1,2\n", [.values(["1", "2"])]) { $0.comment = "#" },
+    csv("a quote in a comment has no meaning", "#\"\n1,2\n", [.values(["1", "2"])]) { $0.comment = "#" },
     csv("a comment may begin with more than a byte", "--1,2\n-1,2\n", [.values(["-1", "2"])]) { $0.comment = "--" },
     csv("a comment at the end without a line end", "1,2\n#", [.values(["1", "2"])]) { $0.comment = "#" },
     csv(
-      "lines before the header are passed over as they are", "1,2\n", header: "a \"title\n\na,b\n",
+      "lines before the header are skipped unread", "1,2\n", header: "a \"title\n\na,b\n",
       [
         .values(["1", "2"])
       ]
@@ -132,7 +132,7 @@ extension EdgeCase {
         .values(["1", "2"])
       ]
     ) { ($0.skipLines, $0.comment) = (1, "#") },
-    csv("a file of fewer lines than are to be passed over is empty", "1,2\n", [], error: .emptyFile) {
+    csv("a file with fewer lines than are skipped is empty", "1,2\n", [], error: .emptyFile) {
       $0.skipLines = 9
     },
   ]

@@ -74,7 +74,7 @@ extension EdgeCase {
     json(
       "9: objects 100,000 deep", "[" + String(repeating: #"{"a":"#, count: 100_000), [], .tooDeep, column: 2_557),
     json(
-      "9: brackets 100,000 deep in what is passed over",
+      "9: brackets 100,000 deep in a skipped value",
       #"{"x":"# + String(repeating: "[", count: 100_000) + #","r":[{}]}"#, [], .tooDeep, column: 517, root: "r"),
     json("3: words in capitals", "[{\"a\":TRUE}]", [], .badLiteral, column: 7),
     json("3: half a word", "[{\"a\":nul}]", [], .badLiteral, column: 7),
