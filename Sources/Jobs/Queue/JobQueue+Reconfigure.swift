@@ -74,7 +74,7 @@ extension JobQueue {
         return settings
       }
       self.ledger.backoff.withLock { $0 = new.backoff }
-      self.setDue(new.schedules, from: old.schedules)
+      self.dueSchedules.withLock { $0.replace(old.schedules, by: new.schedules) }
       committed()
       self.wakeUp()
       self.prune()
@@ -123,21 +123,6 @@ extension JobQueue {
   /// When the latest jobs of a lane began, as far as its rate remembers. On the ledger's queue.
   func latestStarts(in lane: String, _ rate: RateLimit) throws -> [Date] {
     try ledger.latestStarts(lane: lane, since: clock.now().addingTimeInterval(-rate.period), limit: rate.jobs)
-  }
-
-  /// Makes new and changed schedules due for a look.
-  private func setDue(_ schedules: [ScheduleConfiguration], from old: [ScheduleConfiguration]) {
-    let before = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
-    dueSchedules.withLock { due in
-      let known = due
-      due = [:]
-      for schedule in schedules where schedule.isEnabled {
-        let isSame =
-          before[schedule.name]?.signature == schedule.signature
-          && before[schedule.name]?.jitter == schedule.jitter
-        due[schedule.name] = isSame ? known[schedule.name] ?? .now : .now
-      }
-    }
   }
 }
 

@@ -32,7 +32,7 @@ package final class JobQueue: Sendable {
   private let delegateReference = Mutex(WeakDelegate())
   let state = Mutex(QueueState())
   let settings: Mutex<Settings>
-  let dueSchedules = Mutex<[String: ScheduleDue]>([:])
+  let dueSchedules = Mutex(DueSchedules())
 
   /// A queue over the store of `coordinator`, whose model is ``QueueModel``. Nothing runs before ``start()``.
   ///

@@ -1,63 +1,10 @@
-// Each elapse of a schedule makes one job, ever. The job and the note that the elapse is seen to (`handled`) are one
-// transaction, so a kill leaves both or neither; the job's identity has the elapse in it and is unique in the store, so
-// nothing is made twice either when the note is lost to a clock that was set back, or to a schedule that was taken out of
-// the configuration and put back. What was missed, and what was left out because the job before hasn't ended, is noted
-// in the same way.
+// Each elapse of a schedule makes one job, ever. The job and the note that the elapse is handled are one transaction, so a
+// kill leaves both or neither. The job's identity contains the elapse and is unique in the store, so no job is made twice when
+// the note is lost to a clock that was set back, or to a schedule that was removed from the configuration and added again.
+// Missed elapses, and those that were left out because the job before hasn't ended, are noted in the same way.
 
 import Foundation
 import ManagedObjects
-
-/// How far a schedule has come. Times are in millionths of a second from the start of 1970.
-struct ScheduleDue: Sendable, Equatable {
-  /// To be looked at by the next wake-up.
-  static let now = ScheduleDue(handled: .min, next: ScheduledElapse(time: .min, due: .min))
-
-  /// Elapses up to then have been seen to.
-  var handled: Int64
-  /// nil if there is none any more.
-  var next: ScheduledElapse?
-
-  /// Whether something is due, or the clock was set back so far that the store has to be asked again.
-  func isToBeLookedAt(at now: Int64) -> Bool {
-    if let next, next.due <= now { return true }
-    return handled > now && handled - now > Int64(JobLedger.largestSetBack * 1_000_000)
-  }
-}
-
-/// What came of an elapse.
-enum ScheduleOutcome: Sendable, Equatable {
-  /// A job was made, at its time.
-  case made
-  /// A job was made for times that were missed: their number, or more than `MissedTimes.most`.
-  case caughtUp(MissedTimes)
-  /// It had been made for the same time before: by a clock that was set back since.
-  case madeBefore
-  /// The run was missed, and isn't caught up.
-  case skipped(MissedTimes)
-  /// The job before hasn't ended.
-  case leftOut(job: Int64, state: String)
-  /// The clock was set back beyond what is a correction.
-  case clockSetBack(from: Date)
-
-  /// Whether there is a job now that there wasn't.
-  var isNewJob: Bool {
-    switch self {
-    case .made, .caughtUp: true
-    case .madeBefore, .skipped, .leftOut, .clockSetBack: false
-    }
-  }
-}
-
-/// Times of a schedule at which nothing was there to see to them.
-struct MissedTimes: Sendable, Equatable {
-  /// More aren't counted: a schedule of every second may have millions.
-  static let most = 1000
-
-  /// From 1 on; one more than `most` stands for any number above.
-  var count: Int
-  /// By which the last of them was late.
-  var seconds: Int
-}
 
 extension JobLedger {
   /// Seconds from which on a clock that was set back is believed to have been wrong before.

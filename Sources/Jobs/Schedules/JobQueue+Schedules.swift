@@ -3,7 +3,7 @@ import Logging
 import ManagedObjects
 
 extension JobQueue {
-  /// What the schedules of the configuration are to do, and what came of them, in the configuration's order.
+  /// The schedules of the configuration with their latest outcomes, in the configuration's order.
   /// - Throws: the store's error.
   package func schedules() async throws -> [ScheduleSnapshot] {
     let due = dueSchedules.withLock { $0 }
@@ -18,15 +18,14 @@ extension JobQueue {
           name: schedule.name, kind: schedule.submission.kind, calendar: schedule.calendar.map(\.normalized),
           timeZones: zones.enumerated().filter { zones.firstIndex(of: $1) == $0 }.map(\.element),
           catchUp: schedule.catchUp, isEnabled: schedule.isEnabled,
-          nextElapse: due[schedule.name].flatMap { $0 == .now ? nil : $0.next }
-            .map { ISODate.date(microseconds: $0.due) },
+          nextElapse: due.nextElapse(of: schedule.name).map { ISODate.date(microseconds: $0.due) },
           lastElapse: row?.lastElapse,
           lastOutcome: row?.lastOutcome, lastJob: try row?.lastOrigin.flatMap { try ledger.lastJob($0) })
       }
     }
   }
 
-  /// Looks whether schedules' jobs could be taken, in these lanes.
+  /// Checks whether the jobs of schedules would be accepted, in these lanes.
   func check(_ schedules: [ScheduleConfiguration], lanes: [String]) throws(JobQueueError) {
     var names = Set<String>()
     for schedule in schedules {
@@ -42,16 +41,15 @@ extension JobQueue {
     }
   }
 
-  /// Notes which schedules there are. On the ledger's queue, before anything is claimed.
+  /// Notes the configured schedules. On the ledger's queue, before anything is claimed.
   func beginSchedules() throws {
     try check(configuredSchedules, lanes: lanesNow)
     try ledger.beginSchedules(configuredSchedules)
     for schedule in configuredSchedules where schedule.submission.awaitsFile {
       if let job = try ledger.jobAwaitingFile(of: schedule) { fetchFile(of: job, schedule) }
     }
-    // The first wake-up looks at each.
-    let all = configuredSchedules.filter(\.isEnabled).map { ($0.name, ScheduleDue.now) }
-    dueSchedules.withLock { $0 = Dictionary(all) { first, _ in first } }
+    let all = configuredSchedules
+    dueSchedules.withLock { $0.begin(all) }
   }
 
   /// Makes the jobs that are due, and sets the timer for the next. On the ledger's queue.
@@ -71,7 +69,7 @@ extension JobQueue {
           report(error, "the job of a schedule couldn't be made")
           continue
         }
-        dueSchedules.withLock { $0[schedule.name] = known }
+        dueSchedules.withLock { [known] in $0.note(known, of: schedule.name) }
       }
       if let next = known.next { wake(at: ISODate.date(microseconds: next.due)) }
     }
@@ -89,7 +87,7 @@ extension JobQueue {
         } catch {
           logger.error(
             """
-            job \(job.id): the file of schedule \(schedule.name) couldn't be brought; it is tried again in \
+            job \(job.id): the file of schedule \(schedule.name) couldn't be fetched; it is tried again in \
             \(pause.components.seconds) s
             """,
             metadata: job.logMetadata.adding(["schedule": "\(schedule.name)", "error": "\(error)"]))
