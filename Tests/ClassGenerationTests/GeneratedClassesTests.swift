@@ -1,4 +1,5 @@
 import Foundation
+import MagicalRecord
 import ManagedObjects
 import SQLiteStore
 import TestSupport
