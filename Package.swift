@@ -112,7 +112,8 @@ let package = Package(
     tests(of: "SQLiteStore", ["MagicalRecord", "ManagedObjects", "StoreTestSupport", grdb, sqlite]),
     tests(of: "StoreConformance", ["ManagedObjects", "SQLiteStore", ordered]),
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),
-    tests(of: "ClassGeneration", ["MagicalRecord", "ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
+    tests(
+      of: "ClassGeneration", ["MagicalRecord", "ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
     tests(of: "Spool", ["CLinux"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", "CArchive", grdb, logging]),

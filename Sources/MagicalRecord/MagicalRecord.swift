@@ -1,4 +1,5 @@
 import Foundation
+public import ManagedObjects
 import Synchronization
 
 /// MagicalRecord's conveniences: one stack for a program, and finders, saves and imports that use it.
@@ -104,5 +105,80 @@ public enum MagicalRecordError: Error, Sendable, Hashable, CustomStringConvertib
     case .noStack: return "there is no stack: call MagicalRecord.setUp(_:) first, or give a context"
     case .sortTerm(let term): return "\"\(term)\" isn't a sort term: write attributes as \"name,age:NO\""
     }
+  }
+}
+
+extension MagicalRecord {
+  /// The context of the main queue of the program's stack. Source: `MR_defaultContext`.
+  /// - Throws: ``MagicalRecordError/noStack``.
+  public static func defaultContext() throws -> ManagedObjectContext { try currentStack().defaultContext }
+
+  /// The context that writes for the others in the program's stack; nil without nesting. Source: `MR_rootSavingContext`.
+  /// - Throws: ``MagicalRecordError/noStack``.
+  public static func rootSavingContext() throws -> ManagedObjectContext? { try currentStack().rootSavingContext }
+
+  /// A new context of a queue of its own, which saves to where the default context saves to. Source: `MR_context`.
+  /// - Throws: ``MagicalRecordError/noStack``.
+  public static func newPrivateContext(name: String? = nil) throws -> ManagedObjectContext {
+    try currentStack().newPrivateContext(name: name)
+  }
+
+  /// Resets the default context on the main queue, asynchronously: its unsaved changes are lost.
+  /// Source: `MR_resetDefaultContext`.
+  /// - Throws: ``MagicalRecordError/noStack``.
+  public static func resetDefaultContext() throws {
+    let context = try defaultContext()
+    context.perform { context.reset() }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Marks objects for deletion by the next save. Source: `MR_deleteObjects:`.
+  public func deleteObjects(_ objects: some Sequence<ManagedObject>) {
+    for object in objects { delete(object) }
+  }
+
+  /// The context's name and those above it, for messages. May be read anywhere. Source: `MR_parentChain`.
+  public var parentChain: String {
+    var names: [String] = []
+    var next: ManagedObjectContext? = self
+    while let context = next {
+      names.append(context.name ?? "without a name")
+      next = context.parent
+    }
+    return names.joined(separator: " → ")
+  }
+}
+
+extension MagicalRecord {
+  private static let threadKey = "lade.MagicalRecord.context"
+
+  /// The context of the calling thread: the default context on the main queue; elsewhere a context of the thread's own, made on
+  /// first use and kept with the thread.
+  ///
+  /// Threads of a pool outlive their work, so an operation must reset its thread's context at its start and end, as
+  /// ``MagicalOperation`` does. Not for asynchronous functions, which change threads.
+  /// Source: `MR_contextForCurrentThread`.
+  /// - Throws: ``MagicalRecordError/noStack``.
+  public static func contextForCurrentThread() throws -> ManagedObjectContext {
+    let stack = try currentStack()
+    if MainQueue.isCurrent { return stack.defaultContext }
+    let storage = Thread.current.threadDictionary
+    if let context = storage[threadKey] as? ManagedObjectContext,
+      context.persistentStoreCoordinator === stack.coordinator
+    {
+      return context
+    }
+    let context = stack.newContext(.confinement, name: "thread")
+    storage[threadKey] = context
+    log(.verbose, "a context was made for thread \(Thread.current.name ?? "")")
+    return context
+  }
+
+  /// Drops the calling thread's context with its unsaved changes. Does nothing on the main queue.
+  /// Source: `MR_resetContextForCurrentThread`.
+  public static func resetContextForCurrentThread() {
+    guard !MainQueue.isCurrent else { return }
+    Thread.current.threadDictionary.removeObject(forKey: threadKey)
   }
 }

@@ -60,3 +60,107 @@ extension MagicalEntity {
     return try context.fetchDictionaries(request).map { $0.value(forKey: attribute) ?? .null }
   }
 }
+
+extension MagicalEntity {
+  /// The sum of an attribute's values, of what is saved; 0 for none.
+  ///
+  /// ```swift
+  /// let years = try Person.sum(of: \.age, matching: .equal("employer.name", .string("Acme")), in: context)
+  /// ```
+  /// - Throws: ``TypedPredicateError/noProperty(_:)``, and the errors of ``ManagedObjectContext/fetchDictionaries(_:)``.
+  public static func sum<V: SummableAttribute>(
+    of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V.Sum { try aggregate(.sum, attribute, predicate, context) ?? .zero }
+
+  /// The sum of an attribute's values, of what is saved; 0 for none.
+  public static func sum<V: SummableAttribute>(
+    of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V.Sum { try aggregate(.sum, attribute, predicate, context) ?? .zero }
+
+  /// The average of an attribute's values, of what is saved; nil for none.
+  public static func average<V: SummableAttribute>(
+    of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V.Average? { try aggregate(.average, attribute, predicate, context) }
+
+  /// The average of an attribute's values, of what is saved; nil for none.
+  public static func average<V: SummableAttribute>(
+    of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V.Average? { try aggregate(.average, attribute, predicate, context) }
+
+  /// The least of an attribute's values, of what is saved; nil for none.
+  /// Source: `MR_findSmallestValueForAttribute:inContext:`.
+  public static func minimum<V: AttributeValue>(
+    of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V? { try aggregate(.minimum, attribute, predicate, context) }
+
+  /// The least of an attribute's values, of what is saved; nil for none.
+  public static func minimum<V: AttributeValue>(
+    of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V? { try aggregate(.minimum, attribute, predicate, context) }
+
+  /// The greatest of an attribute's values, of what is saved; nil for none.
+  /// Source: `MR_findLargestValueForAttribute:withPredicate:inContext:`.
+  public static func maximum<V: AttributeValue>(
+    of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V? { try aggregate(.maximum, attribute, predicate, context) }
+
+  /// The greatest of an attribute's values, of what is saved; nil for none.
+  public static func maximum<V: AttributeValue>(
+    of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> V? { try aggregate(.maximum, attribute, predicate, context) }
+
+  private static func aggregate<Result: AttributeValue>(
+    _ function: ExpressionDescription.Aggregate, _ attribute: AnyKeyPath, _ predicate: FetchPredicate?,
+    _ context: ManagedObjectContext?
+  ) throws -> Result? {
+    let name = try KeyPathNames.names(of: attribute).joined(separator: ".")
+    return Result(
+      slotValue: try aggregateOperation(function, onAttribute: name, matching: predicate, in: context))
+  }
+}
+
+extension MagicalEntity {
+  /// How many objects there are, or how many match. Source: `MR_countOfEntitiesWithPredicate:inContext:`.
+  public static func countOfEntities(
+    matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> Int {
+    let context = try resolved(context)
+    return try context.count(for: requestAll(matching: predicate, in: context))
+  }
+
+  /// Whether there is an object, or one that matches. Source: `MR_hasAtLeastOneEntityInContext:`.
+  public static func hasAtLeastOneEntity(
+    matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> Bool {
+    let context = try resolved(context)
+    var request = try requestAll(matching: predicate, in: context)
+    request.fetchLimit = 1
+    return try context.count(for: request) > 0
+  }
+
+  /// The object whose attribute is least, of those that match; nil for none. Objects without a value don't count.
+  /// Source: `MR_objectWithMinValueFor:`.
+  public static func objectWithMinValue(
+    for attribute: String, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> Self? {
+    try extreme(attribute, ascending: true, predicate, context)
+  }
+
+  /// The object whose attribute is greatest, of those that match; nil for none. Objects without a value don't count.
+  public static func objectWithMaxValue(
+    for attribute: String, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
+  ) throws -> Self? {
+    try extreme(attribute, ascending: false, predicate, context)
+  }
+
+  private static func extreme(
+    _ attribute: String, ascending: Bool, _ predicate: FetchPredicate?, _ context: ManagedObjectContext?
+  ) throws -> Self? {
+    let hasValue = FetchPredicate.notEqual(attribute, .null)
+    let context = try resolved(context)
+    var request = try requestAll(matching: predicate.map { $0 && hasValue } ?? hasValue, in: context)
+    request.sortDescriptors = [FetchSortDescriptor(attribute, ascending: ascending)]
+    request.fetchLimit = 1
+    return try context.fetch(request).first
+  }
+}

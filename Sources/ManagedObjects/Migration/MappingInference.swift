@@ -104,3 +104,137 @@ struct MappingInference {
       "add it as an ordinary attribute first and fill it in, or write an entity migration policy")
   }
 }
+
+extension MappingInference {
+  mutating func attributeMapping(
+    _ attribute: AttributeDescription, _ entity: EntityDescription, _ source: EntityDescription
+  ) -> PropertyMapping {
+    guard let origin: AttributeDescription = origin(of: attribute, in: entity) else {
+      return newAttribute(attribute, entity)
+    }
+    let policy = "keep the type, or write an entity migration policy"
+    if !attribute.type.takes(origin.type) {
+      note(entity, attribute, "is \(attribute.type.rawValue) and was \(origin.type.rawValue)", policy)
+    }
+    guard origin.isOptional, !attribute.isOptional, attribute.definition.derivationExpression == nil else {
+      return PropertyMapping(attribute.name, .property(origin.name))
+    }
+    // A primary key's values are checked row by row.
+    if attribute === entity.primaryKey { return PropertyMapping(attribute.name, .property(origin.name)) }
+    if attribute.defaultValue.isNull {
+      note(entity, attribute, "is required, was optional and has no default", "give it a default value")
+    }
+    return PropertyMapping(attribute.name, .propertyOrValue(origin.name, attribute.defaultValue))
+  }
+
+  private mutating func newAttribute(
+    _ attribute: AttributeDescription, _ entity: EntityDescription
+  ) -> PropertyMapping {
+    if attribute !== entity.primaryKey, !attribute.isOptional, attribute.defaultValue.isNull,
+      attribute.definition.derivationExpression == nil
+    {
+      note(entity, attribute, "is new and required, and has no default", "give it a default value, or make it optional")
+    }
+    return PropertyMapping(attribute.name, .value(attribute.defaultValue))
+  }
+}
+
+extension AttributeType {
+  /// Whether every value of `other` is also a value of this type, stored in the same form.
+  func takes(_ other: AttributeType) -> Bool {
+    if self == other { return true }
+    switch (self, other) {
+    case (.integer32, .integer16), (.integer64, .integer16), (.integer64, .integer32), (.double, .float): return true
+    default: return false
+    }
+  }
+}
+
+// A relationship can take over another's pairs unless one of its ends holds fewer objects than before: a to-one end may become
+// to-many, never the reverse. An end that is new or wasn't stored follows from the other end.
+
+extension MappingInference {
+  mutating func relationshipMapping(
+    _ relationship: RelationshipDescription, _ entity: EntityDescription, _ source: EntityDescription
+  ) -> PropertyMapping {
+    let policy = "give it another name, or write an entity migration policy"
+    guard let origin: RelationshipDescription = origin(of: relationship, in: entity) else {
+      if !relationship.isOptional, !relationship.isToMany, !isFilledByInverse(relationship) {
+        note(entity, relationship, "is new and required, and there is no object for it", "make it optional")
+      }
+      return PropertyMapping(relationship.name, nil)
+    }
+    if origin.isToMany, !relationship.isToMany {
+      note(entity, relationship, "is to-one and was to-many", policy)
+    }
+    for former in origin.destinationEntity.selfAndDescendants {
+      guard let image = images[former.name] else { continue }
+      guard image.isKindOf(relationship.destinationEntity) else {
+        note(
+          entity, relationship,
+          "leads to \(relationship.destinationEntity.name), and led to \(former.name), which is \(image.name) now",
+          policy)
+        break
+      }
+      checkInverse(of: relationship, entity, origin, through: image)
+    }
+    return PropertyMapping(relationship.name, .property(origin.name))
+  }
+
+  private mutating func checkInverse(
+    of relationship: RelationshipDescription, _ entity: EntityDescription, _ origin: RelationshipDescription,
+    through image: EntityDescription
+  ) {
+    guard let inverse = relationship.inverseRelationship else { return }
+    if let former: RelationshipDescription = self.origin(of: inverse, in: image) {
+      guard former.name != origin.inverseRelationship?.name else { return }
+      note(
+        entity, relationship, "has the inverse \(inverse.name), and had \(origin.inverseRelationship?.name ?? "none")",
+        "leave the inverse as it was, or write an entity migration policy")
+    } else if !inverse.isToMany, origin.inverseRelationship?.isToMany ?? true {
+      note(
+        entity, relationship, "has an inverse now that holds one object, where several may have pointed to the same",
+        "make \(inverse.name) to-many, or write an entity migration policy")
+    }
+  }
+
+  /// Whether the other end is an old relationship, from which this end follows.
+  private func isFilledByInverse(_ relationship: RelationshipDescription) -> Bool {
+    guard let inverse = relationship.inverseRelationship else { return false }
+    return relationship.destinationEntity.selfAndDescendants.contains { image in
+      (origin(of: inverse, in: image) as RelationshipDescription?) != nil
+    }
+  }
+}
+
+/// Matches new names with old ones.
+///
+/// A renaming identifier is a canonical name that stays the same through several versions, so it is looked up among the old
+/// version's identifiers as well as among its names. Source: "Using Lightweight Migration" of Core Data.
+struct RenamingMatch {
+  /// A name with its renaming identifier.
+  struct Item {
+    let name: String
+    let identifier: String?
+  }
+
+  /// Old names by new ones.
+  private(set) var oldNames: [String: String] = [:]
+
+  init(from old: [Item], to new: [Item]) {
+    var taken: Set<String> = []
+    func take(_ item: Item, _ matches: (Item) -> Bool) -> String? {
+      guard let found = old.first(where: { matches($0) && !taken.contains($0.name) }) else { return nil }
+      taken.insert(found.name)
+      return found.name
+    }
+    for item in new {
+      guard let identifier = item.identifier else { continue }
+      oldNames[item.name] =
+        take(item) { $0.identifier == identifier && $0.name == item.name } ?? take(item) { $0.identifier == identifier }
+        ?? take(item) { $0.name == identifier }
+    }
+    for item in new where oldNames[item.name] == nil { oldNames[item.name] = take(item) { $0.name == item.name } }
+    for item in new where oldNames[item.name] == nil { oldNames[item.name] = take(item) { $0.identifier == item.name } }
+  }
+}
