@@ -15,7 +15,7 @@ enum LineOptions {
 
   static func validate(_ options: ReaderOptions) throws(ReaderError) {
     guard (0...1_000_000).contains(options.skipLines) else {
-      throw .invalidOption(name: "skipLines", reason: "it must be between 0 and 1,000,000")
+      throw .invalidOption(name: "skip_lines", reason: "it must be between 0 and 1,000,000")
     }
     guard let comment = options.comment else { return }
     guard (1...16).contains(comment.utf8.count), !comment.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 })

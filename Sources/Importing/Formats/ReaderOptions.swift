@@ -38,18 +38,18 @@ package struct ReaderOptions: Sendable, Hashable {
   /// Refuses options that no reader could work with.
   package func validate() throws(ReaderError) {
     guard (1...(1 << 30)).contains(maximumRecordBytes) else {
-      throw .invalidOption(name: "maximumRecordBytes", reason: "it must be between 1 and 1 GiB")
+      throw .invalidOption(name: "maximum_record_bytes", reason: "it must be between 1 and 1 GiB")
     }
-    guard maximumExpansion > 0 else { throw .invalidOption(name: "maximumExpansion", reason: "it must be 1 or more") }
+    guard maximumExpansion > 0 else { throw .invalidOption(name: "maximum_expansion", reason: "it must be 1 or more") }
     guard maximumUnpackedBytes > 0 else {
-      throw .invalidOption(name: "maximumUnpackedBytes", reason: "it must be 1 or more")
+      throw .invalidOption(name: "maximum_unpacked_bytes", reason: "it must be 1 or more")
     }
     if let member, member.isEmpty || member.utf8.count > 4_096 {
       throw .invalidOption(name: "member", reason: "it is empty, or longer than 4096 bytes")
     }
     if let fallbackEncoding, !fallbackEncoding.isSingleByte {
       throw .invalidOption(
-        name: "fallbackEncoding", reason: "\(fallbackEncoding.rawValue) has more than one byte per character")
+        name: "fallback_encoding", reason: "\(fallbackEncoding.rawValue) has more than one byte per character")
     }
     if let format { _ = try FileFormats.standard.require(format) }
     for format in FileFormats.standard.all { try format.validate(self) }

@@ -30,7 +30,7 @@ package enum ReaderError: Error, Sendable, Hashable {
   case notAnArray(path: String, found: String)
   /// The file is wrong from here on, line and column (in bytes) counted from 1.
   case malformed(line: Int64, column: Int64, what: String)
-  /// An option has a value that makes no sense.
+  /// An option, by its key in recipes and tickets, has an invalid value.
   case invalidOption(name: String, reason: String)
   /// The position to resume at isn't one in this file.
   case positionInvalid(ReaderPosition, fileSize: Int64)
@@ -77,7 +77,7 @@ extension ReaderError: CustomStringConvertible {
     case .malformed(let line, let column, let what):
       "line \(line), column \(column): \(what)"
     case .invalidOption(let name, let reason):
-      "the option \(Self.key(name)) is wrong: \(reason)"
+      "the option \(name) is wrong: \(reason)"
     case .positionInvalid(let position, let size):
       "can't resume at byte \(position.byteOffset) of a file of \(size) bytes: the file has changed"
     case .source(let error):
@@ -87,12 +87,6 @@ extension ReaderError: CustomStringConvertible {
     case .readFailed(let number):
       "the file couldn't be read: \(String(cString: strerror(number)))"
     }
-  }
-
-  /// How recipes and tickets write an option's name.
-  private static func key(_ name: String) -> String {
-    if name == "fixedWidth" { return "fields" }
-    return name.reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
   }
 
   private static func keys(_ found: [String]) -> String {

@@ -31,7 +31,7 @@ private struct ToyFormat: FileFormat {
   }
 
   func validate(_ options: ReaderOptions) throws(ReaderError) {
-    _ = try ReaderOptions.byte(options[Self.separator], of: "toySeparator")
+    _ = try ReaderOptions.byte(options[Self.separator], of: "toy_separator")
   }
 }
 
@@ -135,8 +135,9 @@ struct ToyFormatTests {
       let stored = try JSONEncoder().encode(options)
       #expect(String(decoding: stored, as: UTF8.self).contains(#""toySeparator":"\/""#))
       #expect(try JSONDecoder().decode(ReaderOptions.self, from: stored) == options)
-      #expect(throws: ReaderError.invalidOption(name: "toySeparator", reason: "“ab” isn't one byte, or it ends a line"))
-      {
+      #expect(
+        throws: ReaderError.invalidOption(name: "toy_separator", reason: "“ab” isn't one byte, or it ends a line")
+      ) {
         try ReaderOptions(named: ["toy_separator": ["ab"]])
       }
       var csv = options

@@ -70,7 +70,7 @@ struct FixedWidthReaderTests {
       [.init("a", start: 0, end: 2)], [.init("a", width: .max)],
     ]
     for columns in bad {
-      guard case .invalidOption("fixedWidth", _) = try fixed("ab\n", { $0.columns = columns }).error else {
+      guard case .invalidOption("fields", _) = try fixed("ab\n", { $0.columns = columns }).error else {
         Issue.record("taken: \(columns)")
         continue
       }

@@ -58,7 +58,7 @@ struct OpenReaderTests {
     #expect(try error(ReaderOptions(delimiter: "\"")) == "delimiter")
     #expect(try error(ReaderOptions(quote: "“")) == "quote")
     #expect(try error(ReaderOptions(root: "a..b")) == "root")
-    #expect(try error(ReaderOptions(maximumRecordBytes: 0)) == "maximumRecordBytes")
+    #expect(try error(ReaderOptions(maximumRecordBytes: 0)) == "maximum_record_bytes")
     func changed(_ change: (inout ReaderOptions) -> Void) throws -> String? {
       var options = ReaderOptions()
       change(&options)
@@ -70,13 +70,13 @@ struct OpenReaderTests {
     #expect(try changed { $0.escape = "\"" } == nil)
     #expect(try changed { $0.comment = "" } == "comment")
     #expect(try changed { $0.comment = "\"x" } == "comment")
-    #expect(try changed { $0.skipLines = -1 } == "skipLines")
-    #expect(try changed { $0.format = .fixedWidth } == "fixedWidth")
+    #expect(try changed { $0.skipLines = -1 } == "skip_lines")
+    #expect(try changed { $0.format = .fixedWidth } == "fields")
     for record in ["", "a//b", "a b", "a/"] { #expect(try changed { $0.record = record } == "record") }
     #expect(try error(ReaderOptions(member: "")) == "member")
-    #expect(try error(ReaderOptions(fallbackEncoding: .utf16LE)) == "fallbackEncoding")
-    #expect(try error(ReaderOptions(maximumExpansion: 0)) == "maximumExpansion")
-    #expect(try error(ReaderOptions(maximumUnpackedBytes: 0)) == "maximumUnpackedBytes")
+    #expect(try error(ReaderOptions(fallbackEncoding: .utf16LE)) == "fallback_encoding")
+    #expect(try error(ReaderOptions(maximumExpansion: 0)) == "maximum_expansion")
+    #expect(try error(ReaderOptions(maximumUnpackedBytes: 0)) == "maximum_unpacked_bytes")
     #expect(try read("1,2\n", ReaderOptions(header: false, columns: ["a", "a"])).error == .duplicateColumn(name: "a"))
   }
 

@@ -94,10 +94,10 @@ enum DelimitedOptions {
       throw .invalidOption(name: "escape", reason: "it is the same as the delimiter")
     }
     if options.tsvEscapes, escape != nil, escape != UInt8(ascii: "\\") {
-      throw .invalidOption(name: "escape", reason: "with tsvEscapes it is the backslash")
+      throw .invalidOption(name: "escape", reason: "with tsv_escapes it is the backslash")
     }
     if options.tsvEscapes, delimiter == UInt8(ascii: "\\") {
-      throw .invalidOption(name: "delimiter", reason: "with tsvEscapes the backslash begins an escape")
+      throw .invalidOption(name: "delimiter", reason: "with tsv_escapes the backslash begins an escape")
     }
     try LineOptions.validate(options)
     if let first = options.comment?.utf8.first, first == delimiter || first == quote || first == escape {

@@ -53,7 +53,7 @@ struct FixedWidthFormat: FileFormat {
     try LineOptions.validate(options)
     try options.fixedWidth?.validate()
     if options.format == name, options.fixedWidth == nil {
-      throw .invalidOption(name: "fixedWidth", reason: "the format needs the columns, with their names and widths")
+      throw .invalidOption(name: "fields", reason: "the format needs the columns, with their names and widths")
     }
   }
 

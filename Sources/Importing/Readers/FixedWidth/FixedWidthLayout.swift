@@ -78,7 +78,7 @@ package struct FixedWidthLayout: Codable, Sendable, Hashable {
 
   /// Refuses columns whose place is missing or impossible.
   func validate() throws(ReaderError) {
-    guard !columns.isEmpty else { throw .invalidOption(name: "fixedWidth", reason: "it has no columns") }
+    guard !columns.isEmpty else { throw .invalidOption(name: "fields", reason: "it has no columns") }
     try ReaderOptions.check(names: columns.map(\.name))
     _ = try places()
   }
@@ -90,7 +90,7 @@ package struct FixedWidthLayout: Codable, Sendable, Hashable {
       let first = column.start.map { $0 - 1 } ?? places.last?.upperBound ?? 0
       let limit = 1 << 30
       func fault(_ reason: String) -> ReaderError {
-        .invalidOption(name: "fixedWidth", reason: "the column “\(column.name)” \(reason)")
+        .invalidOption(name: "fields", reason: "the column “\(column.name)” \(reason)")
       }
       guard (0..<limit).contains(first) else { throw fault("begins before the first place, which is 1") }
       let last: Int

@@ -25,7 +25,7 @@ final class FixedWidthReader: SequentialReader {
   /// Moves to the position. The window must be at the beginning of the file.
   init(window: SourceWindow, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
     guard let layout = options.fixedWidth else {
-      throw .invalidOption(name: "fixedWidth", reason: "the format needs the columns, with their names and widths")
+      throw .invalidOption(name: "fields", reason: "the format needs the columns, with their names and widths")
     }
     self.window = window
     validator = TextValidator(encoding: window.encoding)
