@@ -70,7 +70,7 @@ struct ClassCheck {
     if !missing.isEmpty { differences.append("lacks \(missing.joined(separator: ", "))") }
     let surplus = names.filter { !expected.contains($0) }
     if !surplus.isEmpty {
-      differences.append("names \(surplus.joined(separator: ", ")), which \(entity.name) hasn't got")
+      differences.append("names \(surplus.joined(separator: ", ")), which \(entity.name) doesn't have")
     }
     let twice = names.indices.filter { names[..<$0].contains(names[$0]) }.map { names[$0] }
     if !twice.isEmpty { differences.append("names \(twice.joined(separator: ", ")) twice") }

@@ -61,7 +61,7 @@ struct ClassMismatchTests {
       found == [
         "Plain is registered for F, which the model has neither as entity nor as class name",
         "Swapped for A has the order second, first where the model has first, second",
-        "Short for B lacks second; it names third, which B hasn't got; it names first twice",
+        "Short for B lacks second; it names third, which B doesn't have; it names first twice",
         "Typed for C takes second for Date, which the model has as String; "
           + "it takes next for to-many A, which the model has as to-one A; "
           + "it takes others for to-many A, which the model has as to-many B",

@@ -64,7 +64,7 @@ enum ModelXML {
   private static func words(for code: Int) -> String {
     switch code {
     case 4: return "the file doesn't begin with an XML element"
-    case 5: return "the XML ends too early, or goes on after its end"
+    case 5: return "the XML ends too early, or continues after its end"
     case 9, 81: return "a character that XML doesn't allow, or that isn't UTF-8"
     case 23...28: return "a reference to an entity that isn't defined"
     case 38: return "a < in an attribute's value"
