@@ -17,7 +17,7 @@ struct WaitDisplay: Sendable {
   private var drawnAt = -Double.infinity
   private var tenths: [Int64: Int] = [:]
   /// The last line written for each job, to avoid repetition.
-  private var told: [Int64: String] = [:]
+  private var reported: [Int64: String] = [:]
 
   init(isInteractive: Bool, width: Int, style: Style) {
     self.isInteractive = isInteractive
@@ -66,7 +66,7 @@ struct WaitDisplay: Sendable {
   private mutating func line(for job: Job) -> String {
     tenths[job.id] = tenth(of: job)
     let line = ProgressLine(job).sentence(style: style) + "\n"
-    return told.updateValue(line, forKey: job.id) == line ? "" : line
+    return reported.updateValue(line, forKey: job.id) == line ? "" : line
   }
 
   private mutating func progressLine(for job: Job) -> String {

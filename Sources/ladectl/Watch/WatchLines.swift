@@ -3,14 +3,14 @@ import Synchronization
 
 /// The output of `watch` without a terminal: an endless stream with a line per change of a job's state.
 final class WatchLines: Sendable {
-  private struct Told: Equatable {
+  private struct Reported: Equatable {
     let state: JobState
     let attempt: Int
   }
 
   private let session: Session
   /// The last reported state of each unfinished job, so that mere progress writes nothing.
-  private let told = Mutex<[Int64: Told]>([:])
+  private let reported = Mutex<[Int64: Reported]>([:])
 
   init(_ session: Session) {
     self.session = session
@@ -34,10 +34,10 @@ final class WatchLines: Sendable {
   }
 
   private func isNews(_ job: Job) -> Bool {
-    let now = Told(state: job.state, attempt: job.attempt)
-    return told.withLock { told in
-      defer { told[job.id] = job.state.isEnded ? nil : now }
-      return told[job.id] != now
+    let now = Reported(state: job.state, attempt: job.attempt)
+    return reported.withLock { reported in
+      defer { reported[job.id] = job.state.isEnded ? nil : now }
+      return reported[job.id] != now
     }
   }
 }
