@@ -116,7 +116,10 @@ extension MaintenanceError: JobFailing {
   public var jobFailure: JobFailure {
     switch self {
     case .unsupported: return JobFailure(code: "unsupported", message: description, isRetryable: false)
-    case .notIncremental: return JobFailure(code: "not_incremental", message: description, isRetryable: false)
+    case .notIncremental:
+      return JobFailure(
+        code: "not_incremental", message: description + ", by a vacuum job with prepare_incremental", isRetryable: false
+      )
     }
   }
 }

@@ -68,7 +68,7 @@ public enum MaintenanceError: Error, Sendable, Hashable, CustomStringConvertible
     case .unsupported(let store): return "\(store) has no upkeep of this kind: only stores in files do"
     case .notIncremental(let path):
       return
-        "\(path) can't free pages a few at a time yet: vacuum it once as a whole, with prepare_incremental"
+        "\(path) can't be compacted in steps yet: compact it once as a whole, and prepare it for steps then"
     }
   }
 }

@@ -31,12 +31,7 @@ extension PersistentStoreCoordinator {
     of store: PersistentStore, with copy: URL, _ watch: MaintenanceWatch
   ) throws {
     let maintenance = try maintenance(of: store)
-    let number = try saving.withLock { () -> Int64 in
-      try refuseInTransaction("replace a store's content")
-      try maintenance.replaceContent(with: copy, watch)
-      lastSave += 1
-      return lastSave
-    }
+    let number = try asSave("replace a store's content") { try maintenance.replaceContent(with: copy, watch) }
     let context = ManagedObjectContext(.confinement, coordinator: self, name: "replaced content")
     let roots = Set(store.entities.map(\.rootEntity.index))
     var save = ContextSave(wholesaleOf: self, roots, by: context)

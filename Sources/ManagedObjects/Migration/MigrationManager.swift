@@ -21,16 +21,16 @@ public final class MigrationManager {
   /// The model of the new store.
   public var destinationModel: ManagedObjectModel { destinationContext.model }
   /// The mapping that is being worked on.
-  public internal(set) var currentEntityMapping: EntityMapping?
+  public private(set) var currentEntityMapping: EntityMapping?
   /// The progress of the migration, from 0 to 1, by mappings.
-  public internal(set) var migrationProgress: Double = 0
+  public private(set) var migrationProgress: Double = 0
   /// Values that policies share.
   public var userInfo: [String: Any] = [:]
 
-  var policies: [String: EntityMigrationPolicy] = [:]
-  var associations: [String: Associations] = [:]
+  private var policies: [String: EntityMigrationPolicy] = [:]
+  private var associations: [String: Associations] = [:]
   /// The error that the migration was cancelled with.
-  var cancellation: (any Error)?
+  private var cancellation: (any Error)?
   /// The number of objects that are saved and released together.
   let batchSize = 1000
   /// Numbers that were taken over, by hierarchy of the destination; nil for those that get new ones.
