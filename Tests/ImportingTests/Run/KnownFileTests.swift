@@ -125,8 +125,8 @@ struct KnownFileTests {
       try context.save()
     }
     #expect(try room.count(of: ImportModel.importedEntity) == 3)
-    #expect(try file("2").earlier(in: room.context()) == nil)
-    #expect(try file("3").earlier(in: room.context()) != nil)
+    #expect(try file("2").earlierImport(in: room.context()) == nil)
+    #expect(try file("3").earlierImport(in: room.context()) != nil)
   }
 
   // MARK: The hash
