@@ -7,9 +7,9 @@ import Foundation
 
 extension JobQueue {
   /// Notes that files are in `active/`, so that their jobs may run. A loss of power may still bring their entries back, so the
-  /// jobs keep their origins. If this can't be written, ``filesArrived(_:by:named:)`` makes up for it.
+  /// jobs keep their origins. If this can't be written, ``handOverCompleted(of:by:named:)`` makes up for it.
   /// - Parameter named: returns the name of a job's file there, for the job's number and source.
-  package func filesCame(_ ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String) {
+  package func filesArrived(of ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String) {
     ledger.write({ turn in
       for id in ids { try turn.takeFile(of: try turn.job(id), named: named, isOnDisk: false, by: who) }
       return {}
@@ -22,8 +22,8 @@ extension JobQueue {
   /// Notes that entries have left `incoming/` for good and their files are in `active/`. May be called more than once. Of a
   /// job that has ended, the delegate puts the file away.
   /// - Returns: the numbers without a job.
-  package nonisolated(nonsending) func filesArrived(
-    _ ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String
+  package nonisolated(nonsending) func handOverCompleted(
+    of ids: [Int64], by who: String, named: @escaping @Sendable (Int64, String?) -> String
   ) async throws -> [Int64] {
     try await ledger.write { turn in
       var unknown: [Int64] = []
@@ -39,7 +39,7 @@ extension JobQueue {
     }
   }
 
-  /// Notes that a job's file is in `active/` for good, under that name, as ``filesArrived(_:by:named:)`` does.
+  /// Notes that a job's file is in `active/` for good, under that name, as ``handOverCompleted(of:by:named:)`` does.
   package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> JobSnapshot {
     try await ledger.change { turn in
       let job = try turn.job(id)

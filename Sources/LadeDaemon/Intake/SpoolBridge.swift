@@ -80,11 +80,11 @@ struct SpoolBridge: SpoolDelegate {
     }
   }
 
-  func filesArrived(of ids: [Int64]) { queue.filesCame(ids, by: "spool", named: Self.activeName) }
+  func filesArrived(of ids: [Int64]) { queue.filesArrived(of: ids, by: "spool", named: Self.activeName) }
 
   /// From now on the files of the jobs can be put away: their entries have left `incoming/` for good.
   nonisolated(nonsending) func handOverCompleted(of ids: [Int64]) async throws {
-    for id in try await queue.filesArrived(ids, by: "spool", named: Self.activeName) {
+    for id in try await queue.handOverCompleted(of: ids, by: "spool", named: Self.activeName) {
       logger.warning("job \(id): it is gone; its file stays in active/", metadata: ["job": "\(id)"])
     }
   }
