@@ -108,7 +108,7 @@ let package = Package(
     .target(
       name: "StoreTestSupport", dependencies: ["ManagedObjects", "SQLiteStore", "TestSupport", grdb],
       path: "Tests/StoreTestSupport", swiftSettings: settings),
-    tests(of: "ManagedObjects", ["MagicalRecord", "StoreTestSupport"]),
+    tests(of: "ManagedObjects", ["MagicalRecord", "SQLiteStore", "StoreTestSupport"]),
     tests(of: "SQLiteStore", ["MagicalRecord", "ManagedObjects", "StoreTestSupport", grdb, sqlite]),
     tests(of: "StoreConformance", ["ManagedObjects", "SQLiteStore", ordered]),
     tests(of: "MagicalRecord", ["ManagedObjects", "SQLiteStore", "StoreTestSupport"]),

@@ -88,12 +88,12 @@ final class ContentCheck {
   func metadata(of store: SQLiteStore, withoutIndexesOf postponed: Set<String>) throws {
     tell("metadata")
     try watch.check()
-    let identifier = try KeptVersion.text("identifier", db)
+    let identifier = try StoredVersion.text("identifier", db)
     if identifier != store.identifier {
       try note("its identifier is \(identifier ?? "missing"), and was \(store.identifier) when it was opened")
     }
     do {
-      if try KeptVersion(db, path: store.pool.path)?.model(path: store.pool.path) == nil {
+      if try StoredVersion(db, path: store.pool.path)?.model(path: store.pool.path) == nil {
         try note("it doesn't say which model made it")
       }
     } catch let error as MigrationError {

@@ -60,8 +60,8 @@ extension SQLiteStore {
     try Self.translating(url) {
       let copy = try DatabaseQueue(path: url.path)
       try copy.write { db in
-        try KeptVersion.set("identifier", identifier, db)
-        try KeptVersion.set("content_mark", mark, db)
+        try StoredVersion.set("identifier", identifier, db)
+        try StoredVersion.set("content_mark", mark, db)
       }
       try copy.close()
     }
@@ -93,7 +93,7 @@ extension SQLiteStore {
   }
 
   package func contentMark() throws -> String? {
-    try translating { try writer.read { try KeptVersion.text("content_mark", $0) } }
+    try translating { try writer.read { try StoredVersion.text("content_mark", $0) } }
   }
 
   // MARK: Numbers

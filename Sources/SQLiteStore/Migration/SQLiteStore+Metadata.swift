@@ -15,13 +15,13 @@ extension SQLiteStore: MetadataKeeping {
 /// A store's metadata as rows of `lade_metadata`.
 enum StoredMetadata {
   static func read(_ db: Database, path: String) throws -> PersistentStoreMetadata {
-    let kept = try KeptVersion(db, path: path)
+    let kept = try StoredVersion(db, path: path)
     var userInfo: [String: Value] = [:]
-    if let text = try KeptVersion.text("user_info", db) {
+    if let text = try StoredVersion.text("user_info", db) {
       userInfo = try JSONDecoder().decode([String: Value].self, from: Data(text.utf8))
     }
     return PersistentStoreMetadata(
-      storeType: "SQLite", storeIdentifier: try KeptVersion.text("identifier", db) ?? "",
+      storeType: "SQLite", storeIdentifier: try StoredVersion.text("identifier", db) ?? "",
       modelVersionHashes: kept?.hashes ?? [:], modelVersionIdentifiers: Set(kept?.identifiers ?? []),
       userInfo: userInfo, modelText: kept?.modelText)
   }
@@ -29,7 +29,7 @@ enum StoredMetadata {
   static func write(_ userInfo: [String: Value], _ db: Database) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    try KeptVersion.set("user_info", String(decoding: encoder.encode(userInfo), as: UTF8.self), db)
+    try StoredVersion.set("user_info", String(decoding: encoder.encode(userInfo), as: UTF8.self), db)
   }
 }
 

@@ -42,10 +42,10 @@ struct StoreOpening {
       try SideFile(path: path).remove()
       let identifier = try identifier(db)
       try StoreFormat.check(db, path: path)
-      let kept = try KeptVersion(db, path: path)
+      let kept = try StoredVersion(db, path: path)
       let held = kept.map { entitiesToKeep($0) } ?? entities
       let schema = try SchemaMap(model: model, entities: held)
-      let version = try KeptVersion(model, held)
+      let version = try StoredVersion(model, held)
       if kept == nil { try addPositions(schema, db) }
       let missing = try missingColumns(schema, db)
       if let kept, kept != version || !missing.isEmpty {
@@ -69,15 +69,15 @@ struct StoreOpening {
 
   private func identifier(_ db: Database) throws -> String {
     try db.execute(sql: "CREATE TABLE IF NOT EXISTS lade_metadata (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
-    if let known = try KeptVersion.text("identifier", db) { return known }
+    if let known = try StoredVersion.text("identifier", db) { return known }
     let new = newIdentifier ?? UUID().uuidString
-    try KeptVersion.set("identifier", new, db)
+    try StoredVersion.set("identifier", new, db)
     return new
   }
 
   /// The entities that the store will hold, and those in the file that another store will hold from now on: their rows stay,
   /// and are migrated too.
-  private func entitiesToKeep(_ kept: KeptVersion) -> [EntityDescription] {
+  private func entitiesToKeep(_ kept: StoredVersion) -> [EntityDescription] {
     let wanted = Set(entities)
     return model.entities.filter { entity in
       wanted.contains(entity) || kept.hashes[entity.name] != nil
@@ -108,19 +108,19 @@ struct StoreOpening {
 
   /// Migrates, and restores other programs' indexes, triggers and views.
   private func migrateKeepingOthers(
-    _ db: Database, from kept: KeptVersion, to version: KeptVersion, _ held: [EntityDescription], _ opened: Opened
+    _ db: Database, from kept: StoredVersion, to version: StoredVersion, _ held: [EntityDescription], _ opened: Opened
   ) throws {
     let source = try kept.model(path: path)
     let sourceEntities = source.entities.filter { kept.hashes[$0.name] != nil }
     let old = try SchemaMap(model: source, entities: sourceEntities)
-    let others = try OthersObjects(db, besides: old)
+    let others = try ThirdPartyObjects(db, besides: old)
     try migrate(db, from: kept, source, sourceEntities, old, to: version, held, opened)
     try options.accept(others.restore(db), store: path)
   }
 
   private func migrate(
-    _ db: Database, from kept: KeptVersion, _ source: ManagedObjectModel, _ sourceEntities: [EntityDescription],
-    _ old: SchemaMap, to version: KeptVersion, _ held: [EntityDescription], _ opened: Opened
+    _ db: Database, from kept: StoredVersion, _ source: ManagedObjectModel, _ sourceEntities: [EntityDescription],
+    _ old: SchemaMap, to version: StoredVersion, _ held: [EntityDescription], _ opened: Opened
   ) throws {
     if kept.hashes != version.hashes {
       let differences = VersionDifference.between(kept.hashes, version.hashes, from: source, to: model)
@@ -154,7 +154,7 @@ struct StoreOpening {
   }
 
   /// Whether a mapping model leads from one version to the other, for the entities that the store holds.
-  private func leads(_ mapping: MappingModel, from kept: KeptVersion, to version: KeptVersion) -> Bool {
+  private func leads(_ mapping: MappingModel, from kept: StoredVersion, to version: StoredVersion) -> Bool {
     func fits(_ hashes: [String: Data], _ model: ManagedObjectModel) -> Bool {
       hashes.allSatisfy { model.entitiesByName[$0]?.versionHash == $1 }
     }
@@ -185,7 +185,7 @@ enum StoreFormat {
   /// Refuses a file of a later format, and numbers a new file.
   /// - Throws: `ManagedObjectError.incompatibleStore`.
   static func check(_ db: Database, path: String) throws {
-    guard let text = try KeptVersion.text(key, db) else { return try KeptVersion.set(key, "\(current)", db) }
+    guard let text = try StoredVersion.text(key, db) else { return try StoredVersion.set(key, "\(current)", db) }
     guard let format = Int(text), format <= current else {
       throw ManagedObjectError.incompatibleStore(
         path: path,

@@ -20,7 +20,7 @@ struct TableMigration {
   let origins: [EntityDescription: EntityDescription]
   /// The new entity of each old one.
   let images: [EntityDescription: EntityDescription]
-  let numbers: NumberShifts
+  let numbers: NumberOffsets
   /// The actual columns of the old tables, in lower case.
   let columns: [String: Set<String>]
 
@@ -46,7 +46,7 @@ struct TableMigration {
     }
     self.origins = origins
     images = Dictionary(origins.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-    numbers = try NumberShifts(db, old, new, origins)
+    numbers = try NumberOffsets(db, old, new, origins)
     var columns: [String: Set<String>] = [:]
     for table in old.columnsByTable.keys { columns[table] = try PresentTable.columns(of: table, db) }
     self.columns = columns
@@ -254,7 +254,7 @@ extension TableMigration {
   /// The term for the new number of an old entity's rows.
   func keyTerm(from origin: EntityDescription, to entity: EntityDescription) -> SQLTerm {
     if let column = newKeyColumn(from: origin, to: entity) { return .column(column) }
-    return SQLTerm.column(old.primaryKeyColumn(of: origin)).plus(numbers.shift(from: origin, to: entity))
+    return SQLTerm.column(old.primaryKeyColumn(of: origin)).plus(numbers.offset(from: origin, to: entity))
   }
 
   /// The old column of the attribute that numbers the rows from now on; nil for those that keep their numbers.
@@ -278,14 +278,14 @@ extension TableMigration {
 
   /// Whether the rows of an old entity's hierarchy change their numbers in a new entity.
   func renumbers(_ source: EntityDescription, _ destination: EntityDescription) -> Bool {
-    numbers.shift(from: source, to: destination) != 0 || !newKeyColumns(of: source.rootEntity).isEmpty
+    numbers.offset(from: source, to: destination) != 0 || !newKeyColumns(of: source.rootEntity).isEmpty
   }
 
   /// The term for an old row's new number.
   /// - Parameter number: a term for the old number; a column's name with its table's in front.
   func moved(_ number: SQLTerm, from source: EntityDescription, to destination: EntityDescription) -> SQLTerm {
     let columns = newKeyColumns(of: source.rootEntity).map { "lade_key.\(SQLText.name($0))" }
-    guard let first = columns.first else { return number.plus(numbers.shift(from: source, to: destination)) }
+    guard let first = columns.first else { return number.plus(numbers.offset(from: source, to: destination)) }
     let value = columns.count == 1 ? first : "coalesce(\(columns.joined(separator: ", ")))"
     return SQLTerm(
       sql: "(SELECT \(value) FROM \(SQLText.name(old.table(of: source))) AS lade_key WHERE "

@@ -127,7 +127,7 @@ final class RowLayout: Sendable {
   }
 
   /// The look-up of a row by its number.
-  func lookByNumber() -> Look {
+  func lookupByNumber() -> Look {
     look.withLock { look in
       if let look { return look }
       let reader = RowReader([self])

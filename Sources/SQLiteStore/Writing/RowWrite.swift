@@ -80,10 +80,10 @@ extension RowWrite {
   /// - Throws: ``ManagedObjectError/mergeConflicts(_:)`` with every row that isn't as it was read.
   func check(_ changes: StoreChanges) throws {
     var conflicts: [MergeConflict] = []
-    var look: RowLook?
+    var look: RowLookup?
     func check(_ id: ManagedObjectID, _ object: ContiguousArray<Value>?, _ read: ContiguousArray<Value>) throws {
       let layout = try store.layout(of: id.entity)
-      if look?.layout !== layout { look = try RowLook(layout, db) }
+      if look?.layout !== layout { look = try RowLookup(layout, db) }
       guard let row = try look?.row(id.number, in: db) else {
         conflicts.append(.init(id, object: object, cached: read, persisted: nil))
         return
@@ -101,14 +101,14 @@ extension RowWrite {
 }
 
 /// Reads rows of one entity by their numbers.
-private struct RowLook {
+private struct RowLookup {
   let layout: RowLayout
   private let reader: RowReader
   private let statement: Statement
 
   init(_ layout: RowLayout, _ db: Database) throws {
     self.layout = layout
-    let look = layout.lookByNumber()
+    let look = layout.lookupByNumber()
     reader = look.reader
     statement = try db.cachedStatement(sql: look.statement)
   }

@@ -4,7 +4,7 @@ import ManagedObjects
 
 /// The version of the model that made a file's tables, in `lade_metadata`: the whole model, so that a later version can
 /// migrate the file without the earlier model's own file, and the version hashes of the entities that it holds.
-struct KeptVersion: Equatable {
+struct StoredVersion: Equatable {
   /// The version hash of each entity of the store.
   var hashes: [String: Data]
   /// The version identifiers that the model's author gave.

@@ -5,13 +5,13 @@ import GRDB
 import ManagedObjects
 
 /// The constants that are added to row numbers.
-struct NumberShifts {
+struct NumberOffsets {
   private struct Way: Hashable {
     let source: EntityDescription
     let destination: EntityDescription
   }
 
-  private var shifts: [Way: Int64] = [:]
+  private var offsets: [Way: Int64] = [:]
   /// The last number given in each new table.
   private var lastNumbers: [String: Int64] = [:]
 
@@ -26,19 +26,19 @@ struct NumberShifts {
         let range = try Self.range(of: family, old, db)
         let given = try Int64.fetchOne(
           db, sql: "SELECT value FROM lade_metadata WHERE key = ?", arguments: ["last_number." + old.table(of: root)])
-        var shift: Int64 = 0
-        if let range, table.rootEntity.primaryKey == nil, used.contains(where: { $0.overlaps(range) }) { shift = last }
-        shifts[Way(source: root, destination: table.rootEntity)] = shift
-        if let range { used.append(range.lowerBound + shift...range.upperBound + shift) }
-        last = max(last, (range?.upperBound ?? 0) + shift, (given ?? 0) + shift)
+        var offset: Int64 = 0
+        if let range, table.rootEntity.primaryKey == nil, used.contains(where: { $0.overlaps(range) }) { offset = last }
+        offsets[Way(source: root, destination: table.rootEntity)] = offset
+        if let range { used.append(range.lowerBound + offset...range.upperBound + offset) }
+        last = max(last, (range?.upperBound ?? 0) + offset, (given ?? 0) + offset)
       }
       lastNumbers[table.name] = last
     }
   }
 
   /// The constant that is added to a row's number when it moves from one hierarchy to another.
-  func shift(from source: EntityDescription, to destination: EntityDescription) -> Int64 {
-    shifts[Way(source: source.rootEntity, destination: destination.rootEntity)] ?? 0
+  func offset(from source: EntityDescription, to destination: EntityDescription) -> Int64 {
+    offsets[Way(source: source.rootEntity, destination: destination.rootEntity)] ?? 0
   }
 
   /// Stores the last numbers under the new tables' names.

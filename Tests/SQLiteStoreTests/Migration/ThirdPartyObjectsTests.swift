@@ -8,7 +8,7 @@ import Testing
 
 /// Indexes, triggers and views that other programs have put on a store's tables.
 @Suite("What others have on migrated tables")
-struct OthersObjectsTests {
+struct ThirdPartyObjectsTests {
   private let store: MigratedStore
   private static let before = [
     EntityDefinition(

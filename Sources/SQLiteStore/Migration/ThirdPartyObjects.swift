@@ -6,7 +6,7 @@ import GRDB
 import ManagedObjects
 
 /// Indexes, triggers and views in the file that aren't the store's.
-struct OthersObjects {
+struct ThirdPartyObjects {
   private struct Object {
     let type: String
     let name: String
