@@ -2,17 +2,17 @@
 #
 #   awk -f Benchmarks/standard-load.awk -v rows=1000000 > people.csv
 #
-# The same rows, to the byte, from every awk: the numbers come from a generator below (Lehmer's, with
+# Every awk produces the same bytes: the numbers come from the generator below (Lehmer's, with
 # -v seed=N), not from awk's own. Seven columns: id ascends from 1; email is one of 27 first letters (a to z
-# and _) and then the id, so an index on it grows at 27 places; note has at most 40 characters; 2 % of the
+# and _) and then the id, so an index on it grows in 27 places; note has at most 40 characters; 2 % of the
 # rows have a field in quotes with a comma, a doubled quote or a newline inside.
 #
-# The same people otherwise, each by an option that changes nothing else:
+# Variants of the same people, each by an option that changes nothing else:
 #
-#   -v email=random    the email begins with eight random digits, so an index on it is hit all over
+#   -v email=random    the email begins with eight random digits, so an index on it is hit everywhere
 #   -v changed=100     every hundredth person is a year older
-#   -v format=ndjson   a JSON object a line, with numbers for id, age and balance
-#   -v clubs=100000    an eighth column, club: the code of one of so many, at random
+#   -v format=ndjson   one JSON object per line, with numbers for id, age and balance
+#   -v clubs=100000    an eighth column, club: the code of one of that many clubs, at random
 #   -v clubs=100000 -v format=clubs   these clubs themselves, with code and name
 
 function random(below) {
@@ -20,7 +20,7 @@ function random(below) {
   return int(state / 2147483647 * below)
 }
 
-# From a state of its own, so that the rest of the row stays as it is.
+# Uses its own state, so that the rest of the row doesn't change.
 function other() { return otherState = (otherState * 48271) % 2147483647 }
 
 function word() { return words[random(wordCount) + 1] }

@@ -1,7 +1,6 @@
 package import Foundation
 
-/// One line of a results file: a figure of ours beside a peer's from the same run, and whether it is
-/// what was aimed at.
+/// One line of a results file: Lade's figure and a peer's from the same run, and whether the goal is met.
 package struct BenchResult: Sendable, Codable {
   /// What was measured.
   package var name: String

@@ -6,7 +6,7 @@ import Foundation
 struct StacksBenchmark: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stacks",
-    abstract: "Imports the same objects on each of the three stacks, and watches the main queue meanwhile.",
+    abstract: "Imports the same objects on each of the three stacks, and measures the load of the main queue.",
     discussion: """
       Writes results/stacks.json: of each stack the total, how long the main queue's thread was busy, and the longest \
       time that it kept a probe waiting. The peer is the independent stack. Ends with another status than 0 if a stack \

@@ -31,7 +31,7 @@ struct Job {
   }
 }
 
-/// The import blocks its thread, and the main queue has merging to do meanwhile.
+/// The import blocks its thread, while the main queue merges.
 private func offTheMainQueue<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result { try work() }) }

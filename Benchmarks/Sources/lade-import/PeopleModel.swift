@@ -10,7 +10,7 @@ enum PeopleModel: String, CaseIterable {
   /// With the index, and a relationship to a `Club`, found by its `code`, which is unique.
   case clubs
 
-  /// The model, with what imports keep beside the data.
+  /// The model, with the entities that imports add to it.
   func make() throws -> ManagedObjectModel {
     try FileImport.model(adding: ManagedObjectModel(entities: self == .clubs ? [person, club] : [person]))
   }

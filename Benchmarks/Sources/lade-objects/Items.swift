@@ -36,7 +36,7 @@ enum Items {
     return coordinator
   }
 
-  /// Makes the file that both sides read: so many items in a hundred boxes.
+  /// Creates the file that both sides read, with items in a hundred boxes.
   static func prepare(_ file: String, count: Int) throws {
     let context = ManagedObjectContext(.privateQueue, coordinator: try coordinator(file))
     try context.performAndWait {

@@ -14,7 +14,7 @@ struct Seed {
       lanes: ["import": 1], directory: store.deletingLastPathComponent().appending(path: "seed"))
   }
 
-  /// Submits so many, as many at a time as share a transaction.
+  /// Submits that many jobs, as many at a time as share a transaction.
   func submit(_ jobs: Int) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for job in 0..<jobs {

@@ -1,13 +1,13 @@
 // limit DATABASE CSV
 //
-// The limit that an import into SQLite can be held against: the standard load into the table that Lade's store has, by
-// a loop in C that knows the file's columns and does nothing else. No object, no validation, no uniqueness of its own,
-// no rejects, no checkpoint, no announcements; as durable as Lade's store (WAL, synchronous=NORMAL, a commit every
-// 10,000 rows, and the disk waited for at the end), with its page size, caches and log.
+// The limit of an import into SQLite: the standard load into the table of Lade's store, by a C loop that knows the
+// file's columns and does nothing else: no objects, no validation, no uniqueness checks of its own, no rejects, no
+// checkpoint, no notifications. It is as durable as Lade's store (WAL, synchronous=NORMAL, a commit every 10,000 rows,
+// and a sync at the end), with its page size, caches and log.
 //
-// One thread reads and parses, one binds and writes, fifty rows a statement, and one copies the log into the file
-// meanwhile. The log isn't bounded by that, as the store's is, for the writer never waits: it grows with the load. The
-// index is made at the end.
+// One thread reads and parses, one binds and writes fifty rows per statement, and one copies the log into the file
+// during the load. The writer never waits, so the log isn't bounded as the store's is: it grows with the load. The
+// index is built at the end.
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
-// The client of what is measured: hands jobs in, and looks when they have ended. In C and of one thread, so that on a small
-// machine the queue has the processors; the same for every side, but that who writes tickets waits for the disk himself.
+// The client of the measurement: submits jobs and waits until they have ended. Written in C with one thread, so that on a
+// small machine the queue has the processors. It is the same for every side, but writers of tickets wait for the disk.
 //
 // usage: queue-load http SOCKET CONNECTIONS JOBS         to laded's control socket: POST /v1/jobs
-//        queue-load many SOCKET CONNECTIONS JOBS EACH    the same with so many jobs a request: POST /v1/jobs/many
+//        queue-load many SOCKET CONNECTIONS JOBS EACH    the same with EACH jobs per request: POST /v1/jobs/many
 //        queue-load pause SOCKET                         pauses the lane
-//        queue-load drain SOCKET JOBS                    resumes the lane until so many more have ended, and pauses it again
+//        queue-load drain SOCKET JOBS                    resumes the lane until JOBS more have ended, and pauses it again
 //        queue-load spool SOCKET SPOOL WRITERS JOBS      tickets, each synced in tmp/ and renamed into incoming/, by threads
 //        queue-load beanstalk SOCKET CONNECTIONS JOBS WORKERS
 //
-// prints seconds until all jobs were handed in (and answered), and until all had ended, as JSON
+// prints seconds until all jobs were submitted (and answered), and until all had ended, as JSON
 
 #define _GNU_SOURCE
 #include <errno.h>

@@ -17,7 +17,7 @@ struct LoadFile {
     /// Not people, but their clubs.
     case clubs
 
-    /// What the generator is told, beside the rows.
+    /// The generator's options, besides the number of rows.
     fileprivate var options: [String] {
       switch self {
       case .people: []
@@ -30,7 +30,7 @@ struct LoadFile {
     }
   }
 
-  /// Of ``Variant/changed``: one in so many rows is another.
+  /// Of ``Variant/changed``: one in this many rows differs.
   static let changedEach = 100
   /// How many clubs there are.
   static let clubs = 100_000
@@ -55,8 +55,8 @@ struct LoadFile {
   }
 }
 
-/// The generator with its options. What made a file is noted beside it: another generator makes it anew, and one
-/// that has only been checked out anew doesn't.
+/// The generator with its options. A note next to each file identifies the generator: a different one generates the file
+/// again, an unchanged one that was merely checked out again doesn't.
 private struct Maker {
   private let generator: URL
   private let options: [String]
@@ -77,7 +77,7 @@ private struct Maker {
 
   private func place(ofNoteFor file: URL) -> URL { file.appendingPathExtension("made-by") }
 
-  /// Writes beside the file and renames, so that an interrupted run leaves no half load behind.
+  /// Writes to a temporary file and renames it, so that an interrupted run leaves no partial load behind.
   func make(_ file: URL) throws {
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     let unfinished = file.appendingPathExtension("part")

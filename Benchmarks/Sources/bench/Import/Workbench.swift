@@ -47,7 +47,7 @@ struct Workbench {
     var agreed: Contents?
     for round in 0..<runs {
       for offset in sides.indices {
-        // The last is the first to begin with: ours never has a file that nobody has read.
+        // The last side starts first: Lade is never the first to read a file.
         let place = (sides.count - 1 + round + offset) % sides.count
         guard let side = sides[place], round < side.mostRuns else { continue }
         let (run, found) = try turn(of: side)

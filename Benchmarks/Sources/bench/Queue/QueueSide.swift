@@ -6,7 +6,7 @@ protocol QueueSide {
   var name: String { get }
   /// Why it is left out; nil if it is there.
   var missing: String? { get }
-  /// Hands in so many jobs and waits until they have ended, in a folder of its own.
+  /// Submits the jobs and waits until they have ended, in a folder of its own.
   func run(jobs: Int, workers: Int, in folder: URL) throws -> Timings
 }
 

@@ -1,7 +1,7 @@
 import BenchSupport
 import Foundation
 
-/// SQLite's own shell, as a peer. It also tells what is in a store, ours or its own.
+/// SQLite's own shell, as a peer. It also inspects the content of a store, Lade's or its own.
 struct SQLite3 {
   var version: String
   private var program: String
@@ -93,7 +93,7 @@ struct SQLite3 {
       rows: rows, sums: lines.suffix(2).joined(separator: "|"), integrity: lines.dropLast(3).joined(separator: "; "))
   }
 
-  /// What tells whether each person in our store is in the right club.
+  /// A query result that shows whether each person in Lade's store is in the right club.
   func clubs(of database: URL) throws -> String {
     try query(
       database,

@@ -3,7 +3,7 @@ import Foundation
 
 /// sqlite-utils, a program in Python, into a table that is there: with types, WAL and the index.
 ///
-/// It is told not to find out the types of columns, for the table has them: finding out takes three times as long.
+/// Type detection is off because the table has types: with it a run takes three times as long.
 struct SQLiteUtils {
   var version: String
   private var program: String
