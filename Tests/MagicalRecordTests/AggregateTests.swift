@@ -114,7 +114,7 @@ struct AggregateTests {
       ])
   }
 
-  @Test("deletes in another context, and tells what is gone", arguments: StoreKind.allCases)
+  @Test("deletes in another context, and reports what is gone", arguments: StoreKind.allCases)
   func otherContext(_ kind: StoreKind) throws {
     let (stack, context) = try people(kind)
     let other = stack.context()

@@ -121,7 +121,7 @@ struct ImportTests {
     #expect(try context.importObjects([["isbn": 2, "draft": true], ["isbn": 3]], into: "Book").count == 1)
   }
 
-  @Test("leaves what the data haven't got, and clears what is null")
+  @Test("keeps values that the data doesn't have, and clears those that are null")
   func absent() throws {
     let context = try stack(.inMemory).context()
     let data: ImportedValue = ["isbn": 1, "pages": 10, "author": ["name": "Ada"], "topics": ["a", nil]]

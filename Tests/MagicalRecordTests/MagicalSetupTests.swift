@@ -18,7 +18,7 @@ extension MagicalStackTests {
     try stack.coordinator.close()
   }
 
-  @Test("sets up a stack at a URL, and migrates only where it is told to", arguments: [MagicalStack.Nesting.none])
+  @Test("sets up a stack at a URL, and migrates only if it is asked to", arguments: [MagicalStack.Nesting.none])
   func setups(_ nesting: MagicalStack.Nesting) throws {
     MagicalRecord.setLogHandler { _, _ in }
     let scratch = try ScratchDirectory()

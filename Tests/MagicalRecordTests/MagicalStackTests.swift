@@ -55,7 +55,7 @@ struct MagicalStackTests {
     }
   }
 
-  @Test("tells a save without changes from one that failed, on the main queue")
+  @Test("distinguishes a save without changes from a failed one, on the main queue")
   func outcomes() async throws {
     try await withStack(.inMemory) { _ in
       func outcome(_ block: @escaping @Sendable (ManagedObjectContext) throws -> Void) async -> MagicalSaveOutcome {
@@ -165,7 +165,7 @@ struct MagicalStackTests {
     await #expect(throws: MagicalRecordError.noStack) { try await MagicalRecord.save { _ in } }
   }
 
-  @Test("logs as much as it is told to")
+  @Test("logs up to its level")
   func logging() async throws {
     let lines = Recorder<MagicalRecord.LoggingLevel>()
     try await withStack(.inMemory) { stack in

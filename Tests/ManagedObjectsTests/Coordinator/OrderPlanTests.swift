@@ -22,10 +22,10 @@ struct OrderPlanTests {
     #expect(plan(stored, [2, 3, 1]) == [1: 4096])
   }
 
-  @Test("without room between two, all are numbered anew")
+  @Test("without a gap between two, all are renumbered")
   func noRoom() { #expect(plan([(1, 1), (2, 2), (3, nil)], [1, 3, 2]) == [1: 1024, 3: 2048, 2: 3072]) }
 
-  @Test("what nobody wanted stays behind the one before it, and what isn't there is left out")
+  @Test("members that aren't wanted stay behind their predecessors, and missing ones are ignored")
   func strangers() {
     let stored: [(Int64, Int64?)] = [(1, 1024), (9, 1500), (2, 2048)]
     #expect(plan(stored, [2, 1, 7]) == [2: 0])

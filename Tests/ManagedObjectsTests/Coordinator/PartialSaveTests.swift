@@ -55,7 +55,7 @@ struct PartialSaveTests {
     #expect(later == [.int(3), .int(3)])
   }
 
-  @Test("whose policy settles its conflicts goes on with the rest", arguments: StorePair.all)
+  @Test("whose policy resolves its conflicts writes the rest", arguments: StorePair.all)
   func conflicts(_ pair: StorePair) throws {
     let stack = try HerdStack(pair)
     let context = stack.context()

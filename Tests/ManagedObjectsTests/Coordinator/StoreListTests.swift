@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Stores that are added and removed")
 struct StoreListTests {
-  @Test("hold their configuration, whoever else holds it; without one what those before leave")
+  @Test("hold their configuration, also if others do; without one, the entities that earlier stores leave")
   func entities() throws {
     let stack = try HerdStack(
       [.inMemory, .inMemory, .inMemory, .inMemory], configurations: ["dogs", "cats", nil, "dogs"])
@@ -34,7 +34,7 @@ struct StoreListTests {
     try stack.context().animal("Rex")
   }
 
-  @Test("are told of when they come and go")
+  @Test("are announced when they are added and removed")
   func notifications() throws {
     let coordinator = PersistentStoreCoordinator(model: HerdModel.model)
     let told = Recorder<[String: [PersistentStore]]>()

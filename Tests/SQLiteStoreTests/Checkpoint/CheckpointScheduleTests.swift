@@ -2,7 +2,7 @@ import Testing
 
 @testable import SQLiteStore
 
-@Suite("When a write-ahead log is copied, and by whom")
+@Suite("When a write-ahead log is checkpointed, and by whom")
 struct CheckpointScheduleTests {
   private func steps(_ schedule: inout CheckpointSchedule, _ frames: Int...) -> [CheckpointSchedule.Step] {
     frames.map { schedule.committed($0) }
@@ -21,7 +21,7 @@ struct CheckpointScheduleTests {
     #expect(next == [.nothing, .begin])
   }
 
-  @Test("a log that has begun anew is left alone until it has its size again")
+  @Test("a log that was reset isn't checkpointed until it has its size again")
   func anew() {
     var schedule = CheckpointSchedule(size: 100)
     _ = steps(&schedule, 120)
@@ -31,7 +31,7 @@ struct CheckpointScheduleTests {
   }
 
   @Test(
-    "from twice the size on a save copies the rest when the checkpointer rests, from three times on it waits for that")
+    "from twice the size on a save copies the rest if the checkpointer is idle, from three times on it waits for it")
   func finishes() {
     var schedule = CheckpointSchedule(size: 100)
     let busy = steps(&schedule, 100, 210, 299, 300)

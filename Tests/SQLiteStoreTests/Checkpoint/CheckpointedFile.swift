@@ -14,8 +14,8 @@ final class CheckpointedFile: Sendable {
   let url: URL
   let pool: DatabasePool
   let checkpointer: WALCheckpointer
-  /// What was told.
-  let told: Recorder<StoreFailure>
+  /// The failures that were reported.
+  let reported: Recorder<StoreFailure>
   private let written = Mutex(0)
   private let directory = try? ScratchDirectory()
 
@@ -27,12 +27,12 @@ final class CheckpointedFile: Sendable {
     var configuration = Configuration()
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = \(CheckpointedFile.page)") }
     pool = try DatabasePool(path: url.path, configuration: configuration)
-    let told = Recorder<StoreFailure>()
-    self.told = told
+    let reported = Recorder<StoreFailure>()
+    self.reported = reported
     let opening: @Sendable () throws -> WALCheckpointer.Checkpoint = {
       try open?(url) ?? CheckpointConnections(path: url.path).checkpoint
     }
-    let checkpointer = WALCheckpointer(path: url.path, from: Self.size, open: opening, report: { told.note($0) })
+    let checkpointer = WALCheckpointer(path: url.path, from: Self.size, open: opening, report: { reported.note($0) })
     self.checkpointer = checkpointer
     try pool.writeWithoutTransaction { db in
       try db.execute(sql: "CREATE TABLE Text (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")

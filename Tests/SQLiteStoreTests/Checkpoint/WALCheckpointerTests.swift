@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteStore
 
-@Suite("A write-ahead log that is copied beside the saves")
+@Suite("A write-ahead log that is checkpointed beside the saves")
 struct WALCheckpointerTests {
   private struct DiskFull: Error {}
 
@@ -18,7 +18,7 @@ struct WALCheckpointerTests {
     #expect(largest <= 4 * CheckpointedFile.size * CheckpointedFile.page)
     #expect(try file.fileSize() > 10 * CheckpointedFile.size * CheckpointedFile.page)
     #expect(try file.isWhole())
-    #expect(file.told.items.isEmpty)
+    #expect(file.reported.items.isEmpty)
   }
 
   @Test("stays so when the checkpointer is slower than the saves: they wait for it")
@@ -44,10 +44,10 @@ struct WALCheckpointerTests {
     #expect(try file.fileSize() > 10 * CheckpointedFile.size * CheckpointedFile.page)
     file.checkpointer.stop()
     #expect(try file.isWhole())
-    #expect(file.told.items.isEmpty)
+    #expect(file.reported.items.isEmpty)
   }
 
-  @Test("grows while somebody reads an old state, who waits for nobody, and is short again afterwards")
+  @Test("grows while a reader needs an old state, which waits for no writer, and is short again afterwards")
   func readers() throws {
     let file = try CheckpointedFile()
     try file.save(5)
@@ -61,10 +61,12 @@ struct WALCheckpointerTests {
     try file.save(2)
     #expect(try file.save(100) <= 4 * CheckpointedFile.size * CheckpointedFile.page)
     #expect(try file.isWhole())
-    #expect(file.told.items.isEmpty)
+    #expect(file.reported.items.isEmpty)
   }
 
-  @Test("is copied by the saves when the checkpointer fails, which is told once in a row; it tries again after them")
+  @Test(
+    "is checkpointed by the saves when the checkpointer fails, which is reported once in a row; it tries again after them"
+  )
   func failing() throws {
     let copies = Recorder<Bool>()
     let file = try CheckpointedFile { url in
@@ -79,8 +81,8 @@ struct WALCheckpointerTests {
     let largest = try file.save(300)
     #expect(largest <= 4 * CheckpointedFile.size * CheckpointedFile.page)
     file.checkpointer.stop()
-    #expect(file.told.items.count == 1)
-    #expect(file.told.items.first?.path.hasSuffix("texts.sqlite") == true)
+    #expect(file.reported.items.count == 1)
+    #expect(file.reported.items.first?.path.hasSuffix("texts.sqlite") == true)
     #expect(copies.items.count > 1)
     #expect(try file.isWhole())
   }
@@ -93,7 +95,7 @@ struct WALCheckpointerTests {
       throw DiskFull()
     }
     #expect(try unopenable.save(200) <= 4 * CheckpointedFile.size * CheckpointedFile.page)
-    #expect(opened.withLock { $0 } == 1 && unopenable.told.items.count == 1)
+    #expect(opened.withLock { $0 } == 1 && unopenable.reported.items.count == 1)
     #expect(try unopenable.isWhole())
 
     let moved = try CheckpointedFile()
@@ -103,14 +105,14 @@ struct WALCheckpointerTests {
     let other = Data("another file".utf8)
     try other.write(to: moved.url)
     #expect(try moved.save(200) <= 4 * CheckpointedFile.size * CheckpointedFile.page)
-    #expect(moved.told.items.count == 1)
+    #expect(moved.reported.items.count == 1)
     #expect(try Data(contentsOf: moved.url) == other)
     try FileManager.default.removeItem(at: moved.url)
     try FileManager.default.moveItem(atPath: elsewhere, toPath: moved.url.path)
     #expect(try moved.isWhole())
   }
 
-  @Test("isn't copied any more once the checkpointer was stopped, which waits for what it is doing")
+  @Test("isn't checkpointed once the checkpointer was stopped, which waits for a checkpoint in progress")
   func stopped() throws {
     let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let ended = Atomic(0)
@@ -139,7 +141,7 @@ struct WALCheckpointerTests {
     #expect(try file.isWhole())
   }
 
-  @Test("the file's connections are gone with the checkpointer: the last to close the file takes its log away")
+  @Test("the file's connections are closed with the checkpointer: the last to close the file removes its log")
   func closed() throws {
     let file = try CheckpointedFile()
     try file.save(40)

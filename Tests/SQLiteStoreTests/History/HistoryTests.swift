@@ -21,7 +21,7 @@ struct HistoryTests {
     ManagedObjectContext(.confinement, coordinator: coordinator, name: "worker", transactionAuthor: author)
   }
 
-  @Test("tells who changed which objects how, save by save")
+  @Test("records who changed which objects how, save by save")
   func changes() throws {
     let scratch = try ScratchDirectory()
     let context = context(try coordinator(scratch), author: "import")
@@ -70,7 +70,7 @@ struct HistoryTests {
     #expect(found[2].changes?.allSatisfy { $0.updatedProperties == ["age"] } == true)
   }
 
-  @Test("goes on after a token, a date or a transaction, and leaves out authors")
+  @Test("continues after a token, a date or a transaction, and excludes authors")
   func places() throws {
     let scratch = try ScratchDirectory()
     let coordinator = try coordinator(scratch)

@@ -10,7 +10,7 @@ struct RemoteChangeScheduleTests {
     (0..<count).map { _ in schedule.looked(.last, outcome)?.delay ?? -1 }
   }
 
-  @Test("once more when nobody is in the middle of a commit, and then no more")
+  @Test("once more when no writer is in the middle of a commit, and then no more")
   func once() {
     var schedule = Schedule()
     let step = schedule.heard()

@@ -33,7 +33,7 @@ struct RemoteChangeTests {
     deinit { NotificationCenter.default.removeObserver(token) }
   }
 
-  @Test("are told with a token, by which they are found and merged")
+  @Test("are announced with a token, by which they are found and merged")
   func merged() async throws {
     let scratch = try ScratchDirectory()
     let file = scratch.file("shared.sqlite")
@@ -72,7 +72,7 @@ struct RemoteChangeTests {
     try theirs.close()
   }
 
-  @Test("are told up to the last one, however many there are and whoever writes in between")
+  @Test("are announced up to the last one, however many there are, with other writes in between")
   func burst() async throws {
     let scratch = try ScratchDirectory()
     let file = scratch.file("shared.sqlite")
@@ -94,7 +94,7 @@ struct RemoteChangeTests {
     try theirs.close()
   }
 
-  @Test("are told while another writer holds the lock, and its own when it lets go")
+  @Test("are announced while another writer holds the lock, and that writer's when it releases it")
   func lock() async throws {
     let scratch = try ScratchDirectory()
     let file = scratch.file("shared.sqlite")
@@ -131,7 +131,7 @@ struct RemoteChangeTests {
     }
   }
 
-  @Test("by a program of another kind are told, too", .enabled(if: sqlite3 != nil, "sqlite3 isn't installed"))
+  @Test("by another program are announced too", .enabled(if: sqlite3 != nil, "sqlite3 isn't installed"))
   func anotherProgram() async throws {
     let scratch = try ScratchDirectory()
     let file = scratch.file("shared.sqlite")

@@ -48,7 +48,7 @@ struct ContentCopyTests {
     try coordinator.replaceContent(of: store, with: copy, watch)
   }
 
-  @Test("a pinned generation and an open read see what was there before, others what is there now")
+  @Test("a pinned generation and an open read see the old content, others the new")
   func pinned() throws {
     try add("Argo")
     let copy = try copy()
@@ -161,7 +161,7 @@ struct ContentCopyTests {
     #expect(numbers == [1, 4])
   }
 
-  @Test("no upkeep goes on in the midst of a transaction of many writes")
+  @Test("no maintenance runs within a transaction of several writes")
   func transaction() throws {
     let copy = try copy()
     let maintenance = try coordinator.maintenance(of: store)

@@ -140,7 +140,7 @@ struct AttributeMigrationTests {
     ) { try $0.expect("Thing", "b", [.string("y")]) }
   }
 
-  @Test("rows that clash in a new constraint are told, and nothing is changed")
+  @Test("rows that conflict in a new constraint are reported, and nothing is changed")
   func uniqueness() throws {
     try store.open(thing([AttributeDefinition("a", .string), AttributeDefinition("b", .integer16)])) { context in
       for name in ["x", "y", "x", "x"] { try context.add("Thing", ["a": .string(name)]) }

@@ -117,7 +117,7 @@ struct KeyMigrationTests {
     #expect(try store.column("SELECT count(*) FROM Country") == ["4"])
   }
 
-  @Test("the history says the new numbers, and nothing of what is gone")
+  @Test("the history has the new numbers, and no changes of removed rows")
   func history() throws {
     func open(_ key: String?, _ body: (ManagedObjectContext) throws -> Void) throws {
       let coordinator = PersistentStoreCoordinator(model: try ManagedObjectModel(entities: world(key: key)))
@@ -152,7 +152,7 @@ struct KeyMigrationTests {
     #expect(try store.obstacles(country([name, code], "code")).map(\.property) == ["code"])
   }
 
-  @Test("entities that become one hierarchy with one key are told apart, or their clash is told")
+  @Test("entities that become one hierarchy with one key keep their rows apart, or their conflict is reported")
   func merged() throws {
     func parts(_ isTogether: Bool) -> [EntityDefinition] {
       let code = AttributeDefinition("code", .integer64, isOptional: false)

@@ -38,7 +38,7 @@ struct LossyMigrationTests {
     #expect(try context.named("Ada", Person.self)?.email == "ada@example.org")
   }
 
-  @Test("goes on where it wasn't, and one that only adds goes on everywhere")
+  @Test("succeeds where losses aren't refused, and one that only adds succeeds everywhere")
   func allowed() throws {
     let scratch = try ScratchDirectory()
     let file = scratch.file("company.sqlite")

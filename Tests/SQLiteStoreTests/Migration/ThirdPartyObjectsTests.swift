@@ -77,7 +77,7 @@ struct ThirdPartyObjectsTests {
     #expect(try store.column("SELECT name FROM others_people") == ["Eve"])
   }
 
-  @Test("is told where it can't be kept, and leaves a store that can be written", arguments: [false, true])
+  @Test("is reported where it can't be kept, and leaves a store that can be written", arguments: [false, true])
   func lost(_ byMapping: Bool) throws {
     let told = Recorder<String>()
     try migrate(to: Self.less, byMapping: byMapping) { $0.migrationWarningHandler = { told.note($0) } }

@@ -181,7 +181,7 @@ struct DerivedTests {
     #expect(try stored("Category", "Mine", "articlesCount", stack) == .int(1))
   }
 
-  @Test("what others derived meanwhile is no conflict and isn't written over", arguments: StoreKind.allCases)
+  @Test("values that others' saves derived are no conflict and aren't overwritten", arguments: StoreKind.allCases)
   func noConflict(_ kind: StoreKind) throws {
     let stack = try stack(kind)
     let (late, writer) = (stack.context(), stack.context())
@@ -195,7 +195,7 @@ struct DerivedTests {
     #expect(try stored("Category", "Late", "articlesCount", stack) == .int(1))
   }
 
-  @Test("what a program assigns gives way to what is derived", arguments: StoreKind.allCases)
+  @Test("a derived value replaces one that a program assigns", arguments: StoreKind.allCases)
   func assigned(_ kind: StoreKind) throws {
     let stack = try stack(kind)
     let context = stack.context()

@@ -139,7 +139,7 @@ struct FetchTemplateTests {
     #expect(try names(bob.fetchedObjects(forKey: "storms")) == ["Rome"])
   }
 
-  @Test("errors name the property and what is missing, at once or at the next call that can throw")
+  @Test("errors name the property and the missing part, at once or at the next call that can throw")
   func errors() throws {
     let ada = try insert("Person", ["name": .string("Ada")])
     #expect(throws: FetchTemplateError.unknownFetchedProperty(entity: "Person", name: "nobody")) {

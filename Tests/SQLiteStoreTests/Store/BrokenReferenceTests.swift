@@ -35,7 +35,8 @@ struct BrokenReferenceTests {
     #expect(try stack.context().all(Person.self).map(\.name) == ["Bob"] && here.hasChanges)
   }
 
-  @Test("deleting an object that a new one belongs to meanwhile", arguments: StoreKind.allCases, [true, false])
+  @Test(
+    "deleting an object to which another context has added a new one", arguments: StoreKind.allCases, [true, false])
   func referredToMeanwhile(_ kind: StoreKind, cascades: Bool) throws {
     let stack = try CompanyStack(kind)
     let writer = stack.context()

@@ -46,7 +46,7 @@ struct BrokenStoreTests {
     #expect(try stack.context().all(Company.self).map(\.name) == ["Acme & Co"])
   }
 
-  @Test("a child is told of the failure, and not that there is no such object")
+  @Test("a child gets the failure, and not an error that the object doesn't exist")
   func children() throws {
     let child = ManagedObjectContext(.confinement, parent: stack.context())
     stack.breaker.isBroken = true

@@ -40,7 +40,7 @@ struct ManyRowsTests {
     return context
   }
 
-  @Test("tells of every row whose unique values are taken, wherever it stands, and writes none", arguments: 0..<12)
+  @Test("reports every row whose unique values are taken, wherever it is, and writes none", arguments: 0..<12)
   func conflicts(_ seed: UInt64) throws {
     var random = FixedNumbers(state: seed)
     let directory = try ScratchDirectory()
@@ -125,7 +125,7 @@ struct ManyRowsTests {
     #expect(try self.context(coordinator).count(for: FetchRequest<ManagedObject>(entityName: "Note")) == 120)
   }
 
-  @Test("without objects is told and merged as one with objects", arguments: StoreKind.allCases)
+  @Test("without objects is announced and merged like one with objects", arguments: StoreKind.allCases)
   func newRows(_ kind: StoreKind) throws {
     let directory = try ScratchDirectory()
     let coordinator = try coordinator(kind, directory)

@@ -103,7 +103,7 @@ struct OpeningTests {
     #expect(identifiers.count == 1)
   }
 
-  @Test("a folder that isn't there is an error that names the file")
+  @Test("a missing folder is an error that names the file")
   func noFolder() throws {
     let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
     let missing = directory.file("nowhere").appendingPathComponent("x.sqlite")

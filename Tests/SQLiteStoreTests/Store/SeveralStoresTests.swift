@@ -88,7 +88,7 @@ struct SeveralStoresTests {
     #expect(throws: ManagedObjectError.noStore(entity: "Person")) { try context.save() }
   }
 
-  @Test("a configuration that the model hasn't got is refused")
+  @Test("a configuration that the model doesn't have is refused")
   func noConfiguration() throws {
     #expect(throws: PersistentStoreError.unknownConfiguration(name: "nothing", known: ["samples"])) {
       try coordinator.addPersistentStore(.inMemory(configuration: "nothing"))

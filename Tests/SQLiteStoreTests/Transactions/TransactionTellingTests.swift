@@ -4,7 +4,7 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
-@Suite("What is told of many saves in one transaction")
+@Suite("The announcement of several saves in one transaction")
 struct TransactionTellingTests {
   private func store(_ stack: CompanyStack) throws -> PersistentStore {
     try #require(stack.coordinator.persistentStores.first)
@@ -103,7 +103,7 @@ struct TransactionTellingTests {
     #expect(try watcher.shown() == ["Ada 41", "Bob 70", "Dan 60", "Eve 60"])
   }
 
-  @Test("a thread that watches meanwhile sees what was committed before", arguments: StoreKind.allCases)
+  @Test("another thread sees the content that was committed before", arguments: StoreKind.allCases)
   func meanwhile(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let context = try people(stack)
@@ -126,7 +126,7 @@ struct TransactionTellingTests {
     #expect(try watcher.shown() == ["Ada 41", "Dan 60", "Eve 60"])
   }
 
-  @Test("nothing is told of what was rolled back, and the next save is", arguments: StoreKind.allCases, [0, 50_000])
+  @Test("a rolled back save isn't announced, and the next one is", arguments: StoreKind.allCases, [0, 50_000])
   func rolledBack(_ kind: StoreKind, _ limit: Int) throws {
     let stack = try CompanyStack(kind)
     let context = try people(stack)
@@ -146,7 +146,7 @@ struct TransactionTellingTests {
     #expect(try watcher.shown() == ["Ada 45", "Bob 40", "Cleo 50"])
   }
 
-  @Test("a watcher's unsaved changes outlive a save that tells no rows", arguments: StoreKind.allCases)
+  @Test("an observer's unsaved changes survive a save that announces no rows", arguments: StoreKind.allCases)
   func unsavedChanges(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let context = try people(stack)
