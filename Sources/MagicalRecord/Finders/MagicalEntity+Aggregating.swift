@@ -3,7 +3,7 @@ public import ManagedObjects
 extension MagicalEntity {
   /// One value from the values of an attribute: their number, sum, average, least or greatest.
   ///
-  /// Like every dictionary result it is worked out by the stores, from what is saved.
+  /// Like every dictionary result it is computed by the stores, without unsaved changes.
   /// Source: `MR_aggregateOperation:onAttribute:withPredicate:inContext:`, which gives every result the attribute's type: an
   /// average of whole numbers is cut off there, and a double here.
   /// - Parameter attribute: an attribute's name, or a key path over to-one relationships that leads to one.
@@ -47,7 +47,7 @@ extension MagicalEntity {
     return try context.fetchDictionaries(request)
   }
 
-  /// The values of an attribute, one for each object, in their order; of what is saved.
+  /// The values of an attribute, one for each object, in their order, without unsaved changes.
   ///
   /// Source: `MR_selectAttribute:ascending:inContext:`.
   public static func selectAttribute(
@@ -62,7 +62,7 @@ extension MagicalEntity {
 }
 
 extension MagicalEntity {
-  /// The sum of an attribute's values, of what is saved; 0 for none.
+  /// The sum of an attribute's values, without unsaved changes; 0 for none.
   ///
   /// ```swift
   /// let years = try Person.sum(of: \.age, matching: .equal("employer.name", .string("Acme")), in: context)
@@ -72,39 +72,39 @@ extension MagicalEntity {
     of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V.Sum { try aggregate(.sum, attribute, predicate, context) ?? .zero }
 
-  /// The sum of an attribute's values, of what is saved; 0 for none.
+  /// The sum of an attribute's values, without unsaved changes; 0 for none.
   public static func sum<V: SummableAttribute>(
     of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V.Sum { try aggregate(.sum, attribute, predicate, context) ?? .zero }
 
-  /// The average of an attribute's values, of what is saved; nil for none.
+  /// The average of an attribute's values, without unsaved changes; nil for none.
   public static func average<V: SummableAttribute>(
     of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V.Average? { try aggregate(.average, attribute, predicate, context) }
 
-  /// The average of an attribute's values, of what is saved; nil for none.
+  /// The average of an attribute's values, without unsaved changes; nil for none.
   public static func average<V: SummableAttribute>(
     of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V.Average? { try aggregate(.average, attribute, predicate, context) }
 
-  /// The least of an attribute's values, of what is saved; nil for none.
+  /// The minimum of an attribute's values, without unsaved changes; nil for none.
   /// Source: `MR_findSmallestValueForAttribute:inContext:`.
   public static func minimum<V: AttributeValue>(
     of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V? { try aggregate(.minimum, attribute, predicate, context) }
 
-  /// The least of an attribute's values, of what is saved; nil for none.
+  /// The minimum of an attribute's values, without unsaved changes; nil for none.
   public static func minimum<V: AttributeValue>(
     of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V? { try aggregate(.minimum, attribute, predicate, context) }
 
-  /// The greatest of an attribute's values, of what is saved; nil for none.
+  /// The maximum of an attribute's values, without unsaved changes; nil for none.
   /// Source: `MR_findLargestValueForAttribute:withPredicate:inContext:`.
   public static func maximum<V: AttributeValue>(
     of attribute: KeyPath<Self, V?>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V? { try aggregate(.maximum, attribute, predicate, context) }
 
-  /// The greatest of an attribute's values, of what is saved; nil for none.
+  /// The maximum of an attribute's values, without unsaved changes; nil for none.
   public static func maximum<V: AttributeValue>(
     of attribute: KeyPath<Self, V>, matching predicate: FetchPredicate? = nil, in context: ManagedObjectContext? = nil
   ) throws -> V? { try aggregate(.maximum, attribute, predicate, context) }

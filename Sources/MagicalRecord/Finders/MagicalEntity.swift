@@ -103,8 +103,7 @@ extension MagicalEntity {
   }
 
   /// The first object that matches, in the order given or else in the order of the objects' numbers; nil for none.
-  /// - Parameter attributes: what is read of the object at once, where the rest is to be read when it is asked for; nil for
-  ///   everything. Source: `MR_findFirstWithPredicate:sortedBy:ascending:inContext:andRetrieveAttributes:`.
+  /// - Parameter attributes: the attributes to read at once; others are read on demand. nil for all.
   public static func findFirst(
     orderedBy sortTerm: String? = nil, ascending: Bool = true, matching predicate: FetchPredicate? = nil,
     andRetrieve attributes: [String]? = nil, in context: ManagedObjectContext? = nil
@@ -144,7 +143,7 @@ extension MagicalEntity {
   /// - Parameters:
   ///   - group: the key path of the sections' names, over to-one relationships; nil for one section.
   ///   - sortTerm: see ``requestAll(sortedBy:ascending:matching:in:)``.
-  ///   - delegate: who is told of changes from now on; not kept.
+  ///   - delegate: receives later changes; not retained.
   /// - Throws: the errors of ``FetchedResultsController/performFetch()``.
   public static func fetchAll(
     groupedBy group: String? = nil, matching predicate: FetchPredicate? = nil, sortedBy sortTerm: String,

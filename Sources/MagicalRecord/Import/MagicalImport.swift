@@ -213,7 +213,7 @@ public enum MagicalImportError: Error, Sendable, Hashable, CustomStringConvertib
     switch self {
     case .unfit(let entity, let attribute, let type, let value):
       return "\(entity).\(attribute) is of type \(type), which \(value) isn't: "
-        + "import it by hand in importValue(_:forKey:), or mend the data"
+        + "import it by hand in importValue(_:forKey:), or correct the data"
     case .date(let entity, let attribute, let format, let value):
       return "\(entity).\(attribute) can't be read from \(value) by the format \(format): "
         + "say the data's own as dateFormat in the attribute's userInfo"

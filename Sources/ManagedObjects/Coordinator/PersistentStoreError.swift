@@ -31,7 +31,7 @@ public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvert
       return
         "\(id) has its store already: only an object that was inserted here and has no permanent ID can be assigned"
     case .notReachable(let id):
-      return "\(id) is of a store that the coordinator doesn't have: add the store, or let go of the object"
+      return "\(id) is of a store that the coordinator doesn't have: add the store, or drop the object"
     }
   }
 }

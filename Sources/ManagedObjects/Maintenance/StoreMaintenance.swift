@@ -24,13 +24,13 @@ public protocol StoreMaintenance: IncrementalStore {
   /// - Returns: the number of indexes that were built.
   func rebuildIndexes(_ entities: [EntityDescription]?, _ watch: MaintenanceWatch) throws -> Int
 
-  /// Looks for damage in one state of the store: of its files, of references between rows, and of its metadata. Others read
-  /// and write meanwhile.
+  /// Looks for damage in one state of the store: of its files, of references between rows, and of its metadata. Others can
+  /// read and write.
   /// - Parameter found: called with each problem; an error that it throws ends the check.
   func checkIntegrity(
     _ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void) throws
 
-  /// Copies one state of the content into a new file, which can then be opened as a store. Others read and write meanwhile;
+  /// Copies one state of the content into a new file, which can then be opened as a store. Others can read and write;
   /// the log grows with what they write until the copy is complete. The caller makes the copy durable.
   func copyContent(to url: URL, _ watch: MaintenanceWatch) throws
   /// Looks for damage in a file that is a copy of some store of this kind, and that nothing else uses.
@@ -110,7 +110,7 @@ public enum LogFlushMode: String, Sendable, Hashable, Codable, CaseIterable {
   case passive
   /// All of the log. Waits for readers of older states.
   case full
-  /// As `full`, and until nobody reads from the log, so that the next write starts at its beginning.
+  /// As `full`, and until no reader uses the log, so that the next write starts at its beginning.
   case restart
   /// As `restart`, and the log is made empty.
   case truncate

@@ -113,7 +113,7 @@ extension MigrationError: CustomStringConvertible {
         "\(store) can't be migrated: \(list(violations)). Delete or change all but one of each first, or leave "
         + "the uniqueness constraint or primary key out"
     case .brokenReferences(let store, let references):
-      return "\(store) can't be migrated: rows refer to rows that aren't there (\(list(references)))"
+      return "\(store) can't be migrated: rows refer to rows that don't exist (\(list(references)))"
     case .unreadableModel(let store, let reason):
       return
         "the model that the store \(store) keeps can't be read, so it can't be migrated: \(reason). Was it written "

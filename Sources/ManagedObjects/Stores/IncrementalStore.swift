@@ -88,7 +88,7 @@ public protocol IncrementalStore: StoreReader {
 
   /// Runs `body` with exclusive write access, and keeps what it writes unless it throws. Batch requests run in it.
   ///
-  /// Called on the queue of the context that executes the request. Other threads read the committed state meanwhile.
+  /// Called on the queue of the context that executes the request. Other threads continue to read the committed state.
   func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T
 
   /// Runs `body` with everything that the calling thread reads and writes through this store in one transaction. Optional:
@@ -139,8 +139,8 @@ package protocol BulkLoading: IncrementalStore {
   /// Compares new rows, in the order of their different keys, with the stored rows of the same keys. Returns nil when the
   /// caller must compare by itself.
   func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches?
-  /// Removes, for the time of a load, the indexes of an entity's table that only speed up reading, if that pays for so many
-  /// rows. Each call that returns true must be balanced by ``endPostponement(of:)``.
+  /// Removes, for the time of a load, the indexes of an entity's table that only speed up reading, if that pays for the
+  /// expected rows. Each call that returns true must be balanced by ``endPostponement(of:)``.
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool
   /// Balances ``postponeIndexes(of:expecting:)``.
   func endPostponement(of entity: EntityDescription)

@@ -6,7 +6,7 @@ import GRDBSQLite
 /// It uses SQLite's passive checkpoint, which waits for no other connection. SQLite syncs the log before it copies the log's
 /// pages, and the file before it resets the log.
 ///
-/// One of the connections reads meanwhile, so that no connection of any process can reset the log. SQLite before 3.51.3
+/// One of the connections keeps a read transaction open, so that no connection of any process can reset the log. SQLite before 3.51.3
 /// doesn't notice a reset at the start of a checkpoint, takes pages of the new log for copied, and loses them:
 /// https://sqlite.org/wal.html#the_wal_reset_bug.
 final class CheckpointConnections: Sendable {

@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 import ManagedObjects
 
-/// What SQLite's progress handler is given.
+/// The state of SQLite's progress handler.
 private final class WatchedWork {
   private let watch: MaintenanceWatch
   private let tick: () -> Void
@@ -13,7 +13,7 @@ private final class WatchedWork {
     self.tick = tick
   }
 
-  /// Whether SQLite is to give up.
+  /// Whether SQLite must stop.
   func look() -> Bool {
     tick()
     isStopped = isStopped || watch.shouldStop()
@@ -22,8 +22,8 @@ private final class WatchedWork {
 }
 
 extension Database {
-  /// Runs `body`, whose statements end as interrupted ones do as soon as the watch wants that.
-  /// - Parameter tick: called now and then while statements run.
+  /// Runs `body`, whose statements are interrupted as soon as the watch wants to stop.
+  /// - Parameter tick: called repeatedly while statements run.
   /// - Throws: ``MaintenanceStopped``, or what `body` throws.
   func watched<T>(by watch: MaintenanceWatch, tick: @escaping () -> Void = {}, _ body: () throws -> T) throws -> T {
     try watch.check()
@@ -46,21 +46,21 @@ extension Database {
     }
   }
 
-  /// Runs `body`, which fails at once where it would wait for another connection's lock: whoever wants this connection
-  /// doesn't wait for it then.
+  /// Runs `body`, which fails at once instead of waiting for another connection's lock, so that others who need this connection
+  /// don't wait either.
   func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
     sqlite3_busy_timeout(sqliteConnection, 0)
     defer { sqlite3_busy_timeout(sqliteConnection, Int32(SQLiteStore.lockTimeout * 1000)) }
     return try body()
   }
 
-  /// How many pages this connection has had to read since it was asked last.
+  /// The number of pages that this connection has read from the file since the last call.
   func takePagesRead() -> Int64 {
     var (read, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_CACHE_MISS, &read, &highest, 1)
     return Int64(read)
   }
 
-  /// A number that a pragma answers.
+  /// The number that a pragma returns.
   func number(_ pragma: String) throws -> Int64 { try Int64.fetchOne(self, sql: "PRAGMA \(pragma)") ?? 0 }
 }

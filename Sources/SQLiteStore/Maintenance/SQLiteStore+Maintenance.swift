@@ -1,5 +1,5 @@
 // VACUUM writes the content into a temporary file of SQLite's own, and from there into the log, in one transaction. A killed
-// process or a full disk leaves the file as it was. Readers continue meanwhile. The file gets shorter when the log is copied
+// process or a full disk leaves the file as it was. Readers continue. The file gets shorter when the log is copied
 // into it, which has to wait for them.
 
 import Foundation

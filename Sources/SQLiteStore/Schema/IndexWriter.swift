@@ -62,7 +62,7 @@ struct IndexWriter {
     }
     guard !text.contains("lade_") else {
       throw Obstacle(
-        description: "\(what) needs a function that SQLite hasn't got built in, so that sqlite3 and other programs "
+        description: "\(what) needs a function that isn't built into SQLite, so that sqlite3 and other programs "
           + "couldn't change the table any more; derive an attribute instead, and index that")
     }
     return StandingText.literals(in: text, builder.arguments)
