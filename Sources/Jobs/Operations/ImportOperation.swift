@@ -15,7 +15,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
 
   package override func perform() throws -> JobOutcome {
     let request = try importRequest()
-    let coordinator = try objectStore()
+    let coordinator = try namedStore().coordinator
     let rejects = request.rejects.lastPathComponent
     let context = ManagedObjectContext(
       .confinement, coordinator: coordinator, name: "import \(job.id)", transactionAuthor: "job \(job.id)")

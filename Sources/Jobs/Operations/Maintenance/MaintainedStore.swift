@@ -14,7 +14,7 @@ extension JobOperation {
   /// - Throws: ``JobFailure`` of the code `no_such_store`.
   final func namedStore() throws -> (name: String, coordinator: PersistentStoreCoordinator) {
     let known = environment.dataStores.keys.sorted().joined(separator: ", ")
-    guard let name = job.store else {
+    guard let name = job.store, !name.isEmpty else {
       throw JobFailure(
         code: "no_such_store", message: "the job doesn't say which store is meant; there are \(known)",
         isRetryable: false)

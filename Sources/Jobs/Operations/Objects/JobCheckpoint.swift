@@ -8,21 +8,6 @@ package import ManagedObjects
 // What the operations on objects share: which store and entity the job is about, and which objects.
 
 extension JobOperation {
-  /// The coordinator of the data store that the job names.
-  /// - Throws: ``JobFailure`` of the code `no_such_store`.
-  final func objectStore() throws -> PersistentStoreCoordinator {
-    let name = job.store ?? ""
-    guard let coordinator = environment.dataStores[name] else {
-      let known = environment.dataStores.keys.sorted().joined(separator: ", ")
-      throw JobFailure(
-        code: "no_such_store",
-        message: name.isEmpty
-          ? "the job doesn't say which store is meant; there are \(known)"
-          : "there is no store \(name); the configuration has \(known)", isRetryable: false)
-    }
-    return coordinator
-  }
-
   /// The entity that the job names.
   /// - Throws: ``JobFailure`` of the codes `no_entity` and `unknown_entity`.
   final func objectEntity(in coordinator: PersistentStoreCoordinator) throws -> EntityDescription {
@@ -54,7 +39,7 @@ extension JobOperation {
   final func selectedObjects(
     _ select: (EntityDescription) throws -> Selection
   ) throws -> (selection: Selection, context: ManagedObjectContext, checkpoint: ImportCheckpoint) {
-    let coordinator = try objectStore()
+    let coordinator = try namedStore().coordinator
     let entity = try objectEntity(in: coordinator)
     try requireCheckpoints(in: coordinator)
     let selection = try select(entity)

@@ -34,7 +34,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
 
   package override func perform() throws -> JobOutcome {
     let options = try ExportOptions.read(job.options)
-    let coordinator = try objectStore()
+    let coordinator = try namedStore().coordinator
     let entity = try objectEntity(in: coordinator)
     let plan = try ExportPlan(options, entity)
     let file = try AtomicFile(
