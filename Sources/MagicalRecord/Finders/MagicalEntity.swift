@@ -104,6 +104,7 @@ extension MagicalEntity {
 
   /// The first object that matches, in the order given or else in the order of the objects' numbers; nil for none.
   /// - Parameter attributes: the attributes to read at once; others are read on demand. nil for all.
+  ///   Source: `MR_findFirstWithPredicate:sortedBy:ascending:inContext:andRetrieveAttributes:`.
   public static func findFirst(
     orderedBy sortTerm: String? = nil, ascending: Bool = true, matching predicate: FetchPredicate? = nil,
     andRetrieve attributes: [String]? = nil, in context: ManagedObjectContext? = nil

@@ -8,8 +8,8 @@ import GRDB
 package import ManagedObjects
 
 extension SQLiteStore {
-  /// Drops the indexes of an entity's table that aren't unique, if building them again costs less than maintaining them for the expected
-  /// rows: at least twice the rows that the table holds.
+  /// Drops the indexes of an entity's table that aren't unique, if building them again costs less than maintaining them: when at
+  /// least twice the rows are expected that the table holds.
   ///
   /// Each call that returns true must be balanced by ``endPostponement(of:)``. Several loads of one table may overlap; the last
   /// of them builds the indexes.
