@@ -23,9 +23,9 @@ package final class SQLiteStore: BulkLoading {
   /// The layouts of the entities that the store holds, by the entities' indexes.
   let layouts: [Int: RowLayout]
   /// Look-up statements, by the indexes of the root entities.
-  let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
-  /// The number of loads that do without a table's indexes, by table.
-  let postponements = Mutex<[String: Int]>([:])
+  private let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
+  /// The loads that do without a table's indexes.
+  let postponements = IndexPostponements()
   /// The ID scopes of every entity in the hierarchies of which the store holds a part, by the entities' indexes.
   private let scopes: [Int: IDScope]
   /// Whether there are ordered relationships.
@@ -34,7 +34,7 @@ package final class SQLiteStore: BulkLoading {
   let hasDerivations: Bool
 
   /// Notices commits of others; set once, before the store is used.
-  let watcher = Mutex<RemoteChangeWatcher?>(nil)
+  private let watcher = Mutex<RemoteChangeWatcher?>(nil)
 
   /// Opens or creates the file, and migrates a file of another version of the model.
   ///
@@ -152,6 +152,25 @@ package final class SQLiteStore: BulkLoading {
 
   /// The ID scope of an entity of which the store may hold no rows itself.
   func scope(of entity: EntityDescription) -> IDScope { scopes[entity.index] ?? .of(entity, in: identifier) }
+
+  /// The statements that look up the rows of an entity's hierarchy by their numbers.
+  func rowsByNumber(of entity: EntityDescription) throws -> RowsByNumber {
+    let root = entity.rootEntity.index
+    if let known = rowsByNumber.withLock({ $0[root] }) { return known }
+    let new = RowsByNumber(try layouts(of: entity.rootEntity))
+    rowsByNumber.withLock { $0[root] = new }
+    return new
+  }
+
+  /// Starts noticing commits of others, if the options ask for it. Called once, before the store is used.
+  package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
+    guard options.remoteChangeNotifications, let url else { return }
+    try translating {
+      let new = try RemoteChangeWatcher(
+        writer, file: url, tracksHistory: tracksHistory, handler: handler, report: report)
+      watcher.withLock { $0 = new }
+    }
+  }
 
   /// Runs `body`, and translates SQLite's errors into ``StoreFailure``s.
   func translating<T>(_ body: () throws -> T) throws -> T { try Self.translating(url, body) }

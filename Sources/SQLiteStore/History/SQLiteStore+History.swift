@@ -14,15 +14,6 @@ extension SQLiteStore: HistoryKeeping {
     try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'lade_history_transaction'") ?? 0
   }
 
-  package func followRemoteChanges(_ handler: @escaping @Sendable (Int64?) -> Void) throws {
-    guard options.remoteChangeNotifications, let url else { return }
-    try translating {
-      let new = try RemoteChangeWatcher(
-        writer, file: url, tracksHistory: tracksHistory, handler: handler, report: report)
-      watcher.withLock { $0 = new }
-    }
-  }
-
   package func transactions(_ query: HistoryQuery) throws -> [PersistentHistoryTransaction] {
     try translating {
       try writer.read { db in

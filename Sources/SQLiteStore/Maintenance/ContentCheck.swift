@@ -153,7 +153,7 @@ extension SQLiteStore {
     throws
   {
     try translating {
-      let missing = postponements.withLock { Set($0.filter { $0.value > 0 }.keys) }
+      let missing = postponements.tables
       try ContentCheck.reporting(found) {
         let queue = try DatabaseQueue(path: pool.path, configuration: Self.reading(options))
         try queue.read { db in

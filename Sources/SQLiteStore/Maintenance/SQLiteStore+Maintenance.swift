@@ -165,7 +165,7 @@ extension SQLiteStore: StoreMaintenance {
         done(
           try writer.withoutTransaction { db in
             try db.watched(by: watch) {
-              guard postponements.withLock({ $0[index.table, default: 0] }) == 0, try !exists(index.name, db)
+              guard !postponements.contains(index.table), try !exists(index.name, db)
               else { return false }
               try writer.transaction(on: db) { try db.execute(sql: index.createStatement) }
               return true

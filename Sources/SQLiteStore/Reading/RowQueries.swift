@@ -18,17 +18,6 @@ struct RowsByNumber: Sendable {
   }
 }
 
-extension SQLiteStore {
-  /// The statements for an entity's hierarchy.
-  func rowsByNumber(of entity: EntityDescription) throws -> RowsByNumber {
-    let root = entity.rootEntity.index
-    if let known = rowsByNumber.withLock({ $0[root] }) { return known }
-    let look = RowsByNumber(try layouts(of: entity.rootEntity))
-    rowsByNumber.withLock { $0[root] = look }
-    return look
-  }
-}
-
 /// The join from the owners of a to-many relationship to its members.
 struct RelationshipJoin {
   /// The columns of the members that are read.

@@ -6,6 +6,7 @@
 
 import GRDB
 package import ManagedObjects
+import Synchronization
 
 extension SQLiteStore {
   /// Drops the indexes of an entity's table that aren't unique, if building them again costs less than maintaining them: when at
@@ -19,7 +20,7 @@ extension SQLiteStore {
     let layout = try layout(of: entity)
     return try translating {
       try writer.withoutTransaction { db in
-        if postponements.withLock({ $0[layout.table, default: 0] }) == 0 {
+        if !postponements.contains(layout.table) {
           let many = max(1, rows / 2)
           let sql = "SELECT count(*) FROM (SELECT 1 FROM \(layout.table.quotedName) LIMIT ?)"
           let present = try Int64.fetchOne(db, sql: sql, arguments: [many]) ?? 0
@@ -28,7 +29,7 @@ extension SQLiteStore {
             for index in indexes { try db.execute(sql: "DROP INDEX IF EXISTS \(index.name.quotedName)") }
           }
         }
-        postponements.withLock { $0[layout.table, default: 0] += 1 }
+        postponements.begin(layout.table)
         return true
       }
     }
@@ -37,7 +38,7 @@ extension SQLiteStore {
   /// Balances ``postponeIndexes(of:expecting:)``.
   package func endPostponement(of entity: EntityDescription) {
     guard let table = layouts[entity.index]?.table else { return }
-    postponements.withLock { $0[table, default: 1] -= 1 }
+    postponements.end(table)
   }
 
   /// Builds the indexes that ``postponeIndexes(of:expecting:)`` dropped, also those that an earlier call couldn't build, unless
@@ -48,7 +49,7 @@ extension SQLiteStore {
     let table = try layout(of: entity).table
     try translating {
       try writer.withoutTransaction { db in
-        guard postponements.withLock({ $0[table, default: 0] }) == 0, try isAnyMissing(indexes, db) else { return }
+        guard !postponements.contains(table), try isAnyMissing(indexes, db) else { return }
         // SQLite sorts as much at once as fits its cache. The sort follows pointers: within the processor's own cache it takes
         // half the time.
         try db.execute(sql: "PRAGMA cache_size = -2048")
@@ -72,4 +73,18 @@ extension SQLiteStore {
     let table = try layout(of: entity).table
     return schema.indexes.filter { $0.table == table && !$0.isUnique }
   }
+}
+
+/// Counts the loads that do without a table's indexes. Safe from any thread.
+final class IndexPostponements: Sendable {
+  private let loads = Mutex<[String: Int]>([:])
+
+  /// The tables whose indexes some load does without.
+  var tables: Set<String> { loads.withLock { Set($0.filter { $0.value > 0 }.keys) } }
+
+  func contains(_ table: String) -> Bool { loads.withLock { $0[table, default: 0] > 0 } }
+
+  func begin(_ table: String) { loads.withLock { $0[table, default: 0] += 1 } }
+
+  func end(_ table: String) { loads.withLock { $0[table, default: 1] -= 1 } }
 }
