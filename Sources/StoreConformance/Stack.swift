@@ -1,10 +1,13 @@
 import Foundation
 import ManagedObjects
+import Synchronization
 
 /// A coordinator with the store under test, over a model with every kind of property.
-struct Stack: Sendable {
+final class Stack: Sendable {
   let coordinator: PersistentStoreCoordinator
   let store: PersistentStore
+  /// Objects live no longer than their context, and cases write `stack.context().all(…)`.
+  private let contexts = Mutex<[ManagedObjectContext]>([])
 
   init(_ description: PersistentStoreDescription) throws {
     coordinator = PersistentStoreCoordinator(model: try Self.model())
@@ -12,7 +15,11 @@ struct Stack: Sendable {
   }
 
   /// A context of the calling thread.
-  func context() -> ManagedObjectContext { ManagedObjectContext(.confinement, coordinator: coordinator) }
+  func context() -> ManagedObjectContext {
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+    contexts.withLock { $0.append(context) }
+    return context
+  }
 
   private static func model() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
@@ -112,6 +119,15 @@ extension ManagedObject {
 }
 
 extension Value {
+  /// The URIs of the objects of a to-many relationship, in their order.
+  var uris: [String] {
+    switch self {
+    case .objects(let ids): ids.map(\.uriRepresentation.absoluteString).sorted()
+    case .orderedObjects(let ids): ids.map(\.uriRepresentation.absoluteString)
+    default: []
+    }
+  }
+
   /// The number of objects of a to-many relationship.
   var memberCount: Int {
     switch self {

@@ -80,21 +80,27 @@ public enum StoreConformance {
     let lastID = last.objectID
     context.delete(last)
     try context.save()
-    let (identifier, id, board) = (first.store.identifier, ada.objectID, department.get("board"))
+    // Each opening has a model of its own, so that IDs are compared as URIs.
+    let (identifier, uri) = (first.store.identifier, ada.objectID.uriRepresentation.absoluteString)
+    let board = department.get("board").uris
     try first.coordinator.close()
 
     let second = try Stack(store())
     let again = second.context()
-    try expect(second.store.identifier == identifier, "the identifier has changed")
+    try expect(second.store.identifier, equals: identifier, "the identifier")
+    guard let id = second.coordinator.managedObjectID(forURIRepresentation: uri) else {
+      throw ConformanceFailure(description: "a URI of the store stands for no object of it")
+    }
     let found = try again.existingObject(with: id)
-    try expect(found.objectID == id && found.get("age") == .int(36), "a row isn't what it was")
-    try expect(found.get("tags").memberCount == 2, "pairs of a many-to-many relationship are lost")
-    let same = try again.all("Department").first
-    try expect(same?.get("board") == board, "the order of an ordered relationship is lost")
-    let ids = Set(try again.all("Person").map(\.objectID))
+    try expect(found.get("age"), equals: .int(36), "a value")
+    try expect(found.get("tags").memberCount, equals: 2, "the number of pairs of a many-to-many relationship")
+    try expect(
+      try again.all("Department").first?.get("board").uris, equals: board, "the order of an ordered relationship")
+    var ids = Set(try again.all("Person").map { $0.objectID.uriRepresentation })
+    ids.insert(lastID.uriRepresentation)
     let new = try again.person("New")
     try again.save()
-    try expect(!ids.union([lastID]).contains(new.objectID), "an ID was given again")
+    try expect(!ids.contains(new.objectID.uriRepresentation), "an ID was given again")
     try second.coordinator.close()
   }
 }

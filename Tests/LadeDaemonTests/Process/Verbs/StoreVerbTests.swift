@@ -66,7 +66,7 @@ struct StoreVerbTests {
     _ = try await house.folder.sqlite("DROP INDEX \"\(one)\"")
     let check = try await house.done("store", "check")
     #expect(check.state == .discarded)
-    #expect(check.reason?.contains("the index \(one) isn't there: reindex makes it") == true, "\(check.reason ?? "")")
+    #expect(check.reason?.contains("the index \(one) doesn't exist: reindex makes it") == true, "\(check.reason ?? "")")
     #expect(try await house.done("store", "reindex", "--entity", "Member").state == .completed)
     #expect(try await house.folder.sqlite(indexes) == before)
     #expect(try await house.done("store", "check").note == "nothing is wrong")
