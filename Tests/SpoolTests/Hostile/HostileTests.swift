@@ -235,7 +235,7 @@ struct HostileTests {
     try await intake.rescan()
     #expect(ledger.entries.count == 4)
     #expect(spool.exists("active/1-x.csv"))
-    #expect(log.lines.last?.contains("goes on") == true)
+    #expect(log.lines.last?.contains("recovered") == true)
   }
 
   @Test("in which incoming/ is a link: nothing is taken from where it leads, and it is logged once")

@@ -39,16 +39,24 @@ extension DaemonFolder {
 
   /// Whether there is a ticket in `incoming/`, or anything in a folder of it.
   private func hasEntries() throws -> Bool {
+    /// The names in a folder; none if it is gone.
+    func visibleNames(in folder: String) throws -> [String] {
+      do {
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { !$0.hasPrefix(".") }
+      } catch CocoaError.fileReadNoSuchFile {
+        return []
+      }
+    }
     let incoming = file("spool/incoming")
-    for name in try FileManager.default.contentsOfDirectory(atPath: incoming) where !name.hasPrefix(".") {
+    return try visibleNames(in: incoming).contains { name in
       if name.hasSuffix(".job") { return true }
       var isFolder: ObjCBool = false
-      guard FileManager.default.fileExists(atPath: incoming + "/" + name, isDirectory: &isFolder), isFolder.boolValue
-      else { continue }
-      let names = try FileManager.default.contentsOfDirectory(atPath: incoming + "/" + name)
-      if names.contains(where: { !$0.hasPrefix(".") }) { return true }
+      let path = incoming + "/" + name
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+        return false
+      }
+      return try !visibleNames(in: path).isEmpty
     }
-    return false
   }
 
   /// Makes the daemon scan its spool: a reload asks for a scan, and a second one waits until it is over.
