@@ -114,7 +114,8 @@ struct WholeFileTests {
     #expect(try Stored(room) == middle)
   }
 
-  @Test("that is stopped has committed nothing, says so, and starts again", arguments: StoreKind.allCases, [1, 3, 6, 7])
+  @Test(
+    "that is stopped has committed nothing, says so, and starts again", arguments: StoreKind.allCases, [1, 3, 6, 7])
   func stopped(_ kind: StoreKind, _ asking: Int) throws {
     let sample = PeopleSample.csv
     let usual = try room(kind)

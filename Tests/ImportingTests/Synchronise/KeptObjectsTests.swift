@@ -26,7 +26,8 @@ struct KeptObjectsTests {
     return room
   }
 
-  @Test("stay if a delete rule denies their deletion, and the job notes them", arguments: StoreKind.allCases, [1, 3, 100])
+  @Test(
+    "stay if a delete rule denies their deletion, and the job notes them", arguments: StoreKind.allCases, [1, 3, 100])
   func denied(kind: StoreKind, batch: Int) throws {
     let room = try room(
       kind, shelves: ["a", "b", "c", "d", "e", "f"], boxes: [("1", "b"), ("2", "d"), ("3", "e"), ("4", "f")])
