@@ -73,7 +73,9 @@ let package = Package(
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev", "zlib1g-dev", "liblzma-dev"])]),
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
-    layer("ManagedObjects", [ordered]),
+    layer("Spelling", []),
+    layer("LadeTypes", ["Spelling"]),
+    layer("ManagedObjects", ["Spelling", ordered]),
     layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),
@@ -82,24 +84,30 @@ let package = Package(
     .plugin(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
-    layer("Importing", ["ManagedObjects", "CArchive", "CSQLite"]),
-    layer("Spool", ["CLinux", logging, yams]),
-    layer("Jobs", ["ManagedObjects", "Importing", "CArchive", logging]),
+    layer("Importing", ["LadeTypes", "ManagedObjects", "CArchive", "CSQLite"]),
+    layer("Spool", ["LadeTypes", "CLinux", logging, yams]),
+    layer("Jobs", ["LadeTypes", "ManagedObjects", "Importing", "CArchive", logging]),
     layer("Systemd", ["CSystemd"]),
-    layer("ControlAPI", []),
+    layer("ControlAPI", ["LadeTypes"]),
     // The interface's description is served from the program itself.
     layer(
       "ControlServer",
-      ["ControlAPI", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioPosix, lifecycle, logging],
+      [
+        "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioPosix, lifecycle,
+        logging,
+      ],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(
       "LadeDaemon",
       [
-        "ManagedObjects", "SQLiteStore", "Importing", "Spool", "Jobs", "Systemd", "ControlAPI", "ControlServer",
+        "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "Spool", "Jobs", "Systemd", "ControlAPI",
+        "ControlServer",
         "CLinux", logging, lifecycle, signals, yams,
       ]),
     program("laded", ["LadeDaemon", arguments]),
-    program("ladectl", ["CLinux", "ControlAPI", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
+    program(
+      "ladectl",
+      ["CLinux", "ControlAPI", "LadeTypes", "ManagedObjects", "Importing", arguments, nioCore, nioPosix, nioHTTP]),
 
     .target(
       name: "TestSupport", dependencies: ["ManagedObjects", "CLinux", yams], path: "Tests/TestSupport",
@@ -115,7 +123,7 @@ let package = Package(
     tests(
       of: "ClassGeneration", ["MagicalRecord", "ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
-    tests(of: "Spool", ["CLinux"]),
+    tests(of: "Spool", ["CLinux", "LadeTypes"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", "CArchive", grdb, logging]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),

@@ -44,7 +44,7 @@ struct HandOverTests {
       Issue.record("\(entry.kind)")
       return
     }
-    #expect(ticket.store == "shop")
+    #expect(ticket.submission.store == "shop")
     #expect(entry.ticketName == "x.job")
     #expect(entry.originalName == "a b.csv")
     #expect(entry.size == 4)

@@ -1,3 +1,4 @@
+import LadeTypes
 import Foundation
 import Testing
 
@@ -34,18 +35,18 @@ struct TicketTests {
       options: {delimiter: ";", header: true, skip: 2, country: NO, at: 12:30, null_values: ["", NULL, 0],
         deep: {born: {format: dd, n: 1}, list: [[b]]}}
       """)
-    #expect(ticket.kind == "import")
-    #expect(ticket.store == "shop")
-    #expect(ticket.entity == "Customer")
+    #expect(ticket.submission.kind == "import")
+    #expect(ticket.submission.store == "shop")
+    #expect(ticket.submission.entity == "Customer")
     #expect(ticket.source == .beside("customers.csv"))
-    #expect(ticket.mode == .upsert)
-    #expect(ticket.lane == "import")
-    #expect(ticket.priority == -10)
-    #expect(ticket.notBefore == Date(timeIntervalSince1970: 1_772_334_000))
-    #expect(ticket.uniqueKey == "2026")
-    #expect(ticket.maxAttempts == 3)
+    #expect(ticket.submission.mode == .upsert)
+    #expect(ticket.submission.lane == "import")
+    #expect(ticket.submission.priority == -10)
+    #expect(ticket.submission.notBefore == Date(timeIntervalSince1970: 1_772_334_000))
+    #expect(ticket.submission.uniqueKey == "2026")
+    #expect(ticket.submission.maxAttempts == 3)
     #expect(
-      ticket.options == [
+      ticket.submission.options == [
         "delimiter": .string(";"), "header": .bool(true), "skip": .int(2), "country": .string("NO"),
         "at": .string("12:30"),
         "deep": .map(["born": .map(["format": .string("dd"), "n": .int(1)]), "list": .list([.list([.string("b")])])]),
@@ -67,20 +68,20 @@ struct TicketTests {
       unique_period: 1d
       unique_states: [available, running]
       """)
-    #expect(ticket.after == [TicketDependency(job: 12), TicketDependency(job: 13, condition: .ended)])
-    #expect(ticket.timeout == 7200)
-    #expect(ticket.deadline == Date(timeIntervalSince1970: 1_772_409_600))
-    #expect(ticket.tags == ["monthly", "2026"])
-    #expect(ticket.batch == 7)
-    #expect(ticket.isHeld)
-    #expect(ticket.uniquePeriod == 86_400)
-    #expect(ticket.uniqueStates == [.available, .running])
+    #expect(ticket.submission.after == [JobDependency(job: 12), JobDependency(job: 13, condition: .ended)])
+    #expect(ticket.submission.timeout == 7200)
+    #expect(ticket.submission.deadline == Date(timeIntervalSince1970: 1_772_409_600))
+    #expect(ticket.submission.tags == ["monthly", "2026"])
+    #expect(ticket.submission.batch == 7)
+    #expect(ticket.submission.isHeld)
+    #expect(ticket.submission.uniquePeriod == 86_400)
+    #expect(ticket.submission.uniqueStates == [.available, .running])
     #expect(
-      try parse("after: 5\ntimeout: 90\ntags: one\nunique_states: running\nunique_key: a\n").after == [
-        TicketDependency(job: 5)
+      try parse("after: 5\ntimeout: 90\ntags: one\nunique_states: running\nunique_key: a\n").submission.after == [
+        JobDependency(job: 5)
       ])
-    #expect(try parse("timeout: 1500ms").timeout == 1.5)
-    #expect(try parse("after: {job: 5}").after == [TicketDependency(job: 5)])
+    #expect(try parse("timeout: 1500ms").submission.timeout == 1.5)
+    #expect(try parse("after: {job: 5}").submission.after == [JobDependency(job: 5)])
   }
 
   @Test(
@@ -102,12 +103,12 @@ struct TicketTests {
   @Test("may be JSON, and leaves unsaid what it doesn't say")
   func json() throws {
     let ticket = try parse(#"{"store": "shop", "entity": "Customer", "source": "a b.csv", "options": {}}"#)
-    #expect(ticket.kind == "import")
+    #expect(ticket.submission.kind == "import")
     #expect(ticket.source == .beside("a b.csv"))
-    #expect(ticket.priority == 0)
-    #expect(ticket.mode == nil)
-    #expect(ticket.notBefore == nil)
-    #expect(ticket.options.isEmpty)
+    #expect(ticket.submission.priority == nil)
+    #expect(ticket.submission.mode == nil)
+    #expect(ticket.submission.notBefore == nil)
+    #expect(ticket.submission.options.isEmpty)
   }
 
   @Test("that isn't YAML is refused with line and column")
@@ -233,9 +234,9 @@ struct TicketTests {
   @Test("may have asterisks and ampersands in its texts")
   func asterisks() throws {
     let ticket = try parse("store: a & b\nentity: \"*x\"\noptions: {like: '*a', and: R&D}\n")
-    #expect(ticket.store == "a & b")
-    #expect(ticket.entity == "*x")
-    #expect(ticket.options["like"] == .string("*a"))
+    #expect(ticket.submission.store == "a & b")
+    #expect(ticket.submission.entity == "*x")
+    #expect(ticket.submission.options["like"] == .string("*a"))
   }
 
   @Test("has an absolute source without doubled slashes")
@@ -248,7 +249,7 @@ struct TicketTests {
   func size() throws {
     let line = "store: shop\n#"
     let largest = line + String(repeating: "x", count: Ticket.longest - line.utf8.count)
-    #expect(try parse(largest).store == "shop")
+    #expect(try parse(largest).submission.store == "shop")
     guard case .tooLarge(let bytes, Ticket.longest) = error(largest + "x") else {
       Issue.record("it was read")
       return

@@ -21,7 +21,7 @@ extension Job {
         guard let named = PeopleModel(rawValue: value) else { return nil }
         model = named
       case "--mode":
-        guard let named = FileImport.Mode(name: value) else { return nil }
+        guard let named = ImportMode(name: value) else { return nil }
         mode = named
       default: return nil
       }
@@ -30,7 +30,7 @@ extension Job {
   }
 }
 
-extension FileImport.Mode {
+extension ImportMode {
   fileprivate init?(name: String) {
     switch name {
     case "insert": self = .insert

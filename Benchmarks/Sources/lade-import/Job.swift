@@ -9,7 +9,7 @@ struct Job {
   var source: String
   var model = PeopleModel.plain
   var entity = "Person"
-  var mode = FileImport.Mode.insert
+  var mode = ImportMode.insert
 
   /// Imports the source into an SQLite store in WAL, which is made if it isn't there. The objects are whole: validated,
   /// unique, with IDs, and their saves announced to a main context that merges them.

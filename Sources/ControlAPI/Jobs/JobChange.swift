@@ -27,44 +27,13 @@ package struct JobChange: Codable, Sendable, Hashable {
 
   /// Reads one; `priority` and `all` may be left out.
   package init(from decoder: any Decoder) throws {
-    try decoder.refuseKeys(otherThan: CodingKeys.self)
+    try decoder.rejectUnknownKeys(CodingKeys.self)
     let body = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       try body.decode(Action.self, forKey: .action), try body.decode(JobSelection.self, forKey: .filter),
       priority: try body.decodeIfPresent(Int.self, forKey: .priority),
       isForAll: try body.decodeIfPresent(Bool.self, forKey: .isForAll) ?? false)
   }
-}
-
-/// What became of a change of many jobs.
-package struct JobChangeResult: Codable, Sendable, Hashable {
-  /// A job that the change wasn't possible for.
-  package struct Refusal: Codable, Sendable, Hashable {
-    package var job: Int64
-    package var reason: String
-
-    package init(job: Int64, reason: String) {
-      self.job = job
-      self.reason = reason
-    }
-
-    package enum CodingKeys: String, CodingKey, CaseIterable { case job, reason }
-  }
-
-  /// Jobs that were changed.
-  package var changed: Int
-  /// Jobs that the filter found and that couldn't be changed where they stand.
-  package var refused: Int
-  /// The first of those.
-  package var refusals: [Refusal]
-
-  package init(changed: Int, refused: Int = 0, refusals: [Refusal] = []) {
-    self.changed = changed
-    self.refused = refused
-    self.refusals = refusals
-  }
-
-  package enum CodingKeys: String, CodingKey, CaseIterable { case changed, refused, refusals }
 }
 
 /// The body of `PUT /v1/jobs/{id}/priority`.
@@ -78,7 +47,7 @@ package struct PriorityChange: Codable, Sendable, Hashable {
 
   /// Reads one.
   package init(from decoder: any Decoder) throws {
-    try decoder.refuseKeys(otherThan: CodingKeys.self)
+    try decoder.rejectUnknownKeys(CodingKeys.self)
     self.init(priority: try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .priority))
   }
 }

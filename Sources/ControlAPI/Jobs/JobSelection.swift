@@ -50,7 +50,7 @@ package struct JobSelection: Codable, Sendable, Hashable {
 
   /// Reads one; every key may be left out, and one that isn't known is an error: a misspelt `lane` must not mean all lanes.
   package init(from decoder: any Decoder) throws {
-    try decoder.refuseKeys(otherThan: CodingKeys.self)
+    try decoder.rejectUnknownKeys(CodingKeys.self)
     let body = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       jobs: try body.decodeIfPresent([Int64].self, forKey: .jobs),

@@ -12,7 +12,7 @@ package struct JobsSubmission: Codable, Sendable, Hashable {
 
   /// Reads them.
   package init(from decoder: any Decoder) throws {
-    try decoder.refuseKeys(otherThan: CodingKeys.self)
+    try decoder.rejectUnknownKeys(CodingKeys.self)
     self.init(jobs: try decoder.container(keyedBy: CodingKeys.self).decode([JobSubmission].self, forKey: .jobs))
   }
 }

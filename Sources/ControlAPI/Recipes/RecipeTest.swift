@@ -33,7 +33,7 @@ package struct RecipeTest: Codable, Sendable, Hashable {
 
   /// Reads one; all but `source` may be left out.
   package init(from decoder: any Decoder) throws {
-    try decoder.refuseKeys(otherThan: CodingKeys.self)
+    try decoder.rejectUnknownKeys(CodingKeys.self)
     let body = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       source: try body.decode(String.self, forKey: .source),

@@ -1,3 +1,5 @@
+// The words of the interface are those of the whole system.
+@_exported public import LadeTypes
 package import FoundationEssentials
 
 /// How values are written on the wire: JSON with snake_case keys and ISO 8601 dates in UTC with milliseconds.
@@ -85,28 +87,5 @@ package enum WireFormat {
     let whole = Date.ISO8601FormatStyle(includingFractionalSeconds: false)
     let fractional = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     return (try? whole.parse(text)) ?? (try? fractional.parse(text))
-  }
-}
-
-/// Any key at all, to see which ones are there.
-private struct AnyKey: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-  init(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
-}
-
-extension Decoder {
-  /// Refuses an object that has a key which isn't one of these.
-  /// - Throws: `DecodingError` that names the key.
-  func refuseKeys<Keys: CodingKey & CaseIterable>(otherThan keys: Keys.Type) throws {
-    for key in try container(keyedBy: AnyKey.self).allKeys where Keys(stringValue: key.stringValue) == nil {
-      let known = keys.allCases.map(\.stringValue)
-      throw DecodingError.dataCorrupted(
-        .init(
-          codingPath: codingPath,
-          debugDescription: "there is no '\(key.stringValue)' here; there are \(known.sorted().joined(separator: ", "))"
-        ))
-    }
   }
 }

@@ -35,7 +35,7 @@ extension ControlRoutes {
   func setConcurrency(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let change = try await request.decoded(as: ConcurrencyChange.self)
-    if let number = change.concurrency, !(1...64).contains(number) {
+    if let number = change.concurrency, !LaneConfiguration.concurrencyRange.contains(number) {
       throw ControlError.invalid(field: "concurrency", reason: "it must be from 1 to 64, or null")
     }
     return try .json(

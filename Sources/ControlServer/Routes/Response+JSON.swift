@@ -10,9 +10,14 @@ extension Response {
     json(bytes: try WireFormat.encode(value), status: status, contentType: contentType)
   }
 
-  /// An answer with a job, which is that to every submission.
+  /// An answer with a job: every submission has one, so it is written the fast way.
   static func json(_ job: Job, status: HTTPResponse.Status = .ok) throws -> Response {
-    json(bytes: try job.json(), status: status, contentType: "application/json")
+    json(bytes: try WireFormat.bytes(of: job), status: status, contentType: "application/json")
+  }
+
+  /// An answer with a page of jobs, written the fast way.
+  static func json(_ jobs: JobList) throws -> Response {
+    json(bytes: try WireFormat.bytes(of: jobs), status: .ok, contentType: "application/json")
   }
 
   private static func json(

@@ -59,7 +59,7 @@ final class ConvertedBatch: @unchecked Sendable {
   }
 
   /// A batch of deferred records.
-  convenience init(_ deferred: [DeferredRow], of mapping: RecordMapping, mode: ImportOptions.Mode) throws {
+  convenience init(_ deferred: [DeferredRow], of mapping: RecordMapping, mode: ImportMode) throws {
     var rows = ContiguousArray<Row>()
     for (place, record) in deferred.enumerated() { rows.append(try record.row(place, mapping)) }
     self.init(

@@ -13,11 +13,11 @@ package enum MappingError: Error, Sendable, Equatable {
   /// None of the columns belongs to the entity.
   case nothingToMap(entity: String, columns: [String], expected: [String])
   /// The mode needs a uniqueness constraint, and a column for each of its attributes.
-  case noKey(entity: String, constraints: [[String]], columns: [String], mode: ImportOptions.Mode = .upsert)
+  case noKey(entity: String, constraints: [[String]], columns: [String], mode: ImportMode = .upsert)
   /// Objects that the source doesn't have can't be deleted, and the mode can't leave them.
   case cannotReplace(entity: String, count: Int64, examples: [String])
   /// The source has nothing to keep, and the mode deletes what the source doesn't have.
-  case wouldDeleteAll(entity: String, count: Int, mode: ImportOptions.Mode, records: Int64)
+  case wouldDeleteAll(entity: String, count: Int, mode: ImportMode, records: Int64)
   case badRelationship(entity: String, relationship: String, reason: String)
   case badAttribute(entity: String, reason: String)
   /// The recipe's rules don't fit the entity, or are impossible.

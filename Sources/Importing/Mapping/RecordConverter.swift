@@ -3,7 +3,7 @@ import ManagedObjects
 /// Converts the records of a batch into rows and rejections. On the reading thread.
 struct RecordConverter {
   private let fields: RecordFields
-  private let mode: ImportOptions.Mode
+  private let mode: ImportMode
   private let bytesRead: Int64
   private let isChecked: Bool
   /// Whether it has to be known what rejected records are about.
@@ -20,7 +20,7 @@ struct RecordConverter {
   private var source: RecordBatch { fields.source }
   private var mapping: RecordMapping { fields.mapping }
 
-  init(_ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportOptions.Mode, bytesRead: Int64) {
+  init(_ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportMode, bytesRead: Int64) {
     fields = RecordFields(source, mapping)
     self.mode = mode
     self.bytesRead = bytesRead
@@ -30,7 +30,7 @@ struct RecordConverter {
   }
 
   /// Whether every row becomes a new object and can be validated before it is one.
-  static func checksRows(of entity: EntityDescription, _ mode: ImportOptions.Mode) -> Bool {
+  static func checksRows(of entity: EntityDescription, _ mode: ImportMode) -> Bool {
     mode == .insert && entity.validationRules.concernsAttributesOnly
   }
 

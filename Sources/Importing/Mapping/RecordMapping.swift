@@ -234,7 +234,7 @@ package final class RecordMapping {
   }
 
   /// Refuses a source whose records couldn't find their objects, if the mode needs that.
-  func checkKey(_ mode: ImportOptions.Mode) throws {
+  func checkKey(_ mode: ImportMode) throws {
     guard constraints.isEmpty else { return }
     throw MappingError.noKey(
       entity: entity.name, constraints: entity.uniquenessConstraints.map { $0.map(\.name) }, columns: columns,
@@ -275,7 +275,7 @@ package final class RecordMapping {
   }
 
   /// The slot of the one attribute that identifies the entity's objects; nil if there are several, or no column gives it.
-  func comparisonKey(in mode: ImportOptions.Mode) -> Int? {
+  func comparisonKey(in mode: ImportMode) -> Int? {
     guard mode != .replace, entity.superentity == nil, entity.subentities.isEmpty,
       entity.uniquenessConstraints.count == 1, constraints.count == 1,
       let constraint = constraints.first, constraint.attributes.count == 1, constraint.columns.count == 1

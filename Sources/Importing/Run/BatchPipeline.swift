@@ -19,7 +19,7 @@ final class BatchPipeline: @unchecked Sendable {
 
   private let reader: any RecordReader
   private let batchSize: Int
-  private let mode: ImportOptions.Mode
+  private let mode: ImportMode
   private let coordinator: PersistentStoreCoordinator
   private var mapping: RecordMapping
   private let state = Mutex(State())
@@ -29,7 +29,7 @@ final class BatchPipeline: @unchecked Sendable {
   private let ended = DispatchSemaphore(value: 0)
 
   init(
-    reader: any RecordReader, mapping: RecordMapping, mode: ImportOptions.Mode, batchSize: Int,
+    reader: any RecordReader, mapping: RecordMapping, mode: ImportMode, batchSize: Int,
     coordinator: PersistentStoreCoordinator
   ) {
     self.mode = mode

@@ -1,4 +1,5 @@
 public import Foundation
+public import LadeTypes
 public import ManagedObjects
 
 /// Imports files into a store, for a program that links the library rather than running the daemon.
@@ -12,22 +13,6 @@ public import ManagedObjects
 ///
 /// The columns map onto the entity as the model says: see `mappedKeyName`, `relatedByAttribute` and `dateFormat`.
 public struct FileImport: Sendable {
-  /// What happens to a record whose key the store has already, and to objects that the file doesn't have.
-  public enum Mode: Sendable {
-    /// Every record is a new object; one that the store has already is rejected.
-    case insert
-    /// A record updates the object with the same values in the entity's uniqueness constraint, or is a new one.
-    case upsert
-    /// A record updates the object with the same key; a record is rejected if there is none.
-    case update
-    /// The records replace all objects of the entity, in one transaction. A record whose key an object has takes the object's
-    /// place, so references to it stay.
-    case replace
-    /// Like ``upsert``. At the end, objects that no record was about are deleted, by the model's delete rules. Objects that
-    /// others need stay, and the notes name them.
-    case synchronise
-  }
-
   /// What an import did.
   public struct Result: Sendable, Hashable {
     /// Records read.
@@ -47,7 +32,7 @@ public struct FileImport: Sendable {
   private let entity: String
   private let coordinator: PersistentStoreCoordinator
   /// nil: `upsert` if the entity has a uniqueness constraint, `insert` otherwise.
-  public var mode: Mode?
+  public var mode: ImportMode?
   /// The reject file; nil: beside the source, with `.rejects` added to its name.
   public var rejects: URL?
   /// The import fails with more rejected records than this; nil for no limit.
@@ -57,7 +42,7 @@ public struct FileImport: Sendable {
   public var isAtomic = false
   /// Whether everything is done except the commit. The result says what would have been.
   public var isDryRun = false
-  /// Whether ``Mode/replace`` and ``Mode/synchronise`` may take a file without records, and delete everything.
+  /// Whether ``ImportMode/replace`` and ``ImportMode/synchronise`` may take a file without records, and delete everything.
   public var allowsEmpty = false
   /// Names the import: one that was killed continues when it is run again under the same name. nil: each run is an import
   /// of its own.
@@ -83,15 +68,6 @@ public struct FileImport: Sendable {
   ///
   /// - Throws: an error that says what can't be read, mapped or written, where, and what to do. What was committed stays.
   public func run(_ source: URL) throws -> Result {
-    let mode: ImportOptions.Mode? =
-      switch self.mode {
-      case .insert: .insert
-      case .upsert: .upsert
-      case .update: .update
-      case .replace: .replace
-      case .synchronise: .synchronise
-      case nil: nil
-      }
     var options = ImportOptions(mode: mode, rejectLimit: rejectLimit)
     options.atomicity = isAtomic ? .file : .batch
     options.isDryRun = isDryRun

@@ -4,7 +4,7 @@ import ManagedObjects
 struct ImportTarget {
   let context: ManagedObjectContext
   let entity: EntityDescription
-  let mode: ImportOptions.Mode
+  let mode: ImportMode
   /// Names the job in everything that the import keeps.
   let job: String
   let options: MappingOptions
@@ -14,7 +14,7 @@ struct ImportTarget {
   let absent: AbsentObjects?
 
   init(
-    _ context: ManagedObjectContext, _ rules: MappingRules, _ mode: ImportOptions.Mode, job: String,
+    _ context: ManagedObjectContext, _ rules: MappingRules, _ mode: ImportMode, job: String,
     _ options: ImportOptions
   ) {
     self.context = context

@@ -25,7 +25,7 @@ final class RowApplier {
 
   private let context: ManagedObjectContext
   private let entity: EntityDescription
-  private let mode: ImportOptions.Mode
+  private let mode: ImportMode
   private let batch: ConvertedBatch
   private let phase: Phase
   private let resolver: ReferenceResolver

@@ -9,7 +9,7 @@ final class SourceLoad {
   private let source: ImportSource
   private let opened: OpenedSource
   private let entity: EntityDescription
-  private let mode: ImportOptions.Mode
+  private let mode: ImportMode
   private let coordinator: PersistentStoreCoordinator
   /// Where this run begins.
   private let begin: ImportCheckpoint

@@ -14,7 +14,7 @@ struct AbsentObjects {
   let seen: SeenObjects
   private let context: ManagedObjectContext
   private let entity: EntityDescription
-  private let mode: ImportOptions.Mode
+  private let mode: ImportMode
   private let batchSize: Int
   /// Whether everything may be deleted.
   private let allowsEmpty: Bool
@@ -23,7 +23,7 @@ struct AbsentObjects {
   private let scope: FetchPredicate?
 
   init(
-    context: ManagedObjectContext, mode: ImportOptions.Mode, job: String, rules: MappingRules, batchSize: Int,
+    context: ManagedObjectContext, mode: ImportMode, job: String, rules: MappingRules, batchSize: Int,
     allowsEmpty: Bool
   ) {
     self.context = context

@@ -34,7 +34,7 @@ extension LedgerTurn {
   func claim(lane: String, limit: Int, _ scope: inout ClaimScope) throws -> Int {
     var claimed = 0
     for holder in scope.use.ready(lane: lane) where claimed < limit {
-      let job: Job
+      let job: JobRecord
       do {
         job = try self.job(holder.id)
       } catch JobQueueError.noSuchJob {
@@ -68,7 +68,7 @@ extension LedgerTurn {
 
   /// Claims up to `limit` of the jobs that this turn lets run, in a lane in which no other may: so a job that comes to a lane
   /// with nothing to do is claimed by the transaction that makes it.
-  func claim(_ offered: [Job], limit: Int, _ scope: inout ClaimScope) throws {
+  func claim(_ offered: [JobRecord], limit: Int, _ scope: inout ClaimScope) throws {
     guard scope.use.closed.isEmpty else { return }
     for job in offered.prefix(limit) {
       // One that is to have its store alone lets none pass, and is known by its number.
@@ -76,7 +76,7 @@ extension LedgerTurn {
     }
   }
 
-  private func claim(_ job: Job, _ scope: inout ClaimScope) throws -> Bool {
+  private func claim(_ job: JobRecord, _ scope: inout ClaimScope) throws -> Bool {
     let holder = StoreUse.Holder(id: job.objectID.number, kind: job.kind, lane: job.lane)
     guard scope.use.enter(holder, store: job.store, access: scope.access(job.kind)) else { return false }
     try claim(job)
@@ -84,7 +84,7 @@ extension LedgerTurn {
   }
 
   /// The first jobs that were available in a lane before this turn, without those of some stores.
-  func available(in lane: String, besides closed: Set<String>, limit: Int) throws -> [Job] {
+  func available(in lane: String, besides closed: Set<String>, limit: Int) throws -> [JobRecord] {
     if let known = lookedUp[lane], known.closed == closed, limit <= known.limit || known.jobs.count < known.limit {
       return Array(known.jobs.prefix(limit))
     }
@@ -93,7 +93,7 @@ extension LedgerTurn {
     return jobs
   }
 
-  private func lookUp(_ lane: String, besides closed: Set<String>, limit: Int) throws -> [Job] {
+  private func lookUp(_ lane: String, besides closed: Set<String>, limit: Int) throws -> [JobRecord] {
     var wanted =
       FetchPredicate.equal(JobSlot.lane.name, .string(lane))
       && .equal(JobSlot.state.name, .string(JobState.available.rawValue))
@@ -103,7 +103,7 @@ extension LedgerTurn {
     }
     // With pending changes a context has to fetch everything that matches, and cut in memory.
     return try context.fetch(
-      FetchRequest<Job>(
+      FetchRequest<JobRecord>(
         entityName: QueueModel.job, predicate: wanted,
         sortDescriptors: [FetchSortDescriptor(JobSlot.priority.name, ascending: false), FetchSortDescriptor("SELF")],
         fetchLimit: limit, includesPendingChanges: false))
@@ -117,7 +117,7 @@ extension JobLedger {
   func rescue() throws -> Int {
     try turn { turn in
       let running = FetchPredicate.equal(JobSlot.state.name, .string(JobState.running.rawValue))
-      let jobs = try turn.context.fetch(FetchRequest<Job>(entityName: QueueModel.job, predicate: running))
+      let jobs = try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
       for job in jobs {
         try turn.apply(.rescued, to: job, reason: "the daemon ended while it ran", by: nil)
         job.rescues += 1

@@ -4,22 +4,22 @@ import ManagedObjects
 extension JobLedger {
   /// The job of that number, read in the main context.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
-  func read(_ id: Int64, withTransitions: Bool) async throws -> JobSnapshot {
+  func read(_ id: Int64, withTransitions: Bool) async throws -> Job {
     let context = mainContext
     return try await context.perform {
       let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id)
       // By fetching, because an object without other references then takes the store's values.
-      let request = FetchRequest<Job>(
+      let request = FetchRequest<JobRecord>(
         entityName: QueueModel.job,
         predicate: .comparison(.evaluatedObject, .equal, .constant(.object(objectID))), fetchLimit: 1)
       guard let job = try context.fetch(request).first else { throw JobQueueError.noSuchJob(id) }
       var snapshot = try job.snapshot()
       if withTransitions {
-        let steps = FetchRequest<JobTransition>(
+        let steps = FetchRequest<TransitionRecord>(
           entityName: QueueModel.transition, predicate: .equal(JobTransitionSlot.job.name, .object(objectID)),
           sortDescriptors: [FetchSortDescriptor("SELF")])
         snapshot.transitions = try context.fetch(steps).compactMap { $0.snapshot() }
-        let followed = FetchRequest<JobDependencyRow>(
+        let followed = FetchRequest<DependencyRecord>(
           entityName: QueueModel.dependency, predicate: .equal(JobDependencySlot.job.name, .object(objectID)),
           sortDescriptors: [FetchSortDescriptor("SELF")])
         snapshot.after = try context.fetch(followed).map { JobDependency(job: $0.on, condition: $0.condition) }
@@ -29,7 +29,7 @@ extension JobLedger {
   }
 
   /// The jobs that pass a filter, read in the main context.
-  func read(_ filter: JobFilter) async throws -> [JobSnapshot] {
+  func read(_ filter: JobFilter) async throws -> [Job] {
     let context = mainContext
     return try await context.perform {
       try context.fetch(filter.request(context.persistentStoreCoordinator)).map { try $0.snapshot() }
@@ -53,29 +53,29 @@ extension JobLedger {
   }
 
   private func count(_ predicate: FetchPredicate) throws -> Int {
-    try context.count(for: FetchRequest<Job>(entityName: QueueModel.job, predicate: predicate))
+    try context.count(for: FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: predicate))
   }
 }
 
 extension JobLedger {
   /// What was set of lanes, on the ledger's queue, where the caller is.
-  func laneSettings() throws -> [String: LaneControl.Setting] {
-    let rows = try context.fetch(FetchRequest<LaneSetting>(entityName: QueueModel.lane))
+  func laneSettings() throws -> [String: LaneSetting] {
+    let rows = try context.fetch(FetchRequest<LaneRecord>(entityName: QueueModel.lane))
     return Dictionary(rows.map { ($0.lane, $0.setting) }) { first, _ in first }
   }
 
   /// Sets something of a lane, durably.
-  func set(_ lane: String, _ change: @escaping @Sendable (LaneSetting, Date) -> Void) async throws
-    -> LaneControl.Setting
+  func set(_ lane: String, _ change: @escaping @Sendable (LaneRecord, Date) -> Void) async throws
+    -> LaneSetting
   {
     try await write { turn in
-      let request = FetchRequest<LaneSetting>(
+      let request = FetchRequest<LaneRecord>(
         entityName: QueueModel.lane, predicate: .equal(LaneSettingSlot.lane.name, .string(lane)), fetchLimit: 1)
-      let row: LaneSetting
+      let row: LaneRecord
       if let known = try turn.context.fetch(request).first {
         row = known
       } else {
-        row = try turn.context.insert(LaneSetting.self)
+        row = try turn.context.insert(LaneRecord.self)
         row.lane = lane
       }
       change(row, turn.now)
@@ -86,15 +86,15 @@ extension JobLedger {
   /// When the latest jobs of a lane began, oldest first, on the ledger's queue, where the caller is.
   func latestStarts(lane: String, since: Date, limit: Int) throws -> [Date] {
     let since = FetchPredicate.comparison(.path(JobSlot.startedAt.name), .greater, .constant(.date(since)))
-    let request = FetchRequest<Job>(
+    let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobSlot.lane.name, .string(lane)) && since,
       sortDescriptors: [FetchSortDescriptor(JobSlot.startedAt.name, ascending: false)], fetchLimit: limit)
     return try context.fetch(request).compactMap(\.startedAt).reversed()
   }
 }
 
-extension LaneSetting {
-  fileprivate var setting: LaneControl.Setting {
-    LaneControl.Setting(isPaused: isPaused, pausedBy: pausedBy, pausedAt: pausedAt, concurrency: concurrency)
+extension LaneRecord {
+  fileprivate var setting: LaneSetting {
+    LaneSetting(isPaused: isPaused, pausedBy: pausedBy, pausedAt: pausedAt, concurrency: concurrency)
   }
 }

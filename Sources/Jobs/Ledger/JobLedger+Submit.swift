@@ -2,8 +2,8 @@ import Foundation
 import ManagedObjects
 
 /// A job, and whether a submission has made it or found it there.
-package struct JobReceipt: Sendable, Equatable {
-  package var job: JobSnapshot
+package struct SubmittedJob: Sendable, Equatable {
+  package var job: Job
   /// False when it was there: made by the same spool entry, or one that is not to be there twice.
   package var isNew: Bool
 }
@@ -53,16 +53,16 @@ extension JobLedger {
 
   /// Makes a job of a submission, unless there is one that answers it: of the same spool entry (ever), or one that is
   /// not to be there twice.
-  func submit(_ submission: JobSubmission) async throws -> JobReceipt { try await write(Self.body(of: submission)) }
+  func submit(_ submission: JobSubmission) async throws -> SubmittedJob { try await write(Self.body(of: submission)) }
 
   /// Does that in a turn.
-  static func body(of submission: JobSubmission) -> Body<JobReceipt> {
+  static func body(of submission: JobSubmission) -> Body<SubmittedJob> {
     { turn in
       if let known = try turn.existing(for: submission) {
-        return { JobReceipt(job: try known.snapshot(), isNew: false) }
+        return { SubmittedJob(job: try known.snapshot(), isNew: false) }
       }
       let job = try turn.insert(submission)
-      return { JobReceipt(job: try job.snapshot(), isNew: true) }
+      return { SubmittedJob(job: try job.snapshot(), isNew: true) }
     }
   }
 }
@@ -71,10 +71,10 @@ extension LedgerTurn {
   /// The job of one submission among others: what keeps it is found before anything is changed.
   fileprivate func result(
     of submission: JobSubmission
-  ) throws -> Result<(job: Job, isNew: Bool), JobQueueError> {
+  ) throws -> Result<(job: JobRecord, isNew: Bool), JobQueueError> {
     do {
       if let known = try existing(for: submission) { return .success((known, false)) }
-      try check(lane: submission.lane)
+      try check(lane: submission.lane ?? LaneConfiguration.defaultName)
       if let number = submission.batch { _ = try openBatch(number) }
       for dependency in submission.after { _ = try followed(by: dependency) }
     } catch let error as JobQueueError {
@@ -84,16 +84,16 @@ extension LedgerTurn {
   }
 
   /// The job that answers a submission in place of a new one.
-  func existing(for submission: JobSubmission) throws -> Job? {
+  func existing(for submission: JobSubmission) throws -> JobRecord? {
     if let origin = submission.origin {
       let same = FetchPredicate.equal(JobSlot.origin.name, .string(origin.rawValue))
       if let job = try first(same) { return job }
     }
-    guard let uniqueness = submission.uniqueness else { return nil }
-    let states = uniqueness.states.map(\.rawValue).sorted().map { Value.string($0) }
+    guard let key = submission.uniqueKey else { return nil }
+    let states = submission.countedStates.map(\.rawValue).sorted().map { Value.string($0) }
     var wanted: FetchPredicate =
-      .equal(JobSlot.uniqueKey.name, .string(uniqueness.key)) && .isIn(JobSlot.state.name, states)
-    if let period = uniqueness.period {
+      .equal(JobSlot.uniqueKey.name, .string(key)) && .isIn(JobSlot.state.name, states)
+    if let period = submission.uniquePeriod {
       wanted =
         wanted
         && .comparison(
@@ -102,8 +102,8 @@ extension LedgerTurn {
     return try first(wanted)
   }
 
-  private func first(_ predicate: FetchPredicate) throws -> Job? {
-    try context.fetch(FetchRequest<Job>(entityName: QueueModel.job, predicate: predicate, fetchLimit: 1)).first
+  private func first(_ predicate: FetchPredicate) throws -> JobRecord? {
+    try context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: predicate, fetchLimit: 1)).first
   }
 
   /// Makes a job.
@@ -112,25 +112,26 @@ extension LedgerTurn {
   ///   - awaitsBatch: whether it follows a batch.
   func insert(
     _ submission: JobSubmission, follows: [JobDependency] = [], awaitsBatch: Bool = false
-  ) throws -> Job {
-    try check(lane: submission.lane)
-    let job = try context.insert(Job.self)
+  ) throws -> JobRecord {
+    let lane = submission.lane ?? LaneConfiguration.defaultName
+    try check(lane: lane)
+    let job = try context.insert(JobRecord.self)
     job.kind = submission.kind
-    job.lane = submission.lane
-    job.priority = submission.priority
+    job.lane = lane
+    job.priority = submission.priority ?? 0
     job.store = submission.store
     job.entityName = submission.entity
-    job.mode = submission.mode
+    job.mode = submission.mode?.rawValue
     job.recipe = submission.recipe
     job.source = submission.source
     job.activeName = submission.activeName
     job.format = submission.format
-    job.options = submission.options
+    job.options = try submission.encodedOptions()
     job.tags = submission.tags
     job.uniqueKey = submission.uniqueKey
     job.origin = submission.origin
     job.submittedBy = submission.submittedBy
-    job.maxAttempts = submission.maxAttempts
+    job.maxAttempts = submission.maxAttempts ?? JobSubmission.defaultAttempts
     job.timeout = submission.timeout
     job.submittedAt = now
     if let batch = submission.batch {
@@ -159,7 +160,7 @@ extension JobSubmission {
 
 extension JobLedger {
   /// Makes all jobs of a batch, in an order in which each comes after those that it follows.
-  func submit(_ batch: JobBatchSubmission, inOrder order: [Int]) async throws -> JobBatchSnapshot {
+  func submit(_ batch: JobBatchSubmission, inOrder order: [Int]) async throws -> Batch {
     try await write { turn in
       let made = try turn.insert(batch, inOrder: order)
       return { try made.batch.snapshot(jobs: made.jobs.map(\.objectID.number)) }
@@ -167,15 +168,15 @@ extension JobLedger {
   }
 
   /// A batch with the numbers of its first jobs and the sum of their progress, read in the main context.
-  func batch(_ number: Int64, jobs limit: Int) async throws -> JobBatchSnapshot {
+  func batch(_ number: Int64, jobs limit: Int) async throws -> Batch {
     let context = mainContext
     return try await context.perform {
       let id = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.batch, number: number)
-      let request = FetchRequest<JobBatch>(
+      let request = FetchRequest<BatchRecord>(
         entityName: QueueModel.batch, predicate: .comparison(.evaluatedObject, .equal, .constant(.object(id))),
         fetchLimit: 1)
       guard let batch = try context.fetch(request).first else { throw JobQueueError.noSuchBatch(number) }
-      let members = FetchRequest<Job>(
+      let members = FetchRequest<JobRecord>(
         entityName: QueueModel.job, predicate: .equal(JobSlot.batch.name, .int(number)),
         sortDescriptors: [FetchSortDescriptor("SELF")], fetchLimit: limit)
       let jobs = try context.fetch(members)
@@ -188,9 +189,9 @@ extension JobLedger {
 
 extension LedgerTurn {
   fileprivate func insert(_ submission: JobBatchSubmission, inOrder order: [Int]) throws -> (
-    batch: JobBatch, jobs: [Job]
+    batch: BatchRecord, jobs: [JobRecord]
   ) {
-    let batch = try context.insert(JobBatch.self)
+    let batch = try context.insert(BatchRecord.self)
     batch.name = submission.name
     batch.submittedBy = submission.submittedBy
     batch.submittedAt = now
@@ -200,7 +201,7 @@ extension LedgerTurn {
     try context.obtainPermanentIDs(for: [batch])
     let number = batch.objectID.number
     var numbers: [String: Int64] = [:]
-    var jobs = [Job?](repeating: nil, count: submission.members.count)
+    var jobs = [JobRecord?](repeating: nil, count: submission.members.count)
     for index in order {
       let member = submission.members[index]
       let follows = member.after.sorted { $0.key < $1.key }.compactMap { name, condition in
@@ -224,9 +225,9 @@ extension LedgerTurn {
   }
 }
 
-extension JobBatch {
-  fileprivate func snapshot(jobs: [Int64]) throws -> JobBatchSnapshot {
-    JobBatchSnapshot(
+extension BatchRecord {
+  fileprivate func snapshot(jobs: [Int64]) throws -> Batch {
+    Batch(
       id: objectID.number, name: name, submittedBy: submittedBy, submittedAt: submittedAt, endedAt: endedAt,
       total: total, pending: pending, failed: failed, callback: callback, condition: condition,
       progress: JobProgress(), jobs: jobs)

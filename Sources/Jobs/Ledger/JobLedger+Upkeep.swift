@@ -25,7 +25,7 @@ extension JobLedger {
     return next.first?.availableAt
   }
 
-  private static func waiting(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<Job> {
+  private static func waiting(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
     FetchRequest(
       entityName: QueueModel.job, predicate: predicate,
       sortDescriptors: [FetchSortDescriptor(JobSlot.availableAt.name)], fetchLimit: limit)
@@ -54,7 +54,7 @@ extension JobLedger {
     return next.first?.expiresAt
   }
 
-  private static func expiring(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<Job> {
+  private static func expiring(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
     FetchRequest(
       entityName: QueueModel.job, predicate: predicate,
       sortDescriptors: [FetchSortDescriptor(JobSlot.expiresAt.name)], fetchLimit: limit)
@@ -87,7 +87,7 @@ extension JobLedger {
     return try context.fetch(Self.ended(inState, limit: limit)).compactMap(\.endedAt)
   }
 
-  private static func ended(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<Job> {
+  private static func ended(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
     FetchRequest(
       entityName: QueueModel.job, predicate: predicate,
       sortDescriptors: [FetchSortDescriptor(JobSlot.endedAt.name), FetchSortDescriptor("SELF")], fetchLimit: limit)

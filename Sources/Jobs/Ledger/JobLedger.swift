@@ -117,7 +117,7 @@ final class JobLedger: Sendable {
   }
 
   /// Puts a change of one job in line, and returns the job once it is durable.
-  func change(_ body: @escaping @Sendable (LedgerTurn) throws -> Job) async throws -> JobSnapshot {
+  func change(_ body: @escaping @Sendable (LedgerTurn) throws -> JobRecord) async throws -> Job {
     try await write { turn in
       let job = try body(turn)
       return { try job.snapshot() }

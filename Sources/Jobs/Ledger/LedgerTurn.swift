@@ -12,12 +12,12 @@ import ManagedObjects
 
 /// A job that a turn has changed, in its new state, and the actions that follow.
 struct LedgerChange: Sendable {
-  var job: JobSnapshot
+  var job: Job
   /// Its state before the turn; nil if it is new.
   var from: JobState?
   var actions: [JobAction]
   /// The transitions that the turn has recorded, oldest first.
-  var steps: [JobSnapshot.Transition] = []
+  var steps: [JobTransition] = []
   /// Whether it was removed from the store.
   var isRemoved = false
 }
@@ -28,17 +28,17 @@ final class LedgerTurn {
   let now: Date
   private let backoff: Backoff
   private let observer: (any LedgerObserver)?
-  private var changes: [(job: Job, from: JobState?, actions: [JobAction], steps: [JobSnapshot.Transition])] = []
+  private var changes: [(job: JobRecord, from: JobState?, actions: [JobAction], steps: [JobTransition])] = []
   private var places: [ObjectIdentifier: Int] = [:]
   private var removals: [LedgerChange] = []
   /// Jobs that are new, or have their files now.
-  private var arrivals: [Job] = []
+  private var arrivals: [JobRecord] = []
   /// Jobs that have ended or were retried in this turn, whose followers and batches have to be updated.
-  private var endings: [(job: Job, from: JobState?)] = []
+  private var endings: [(job: JobRecord, from: JobState?)] = []
   private var isUpdatingFollowers = false
   /// The first jobs of each lane that were available when the turn began, as far as they were looked up.
   /// Not private: the claims of the turn (`JobLedger+Claim`) keep it.
-  var lookedUp: [String: (closed: Set<String>, limit: Int, jobs: [Job])] = [:]
+  var lookedUp: [String: (closed: Set<String>, limit: Int, jobs: [JobRecord])] = [:]
 
   init(context: ManagedObjectContext, now: Date, backoff: Backoff, observer: (any LedgerObserver)? = nil) {
     self.observer = observer
@@ -55,10 +55,12 @@ final class LedgerTurn {
 
   /// The job of that number.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
-  func job(_ id: Int64) throws -> Job {
+  func job(_ id: Int64) throws -> JobRecord {
     let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id)
     do {
-      guard let job = try context.existingObject(with: objectID) as? Job else { throw JobQueueError.noSuchJob(id) }
+      guard let job = try context.existingObject(with: objectID) as? JobRecord else {
+        throw JobQueueError.noSuchJob(id)
+      }
       return job
     } catch ManagedObjectError.objectNotFound {
       throw JobQueueError.noSuchJob(id)
@@ -67,7 +69,7 @@ final class LedgerTurn {
 
   /// Moves a job, records it, and notes what is to be done.
   /// - Throws: ``JobQueueError/notPossible(id:_:)``; nothing has changed then.
-  func apply(_ event: JobEvent, to job: Job, reason: String, by who: String?) throws {
+  func apply(_ event: JobEvent, to job: JobRecord, reason: String, by who: String?) throws {
     if case .claimed = event {
       _ = hasBegun(job)
     } else if hasBegun(job) {
@@ -81,7 +83,7 @@ final class LedgerTurn {
     } catch {
       throw JobQueueError.notPossible(id: job.objectID.number, error)
     }
-    var step: JobSnapshot.Transition?
+    var step: JobTransition?
     if after != before {
       job.take(after)
       // The reason of its end stays, whatever follows.
@@ -96,51 +98,51 @@ final class LedgerTurn {
 
   /// Whether an available job's operation has begun, so that its claim has to be written. If not, it now begins only by a
   /// claim.
-  func hasBegun(_ job: Job) -> Bool {
+  func hasBegun(_ job: JobRecord) -> Bool {
     guard let observer, job.jobState == .available, !job.objectID.isTemporaryID else { return false }
     return observer.ledgerWillChange(job.objectID.number, in: job.lane)
   }
 
   /// Writes that a job's operation begins, or has begun.
-  func claim(_ job: Job) throws {
+  func claim(_ job: JobRecord) throws {
     try apply(.claimed, to: job, reason: "attempt \(job.attempt + 1) of \(job.maxAttempts)", by: nil)
   }
 
   /// Records something about a job that doesn't move it.
-  func record(_ job: Job, reason: String, by who: String) throws {
+  func record(_ job: JobRecord, reason: String, by who: String) throws {
     if hasBegun(job) { try claim(job) }
     let step = try insert(from: job.jobState, to: job.jobState, reason: reason, by: who, of: job)
     note(job, from: job.jobState, [], step)
   }
 
   private func insert(
-    from: JobState?, to: JobState?, reason: String, by who: String?, of job: Job
-  ) throws -> JobSnapshot.Transition? {
-    let transition = try context.insert(JobTransition.self)
+    from: JobState?, to: JobState?, reason: String, by who: String?, of job: JobRecord
+  ) throws -> JobTransition? {
+    let transition = try context.insert(TransitionRecord.self)
     transition.at = now
     transition.fromState = from
     transition.toState = to
     transition.reason = reason
     transition.requestedBy = who
     transition.job = job
-    return to.map { JobSnapshot.Transition(at: now, from: from, to: $0, reason: reason, by: who) }
+    return to.map { JobTransition(at: now, from: from, to: $0, reason: reason, by: who) }
   }
 
   /// Notes that a job is new, or has its file now: if it may run, this turn may claim it.
-  func noteArrival(_ job: Job) { arrivals.append(job) }
+  func noteArrival(_ job: JobRecord) { arrivals.append(job) }
 
   /// Has the file of an ended job put away.
-  func settle(_ job: Job) { note(job, from: job.jobState, [.settle]) }
+  func settle(_ job: JobRecord) { note(job, from: job.jobState, [.settle]) }
 
   /// Takes a job that has ended out of the store.
-  func remove(_ job: Job) throws {
+  func remove(_ job: JobRecord) throws {
     removals.append(LedgerChange(job: try job.snapshot(), from: job.jobState, actions: [], isRemoved: true))
     if let number = job.batch { try leaveBatch(number) }
     context.delete(job)
   }
 
   /// Updates the followers of a job and its batch, then theirs. A loop, because a chain may be long.
-  private func tell(_ job: Job, from: JobState?) throws {
+  private func tell(_ job: JobRecord, from: JobState?) throws {
     endings.append((job, from))
     guard !isUpdatingFollowers else { return }
     isUpdatingFollowers = true
@@ -152,7 +154,7 @@ final class LedgerTurn {
   }
 
   private func note(
-    _ job: Job, from: JobState?, _ actions: [JobAction], _ step: JobSnapshot.Transition? = nil
+    _ job: JobRecord, from: JobState?, _ actions: [JobAction], _ step: JobTransition? = nil
   ) {
     let steps = step.map { [$0] } ?? []
     if let place = places[ObjectIdentifier(job)] {
@@ -173,7 +175,7 @@ final class LedgerTurn {
   }
 
   /// The jobs of each lane that have come by this turn and may run, in the order of claims.
-  var offeredByLane: [String: [Job]] {
+  var offeredByLane: [String: [JobRecord]] {
     if arrivals.isEmpty { return [:] }
     return Dictionary(grouping: arrivals.lazy.filter { $0.jobState == .available }, by: \.lane).mapValues { jobs in
       jobs.enumerated().sorted { left, right in

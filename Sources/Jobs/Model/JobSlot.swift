@@ -1,6 +1,6 @@
 public import ManagedObjects
 
-/// The slots of ``Job``, named as its properties: one list for the model, the class and the predicates.
+/// The slots of ``JobRecord``, named as its properties: one list for the model, the class and the predicates.
 enum JobSlot: Int, CaseIterable {
   case kind, lane, state, priority, store, entityName, mode, recipe, source, activeName, format, options, tags
   case submittedBy, uniqueKey, origin
@@ -14,28 +14,28 @@ enum JobSlot: Int, CaseIterable {
   var name: String { "\(self)" }
 }
 
-/// The slots of ``JobTransition``.
+/// The slots of ``TransitionRecord``.
 enum JobTransitionSlot: Int, CaseIterable {
   case at, fromState, toState, reason, requestedBy, job
 
   var name: String { "\(self)" }
 }
 
-/// The slots of ``JobDependencyRow``.
+/// The slots of ``DependencyRecord``.
 enum JobDependencySlot: Int, CaseIterable {
   case on, condition, isSettled, job
 
   var name: String { "\(self)" }
 }
 
-/// The slots of ``JobBatch``.
+/// The slots of ``BatchRecord``.
 enum JobBatchSlot: Int, CaseIterable {
   case name, submittedBy, submittedAt, endedAt, total, pending, failed, kept, callback, condition
 
   var propertyName: String { "\(self)" }
 }
 
-/// The slots of ``LaneSetting``.
+/// The slots of ``LaneRecord``.
 enum LaneSettingSlot: Int, CaseIterable {
   case lane, isPaused, pausedBy, pausedAt, concurrency
 

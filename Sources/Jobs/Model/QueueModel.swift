@@ -22,8 +22,9 @@ package enum QueueModel {
     try ManagedObjectModel(
       entities: [jobEntity, transitionEntity, dependencyEntity, batchEntity, laneEntity, scheduleEntity],
       classes: [
-        job: Job.self, transition: JobTransition.self, dependency: JobDependencyRow.self, batch: JobBatch.self,
-        lane: LaneSetting.self, schedule: JobSchedule.self,
+        job: JobRecord.self, transition: TransitionRecord.self, dependency: DependencyRecord.self,
+        batch: BatchRecord.self,
+        lane: LaneRecord.self, schedule: ScheduleRecord.self,
       ])
   }
 

@@ -34,7 +34,7 @@ open class JobOperation: Operation, @unchecked Sendable {
   // properties are touched by `perform` only.
 
   /// The job as it stood when it was claimed.
-  public let job: JobSnapshot
+  public let job: Job
   /// What the operation works with.
   public let environment: JobEnvironment
   private let draining = Atomic<Bool>(false)
@@ -56,7 +56,7 @@ open class JobOperation: Operation, @unchecked Sendable {
   open class var replacesContent: Bool { false }
 
   /// An operation for a job. A subclass that overrides it calls it first.
-  public required init(job: JobSnapshot, environment: JobEnvironment) {
+  public required init(job: Job, environment: JobEnvironment) {
     self.job = job
     self.environment = environment
     super.init()

@@ -3,7 +3,7 @@ package import ManagedObjects
 /// Which operation does which kind of job. A program that links the library adds its own.
 public struct OperationCatalogue: Sendable {
   /// Makes the operation for a job that was claimed.
-  public typealias Factory = @Sendable (JobSnapshot, JobEnvironment) -> JobOperation
+  public typealias Factory = @Sendable (Job, JobEnvironment) -> JobOperation
 
   private struct Entry: Sendable {
     var access: StoreAccess

@@ -12,6 +12,10 @@ package protocol OperationOptions: Codable, Sendable {
 extension OperationOptions {
   /// Reads a JSON object.
   /// - Throws: ``JobFailure`` of the code `bad_options`, which names the key and what it can be.
+  package static func read(_ submission: JobSubmission) throws -> Self { try read(submission.encodedOptions()) }
+
+  /// Reads a JSON object.
+  /// - Throws: as ``read(_:)-(JobSubmission)``.
   package static func read(_ json: String) throws -> Self {
     let known = CodingKeys.allCases.map(\.stringValue).sorted()
     do {

@@ -78,7 +78,7 @@ public final class EmbeddedQueue: Sendable {
   ///   - store: the data store that it works on, by its name.
   ///   - entity: the entity that it works on.
   ///   - options: the operation's own options, which must encode to a JSON object. See
-  ///     ``JobSnapshot/decodeOptions(as:)``.
+  ///     ``Job/decodeOptions(as:)``.
   ///   - lane: one of the queue's.
   ///   - priority: higher runs earlier.
   ///   - notBefore: it doesn't run earlier.
@@ -89,31 +89,31 @@ public final class EmbeddedQueue: Sendable {
     _ kind: String, store: String? = nil, entity: String? = nil, options: Options = [String: String](),
     lane: String = "maintenance", priority: Int = 0, notBefore: Date? = nil, uniqueKey: String? = nil,
     maxAttempts: Int = 5, by who: String = "program"
-  ) async throws -> JobSnapshot {
-    let json = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
-    return try await queue.submit(
-      JobSubmission(
-        kind: kind, lane: lane, priority: priority, store: store, entity: entity, options: json, notBefore: notBefore,
-        uniqueKey: uniqueKey, maxAttempts: maxAttempts, submittedBy: who))
+  ) async throws -> Job {
+    var submission = JobSubmission(
+      kind: kind, store: store, entity: entity, lane: lane, priority: priority, notBefore: notBefore,
+      uniqueKey: uniqueKey, maxAttempts: maxAttempts, submittedBy: who)
+    submission.resolvedOptions = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+    return try await queue.submit(submission)
   }
 
   /// A job as it stands; one that runs, with how far it is.
-  public func job(_ id: Int64) async throws -> JobSnapshot { try await queue.job(id, withTransitions: true) }
+  public func job(_ id: Int64) async throws -> Job { try await queue.job(id, withTransitions: true) }
 
   /// Waits until a job has ended: `completed`, `cancelled` or `discarded`.
-  public func end(of id: Int64) async throws -> JobSnapshot { try await queue.whenEnded(id) }
+  public func end(of id: Int64) async throws -> Job { try await queue.whenEnded(id) }
 
   /// Stops a job; one that runs stops at its next batch.
-  public func cancel(_ id: Int64, by who: String = "program") async throws -> JobSnapshot {
+  public func cancel(_ id: Int64, by who: String = "program") async throws -> Job {
     try await queue.cancel(id, by: who)
   }
 
   /// Every transition of jobs, and all progress, from now on; ends when the queue has been stopped.
-  public func events() -> AsyncStream<JobSnapshot> { queue.events() }
+  public func events() -> AsyncStream<Job> { queue.events() }
 
   /// Stops running jobs at their next batch, to continue after the next start, and closes the queue's store.
   /// - Returns: the jobs that still ran when the time was over. The store stays open then.
-  public func stop(timeout: Duration = .seconds(30)) async throws -> [JobSnapshot] {
+  public func stop(timeout: Duration = .seconds(30)) async throws -> [Job] {
     let left = await queue.drain(timeout: timeout)
     if left.isEmpty { try coordinator.close() }
     return left
@@ -130,7 +130,7 @@ private final class CheckpointRemover: JobQueueDelegate {
     self.queueIdentifier = queueIdentifier
   }
 
-  func jobQueue(_ queue: JobQueue, didEnd job: JobSnapshot) async throws {
+  func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     guard JobCheckpoint.kinds.contains(job.kind), let data = dataStores[job.store ?? ""] else { return }
     try JobCheckpoint.forget(job, queue: queueIdentifier, in: data)
   }

@@ -13,7 +13,7 @@ final class JobEventHub: Sendable {
   private let state = Mutex(State())
 
   /// A stream of what is broadcast from now on. It ends when the hub is finished.
-  func stream(capacity: Int) -> AsyncStream<JobSnapshot> {
+  func stream(capacity: Int) -> AsyncStream<Job> {
     let subscription = JobSubscription(capacity: capacity)
     let isFinished = state.withLock { state in
       state.listeners.removeAll { $0.subscription == nil }
@@ -24,7 +24,7 @@ final class JobEventHub: Sendable {
     return AsyncStream(unfolding: { await subscription.next() }, onCancel: { subscription.finish() })
   }
 
-  func broadcast(_ snapshot: JobSnapshot) {
+  func broadcast(_ snapshot: Job) {
     for subscription in subscriptions { subscription.offer(snapshot) }
   }
 
@@ -41,8 +41,8 @@ final class JobEventHub: Sendable {
 final class JobSubscription: Sendable {
   private struct State {
     var order: [Int64] = []
-    var latest: [Int64: JobSnapshot] = [:]
-    var waiting: CheckedContinuation<JobSnapshot?, Never>?
+    var latest: [Int64: Job] = [:]
+    var waiting: CheckedContinuation<Job?, Never>?
     var isFinished = false
   }
   private let state = Mutex(State())
@@ -50,8 +50,8 @@ final class JobSubscription: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  func offer(_ snapshot: JobSnapshot) {
-    let waiting = state.withLock { state -> CheckedContinuation<JobSnapshot?, Never>? in
+  func offer(_ snapshot: Job) {
+    let waiting = state.withLock { state -> CheckedContinuation<Job?, Never>? in
       guard !state.isFinished else { return nil }
       if let waiting = state.waiting {
         state.waiting = nil
@@ -65,9 +65,9 @@ final class JobSubscription: Sendable {
   }
 
   /// The next snapshot; nil at the end. For one caller at a time.
-  func next() async -> JobSnapshot? {
+  func next() async -> Job? {
     await withCheckedContinuation { continuation in
-      let ready = state.withLock { state -> JobSnapshot?? in
+      let ready = state.withLock { state -> Job?? in
         if let id = state.order.first {
           state.order.removeFirst()
           return .some(state.latest.removeValue(forKey: id))

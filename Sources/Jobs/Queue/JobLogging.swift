@@ -6,21 +6,21 @@ import Logging
 
 extension Logger {
   /// Says what has happened to a job.
-  func log(_ step: JobSnapshot.Transition, of job: JobSnapshot) {
+  func log(_ step: JobTransition, of job: Job) {
     log(level: step.level(of: job), "\(step.words(of: job))", metadata: step.metadata(of: job))
   }
 
   /// Says how far a job is that runs.
-  func logProgress(of job: JobSnapshot) {
+  func logProgress(of job: Job) {
     debug(
       "job \(job.id): \([job.progress.phase, job.progress.words].compactMap { $0 }.joined(separator: ", "))",
       metadata: job.logMetadata)
   }
 }
 
-extension JobSnapshot.Transition {
+extension JobTransition {
   /// How serious it is for the operator of the daemon.
-  fileprivate func level(of job: JobSnapshot) -> Logger.Level {
+  fileprivate func level(of job: Job) -> Logger.Level {
     switch JobLogEvent(self) {
     case .discarded: .error
     case .retryable: .warning
@@ -31,7 +31,7 @@ extension JobSnapshot.Transition {
   }
 
   /// `job 12: completed in 1.2 s: 1000 records, 980 inserted, 20 rejected`
-  fileprivate func words(of job: JobSnapshot) -> String {
+  fileprivate func words(of job: Job) -> String {
     let who = by.map { reason.contains($0) ? "" : " (\($0))" } ?? ""
     switch JobLogEvent(self) {
     case .submitted: return "job \(job.id): handed in by \(job.submittedBy): \(job.work)" + waiting
@@ -54,7 +54,7 @@ extension JobSnapshot.Transition {
     reason.hasPrefix("submitted") ? String(reason.dropFirst("submitted".count)) : "; " + reason
   }
 
-  fileprivate func metadata(of job: JobSnapshot) -> Logger.Metadata {
+  fileprivate func metadata(of job: Job) -> Logger.Metadata {
     var metadata = job.logMetadata
     metadata["state"] = "\(to.rawValue)"
     if let event = JobLogEvent(self) {
@@ -65,7 +65,7 @@ extension JobSnapshot.Transition {
   }
 }
 
-extension JobSnapshot {
+extension Job {
   /// What lines about the job carry.
   var logMetadata: Logger.Metadata {
     var metadata: Logger.Metadata = ["job": "\(id)", "kind": "\(kind)", "lane": "\(lane)"]
@@ -121,7 +121,7 @@ package enum JobLogEvent: String, Sendable, CaseIterable {
   package static let key = "event"
 
   /// What a step is; nil for those that are only a step on the way.
-  init?(_ step: JobSnapshot.Transition) {
+  init?(_ step: JobTransition) {
     switch (step.from, step.to) {
     case (nil, _): self = .submitted
     case (let from, let to) where from == to: return nil

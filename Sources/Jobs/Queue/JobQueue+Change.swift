@@ -9,12 +9,12 @@ extension JobQueue {
   package typealias Permission = @Sendable (_ submittedBy: String) throws -> Void
 
   /// Cancels a job. A running job stops at its next batch: it is `running` when this returns, and `cancelled` later.
-  package func cancel(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> JobSnapshot {
+  package func cancel(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
     try await change(id, .cancelRequested, reason: "cancelled by \(who)", by: who, permission)
   }
 
   /// Retries a job that failed, was cancelled or waits for its next attempt. It then has at least one more attempt.
-  package func retry(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> JobSnapshot {
+  package func retry(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
     let job = try await job(id)
     // Before its file is brought back.
     try permission?(job.submittedBy)
@@ -30,12 +30,12 @@ extension JobQueue {
   }
 
   /// Holds a job back until it is released.
-  package func hold(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> JobSnapshot {
+  package func hold(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
     try await change(id, .held, reason: "held by \(who)", by: who, permission)
   }
 
   /// Lets a job that was held go on.
-  package func release(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> JobSnapshot {
+  package func release(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
     try await change(id, .released, reason: "released by \(who)", by: who, permission)
   }
 
@@ -44,7 +44,7 @@ extension JobQueue {
   ///   priority out of bounds.
   package func setPriority(
     _ id: Int64, to priority: Int, by who: String, permission: Permission? = nil
-  ) async throws -> JobSnapshot {
+  ) async throws -> Job {
     guard Int32(exactly: priority) != nil else {
       throw JobQueueError.invalidSubmission("the priority \(priority) is out of bounds")
     }
@@ -66,7 +66,7 @@ extension JobQueue {
 
   /// Removes a job that has ended, and what is kept of it. Its number isn't used again.
   /// - Throws: ``JobQueueError/refused(id:why:)`` when it hasn't ended.
-  package func remove(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> JobSnapshot {
+  package func remove(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
     if try await job(id).state.isEnded { _ = try await whenEnded(id) }
     let job = try await ledger.write { turn in
       let job = try turn.job(id, permission)
@@ -88,7 +88,7 @@ extension JobQueue {
 
   private func change(
     _ id: Int64, _ event: JobEvent, reason: String, by who: String, _ permission: Permission?
-  ) async throws -> JobSnapshot {
+  ) async throws -> Job {
     try await ledger.change { turn in
       let job = try turn.job(id, permission)
       try turn.apply(event, to: job, reason: reason, by: who)
@@ -99,7 +99,7 @@ extension JobQueue {
 
 extension LedgerTurn {
   /// The job of that number, if it may be changed.
-  fileprivate func job(_ id: Int64, _ permission: JobQueue.Permission?) throws -> Job {
+  fileprivate func job(_ id: Int64, _ permission: JobQueue.Permission?) throws -> JobRecord {
     let job = try job(id)
     try permission?(job.submittedBy)
     return job
@@ -113,24 +113,24 @@ extension JobQueue {
   /// Changes all jobs that pass a filter, ignoring its `limit` and `offset`, newest first. A job that can't be changed in its
   /// state is left as it is and reported.
   /// - Throws: the store's error; what was changed before stays.
-  package func change(_ filter: JobFilter, _ change: JobChange, by who: String) async throws -> BulkResult {
+  package func change(_ filter: JobFilter, _ change: BulkChange, by who: String) async throws -> JobChangeResult {
     var page = filter
     page.limit = Self.together
     page.offset = 0
     page.newestFirst = true
-    var result = BulkResult()
+    var result = JobChangeResult()
     while true {
       let jobs = try await jobs(page)
       guard let last = jobs.last else { return result }
       page.before = last.id
-      try await withThrowingTaskGroup(of: BulkResult.Refusal?.self) { group in
+      try await withThrowingTaskGroup(of: JobChangeResult.Refusal?.self) { group in
         for job in jobs {
           group.addTask {
             do {
               try await self.change(job.id, change, by: who)
               return nil
             } catch let error as JobQueueError {
-              return BulkResult.Refusal(job: job.id, why: error.description)
+              return JobChangeResult.Refusal(job: job.id, reason: error.description)
             }
           }
         }
@@ -140,13 +140,13 @@ extension JobQueue {
             continue
           }
           result.refused += 1
-          if result.refusals.count < BulkResult.refusalsTold { result.refusals.append(refusal) }
+          if result.refusals.count < JobChangeResult.mostRefusals { result.refusals.append(refusal) }
         }
       }
     }
   }
 
-  private func change(_ id: Int64, _ change: JobChange, by who: String) async throws {
+  private func change(_ id: Int64, _ change: BulkChange, by who: String) async throws {
     switch change {
     case .cancel: _ = try await cancel(id, by: who)
     case .retry: _ = try await retry(id, by: who)

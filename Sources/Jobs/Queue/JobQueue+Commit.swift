@@ -58,7 +58,7 @@ extension JobQueue: LedgerObserver {
 
   func ledgerDidCommit(_ changes: [LedgerChange]) {
     let delegate = delegate
-    var ended: [JobSnapshot] = []
+    var ended: [Job] = []
     for change in changes {
       let job = change.job
       for step in change.steps { logger.log(step, of: job) }
@@ -127,7 +127,7 @@ extension JobQueue: LedgerObserver {
   }
 
   /// Has the delegate remove what is kept of a removed job elsewhere.
-  private func clearAway(_ job: JobSnapshot) {
+  private func clearAway(_ job: Job) {
     Task {
       do {
         try await delegate?.jobQueue(self, didRemove: job)
@@ -140,13 +140,13 @@ extension JobQueue: LedgerObserver {
   }
 
   /// Has the files of jobs put away, then lets those go on who wait for the jobs. Jobs with files don't wait for each other.
-  private func putAway(_ jobs: [JobSnapshot]) {
+  private func putAway(_ jobs: [Job]) {
     let withoutFile = jobs.filter { $0.activeName == nil }
     if !withoutFile.isEmpty { Task { for job in withoutFile { await putAway(job) } } }
     for job in jobs where job.activeName != nil { Task { await putAway(job) } }
   }
 
-  private func putAway(_ job: JobSnapshot) async {
+  private func putAway(_ job: Job) async {
     do {
       try await delegate?.jobQueue(self, didEnd: job)
     } catch {
@@ -161,7 +161,7 @@ extension JobQueue: LedgerObserver {
   }
 
   /// As after a commit: see ``settle(_:)``.
-  func settle(_ job: JobSnapshot) {
+  func settle(_ job: Job) {
     let isNew = state.withLock { $0.settling.beginAgain(job.id) }
     if isNew { putAway([job]) }
   }

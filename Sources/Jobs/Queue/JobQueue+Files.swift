@@ -40,7 +40,7 @@ extension JobQueue {
   }
 
   /// Notes that a job's file is in `active/` for good, under that name, as ``handOverCompleted(of:by:named:)`` does.
-  package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> JobSnapshot {
+  package func fileArrived(_ id: Int64, activeName: String?, by who: String) async throws -> Job {
     try await ledger.change { turn in
       let job = try turn.job(id)
       try turn.takeFile(of: job, named: activeName.map { name in { _, _ in name } }, isOnDisk: true, by: who)
@@ -60,7 +60,7 @@ extension JobQueue {
 
   /// Ends a job whose file won't come; a job that needs no file, or no more, continues. A later entry with the same origin
   /// makes a new job.
-  package func withdraw(_ id: Int64, reason: String) async throws -> JobSnapshot {
+  package func withdraw(_ id: Int64, reason: String) async throws -> Job {
     try await ledger.change { turn in
       let job = try turn.job(id)
       job.origin = nil
@@ -76,7 +76,7 @@ extension JobQueue {
 
 extension LedgerTurn {
   fileprivate func takeFile(
-    of job: Job, named: ((Int64, String?) -> String)?, isOnDisk: Bool, by who: String
+    of job: JobRecord, named: ((Int64, String?) -> String)?, isOnDisk: Bool, by who: String
   ) throws {
     let isOfSpool = job.origin?.endsWithArrival == true
     let wasAwaited = job.isAwaitingFile

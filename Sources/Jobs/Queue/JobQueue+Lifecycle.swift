@@ -96,7 +96,7 @@ extension JobQueue {
   /// - Returns: the jobs that still ran when `timeout` was over. If the process ends then, they are put back by the
   ///   next start.
   @discardableResult
-  package func drain(timeout: Duration) async -> [JobSnapshot] {
+  package func drain(timeout: Duration) async -> [Job] {
     let deadline = clock.now().addingTimeInterval(timeout / .seconds(1))
     state.withLock { $0.isDraining = true }
     // A claim that is under way ends first, so its operation is asked to stop, too.
@@ -156,7 +156,7 @@ extension JobQueue {
     arrived(.store)
     ledger.context.perform { [ledger, lanes] in
       do {
-        let request = FetchRequest<Job>(entityName: "Job", fetchLimit: 1)
+        let request = FetchRequest<JobRecord>(entityName: "Job", fetchLimit: 1)
         _ = try ledger.context.count(for: request)
       } catch {
         return finished(error)
@@ -166,7 +166,7 @@ extension JobQueue {
   }
 
   private static func pass(
-    _ lanes: ArraySlice<Lane>, _ arrived: @escaping @Sendable (ProbeStation) -> Void,
+    _ lanes: ArraySlice<LaneQueue>, _ arrived: @escaping @Sendable (ProbeStation) -> Void,
     _ finished: @escaping @Sendable () -> Void
   ) {
     guard let lane = lanes.first else { return finished() }

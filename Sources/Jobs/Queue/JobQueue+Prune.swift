@@ -28,7 +28,7 @@ extension JobQueue {
   }
 
   /// Sets the timer for a job that has ended.
-  func wakeToPrune(_ job: JobSnapshot) {
+  func wakeToPrune(_ job: Job) {
     guard let age = retention.age[job.state], let end = job.endedAt else { return }
     wakeToPrune(at: end.addingTimeInterval(age))
   }

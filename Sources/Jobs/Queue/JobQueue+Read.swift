@@ -6,18 +6,18 @@ import ManagedObjects
 
 extension JobQueue {
   /// The jobs that run now, the oldest first, with their progress.
-  package var runningJobs: [JobSnapshot] {
+  package var runningJobs: [Job] {
     state.withLock { $0.running.snapshots }.sorted { $0.id < $1.id }
   }
 
   /// The job of that number.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
-  package func job(_ id: Int64, withTransitions: Bool = false) async throws -> JobSnapshot {
+  package func job(_ id: Int64, withTransitions: Bool = false) async throws -> Job {
     completed(try await ledger.read(id, withTransitions: withTransitions))
   }
 
   /// The jobs that pass a filter, in its order.
-  package func jobs(_ filter: JobFilter = JobFilter()) async throws -> [JobSnapshot] {
+  package func jobs(_ filter: JobFilter = JobFilter()) async throws -> [Job] {
     try await ledger.read(filter).map(completed)
   }
 
@@ -36,7 +36,7 @@ extension JobQueue {
   }
 
   /// A job with what is known in memory: its progress if it runs, what it waits for if it doesn't.
-  package func completed(_ job: JobSnapshot) -> JobSnapshot {
+  package func completed(_ job: Job) -> Job {
     var job = job
     switch job.state {
     case .running:
@@ -56,7 +56,7 @@ extension JobQueue {
   }
 
   /// What keeps an available job from running, apart from the jobs before it.
-  private func obstacle(to job: JobSnapshot) -> String? {
+  private func obstacle(to job: Job) -> String? {
     let access = operations.access(of: job.kind)
     let now = clock.now()
     return state.withLock { state in
@@ -71,7 +71,7 @@ extension JobQueue {
   }
 }
 
-extension JobSnapshot {
+extension Job {
   /// The jobs that it follows, where they were asked for.
   fileprivate var batchOrJobs: String {
     guard let after, !after.isEmpty else { return "the jobs that it follows" }
@@ -82,7 +82,7 @@ extension JobSnapshot {
 extension JobQueue {
   /// Waits until a job has ended and its file has been put away.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, the store's error, or `CancellationError` when the task is cancelled.
-  package func whenEnded(_ id: Int64) async throws -> JobSnapshot {
+  package func whenEnded(_ id: Int64) async throws -> Job {
     while true {
       try Task.checkCancellation()
       // Registered before looking, so that no end is missed in between.
@@ -99,7 +99,7 @@ extension JobQueue {
   }
 
   /// The job, if it has ended and is settled.
-  private func endedJob(_ id: Int64) async throws -> JobSnapshot? {
+  private func endedJob(_ id: Int64) async throws -> Job? {
     let job = try await job(id)
     guard job.state.isEnded else { return nil }
     // The main context may have merged the commit before the queue has done what follows from it.

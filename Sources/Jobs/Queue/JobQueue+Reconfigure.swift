@@ -9,13 +9,13 @@ import Logging
 /// The settings of a queue that can change while it runs.
 package struct JobQueueConfiguration: Sendable {
   package var lanes: [LaneConfiguration]
-  package var schedules: [ScheduleConfiguration]
+  package var schedules: [JobSchedule]
   package var retention: JobRetention
   package var backoff: Backoff
 
   /// A complete configuration: lanes and schedules that it doesn't name are removed.
   package init(
-    lanes: [LaneConfiguration], schedules: [ScheduleConfiguration], retention: JobRetention, backoff: Backoff
+    lanes: [LaneConfiguration], schedules: [JobSchedule], retention: JobRetention, backoff: Backoff
   ) {
     self.lanes = lanes
     self.schedules = schedules
@@ -27,14 +27,14 @@ package struct JobQueueConfiguration: Sendable {
 extension JobQueue {
   /// What ``reconfigure(_:committed:)`` changes, apart from the limits of the lanes.
   struct Settings: Sendable {
-    var lanes: [String: Lane]
+    var lanes: [String: LaneQueue]
     var retention: JobRetention
-    var schedules: [ScheduleConfiguration]
+    var schedules: [JobSchedule]
   }
 
-  var lanes: [String: Lane] { settings.withLock { $0.lanes } }
+  var lanes: [String: LaneQueue] { settings.withLock { $0.lanes } }
   var retention: JobRetention { settings.withLock { $0.retention } }
-  var configuredSchedules: [ScheduleConfiguration] { settings.withLock { $0.schedules } }
+  var configuredSchedules: [JobSchedule] { settings.withLock { $0.schedules } }
 
   /// Applies another configuration. A lane whose concurrency was set at run time keeps that.
   /// - Parameter committed: called once, when nothing can fail any more, before any job is made or begins under it.
@@ -68,7 +68,7 @@ extension JobQueue {
         }
         state.lanesWithWork = Set(lanes.keys)
       }
-      let table = lanes.mapValues { before[$0.name] ?? Lane($0) }
+      let table = lanes.mapValues { before[$0.name] ?? LaneQueue($0) }
       let old = self.settings.withLock { settings in
         defer { settings = Settings(lanes: table, retention: new.retention, schedules: new.schedules) }
         return settings
@@ -131,7 +131,7 @@ extension JobQueue {
 extension JobQueue {
   /// Pauses a lane: no job of it begins until it is resumed. Running jobs continue.
   /// - Throws: ``JobQueueError/unknownLane(_:known:)``, or the store's error. So do the others here.
-  package func pause(lane: String, by who: String) async throws -> LaneSnapshot {
+  package func pause(lane: String, by who: String) async throws -> Lane {
     try await set(lane, "paused by \(who)") { row, now in
       guard !row.isPaused else { return }
       row.isPaused = true
@@ -141,7 +141,7 @@ extension JobQueue {
   }
 
   /// Lets jobs of a paused lane begin again.
-  package func resume(lane: String, by who: String) async throws -> LaneSnapshot {
+  package func resume(lane: String, by who: String) async throws -> Lane {
     try await set(lane, "resumed by \(who)") { row, _ in
       row.isPaused = false
       row.pausedBy = nil
@@ -152,8 +152,8 @@ extension JobQueue {
   /// Changes how many jobs of a lane run at a time, from 1 to 64; nil for the configured number. Running jobs beyond the new
   /// number continue.
   /// - Throws: ``JobQueueError/invalidLanes(_:)`` too.
-  package func setConcurrency(of lane: String, to number: Int?, by who: String) async throws -> LaneSnapshot {
-    if let number, !(1...64).contains(number) {
+  package func setConcurrency(of lane: String, to number: Int?, by who: String) async throws -> Lane {
+    if let number, !LaneConfiguration.concurrencyRange.contains(number) {
       throw JobQueueError.invalidLanes("\(lane) can run from 1 to 64 jobs at a time, not \(number)")
     }
     return try await set(lane, "\(number.map { "\($0)" } ?? "as configured") at a time, by \(who)") { row, _ in
@@ -162,14 +162,14 @@ extension JobQueue {
   }
 
   /// The lanes of the configuration, by name.
-  package func laneSnapshots() async throws -> [LaneSnapshot] {
+  package func laneSnapshots() async throws -> [Lane] {
     let counts = try await counts()
     return lanes.keys.sorted().compactMap { snapshot(of: $0, counts) }
   }
 
   private func set(
-    _ lane: String, _ what: String, _ change: @escaping @Sendable (LaneSetting, Date) -> Void
-  ) async throws -> LaneSnapshot {
+    _ lane: String, _ what: String, _ change: @escaping @Sendable (LaneRecord, Date) -> Void
+  ) async throws -> Lane {
     guard let known = lanes[lane] else { throw JobQueueError.unknownLane(lane, known: Array(lanes.keys)) }
     let setting = try await ledger.set(lane, change)
     logger.notice("lane \(lane): \(what)", metadata: ["lane": "\(lane)"])
@@ -186,20 +186,18 @@ extension JobQueue {
   }
 
   /// On the ledger's queue.
-  func apply(_ setting: LaneControl.Setting, to lane: String) {
+  func apply(_ setting: LaneSetting, to lane: String) {
     state.withLock { state in
       state.lanes[lane]?.setting = setting
       state.lanesWithWork.insert(lane)
     }
   }
 
-  private func snapshot(of name: String, _ counts: JobCounts) -> LaneSnapshot? {
+  private func snapshot(of name: String, _ counts: JobCounts) -> Lane? {
     state.withLock { state in
       guard let control = state.lanes[name] else { return nil }
-      return LaneSnapshot(
-        name: name, concurrency: control.concurrency, configuredConcurrency: control.configuration.concurrency,
-        isPaused: control.setting.isPaused, pausedBy: control.setting.pausedBy, pausedAt: control.setting.pausedAt,
-        rate: control.configuration.rate, counts: counts.lanes[name] ?? [:],
+      return Lane(
+        control.configuration, control.setting, counts: counts.lanes[name] ?? [:],
         running: state.running.holders(in: name))
     }
   }

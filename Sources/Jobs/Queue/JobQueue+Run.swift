@@ -22,13 +22,13 @@ import Logging
 
 extension JobQueue {
   /// Starts the operation of a job that was claimed.
-  func run(_ job: JobSnapshot) {
+  func run(_ job: Job) {
     if let operation = prepare(job) { lanes[job.lane]?.run(operation) }
   }
 
   /// Makes the operation of a job that was claimed, or whose claim is about to be written.
   /// - Returns: nil where there is no such operation, which ends the job.
-  private func prepare(_ job: JobSnapshot) -> JobOperation? {
+  private func prepare(_ job: Job) -> JobOperation? {
     var environment = environment
     for (key, value) in job.logMetadata { environment.logger[metadataKey: key] = value }
     if let stores = environment.presentStores { environment.dataStores = stores() }
@@ -165,7 +165,7 @@ extension JobQueue {
 
   /// Puts the claim of a job in line that was passed a slot on.
   /// - Returns: its operation, which is to run now.
-  private func beginAhead(_ job: JobSnapshot) -> JobOperation? {
+  private func beginAhead(_ job: Job) -> JobOperation? {
     var begun = job
     begun.state = .running
     begun.startedAt = clock.now()
@@ -206,7 +206,7 @@ extension JobQueue {
 
   /// Notes that a job's claim is durable.
   /// - Returns: whether its operation had begun before.
-  func noteClaim(of job: JobSnapshot) -> Bool {
+  func noteClaim(of job: Job) -> Bool {
     state.withLock { state in
       state.running.noteClaim(of: job.id)
       return state.running.hasBegun(job.id)
@@ -216,7 +216,7 @@ extension JobQueue {
   // MARK: Limits of time
 
   /// When an operation that begins now is to be stopped.
-  private func limit(of job: JobSnapshot) -> RunningJobs.Limit? {
+  private func limit(of job: Job) -> RunningJobs.Limit? {
     let begun = job.startedAt ?? clock.now()
     let timeout = job.timeout.map { seconds in
       RunningJobs.Limit(
@@ -253,7 +253,7 @@ extension JobQueue {
 
 extension LedgerTurn {
   /// Moves a job as its operation's outcome says.
-  func record(_ outcome: JobOutcome, of job: Job, jitter: Double) throws {
+  func record(_ outcome: JobOutcome, of job: JobRecord, jitter: Double) throws {
     job.progress = outcome.progress
     switch outcome {
     case .completed(_, let note):
@@ -272,7 +272,7 @@ extension LedgerTurn {
   }
 }
 
-extension Job {
+extension JobRecord {
   /// The reason that was given for stopping a running job.
   fileprivate var cancelReason: String { isCancelRequested ? reason ?? "cancelled" : "cancelled by its operation" }
 }

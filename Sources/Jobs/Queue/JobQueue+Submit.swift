@@ -7,24 +7,25 @@ extension JobQueue {
   /// Takes a job in. It is durable when this returns.
   ///
   /// One origin makes one job: for a known one the job that it made is returned. So is the job that is
-  /// not to be there twice, as its ``JobUniqueness`` says.
+  /// not to be there twice, as its unique key says.
   /// - Throws: ``JobQueueError/unknownKind(_:known:)``, ``JobQueueError/unknownLane(_:known:)``,
   ///   ``JobQueueError/invalidSubmission(_:)``, ``JobQueueError/noSuchJob(_:)`` for one that it is to follow,
   ///   ``JobQueueError/noSuchBatch(_:)``, or the store's error.
-  package func submit(_ submission: JobSubmission) async throws -> JobSnapshot {
+  package func submit(_ submission: JobSubmission) async throws -> Job {
     try await receive(submission).job
   }
 
   /// Takes a job in as ``submit(_:)-(JobSubmission)`` does, and says whether it is a new one.
-  package func receive(_ submission: JobSubmission) async throws -> JobReceipt {
+  package func receive(_ submission: JobSubmission) async throws -> SubmittedJob {
     try check(submission)
     return try await ledger.submit(submission)
   }
 
   /// Takes jobs in, each as ``receive(_:)-(JobSubmission)`` does, whatever comes of the others; those that can be share a
   /// transaction.
-  package nonisolated(nonsending) func receive(_ submissions: [JobSubmission]) async -> [Result<JobReceipt, any Error>]
-  {
+  package nonisolated(nonsending) func receive(_ submissions: [JobSubmission]) async -> [Result<
+    SubmittedJob, any Error
+  >] {
     let problems = submissions.map { submission -> JobQueueError? in
       do throws(JobQueueError) {
         try check(submission)
@@ -67,22 +68,21 @@ extension JobQueue {
     guard operations.factory(for: submission.kind) != nil else {
       throw .unknownKind(submission.kind, known: operations.kinds)
     }
-    guard known?.contains(submission.lane) ?? hasLane(submission.lane) else {
-      throw .unknownLane(submission.lane, known: known ?? lanesNow)
-    }
-    guard submission.maxAttempts > 0, submission.maxAttempts <= Int(Int32.max) else {
+    let lane = submission.lane ?? LaneConfiguration.defaultName
+    guard known?.contains(lane) ?? hasLane(lane) else { throw .unknownLane(lane, known: known ?? lanesNow) }
+    if let attempts = submission.maxAttempts, !(attempts > 0 && attempts <= Int(Int32.max)) {
       throw .invalidSubmission("it has to be tried at least once")
     }
-    guard Int32(exactly: submission.priority) != nil else {
-      throw .invalidSubmission("its priority \(submission.priority) is out of bounds")
+    if let priority = submission.priority, Int32(exactly: priority) == nil {
+      throw .invalidSubmission("its priority \(priority) is out of bounds")
     }
     if let timeout = submission.timeout, !(timeout > 0 && timeout < 1e10) {
       throw .invalidSubmission("its timeout isn't a number of seconds above 0")
     }
-    if let period = submission.uniqueness?.period, !(period > 0 && period < 1e10) {
+    if let period = submission.uniquePeriod, !(period > 0 && period < 1e10) {
       throw .invalidSubmission("the period of its uniqueness isn't a number of seconds above 0")
     }
-    if let uniqueness = submission.uniqueness, uniqueness.states.isEmpty {
+    if submission.uniqueStates?.isEmpty == true {
       throw .invalidSubmission("its uniqueness is over no states")
     }
     guard submission.after.count <= Self.mostDependencies else {
@@ -95,14 +95,9 @@ extension JobQueue {
     if let tag = submission.tags.first(where: { $0.isEmpty || $0.contains("|") }) {
       throw .invalidSubmission("\"\(tag)\" can't be a tag: it is empty or has a | in it")
     }
-    if submission.options == "{}" { return }
-    let options: Any
-    do {
-      options = try JSONSerialization.jsonObject(with: Data(submission.options.utf8))
-    } catch {
-      throw .invalidSubmission("its options aren't JSON: \(submission.options.prefix(100))")
+    if let options = submission.resolvedOptions, !(options.hasPrefix("{") && options.hasSuffix("}")) {
+      throw .invalidSubmission("its options aren't a JSON object: \(options.prefix(100))")
     }
-    guard options is [String: Any] else { throw .invalidSubmission("its options aren't a JSON object") }
   }
 }
 
@@ -112,7 +107,7 @@ extension JobQueue {
   /// - Returns: the batch, with the numbers of its jobs in the order in which they were given.
   /// - Throws: as ``submit(_:)``; ``JobQueueError/invalidSubmission(_:)`` too for jobs that wait for each other, and for
   ///   those that are to be there once, or come from the spool.
-  package func submit(batch: JobBatchSubmission) async throws -> JobBatchSnapshot {
+  package func submit(batch: JobBatchSubmission) async throws -> Batch {
     guard !batch.members.isEmpty else { throw JobQueueError.invalidSubmission("the batch has no jobs") }
     guard batch.members.count <= JobBatchSubmission.largest else {
       throw JobQueueError.invalidSubmission(
@@ -121,7 +116,7 @@ extension JobQueue {
     }
     for submission in batch.members.map(\.submission) + [batch.callback].compactMap({ $0 }) {
       try check(submission)
-      guard submission.uniqueness == nil, submission.origin == nil, submission.batch == nil else {
+      guard submission.uniqueKey == nil, submission.origin == nil, submission.batch == nil else {
         throw JobQueueError.invalidSubmission("a job of a batch can't have a unique key, or belong to another batch")
       }
     }
@@ -130,7 +125,7 @@ extension JobQueue {
 
   /// The batch of that number, with the numbers of up to ``JobBatchSubmission/largest`` of its jobs and their progress.
   /// - Throws: ``JobQueueError/noSuchBatch(_:)``, or the store's error.
-  package func batch(_ id: Int64) async throws -> JobBatchSnapshot {
+  package func batch(_ id: Int64) async throws -> Batch {
     var batch = try await ledger.batch(id, jobs: JobBatchSubmission.largest)
     let running = state.withLock { state in batch.jobs.compactMap { state.running.progress(of: $0)?.bytesDone } }
     batch.progress.bytesDone += running.reduce(0, +)

@@ -42,7 +42,7 @@ package final class JobQueue: Sendable {
   package init(
     coordinator: PersistentStoreCoordinator, lanes: [LaneConfiguration], operations: OperationCatalogue,
     environment: JobEnvironment, retention: JobRetention = JobRetention(),
-    schedules: [ScheduleConfiguration] = [],
+    schedules: [JobSchedule] = [],
     backoff: Backoff = Backoff(), clock: JobClock = .system,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }, logger: Logger
   ) throws(JobQueueError) {
@@ -56,7 +56,7 @@ package final class JobQueue: Sendable {
     timer = WakeTimer(clock: clock)
     pruneTimer = WakeTimer(clock: clock)
     state.withLock { $0.lanes = lanes.mapValues { LaneControl($0) } }
-    settings = Mutex(Settings(lanes: lanes.mapValues { Lane($0) }, retention: retention, schedules: schedules))
+    settings = Mutex(Settings(lanes: lanes.mapValues { LaneQueue($0) }, retention: retention, schedules: schedules))
     ledger.observe(self)
   }
 
@@ -70,10 +70,10 @@ package final class JobQueue: Sendable {
     set { delegateReference.withLock { $0.value = newValue } }
   }
 
-  /// The context on the main queue that follows what the queue writes. Its objects are ``Job`` and ``JobTransition``.
+  /// The context on the main queue that follows what the queue writes. Its objects are ``JobRecord`` and ``TransitionRecord``.
   package var mainContext: ManagedObjectContext { ledger.mainContext }
 
   /// What happens to jobs from now on: every transition and all progress. A slow listener gets only the
   /// newest of each job, and of no more than `capacity` jobs. The stream ends when the queue has been drained.
-  package func events(capacity: Int = 4096) -> AsyncStream<JobSnapshot> { hub.stream(capacity: capacity) }
+  package func events(capacity: Int = 4096) -> AsyncStream<Job> { hub.stream(capacity: capacity) }
 }

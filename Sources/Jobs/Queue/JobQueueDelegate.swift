@@ -11,32 +11,32 @@
 package protocol JobQueueDelegate: AnyObject, Sendable {
   /// A job has ended: puts its file away. Called once for each end; those who wait for the job go on when this has returned.
   /// After a kill the file is still in `active/`, and ``JobQueue/settle(_:)`` has this called again.
-  func jobQueue(_ queue: JobQueue, didEnd job: JobSnapshot) async throws
+  func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws
 
   /// A job that has ended is about to be tried again: brings its file back to `active/`, or throws to refuse.
-  func jobQueue(_ queue: JobQueue, willRetry job: JobSnapshot) async throws
+  func jobQueue(_ queue: JobQueue, willRetry job: Job) async throws
 
   /// A job was removed from the queue: removes what is kept of it elsewhere, such as its reject file.
-  func jobQueue(_ queue: JobQueue, didRemove job: JobSnapshot) async throws
+  func jobQueue(_ queue: JobQueue, didRemove job: Job) async throws
 
   /// A job that a schedule made waits for its file: brings it to `active/` and says so by
   /// ``JobQueue/fileArrived(_:activeName:by:)``, or cancels the job. Called again after a restart.
-  func jobQueue(_ queue: JobQueue, fetchFileOf job: JobSnapshot, for schedule: String) async throws
+  func jobQueue(_ queue: JobQueue, fetchFileOf job: Job, for schedule: String) async throws
 
   /// A change of a job is durable. Called for every change, in order.
   /// - Parameter former: the state before; nil for a new job.
-  func jobQueue(_ queue: JobQueue, didMove job: JobSnapshot, from former: JobState?)
+  func jobQueue(_ queue: JobQueue, didMove job: Job, from former: JobState?)
 
   /// An operation has reported progress.
   /// - Parameter job: the job as it was known before.
-  func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: JobSnapshot)
+  func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job)
 }
 
 extension JobQueueDelegate {
-  package func jobQueue(_ queue: JobQueue, didEnd job: JobSnapshot) async throws {}
-  package func jobQueue(_ queue: JobQueue, willRetry job: JobSnapshot) async throws {}
-  package func jobQueue(_ queue: JobQueue, didRemove job: JobSnapshot) async throws {}
-  package func jobQueue(_ queue: JobQueue, fetchFileOf job: JobSnapshot, for schedule: String) async throws {}
-  package func jobQueue(_ queue: JobQueue, didMove job: JobSnapshot, from former: JobState?) {}
-  package func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: JobSnapshot) {}
+  package func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {}
+  package func jobQueue(_ queue: JobQueue, willRetry job: Job) async throws {}
+  package func jobQueue(_ queue: JobQueue, didRemove job: Job) async throws {}
+  package func jobQueue(_ queue: JobQueue, fetchFileOf job: Job, for schedule: String) async throws {}
+  package func jobQueue(_ queue: JobQueue, didMove job: Job, from former: JobState?) {}
+  package func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job) {}
 }

@@ -45,7 +45,7 @@ struct QueueState {
   }
 
   /// The operation of a job has ended: the next job of its lane, if there is one that may have its slot.
-  mutating func passOnSlot(of id: Int64, at time: Date) -> JobSnapshot? {
+  mutating func passOnSlot(of id: Int64, at time: Date) -> Job? {
     guard let (job, access) = running.noteEnd(of: id, at: time), isStarted, !isDraining, unwritten.isEmpty,
       let next = upcoming.first(in: job.lane), slots(of: job.lane, ended: 1, at: time) > 0,
       letsIn(next, after: job, access)
@@ -58,7 +58,7 @@ struct QueueState {
   }
 
   /// Into a store where the job before it still counts as working: so no claim that is being made has given it away.
-  private func letsIn(_ next: UpcomingJobs.Next, after job: JobSnapshot, _ access: StoreAccess) -> Bool {
+  private func letsIn(_ next: UpcomingJobs.Next, after job: Job, _ access: StoreAccess) -> Bool {
     guard let store = next.job.store, next.access != .none else { return true }
     return access == .shared && job.store == store
       && use.obstacle(to: next.job.id, store: store, access: .shared) == nil

@@ -16,7 +16,7 @@ struct RunningJobs {
   /// A job whose operation runs, or has ended without its end being durable yet.
   private struct Entry {
     let operation: JobOperation
-    var snapshot: JobSnapshot
+    var snapshot: Job
     let access: StoreAccess
     /// When it is to be stopped if it still runs.
     let limit: Limit?
@@ -58,7 +58,7 @@ struct RunningJobs {
   // MARK: What each is
 
   var operations: [JobOperation] { running.values.map(\.operation) }
-  var snapshots: [JobSnapshot] { running.values.map(\.snapshot) }
+  var snapshots: [Job] { running.values.map(\.snapshot) }
 
   func operation(of id: Int64) -> JobOperation? { running[id]?.operation }
   func progress(of id: Int64) -> JobProgress? { running[id]?.snapshot.progress }
@@ -101,7 +101,7 @@ struct RunningJobs {
   /// A job's operation is about to run.
   /// - Returns: what happened since it was passed its slot on; nil if it was claimed.
   mutating func begin(
-    _ operation: JobOperation, _ job: JobSnapshot, access: StoreAccess, limit: Limit?, at time: Date
+    _ operation: JobOperation, _ job: Job, access: StoreAccess, limit: Limit?, at time: Date
   ) -> Passing? {
     let passing = beginning.removeValue(forKey: job.id)
     running[job.id] = Entry(
@@ -119,7 +119,7 @@ struct RunningJobs {
 
   /// An operation has reported how far it is.
   /// - Returns: the job before and, if that is news, after; nil for a job that doesn't run.
-  mutating func note(_ progress: JobProgress, of id: Int64) -> (before: JobSnapshot, after: JobSnapshot?)? {
+  mutating func note(_ progress: JobProgress, of id: Int64) -> (before: Job, after: Job?)? {
     guard let before = running[id]?.snapshot else { return nil }
     if before.progress == progress { return (before, nil) }
     running[id]?.snapshot.progress = progress
@@ -170,7 +170,7 @@ struct RunningJobs {
 
   /// An operation has ended, and its job still has the slot.
   /// - Returns: how it worked on its store; nil if it has no slot to pass on.
-  mutating func noteEnd(of id: Int64, at time: Date) -> (job: JobSnapshot, access: StoreAccess)? {
+  mutating func noteEnd(of id: Int64, at time: Date) -> (job: Job, access: StoreAccess)? {
     guard let entry = running[id], !entry.hasPassedOn else { return nil }
     running[id]?.isShort = time.timeIntervalSince(entry.begun) <= Self.short
     return (entry.snapshot, entry.access)
@@ -186,7 +186,7 @@ struct RunningJobs {
 
   /// A job's end is durable.
   /// - Returns: how it worked on its store; nil if it didn't run here.
-  mutating func end(_ id: Int64) -> (job: JobSnapshot, access: StoreAccess)? {
+  mutating func end(_ id: Int64) -> (job: Job, access: StoreAccess)? {
     guard let entry = running.removeValue(forKey: id) else { return nil }
     inLane[entry.snapshot.lane, default: 1] -= 1
     if entry.hasPassedOn { passedOn[entry.snapshot.lane, default: 1] -= 1 }

@@ -14,7 +14,7 @@ struct SettlingJobs {
   func contains(_ id: Int64) -> Bool { settling.contains(id) || unarrived.contains(id) }
 
   /// A job that has ended is to be settled.
-  mutating func begin(_ job: JobSnapshot) {
+  mutating func begin(_ job: Job) {
     if job.isBeforeArrival {
       unarrived.insert(job.id)
     } else {

@@ -1,7 +1,7 @@
 /// The jobs that are next in lanes with short jobs, in the order of claims: see `JobQueue+Run`. A value, kept by the queue.
 struct UpcomingJobs {
   struct Next {
-    let job: JobSnapshot
+    let job: Job
     let access: StoreAccess
   }
 
@@ -24,7 +24,7 @@ struct UpcomingJobs {
   }
 
   /// A job was changed. If it now stands before the jobs that are next in its lane, these aren't next any more.
-  mutating func putInOrder(_ job: JobSnapshot) {
+  mutating func putInOrder(_ job: Job) {
     guard job.state == .available, let last = lanes[job.lane]?.last?.job else { return }
     if job.priority > last.priority || (job.priority == last.priority && job.id < last.id) { lanes[job.lane] = nil }
   }

@@ -14,14 +14,14 @@ extension JobLedger {
 
   /// Makes the rows of the store those of the configuration. A schedule that is new, changed or wasn't enabled begins
   /// now; nothing is made for its past. On the ledger's queue, where the caller is.
-  func beginSchedules(_ schedules: [ScheduleConfiguration]) throws {
+  func beginSchedules(_ schedules: [JobSchedule]) throws {
     try turn { turn in
-      var rows: [String: JobSchedule] = [:]
-      for row in try turn.context.fetch(FetchRequest<JobSchedule>(entityName: QueueModel.schedule)) {
+      var rows: [String: ScheduleRecord] = [:]
+      for row in try turn.context.fetch(FetchRequest<ScheduleRecord>(entityName: QueueModel.schedule)) {
         rows[row.name] = row
       }
       for schedule in schedules {
-        let row = try rows.removeValue(forKey: schedule.name) ?? turn.context.insert(JobSchedule.self)
+        let row = try rows.removeValue(forKey: schedule.name) ?? turn.context.insert(ScheduleRecord.self)
         if row.name != schedule.name { row.name = schedule.name }
         if row.handled == nil || row.calendar != schedule.signature {
           row.calendar = schedule.signature
@@ -32,9 +32,9 @@ extension JobLedger {
     }
   }
 
-  func row(of schedule: ScheduleConfiguration, in context: ManagedObjectContext) throws -> JobSchedule? {
+  func row(of schedule: JobSchedule, in context: ManagedObjectContext) throws -> ScheduleRecord? {
     try context.fetch(
-      FetchRequest<JobSchedule>(
+      FetchRequest<ScheduleRecord>(
         entityName: QueueModel.schedule, predicate: .equal(JobScheduleSlot.name.name, .string(schedule.name)),
         fetchLimit: 1)
     ).first
@@ -43,7 +43,7 @@ extension JobLedger {
   /// Does what is due for a schedule, on the ledger's queue, where the caller is.
   /// - Returns: what came of it, if something was due, and how far the schedule has come then.
   func elapse(
-    _ schedule: ScheduleConfiguration, queue: String
+    _ schedule: JobSchedule, queue: String
   ) throws -> (outcomes: [ScheduleOutcome], due: ScheduleDue) {
     try turn { turn in
       guard let row = try row(of: schedule, in: turn.context), var handled = row.handled,
@@ -67,7 +67,7 @@ extension JobLedger {
 
 extension LedgerTurn {
   fileprivate func see(
-    to elapse: ScheduledElapse, after start: Int64, of schedule: ScheduleConfiguration, _ row: JobSchedule
+    to elapse: ScheduledElapse, after start: Int64, of schedule: JobSchedule, _ row: ScheduleRecord
   ) throws -> ScheduleOutcome {
     let time = ISODate.date(microseconds: elapse.time)
     row.handled = time
@@ -93,7 +93,7 @@ extension LedgerTurn {
   }
 
   private func outcome(
-    isLate: Bool, _ missed: MissedTimes?, of schedule: ScheduleConfiguration, _ row: JobSchedule
+    isLate: Bool, _ missed: MissedTimes?, of schedule: JobSchedule, _ row: ScheduleRecord
   ) throws -> ScheduleOutcome {
     if schedule.catchUp == .skip, isLate, let missed { return .skipped(missed) }
     if let origin = row.lastOrigin, let last = try job(withOrigin: origin), let state = last.jobState,
@@ -104,8 +104,8 @@ extension LedgerTurn {
     return missed.map { .caughtUp($0) } ?? .made
   }
 
-  private func job(withOrigin origin: String) throws -> Job? {
-    let request = FetchRequest<Job>(
+  private func job(withOrigin origin: String) throws -> JobRecord? {
+    let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
     return try context.fetch(request).first
   }

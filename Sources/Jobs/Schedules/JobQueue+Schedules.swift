@@ -5,28 +5,29 @@ import ManagedObjects
 extension JobQueue {
   /// The schedules of the configuration with their latest outcomes, in the configuration's order.
   /// - Throws: the store's error.
-  package func schedules() async throws -> [ScheduleSnapshot] {
+  package func schedules() async throws -> [Schedule] {
     let due = dueSchedules.withLock { $0 }
     let context = mainContext
     let (schedules, ledger) = (configuredSchedules, ledger)
     return try await context.perform {
-      let rows = try context.fetch(FetchRequest<JobSchedule>(entityName: QueueModel.schedule))
+      let rows = try context.fetch(FetchRequest<ScheduleRecord>(entityName: QueueModel.schedule))
       return try schedules.map { schedule in
         let row = rows.first { $0.name == schedule.name }
         let zones = schedule.calendar.map(\.zone.name)
-        return ScheduleSnapshot(
+        let last = try row?.lastOrigin.flatMap { try ledger.lastJob($0) }
+        return Schedule(
           name: schedule.name, kind: schedule.submission.kind, calendar: schedule.calendar.map(\.normalized),
           timeZones: zones.enumerated().filter { zones.firstIndex(of: $1) == $0 }.map(\.element),
           catchUp: schedule.catchUp, isEnabled: schedule.isEnabled,
-          nextElapse: due.nextElapse(of: schedule.name).map { ISODate.date(microseconds: $0.due) },
-          lastElapse: row?.lastElapse,
-          lastOutcome: row?.lastOutcome, lastJob: try row?.lastOrigin.flatMap { try ledger.lastJob($0) })
+          nextAt: due.nextElapse(of: schedule.name).map { ISODate.date(microseconds: $0.due) },
+          lastAt: row?.lastElapse,
+          lastOutcome: row?.lastOutcome, lastJob: last?.id, lastState: last?.state)
       }
     }
   }
 
   /// Checks whether the jobs of schedules would be accepted, in these lanes.
-  func check(_ schedules: [ScheduleConfiguration], lanes: [String]) throws(JobQueueError) {
+  func check(_ schedules: [JobSchedule], lanes: [String]) throws(JobQueueError) {
     var names = Set<String>()
     for schedule in schedules {
       guard names.insert(schedule.name).inserted else {
@@ -77,7 +78,7 @@ extension JobQueue {
 
   private static var firstFetchPause: Duration { .seconds(5) }
 
-  private func fetchFile(of job: JobSnapshot, _ schedule: ScheduleConfiguration) {
+  private func fetchFile(of job: Job, _ schedule: JobSchedule) {
     Task { [weak self, logger] in
       var pause = Self.firstFetchPause
       while true {
@@ -106,7 +107,7 @@ extension JobQueue {
     }
   }
 
-  private func log(_ outcome: ScheduleOutcome, of schedule: ScheduleConfiguration) {
+  private func log(_ outcome: ScheduleOutcome, of schedule: JobSchedule) {
     let level: Logger.Level = outcome == .made ? .info : .warning
     logger.log(
       level: level, "schedule \(schedule.name): \(outcome.words)", metadata: ["schedule": "\(schedule.name)"])
@@ -116,19 +117,19 @@ extension JobQueue {
 extension JobLedger {
   /// The latest job of a schedule, if it has no file yet, on the ledger's queue, where the caller is. There is no other:
   /// the next isn't made before this one has ended.
-  fileprivate func jobAwaitingFile(of schedule: ScheduleConfiguration) throws -> JobSnapshot? {
+  fileprivate func jobAwaitingFile(of schedule: JobSchedule) throws -> Job? {
     guard let origin = try row(of: schedule, in: context)?.lastOrigin else { return nil }
-    let request = FetchRequest<Job>(
+    let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
     guard let job = try context.fetch(request).first, job.isAwaitingFile, job.jobState == .scheduled else { return nil }
     return try job.snapshot()
   }
 
   /// The job that a schedule made, read in the main context, where the caller is.
-  fileprivate func lastJob(_ origin: String) throws -> ScheduleSnapshot.LastJob? {
-    let request = FetchRequest<Job>(
+  fileprivate func lastJob(_ origin: String) throws -> (id: Int64, state: JobState)? {
+    let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
     guard let job = try mainContext.fetch(request).first, let state = job.jobState else { return nil }
-    return ScheduleSnapshot.LastJob(id: job.objectID.number, state: state)
+    return (job.objectID.number, state)
   }
 }

@@ -59,7 +59,7 @@ package struct JobFilter: Sendable, Equatable {
   }
 
   /// - Parameter coordinator: knows the ID of a number.
-  func request(_ coordinator: PersistentStoreCoordinator) throws -> FetchRequest<Job> {
+  func request(_ coordinator: PersistentStoreCoordinator) throws -> FetchRequest<JobRecord> {
     var conditions: [FetchPredicate] = []
     if let ids {
       let objects = try ids.map { Value.object(try coordinator.managedObjectID(entity: QueueModel.job, number: $0)) }

@@ -31,7 +31,7 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var stores: [StoreConfiguration] = []
   /// At least the lanes `import` and `maintenance`.
   package var lanes: [LaneConfiguration] = [
-    LaneConfiguration(), LaneConfiguration(named: LaneConfiguration.maintenanceName),
+    LaneConfiguration(), LaneConfiguration(name: LaneConfiguration.maintenanceName),
   ]
   package var recipes: [RecipeConfiguration] = []
   /// How long a job that failed waits until it is tried again.

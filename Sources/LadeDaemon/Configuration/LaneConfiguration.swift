@@ -1,32 +1,4 @@
-/// A lane: jobs that share a queue of their own.
-package struct LaneConfiguration: Sendable, Equatable {
-  /// The lane of jobs that name none.
-  package static let defaultName = "import"
-  /// The lane of jobs that look after stores.
-  package static let maintenanceName = "maintenance"
-
-  package var name = LaneConfiguration.defaultName
-  /// How many of its jobs run at a time, from 1 to 64.
-  package var concurrency = 1
-  /// How many of its jobs may begin in how long; nil for any number.
-  package var rate: Rate?
-
-  /// How many jobs may begin in how long.
-  package struct Rate: Sendable, Equatable {
-    package var jobs: Int
-    package var per: Duration
-
-    package init(jobs: Int, per: Duration) {
-      self.jobs = jobs
-      self.per = per
-    }
-  }
-
-  package init() {}
-
-  /// A lane of the default concurrency.
-  init(named name: String) { self.name = name }
-}
+import LadeTypes
 
 extension LaneConfiguration {
   enum Key: String, CaseIterable {
@@ -37,15 +9,16 @@ extension LaneConfiguration {
   init?(_ entry: YAMLValue.Entry) {
     let isNamedWell = entry.isNamedWell
     guard let section = YAMLSection<Key>(entry.value) else { return nil }
-    self.init()
-    name = entry.name
-    if let concurrency = section[.concurrency]?.integer(1...64) { self.concurrency = concurrency }
-    if let rate = section[.rate] { self.rate = Rate(rate) }
+    self.init(name: entry.name)
+    if let concurrency = section[.concurrency]?.integer(LaneConfiguration.concurrencyRange) {
+      self.concurrency = concurrency
+    }
+    if let rate = section[.rate] { self.rate = RateLimit(rate) }
     guard isNamedWell else { return nil }
   }
 }
 
-extension LaneConfiguration.Rate {
+extension RateLimit {
   enum Key: String, CaseIterable {
     case jobs, per
   }
@@ -56,6 +29,6 @@ extension LaneConfiguration.Rate {
     let jobs = section.required(.jobs, "how many jobs may begin, such as 10")?.integer(1...1_000_000)
     let per = section.required(.per, "in how long, such as 1h")?.duration(.seconds(1) ... .seconds(30 * 86_400))
     guard let jobs, let per else { return nil }
-    self.init(jobs: jobs, per: per)
+    self.init(jobs: jobs, period: per.seconds)
   }
 }

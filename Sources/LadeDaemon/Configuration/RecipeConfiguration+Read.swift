@@ -26,9 +26,9 @@ extension RecipeConfiguration {
     if let value = section[.lane] {
       recipe.lane = (names.lanes.map(value.name(among:)) ?? value.text()) ?? recipe.lane
     }
-    if let priority = section[.priority]?.integer(-1_000_000...1_000_000) { recipe.priority = priority }
-    if let attempts = section[.maxAttempts]?.integer(1...1000) { recipe.maxAttempts = attempts }
-    recipe.options.mode = section[.mode]?.word(of: ImportOptions.Mode.self)
+    if let priority = section[.priority]?.integer(JobSubmission.priorityRange) { recipe.priority = priority }
+    if let attempts = section[.maxAttempts]?.integer(JobSubmission.attemptsRange) { recipe.maxAttempts = attempts }
+    recipe.options.mode = section[.mode]?.word(of: ImportMode.self)
     recipe.options.read(YAMLSection<ImportOptionKey>(section, partOf: entry.value))
     guard isNamedWell, store != nil, entity != nil else { return nil }
     self = recipe

@@ -30,9 +30,10 @@ extension ScheduleConfiguration {
     let calendar = section.required(.calendar, "when it runs, such as daily or Mon..Fri 02:30")?
       .calendar(in: surroundings.timeZone)
     let work = section.required(.job, "what it does, such as {kind: check, store: main}")
-      .flatMap { Work($0, in: surroundings) }
-    var schedule = ScheduleConfiguration(name: entry.name, calendar: calendar ?? [], work: work ?? Work(kind: ""))
-    schedule.catchUp = section[.catchUp]?.word(of: Jobs.ScheduleConfiguration.CatchUp.self) ?? schedule.catchUp
+      .flatMap { JobSubmission($0, in: surroundings) }
+    var schedule = ScheduleConfiguration(
+      name: entry.name, calendar: calendar ?? [], work: work ?? JobSubmission(kind: ""))
+    schedule.catchUp = section[.catchUp]?.word(of: Schedule.CatchUp.self) ?? schedule.catchUp
     schedule.randomizedDelay =
       section[.randomizedDelay]?.duration(.zero ... .seconds(31 * 86_400)) ?? schedule.randomizedDelay
     schedule.isEnabled = section[.enabled]?.flag() ?? schedule.isEnabled
@@ -41,7 +42,7 @@ extension ScheduleConfiguration {
   }
 }
 
-extension ScheduleConfiguration.Work {
+extension JobSubmission {
   /// Nil with a problem reported.
   fileprivate init?(_ value: YAMLValue, in surroundings: ScheduleConfiguration.Surroundings) {
     typealias Key = ScheduleConfiguration.JobKey
@@ -55,14 +56,13 @@ extension ScheduleConfiguration.Work {
       }
       return nil
     }
-    self.init(kind: kind)
-    self.recipe = recipe
+    self.init(kind: kind, recipe: recipe)
     let names = surroundings.names
     store = section[.store].flatMap { value in names.stores.map(value.name(among:)) ?? value.text() }
     entity = section[.entity]?.text()
     lane = section[.lane].flatMap { value in names.lanes.map(value.name(among:)) ?? value.text() }
-    priority = section[.priority]?.integer(-1_000_000...1_000_000)
-    maxAttempts = section[.maxAttempts]?.integer(1...1000)
+    priority = section[.priority]?.integer(JobSubmission.priorityRange)
+    maxAttempts = section[.maxAttempts]?.integer(JobSubmission.attemptsRange)
     options = section[.options]?.options() ?? [:]
     if kind == ImportOperation.kind {
       let file = section.required(.source, "the file to import, in one of the `allowed_folders`")

@@ -12,7 +12,7 @@ extension DaemonBackend {
     return Stats(
       version: LadeVersion.current, startedAt: startedAt, uptime: now.timeIntervalSince(startedAt),
       counts: Dictionary(
-        uniqueKeysWithValues: ControlAPI.JobState.allCases.map { ($0.rawValue, counts[$0.queued]) }),
+        uniqueKeysWithValues: JobState.allCases.map { ($0.rawValue, counts[$0]) }),
       lanes: counts.lanes.mapValues { states in
         Dictionary(uniqueKeysWithValues: states.filter { $0.value != 0 }.map { ($0.rawValue, $1) })
       },

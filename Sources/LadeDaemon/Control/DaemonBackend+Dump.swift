@@ -48,7 +48,7 @@ extension DaemonBackend {
   }
 
   private static func listed(_ counts: [String: Int]) -> String {
-    let shown = ControlAPI.JobState.allCases.compactMap { state in
+    let shown = JobState.allCases.compactMap { state in
       counts[state.rawValue].flatMap { $0 == 0 ? nil : "\($0) \(state.rawValue)" }
     }
     return shown.isEmpty ? "no jobs" : shown.joined(separator: ", ")

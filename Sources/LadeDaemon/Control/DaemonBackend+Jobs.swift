@@ -15,23 +15,22 @@ extension DaemonBackend {
     return JobList(jobs: page, next: found.count > query.limit ? page.last?.id : nil)
   }
 
-  func job(_ id: Int64) async throws -> ControlAPI.Job {
+  func job(_ id: Int64) async throws -> Job {
     try await translating { shown(try await queue.job(id, withTransitions: true)) }
   }
 
-  func submit(_ submission: ControlAPI.JobSubmission, by peer: Peer) async throws -> ControlAPI.Job {
+  func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     try permissions.check(submission, by: peer)
     return try await translating {
       let file = try await opened(submission, for: peer)
-      let request = SubmissionRequest(submission)
-      let job = try await queue.submit(plan.submission(request, source: file?.name, by: peer.who))
+      let job = try await queue.submit(plan.submission(submission, source: file?.name, by: peer.who))
       guard let file else { return shown(queue.completed(job)) }
       return shown(queue.completed(try await handOver(file, to: job, by: peer)))
     }
   }
 
   /// The file of an import that somebody submits, opened for it.
-  func opened(_ submission: ControlAPI.JobSubmission, for peer: Peer) async throws -> SubmittedFile? {
+  func opened(_ submission: JobSubmission, for peer: Peer) async throws -> SubmittedFile? {
     guard submission.kind == ImportOperation.kind else {
       if submission.source == nil { return nil }
       throw ControlError.invalid(field: "source", reason: "a job of the kind \(submission.kind) takes no file")
@@ -46,7 +45,7 @@ extension DaemonBackend {
   }
 
   /// Copies a job's file, and lets the job run.
-  func handOver(_ file: SubmittedFile, to job: JobSnapshot, by peer: Peer) async throws -> JobSnapshot {
+  func handOver(_ file: SubmittedFile, to job: Job, by peer: Peer) async throws -> Job {
     // With a unique key it may be a job that has its file already.
     guard job.isAwaitingFile, !job.state.isEnded else { return job }
     let name = SpoolDirectories.activeName(job: job.id, originalName: file.name)
@@ -59,26 +58,26 @@ extension DaemonBackend {
     return try await queue.fileArrived(job.id, activeName: name, by: peer.who)
   }
 
-  func cancel(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+  func cancel(_ id: Int64, by peer: Peer) async throws -> Job {
     try await change(id, by: peer) { try await queue.cancel(id, by: peer.who, permission: $0) }
   }
 
-  func retry(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+  func retry(_ id: Int64, by peer: Peer) async throws -> Job {
     try await change(id, by: peer) { try await queue.retry(id, by: peer.who, permission: $0) }
   }
 
-  func hold(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+  func hold(_ id: Int64, by peer: Peer) async throws -> Job {
     try await change(id, by: peer) { try await queue.hold(id, by: peer.who, permission: $0) }
   }
 
-  func release(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+  func release(_ id: Int64, by peer: Peer) async throws -> Job {
     try await change(id, by: peer) { try await queue.release(id, by: peer.who, permission: $0) }
   }
 
   /// Changes a job, if the peer may. The queue checks that in the transaction of the change.
   func change(
-    _ id: Int64, by peer: Peer, _ body: (_ permission: @escaping JobQueue.Permission) async throws -> JobSnapshot
-  ) async throws -> ControlAPI.Job {
+    _ id: Int64, by peer: Peer, _ body: (_ permission: @escaping JobQueue.Permission) async throws -> Job
+  ) async throws -> Job {
     try await translating {
       let permissions = permissions
       return shown(try await body { try permissions.checkChange(of: id, submittedBy: $0, by: peer) })
@@ -94,7 +93,7 @@ extension Peer {
 extension JobFilter {
   init(_ selection: JobSelection) {
     self.init(
-      states: Set(selection.states.map(\.queued)), kind: selection.kind, lane: selection.lane, store: selection.store,
+      states: Set(selection.states), kind: selection.kind, lane: selection.lane, store: selection.store,
       entity: selection.entity, recipe: selection.recipe,
       uniqueKey: selection.uniqueKey, tag: selection.tag,
       isHeld: selection.isHeld)

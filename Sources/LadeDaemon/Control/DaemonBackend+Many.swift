@@ -4,15 +4,15 @@ import Jobs
 import Spool
 
 extension DaemonBackend {
-  func submit(_ submissions: [ControlAPI.JobSubmission], by peer: Peer) async throws -> [ControlAPI.JobReceipt] {
-    var receipts = [ControlAPI.JobReceipt?](repeating: nil, count: submissions.count)
-    var planned: [(place: Int, submission: Jobs.JobSubmission, file: SubmittedFile?)] = []
+  func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt] {
+    var receipts = [JobReceipt?](repeating: nil, count: submissions.count)
+    var planned: [(place: Int, submission: JobSubmission, file: SubmittedFile?)] = []
     for (place, submission) in submissions.enumerated() {
       do {
         try permissions.check(submission, by: peer)
         try await translating {
           let file = try await opened(submission, for: peer)
-          let wanted = try plan.submission(SubmissionRequest(submission), source: file?.name, by: peer.who)
+          let wanted = try plan.submission(submission, source: file?.name, by: peer.who)
           planned.append((place, wanted, file))
         }
       } catch let error as ControlError {
@@ -35,24 +35,21 @@ extension DaemonBackend {
     return receipts.compactMap { $0 }
   }
 
-  func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> ControlAPI.Job {
-    try await translating { try SubmissionRequest.checkPriority(priority) }
+  func setPriority(_ id: Int64, to priority: Int, by peer: Peer) async throws -> Job {
+    try await translating { try SubmissionPlan.checkPriority(priority) }
     return try await change(id, by: peer) { permission in
       try await queue.setPriority(id, to: priority, by: peer.who, permission: permission)
     }
   }
 
-  func remove(_ id: Int64, by peer: Peer) async throws -> ControlAPI.Job {
+  func remove(_ id: Int64, by peer: Peer) async throws -> Job {
     try await change(id, by: peer) { try await queue.remove(id, by: peer.who, permission: $0) }
   }
 
-  func change(_ change: ControlAPI.JobChange, by peer: Peer) async throws -> JobChangeResult {
+  func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult {
     try await translating {
-      if let priority = change.priority { try SubmissionRequest.checkPriority(priority) }
-      let result = try await queue.change(filter(change.filter, for: peer), Jobs.JobChange(change), by: peer.who)
-      return JobChangeResult(
-        changed: result.changed, refused: result.refused,
-        refusals: result.refusals.map { .init(job: $0.job, reason: $0.why) })
+      if let priority = change.priority { try SubmissionPlan.checkPriority(priority) }
+      return try await queue.change(filter(change.filter, for: peer), BulkChange(change), by: peer.who)
     }
   }
 
@@ -69,7 +66,7 @@ extension DaemonBackend {
   }
 
   func batch(_ id: Int64) async throws -> Batch {
-    try await translating { Batch(try await queue.batch(id)) }
+    try await translating { try await queue.batch(id) }
   }
 
   func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch {
@@ -82,42 +79,25 @@ extension DaemonBackend {
       for member in batch.jobs { files.append(try await opened(member.job, for: peer)) }
       let members = try zip(batch.jobs, files).map { member, file in
         JobBatchSubmission.Member(
-          try plan.submission(SubmissionRequest(member.job), source: file?.name, by: peer.who), name: member.name,
-          after: member.after.mapValues(\.queued))
+          try plan.submission(member.job, source: file?.name, by: peer.who), name: member.name,
+          after: member.after)
       }
-      let callback = try batch.callback.map { try plan.submission(SubmissionRequest($0), source: nil, by: peer.who) }
+      let callback = try batch.callback.map { try plan.submission($0, source: nil, by: peer.who) }
       let made = try await queue.submit(
         batch: JobBatchSubmission(
-          name: batch.name, members: members, callback: callback, condition: batch.condition.queued,
+          name: batch.name, members: members, callback: callback, condition: batch.condition,
           submittedBy: peer.who))
       for (id, file) in zip(made.jobs, files) {
         guard let file else { continue }
         _ = try await handOver(file, to: queue.job(id), by: peer)
       }
-      return Batch(try await queue.batch(made.id))
+      return try await queue.batch(made.id)
     }
   }
 }
 
-extension ControlAPI.JobDependency.Condition {
-  /// The same as the queue calls it.
-  var queued: Jobs.JobDependency.Condition {
-    switch self {
-    case .succeeded: .succeeded
-    case .ended: .ended
-    }
-  }
-
-  init(_ condition: Jobs.JobDependency.Condition) {
-    switch condition {
-    case .succeeded: self = .succeeded
-    case .ended: self = .ended
-    }
-  }
-}
-
-extension Jobs.JobChange {
-  fileprivate init(_ change: ControlAPI.JobChange) {
+extension BulkChange {
+  fileprivate init(_ change: JobChange) {
     switch change.action {
     case .cancel: self = .cancel
     case .retry: self = .retry
@@ -126,14 +106,5 @@ extension Jobs.JobChange {
     case .remove: self = .remove
     case .priority: self = .priority(change.priority ?? 0)
     }
-  }
-}
-
-extension Batch {
-  fileprivate init(_ batch: JobBatchSnapshot) {
-    self.init(
-      id: batch.id, name: batch.name, submittedBy: batch.submittedBy, submittedAt: batch.submittedAt,
-      endedAt: batch.endedAt, total: batch.total, pending: batch.pending, failed: batch.failed,
-      callback: batch.callback, condition: .init(batch.condition), progress: .init(batch.progress), jobs: batch.jobs)
   }
 }

@@ -34,7 +34,7 @@ extension DaemonBackend {
   private static func jobs(_ counts: JobCounts) -> MetricFamily {
     var jobs = MetricFamily(.gauge, "lade_jobs", "Jobs in the queue, by lane and state.")
     for (lane, states) in counts.lanes.sorted(by: { $0.key < $1.key }) {
-      for state in Jobs.JobState.allCases { jobs.add(states[state] ?? 0, ["lane": lane, "state": state.rawValue]) }
+      for state in JobState.allCases { jobs.add(states[state] ?? 0, ["lane": lane, "state": state.rawValue]) }
     }
     return jobs
   }

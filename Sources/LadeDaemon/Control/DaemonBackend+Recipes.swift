@@ -20,12 +20,8 @@ extension DaemonBackend {
       let file = try await directories.onQueue { [directories] in
         try directories.openSubmitted(test.source, for: peer.uid, allowedFolders: folders)
       }
-      var request = SubmissionRequest()
-      request.recipe = test.recipe
-      request.store = test.store
-      request.entity = test.entity
-      request.mode = test.mode?.rawValue
-      request.options = test.options
+      let request = JobSubmission(
+        store: test.store, entity: test.entity, recipe: test.recipe, mode: test.mode, options: test.options)
       let submission = try plan.submission(request, source: file.name, by: peer.who)
       guard let name = submission.store, let store = stores[name], let entity = submission.entity else {
         throw ControlError.invalid(field: "store", reason: "it isn't said into which store and entity")
@@ -33,13 +29,13 @@ extension DaemonBackend {
       try await refuseWhileTaken(name)
       let trial = RecipeTrial(
         coordinator: store.coordinator, file: file, entity: entity,
-        options: try JSONDecoder().decode(ImportOptions.self, from: Data(submission.options.utf8)),
+        options: try JSONDecoder().decode(ImportOptions.self, from: Data(try submission.encodedOptions().utf8)),
         folder: URL(fileURLWithPath: configuration.state).appendingPathComponent("trial"),
         records: Int64(test.records ?? 1000))
       let outcome = try await Self.trialQueue.result { try trial.run() }
       return RecipeTestResult(
-        store: name, entity: entity, mode: submission.mode.flatMap(ImportMode.init),
-        progress: outcome.progress.map(ControlAPI.JobProgress.init) ?? ControlAPI.JobProgress(),
+        store: name, entity: entity, mode: submission.mode,
+        progress: outcome.progress.map(JobProgress.init) ?? JobProgress(),
         isWhole: outcome.isWhole, notes: outcome.notes,
         failure: outcome.failure,
         rejects: outcome.rejects.map { RejectReport(job: 0, isFolder: entity == ImportRequest.feed, $0) }
@@ -73,7 +69,7 @@ extension RejectReport {
   }
 }
 
-extension ControlAPI.JobProgress {
+extension JobProgress {
   fileprivate init(_ progress: ImportProgress) {
     self.init(
       bytesDone: progress.bytesDone, bytesTotal: progress.bytesTotal, records: progress.counts.records,

@@ -36,7 +36,7 @@ struct DaemonBackend: ControlBackend {
     let mainContexts = try await meters.mainContexts.status()
     return Status(
       version: LadeVersion.current, pid: getpid(), startedAt: startedAt, lanes: lanes,
-      counts: Dictionary(uniqueKeysWithValues: ControlAPI.JobState.allCases.map { ($0, counts[$0.queued]) }),
+      counts: Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0, counts[$0]) }),
       stores: stores.all.map { store in
         StoreStatus(
           name: store.configuration.name, path: store.configuration.path,
@@ -45,7 +45,7 @@ struct DaemonBackend: ControlBackend {
       spool: configuration.spool)
   }
 
-  func jobEvents() -> AsyncStream<ControlAPI.Job> {
+  func jobEvents() -> AsyncStream<Job> {
     let events = queue.events()
     return AsyncStream { continuation in
       let task = Task {
@@ -56,8 +56,16 @@ struct DaemonBackend: ControlBackend {
     }
   }
 
-  /// A job as clients see it.
-  func shown(_ job: JobSnapshot) -> ControlAPI.Job { ControlAPI.Job(job, rejects: configuration.rejects) }
+  /// A job as clients see it: with its earliest start, its note once it has completed, and the path of its rejects.
+  func shown(_ job: Job) -> Job {
+    var shown = job
+    shown.availableAt = job.availableAt ?? job.notBefore ?? job.submittedAt
+    if job.state != .completed { shown.note = nil }
+    shown.rejectsFile = job.progress.rejectsFile.map { configuration.rejects + "/" + $0 }
+    return shown
+  }
+
+  func schedules() async throws -> [Schedule] { try await queue.schedules() }
 
   private static let openingHint =
     "The daemon opens the file itself: is the path right, and may \(SystemUser.name(of: geteuid()) ?? "user \(geteuid())"), "

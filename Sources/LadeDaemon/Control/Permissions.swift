@@ -19,7 +19,7 @@ struct Permissions: Sendable {
   func isOperator(_ user: UInt32) -> Bool { operators.contains(user) }
 
   /// - Throws: ``ControlError/forbidden(reason:hint:)``.
-  func check(_ submission: ControlAPI.JobSubmission, by peer: Peer) throws {
+  func check(_ submission: JobSubmission, by peer: Peer) throws {
     guard !isOperator(peer.uid) else { return }
     guard Self.open.contains(submission.kind) else {
       throw ControlError.forbidden(
@@ -64,35 +64,4 @@ struct Permissions: Sendable {
 
   private static let hint =
     "Operators are root, the daemon's user, and those that its configuration names under operators."
-}
-
-/// The system's users.
-enum SystemUser {
-  /// The name of the user of a number; nil when there is none. May read files, and ask whatever knows users here.
-  static func name(of number: UInt32) -> String? {
-    var record = passwd()
-    var found: UnsafeMutablePointer<passwd>?
-    var texts = [CChar](repeating: 0, count: 64 << 10)
-    guard getpwuid_r(number, &record, &texts, texts.count, &found) == 0, let name = found?.pointee.pw_name else {
-      return nil
-    }
-    return String(cString: name)
-  }
-
-  /// The number of the user of a name; nil when there is none. May read files, and ask whatever knows users here.
-  static func number(of name: String) -> UInt32? {
-    var size = 16 << 10
-    while size <= 1 << 20 {
-      var record = passwd()
-      var found: UnsafeMutablePointer<passwd>?
-      var texts = [CChar](repeating: 0, count: size)
-      let code = getpwnam_r(name, &record, &texts, texts.count, &found)
-      if code == ERANGE {
-        size *= 2
-        continue
-      }
-      return found?.pointee.pw_uid
-    }
-    return nil
-  }
 }

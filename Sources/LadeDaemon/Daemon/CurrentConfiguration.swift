@@ -32,14 +32,6 @@ final class CurrentConfiguration: Sendable {
 
 // What the configuration says, as the queue takes it.
 
-extension Jobs.LaneConfiguration {
-  init(_ lane: LaneConfiguration) {
-    self.init(
-      name: lane.name, concurrency: lane.concurrency,
-      rate: lane.rate.map { RateLimit(jobs: $0.jobs, period: $0.per / .seconds(1)) })
-  }
-}
-
 extension Backoff {
   init(_ retry: RetryConfiguration) {
     self.init(
@@ -58,9 +50,9 @@ extension JobRetention {
 }
 
 extension JobQueueConfiguration {
-  init(_ configuration: DaemonConfiguration, _ schedules: [Jobs.ScheduleConfiguration]) {
+  init(_ configuration: DaemonConfiguration, _ schedules: [JobSchedule]) {
     self.init(
-      lanes: configuration.lanes.map(Jobs.LaneConfiguration.init), schedules: schedules,
+      lanes: configuration.lanes, schedules: schedules,
       retention: JobRetention(configuration.keep), backoff: Backoff(configuration.retry))
   }
 }

@@ -103,7 +103,7 @@ final class DaemonParts: Sendable {
     let schedules = try current.now.plan.schedules()
     do {
       return try JobQueue(
-        coordinator: open.queueCoordinator, lanes: configuration.lanes.map(Jobs.LaneConfiguration.init),
+        coordinator: open.queueCoordinator, lanes: configuration.lanes,
         operations: operations, environment: environment, retention: JobRetention(configuration.keep),
         schedules: schedules, backoff: Backoff(configuration.retry), logger: logger)
     } catch {
@@ -136,7 +136,7 @@ final class DaemonJobEvents: JobQueueDelegate {
     jobs = JobMeter(kinds: operations.kinds)
   }
 
-  func jobQueue(_ queue: JobQueue, didEnd job: JobSnapshot) async throws {
+  func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     ended.note(job)
     if operations.replacesContent(job.kind), let store = job.store {
       standing.end(of: store)
@@ -145,19 +145,19 @@ final class DaemonJobEvents: JobQueueDelegate {
     try await bridge.finished(job)
   }
 
-  func jobQueue(_ queue: JobQueue, willRetry job: JobSnapshot) async throws { try await bridge.revive(job) }
+  func jobQueue(_ queue: JobQueue, willRetry job: Job) async throws { try await bridge.revive(job) }
 
-  func jobQueue(_ queue: JobQueue, didRemove job: JobSnapshot) async throws {
+  func jobQueue(_ queue: JobQueue, didRemove job: Job) async throws {
     try await bridge.removed(job, rejects: rejects)
   }
 
-  func jobQueue(_ queue: JobQueue, fetchFileOf job: JobSnapshot, for schedule: String) async throws {
+  func jobQueue(_ queue: JobQueue, fetchFileOf job: Job, for schedule: String) async throws {
     try await files.fetch(job, of: schedule)
   }
 
-  func jobQueue(_ queue: JobQueue, didMove job: JobSnapshot, from former: JobState?) { jobs.note(job, from: former) }
+  func jobQueue(_ queue: JobQueue, didMove job: Job, from former: JobState?) { jobs.note(job, from: former) }
 
-  func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: JobSnapshot) {
+  func jobQueue(_ queue: JobQueue, didReport progress: JobProgress, of job: Job) {
     jobs.note(progress, of: job)
   }
 }

@@ -1,3 +1,4 @@
+import LadeTypes
 import Foundation
 import Glibc
 import ManagedObjects

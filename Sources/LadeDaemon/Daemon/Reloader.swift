@@ -120,7 +120,7 @@ actor Reloader {
   /// The schedules, if they and the recipes fit the stores as these are open.
   private static func schedules(
     of plan: SubmissionPlan, as read: LoadedConfiguration
-  ) throws -> [Jobs.ScheduleConfiguration] {
+  ) throws -> [JobSchedule] {
     let (schedules, misfits) = try plan.fittingSchedules()
     let all = try plan.recipeMisfits() + misfits
     guard all.isEmpty else {

@@ -12,7 +12,7 @@ struct ScheduledFiles: Sendable {
   let queue: JobQueue
 
   /// Brings the file of a job that a schedule made, or cancels the job with the reason.
-  func fetch(_ job: JobSnapshot, of name: String) async throws {
+  func fetch(_ job: Job, of name: String) async throws {
     do {
       let activeName = try await copy(for: job, of: name)
       _ = try await queue.fileArrived(job.id, activeName: activeName, by: "schedule \(name)")
@@ -24,7 +24,7 @@ struct ScheduledFiles: Sendable {
     }
   }
 
-  private func copy(for job: JobSnapshot, of name: String) async throws -> String {
+  private func copy(for job: Job, of name: String) async throws -> String {
     let configuration = current.now.configuration
     guard let path = configuration.schedule(named: name)?.work.source else { throw ScheduleIsGone() }
     let folders = configuration.allowedFolders

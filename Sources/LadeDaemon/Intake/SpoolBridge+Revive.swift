@@ -13,7 +13,7 @@ extension SpoolBridge {
   /// How far an import had come was forgotten at its end, so it begins anew: which is the same as one run where records find
   /// their objects by key, and isn't where each is a new one.
   /// - Throws: ``RevivalRefusal``, or the spool's error.
-  func revive(_ job: JobSnapshot) async throws {
+  func revive(_ job: Job) async throws {
     guard job.kind == ImportOperation.kind else { return }
     guard let name = job.activeName else {
       throw RevivalRefusal(description: "it was ended before it had its file; submit that again")

@@ -35,12 +35,12 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// - Throws: `SpoolRefusal` for what can't be a job.
-  private func submission(of entry: SpoolEntry) throws -> Jobs.JobSubmission {
-    var request = SubmissionRequest()
-    switch entry.kind {
-    case .hotFolder(let recipe): request.recipe = recipe
-    case .ticket(let ticket): request = SubmissionRequest(ticket)
-    }
+  private func submission(of entry: SpoolEntry) throws -> JobSubmission {
+    let request =
+      switch entry.kind {
+      case .hotFolder(let recipe): JobSubmission(recipe: recipe)
+      case .ticket(let ticket): ticket.submission
+      }
     try check(request.kind, of: entry)
     do {
       var submission = try plan.submission(request, source: entry.originalName, by: "spool (user \(entry.ownerUID))")
@@ -53,7 +53,7 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// The number of the job that was made, or found.
-  private func job(of entry: SpoolEntry, _ submission: Jobs.JobSubmission, _ job: JobSnapshot) throws -> Int64 {
+  private func job(of entry: SpoolEntry, _ submission: JobSubmission, _ job: Job) throws -> Int64 {
     guard job.origin == submission.origin else {
       throw SpoolRefusal.unacceptable(
         what: "unique_key: job \(job.id) has the same one and hasn't ended",
@@ -94,7 +94,7 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// Forgets how far a job had come in its store, and puts its file away.
-  func finished(_ job: JobSnapshot) async throws {
+  func finished(_ job: Job) async throws {
     let outcome: SpoolOutcome
     switch job.state {
     case .completed: outcome = .done
@@ -117,7 +117,7 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// Removes the rejects of a job that was removed from the queue.
-  func removed(_ job: JobSnapshot, rejects: String) async throws {
+  func removed(_ job: Job, rejects: String) async throws {
     // The name is the daemon's own: the job's number and an ending.
     guard let name = job.progress.rejectsFile else { return }
     let file = URL(fileURLWithPath: rejects).appendingPathComponent(name)
@@ -187,7 +187,7 @@ struct SpoolBridge: SpoolDelegate {
   }
 
   /// Calls `body` with the jobs that pass a filter, as many in memory as it says.
-  private func each(_ filter: JobFilter, _ body: (JobSnapshot) async throws -> Void) async throws {
+  private func each(_ filter: JobFilter, _ body: (Job) async throws -> Void) async throws {
     var filter = filter
     while true {
       let jobs = try await queue.jobs(filter)
@@ -201,85 +201,5 @@ struct SpoolBridge: SpoolDelegate {
 extension Result {
   fileprivate var success: Success? {
     if case .success(let value) = self { value } else { nil }
-  }
-}
-
-extension SubmissionRequest {
-  init(_ ticket: Ticket) {
-    kind = ticket.kind
-    store = ticket.store
-    entity = ticket.entity
-    mode = ticket.mode?.rawValue
-    lane = ticket.lane
-    priority = ticket.priority
-    notBefore = ticket.notBefore
-    uniqueKey = ticket.uniqueKey
-    maxAttempts = ticket.maxAttempts
-    uniquePeriod = ticket.uniquePeriod
-    uniqueStates = ticket.uniqueStates.map { Set($0.map(\.queued)) }
-    deadline = ticket.deadline
-    timeout = ticket.timeout
-    after = ticket.after.map { Jobs.JobDependency(job: $0.job, condition: $0.condition.queued) }
-    batch = ticket.batch
-    tags = ticket.tags
-    isHeld = ticket.isHeld
-    options = ticket.options.mapValues(OptionValue.init)
-  }
-
-  init(_ submission: ControlAPI.JobSubmission) {
-    kind = submission.kind
-    recipe = submission.recipe
-    store = submission.store
-    entity = submission.entity
-    mode = submission.mode?.rawValue
-    lane = submission.lane
-    priority = submission.priority
-    notBefore = submission.notBefore
-    uniqueKey = submission.uniqueKey
-    maxAttempts = submission.maxAttempts
-    uniquePeriod = submission.uniquePeriod
-    uniqueStates = submission.uniqueStates.map { Set($0.map(\.queued)) }
-    deadline = submission.deadline
-    timeout = submission.timeout
-    after = submission.after.map { Jobs.JobDependency(job: $0.job, condition: $0.condition.queued) }
-    batch = submission.batch
-    tags = submission.tags
-    isHeld = submission.isHeld
-    options = submission.options
-  }
-}
-
-extension OptionValue {
-  fileprivate init(_ value: TicketValue) {
-    switch value {
-    case .string(let text): self = .string(text)
-    case .int(let number): self = .int(number)
-    case .bool(let flag): self = .bool(flag)
-    case .list(let values): self = .list(values.map(OptionValue.init))
-    case .map(let values): self = .map(values.mapValues(OptionValue.init))
-    }
-  }
-}
-
-extension Ticket.State {
-  fileprivate var queued: Jobs.JobState {
-    switch self {
-    case .scheduled: .scheduled
-    case .available: .available
-    case .running: .running
-    case .retryable: .retryable
-    case .completed: .completed
-    case .cancelled: .cancelled
-    case .discarded: .discarded
-    }
-  }
-}
-
-extension TicketDependency.Condition {
-  fileprivate var queued: Jobs.JobDependency.Condition {
-    switch self {
-    case .succeeded: .succeeded
-    case .ended: .ended
-    }
   }
 }

@@ -4,7 +4,7 @@ import Jobs
 
 extension SubmissionPlan {
   /// A job that imports nothing: what its operation is told is for the operation to understand.
-  func otherSubmission(_ request: SubmissionRequest, by who: String) throws -> Jobs.JobSubmission {
+  func otherSubmission(_ request: JobSubmission, by who: String) throws -> JobSubmission {
     guard otherKinds.contains(request.kind) else {
       let known = ([ImportOperation.kind] + otherKinds).sorted().joined(separator: ", ")
       throw SubmissionProblem(
@@ -19,17 +19,17 @@ extension SubmissionPlan {
         field: "entity", reason: "store \(store.configuration.name) has no entity \(entity)",
         advice: "It has \(store.entities.sorted().joined(separator: ", ")).")
     }
-    let json = try Self.json(request.options)
+    var submission = request
+    submission.lane = try lane(request.lane ?? LaneConfiguration.maintenanceName)
+    submission.store = store.configuration.name
+    submission.source = nil
+    submission.submittedBy = who
+    let json = try request.encodedOptions()
     guard json.utf8.count <= Self.longestOptions else {
       throw SubmissionProblem(
         field: "options", reason: "they have \(json.utf8.count) bytes, and may have \(Self.longestOptions)")
     }
-    var submission = Jobs.JobSubmission(
-      kind: request.kind, lane: try lane(request.lane ?? LaneConfiguration.maintenanceName),
-      priority: request.priority ?? 0, store: store.configuration.name, entity: request.entity, mode: request.mode,
-      options: json, tags: request.tags, notBefore: request.notBefore, isHeld: request.isHeld,
-      maxAttempts: request.maxAttempts ?? 5, submittedBy: who)
-    try request.complete(&submission)
+    submission.resolvedOptions = json
     do {
       try operations.check(submission, in: store.coordinator.model)
     } catch let failure as JobFailure {
@@ -39,12 +39,5 @@ extension SubmissionPlan {
         reason: reason.hasPrefix(badOptions) ? String(reason.dropFirst(badOptions.count)) : reason)
     }
     return submission
-  }
-
-  private static func json(_ options: [String: OptionValue]) throws -> String {
-    if options.isEmpty { return "{}" }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys]
-    return String(decoding: try encoder.encode(options), as: UTF8.self)
   }
 }

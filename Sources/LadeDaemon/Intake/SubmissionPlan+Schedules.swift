@@ -4,7 +4,7 @@ import Jobs
 extension SubmissionPlan {
   /// The schedules of the configuration, as the queue has them.
   /// - Throws: ``DaemonError/configuration(_:)`` with everything that is wrong with the job of any.
-  func schedules() throws -> [Jobs.ScheduleConfiguration] {
+  func schedules() throws -> [JobSchedule] {
     let (schedules, misfits) = try fittingSchedules()
     guard misfits.isEmpty else {
       throw DaemonError.configuration(misfits.map(\.description).joined(separator: "\n"))
@@ -13,9 +13,9 @@ extension SubmissionPlan {
   }
 
   /// The same, and what is wrong with the job of any other.
-  func fittingSchedules() throws -> (schedules: [Jobs.ScheduleConfiguration], misfits: [Misfit]) {
+  func fittingSchedules() throws -> (schedules: [JobSchedule], misfits: [Misfit]) {
     var misfits: [Misfit] = []
-    var schedules: [Jobs.ScheduleConfiguration] = []
+    var schedules: [JobSchedule] = []
     for schedule in configuration.schedules {
       do {
         schedules.append(try self.schedule(schedule))
@@ -27,20 +27,11 @@ extension SubmissionPlan {
     return (schedules, misfits)
   }
 
-  private func schedule(_ schedule: ScheduleConfiguration) throws -> Jobs.ScheduleConfiguration {
+  private func schedule(_ schedule: ScheduleConfiguration) throws -> JobSchedule {
     let work = schedule.work
-    var request = SubmissionRequest()
-    request.kind = work.kind
-    request.recipe = work.recipe
-    request.store = work.store
-    request.entity = work.entity
-    request.lane = work.lane
-    request.priority = work.priority
-    request.maxAttempts = work.maxAttempts
-    request.options = work.options
     let name = work.source.map { URL(fileURLWithPath: $0).lastPathComponent }
-    let job = try submission(request, source: name ?? "", by: "schedule \(schedule.name)")
-    var result = Jobs.ScheduleConfiguration(name: schedule.name, calendar: schedule.calendar, submission: job)
+    let job = try submission(work, source: name ?? "", by: "schedule \(schedule.name)")
+    var result = JobSchedule(name: schedule.name, calendar: schedule.calendar, submission: job)
     result.catchUp = schedule.catchUp
     result.jitter = schedule.randomizedDelay / .seconds(1)
     result.isEnabled = schedule.isEnabled

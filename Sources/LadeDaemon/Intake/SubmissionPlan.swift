@@ -5,57 +5,6 @@ import Importing
 import Jobs
 import ManagedObjects
 
-/// What somebody asks for, by whatever way: a hot folder's recipe, a ticket, or the control socket.
-struct SubmissionRequest {
-  var kind = ImportOperation.kind
-  var recipe: String?
-  var store: String?
-  var entity: String?
-  var mode: String?
-  var lane: String?
-  var priority: Int?
-  var notBefore: Date?
-  var uniqueKey: String?
-  var uniquePeriod: TimeInterval?
-  var uniqueStates: Set<Jobs.JobState>?
-  var deadline: Date?
-  var timeout: TimeInterval?
-  var after: [Jobs.JobDependency] = []
-  var batch: Int64?
-  var maxAttempts: Int?
-  var tags: [String] = []
-  var isHeld = false
-  var options: [String: OptionValue] = [:]
-}
-
-extension SubmissionRequest {
-  /// The priorities that a job can have.
-  static let priorities = -1_000_000...1_000_000
-
-  /// Adds what is the same of every kind of job.
-  func complete(_ submission: inout Jobs.JobSubmission) throws {
-    if let priority { try Self.checkPriority(priority) }
-    if uniqueKey == nil, uniquePeriod != nil || uniqueStates != nil {
-      throw SubmissionProblem(
-        field: uniquePeriod == nil ? "unique_states" : "unique_period",
-        reason: "there is no unique_key that it goes with")
-    }
-    submission.uniqueness = uniqueKey.map { JobUniqueness(key: $0, period: uniquePeriod, states: uniqueStates) }
-    submission.deadline = deadline
-    submission.timeout = timeout
-    submission.after = after
-    submission.batch = batch
-  }
-
-  /// - Throws: ``SubmissionProblem`` for one that is out of range.
-  static func checkPriority(_ priority: Int) throws {
-    guard !priorities.contains(priority) else { return }
-    throw SubmissionProblem(
-      field: "priority",
-      reason: "it is \(priority), and can be from \(priorities.lowerBound) to \(priorities.upperBound)")
-  }
-}
-
 /// Why what somebody asks for can't be a job. `field` is a key of the ticket or request.
 struct SubmissionProblem: Error, Equatable {
   let field: String
@@ -76,21 +25,20 @@ struct SubmissionPlan: Sendable {
 
   /// - Parameter source: the name of an import's file.
   /// - Throws: ``SubmissionProblem``.
-  func submission(_ request: SubmissionRequest, source: String?, by who: String) throws -> Jobs.JobSubmission {
+  func submission(_ request: JobSubmission, source: String?, by who: String) throws -> JobSubmission {
+    if let priority = request.priority { try Self.checkPriority(priority) }
+    if request.uniqueKey == nil, request.uniquePeriod != nil || request.uniqueStates != nil {
+      throw SubmissionProblem(
+        field: request.uniquePeriod == nil ? "unique_states" : "unique_period",
+        reason: "there is no unique_key that it goes with")
+    }
     guard request.kind == ImportOperation.kind else { return try otherSubmission(request, by: who) }
     let recipe = try recipe(request.recipe)
     let store = try store(request.store ?? recipe?.store)
     let entity = try entity(request.entity ?? recipe?.entity, in: store)
     let lane = try lane(request.lane ?? recipe?.lane ?? LaneConfiguration.defaultName)
     var options = recipe?.options ?? ImportOptions()
-    if let mode = request.mode {
-      guard let known = ImportOptions.Mode(rawValue: mode) else {
-        throw SubmissionProblem(
-          field: "mode", reason: "there is no mode \(mode)",
-          advice: "There are \(ImportOptions.Mode.allCases.map(\.rawValue).joined(separator: ", ")).")
-      }
-      options.mode = known
-    }
+    if let mode = request.mode { options.mode = mode }
     // Of a feed it is each entity's own.
     if let entity { options.mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert) }
     try SubmissionOptions(request.options).apply(to: &options)
@@ -113,15 +61,27 @@ struct SubmissionPlan: Sendable {
         field: "options", reason: "they have \(json.utf8.count) bytes, and may have \(Self.longestOptions)",
         advice: "Put them into a recipe.")
     }
-    var submission = Jobs.JobSubmission(
-      kind: request.kind, lane: lane, priority: request.priority ?? recipe?.priority ?? 0,
-      store: store.configuration.name, entity: entity?.name ?? ImportRequest.feed, mode: options.mode?.rawValue,
-      recipe: recipe?.name, source: source,
-      format: options.reader.format?.rawValue, options: json, tags: request.tags, notBefore: request.notBefore,
-      isHeld: request.isHeld, awaitsFile: true, maxAttempts: request.maxAttempts ?? recipe?.maxAttempts ?? 5,
-      submittedBy: who)
-    try request.complete(&submission)
+    var submission = request
+    submission.lane = lane
+    submission.priority = request.priority ?? recipe?.priority
+    submission.store = store.configuration.name
+    submission.entity = entity?.name ?? ImportRequest.feed
+    submission.mode = options.mode
+    submission.source = source
+    submission.format = options.reader.format?.rawValue
+    submission.resolvedOptions = json
+    submission.awaitsFile = true
+    submission.maxAttempts = request.maxAttempts ?? recipe?.maxAttempts
+    submission.submittedBy = who
     return submission
+  }
+
+  /// - Throws: ``SubmissionProblem`` for a priority out of range.
+  static func checkPriority(_ priority: Int) throws {
+    let range = JobSubmission.priorityRange
+    guard !range.contains(priority) else { return }
+    throw SubmissionProblem(
+      field: "priority", reason: "it is \(priority), and can be from \(range.lowerBound) to \(range.upperBound)")
   }
 
   /// What the configuration says and can't be, and the key that says it.
@@ -149,7 +109,7 @@ struct SubmissionPlan: Sendable {
   func recipeMisfits() throws -> [Misfit] {
     try configuration.recipes.compactMap { recipe in
       do {
-        _ = try submission(SubmissionRequest(recipe: recipe.name), source: "", by: "")
+        _ = try submission(JobSubmission(recipe: recipe.name), source: "", by: "")
         return nil
       } catch let problem as SubmissionProblem {
         let field = problem.field == "options" ? "" : problem.field

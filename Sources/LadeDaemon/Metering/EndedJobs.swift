@@ -28,7 +28,7 @@ final class EndedJobs: Sendable {
   init(since startedAt: Date) { self.startedAt = startedAt }
 
   /// Notes a job that has ended; one that had ended before this daemon's start isn't counted.
-  func note(_ job: JobSnapshot) {
+  func note(_ job: Job) {
     guard let end = job.endedAt, end >= startedAt else { return }
     let time = Self.second(of: end)
     state.withLock { state in

@@ -47,7 +47,7 @@ final class JobMeter: Sendable {
 
   /// An operation says how far it is.
   /// - Parameter job: as it was known before.
-  func note(_ progress: JobProgress, of job: JobSnapshot) {
+  func note(_ progress: JobProgress, of job: Job) {
     state.withLock { state in
       // Of a job that has been at work before, this may be where it goes on.
       let isFresh = job.isFirstAttempt && job.progress.records == 0
@@ -61,7 +61,7 @@ final class JobMeter: Sendable {
 
   /// A change of a job is durable.
   /// - Parameter from: where it stood before.
-  func note(_ job: JobSnapshot, from: JobState?) {
+  func note(_ job: Job, from: JobState?) {
     guard job.state != .running, from != job.state else { return }
     state.withLock { state in
       let kind = Self.label(job.kind, in: state)
@@ -141,6 +141,6 @@ extension JobMeter.Counts {
   }
 }
 
-extension JobSnapshot {
+extension Job {
   fileprivate var isFirstAttempt: Bool { attempt <= 1 && rescues == 0 }
 }

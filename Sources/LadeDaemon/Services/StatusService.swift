@@ -48,7 +48,7 @@ struct StatusService: Service {
     if let trouble { notify(.ready, .status(trouble)) } else { await ready() }
   }
 
-  private func tell(_ job: JobSnapshot) async {
+  private func tell(_ job: Job) async {
     do {
       notify(.status(try await summary(job)))
     } catch {
@@ -57,7 +57,7 @@ struct StatusService: Service {
   }
 
   /// `12 available, 2 running: stop_times 41 %`
-  private func summary(_ job: JobSnapshot?) async throws -> String {
+  private func summary(_ job: Job?) async throws -> String {
     let counts = try await queue.counts()
     var text = "\(counts[.available]) available, \(counts[.running]) running"
     if let job, job.state == .running, job.progress.bytesTotal > 0 {

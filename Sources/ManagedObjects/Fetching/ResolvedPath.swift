@@ -1,3 +1,5 @@
+import Spelling
+
 /// A path from an object to a value.
 package struct ResolvedPath: Sendable, Hashable {
   /// Where a path ends.

@@ -1,4 +1,5 @@
 package import Foundation
+package import LadeTypes
 
 /// What somebody asks for in a `NAME.job` file in `incoming/`:
 ///
@@ -43,54 +44,10 @@ package struct Ticket: Sendable, Equatable {
     }
   }
 
-  /// What to do with a row whose key is there already.
-  package enum Mode: String, Sendable, Equatable, CaseIterable {
-    case insert, upsert, update, replace, synchronise
-  }
-
-  /// The states of a job.
-  package enum State: String, Sendable, CaseIterable {
-    case scheduled, available, running, retryable, completed, cancelled, discarded
-  }
-
-  /// What kind of job it is.
-  package var kind = "import"
-  /// The store to work on.
-  package var store: String?
-  /// The entity whose objects the rows become.
-  package var entity: String?
+  /// The job, without its source.
+  package var submission = JobSubmission()
   /// Where the data file is; nil for jobs that need none.
   package var source: Source?
-  /// What to do with rows that are there already.
-  package var mode: Mode?
-  /// The lane to queue in.
-  package var lane: String?
-  /// Higher goes first.
-  package var priority = 0
-  /// The job isn't run earlier.
-  package var notBefore: Date?
-  /// Jobs of the same key are one.
-  package var uniqueKey: String?
-  /// How often the job is tried before it is given up; at least 1.
-  package var maxAttempts: Int?
-  /// The jobs after which it runs.
-  package var after: [TicketDependency] = []
-  /// How long an attempt may take, in seconds.
-  package var timeout: TimeInterval?
-  /// By when it has to have ended.
-  package var deadline: Date?
-  /// Words to find it by, each once and without `|`.
-  package var tags: [String] = []
-  /// The batch that it is one of.
-  package var batch: Int64?
-  /// Whether it waits until somebody releases it.
-  package var isHeld = false
-  /// How long ago another job of the same key may have been submitted to count, in seconds; nil for any time.
-  package var uniquePeriod: TimeInterval?
-  /// In which states another job of the same key counts; nil for all in which it hasn't ended.
-  package var uniqueStates: Set<State>?
-  /// What the kind of job makes of it.
-  package var options: [String: TicketValue] = [:]
 
   /// A ticket that asks for an import of nothing: to be filled in.
   package init() {}

@@ -1,18 +1,14 @@
+import LadeTypes
 import Yams
 
 /// The keys of a ticket, each with its value, and each known.
 struct TicketMapping {
   private var values: [Key: TicketNode] = [:]
 
-  enum Key: String, CaseIterable {
-    case kind, store, entity, source, mode, lane, priority, options
-    case after, timeout, deadline, tags, batch, held
-    case notBefore = "not_before"
-    case uniqueKey = "unique_key"
-    case uniquePeriod = "unique_period"
-    case uniqueStates = "unique_states"
-    case maxAttempts = "max_attempts"
-  }
+  typealias Key = JobSubmission.CodingKeys
+
+  /// A recipe belongs to a hot folder; a ticket says everything itself.
+  private static let keys = Key.allCases.filter { $0 != .recipe }
 
   init(root: Node) throws(TicketError) {
     let mark = TicketMark(root)
@@ -23,25 +19,25 @@ struct TicketMapping {
     for (key, value) in mapping {
       let line = TicketMark(key).line
       let word = try TicketMapping.word(key, line: line)
-      guard let known = Key(rawValue: word) else {
-        let words = Key.allCases.map(\.rawValue).sorted()
+      guard let known = Key(rawValue: word), Self.keys.contains(known) else {
+        let words = Self.keys.map(\.rawValue).sorted()
         let shown = FileName(String(word.prefix(80))).shown
-        throw .unknownKey(shown, line: line, nearest: NearestWord.to(word, among: words), known: words)
+        throw .unknownKey(shown, line: line, nearest: NearestName.of(word, among: words), known: words)
       }
       values[known] = TicketNode(key: word, node: value)
     }
   }
 
   /// The options: a mapping of any keys to values.
-  func options() throws(TicketError) -> [String: TicketValue] {
+  func options() throws(TicketError) -> [String: OptionValue] {
     guard let node = values[.options] else { return [:] }
     guard case .mapping(let mapping) = node.node else { throw node.wrongType("a mapping of names to values") }
     return try Self.options(mapping, key: "options")
   }
 
   /// The entries of a mapping whose key is given.
-  static func options(_ mapping: Node.Mapping, key: String) throws(TicketError) -> [String: TicketValue] {
-    var options: [String: TicketValue] = [:]
+  static func options(_ mapping: Node.Mapping, key: String) throws(TicketError) -> [String: OptionValue] {
+    var options: [String: OptionValue] = [:]
     for (name, value) in mapping {
       let word = try word(name, line: TicketMark(name).line)
       options[word] = try TicketNode(key: "\(key).\(word)", node: value).option()
@@ -62,30 +58,30 @@ struct TicketMapping {
 extension Ticket {
   init(_ mapping: TicketMapping) throws(TicketError) {
     self.init()
-    if let node = mapping[.kind] { kind = try node.text() }
-    if let node = mapping[.store] { store = try node.text() }
-    if let node = mapping[.entity] { entity = try node.text() }
+    if let node = mapping[.kind] { submission.kind = try node.text() }
+    if let node = mapping[.store] { submission.store = try node.text() }
+    if let node = mapping[.entity] { submission.entity = try node.text() }
     if let node = mapping[.source] { source = try Source(node) }
-    if let node = mapping[.mode] { mode = try node.word(of: Mode.self) }
-    if let node = mapping[.lane] { lane = try node.text() }
-    if let node = mapping[.priority] { priority = try node.integer(-1_000_000...1_000_000) }
-    if let node = mapping[.notBefore] { notBefore = try node.date() }
-    if let node = mapping[.uniqueKey] { uniqueKey = try node.text() }
-    if let node = mapping[.maxAttempts] { maxAttempts = try node.integer(1...1000) }
-    if let node = mapping[.after] { after = try Ticket.dependencies(node) }
-    if let node = mapping[.timeout] { timeout = try node.duration() }
-    if let node = mapping[.deadline] { deadline = try node.date() }
-    if let node = mapping[.tags] { tags = try Ticket.tags(node) }
-    if let node = mapping[.batch] { batch = Int64(try node.integer(1...Int.max)) }
-    if let node = mapping[.held] { isHeld = try node.flag() }
-    if let node = mapping[.uniquePeriod] { uniquePeriod = try node.duration() }
+    if let node = mapping[.mode] { submission.mode = try node.word(of: ImportMode.self) }
+    if let node = mapping[.lane] { submission.lane = try node.text() }
+    if let node = mapping[.priority] { submission.priority = try node.integer(JobSubmission.priorityRange) }
+    if let node = mapping[.notBefore] { submission.notBefore = try node.date() }
+    if let node = mapping[.uniqueKey] { submission.uniqueKey = try node.text() }
+    if let node = mapping[.maxAttempts] { submission.maxAttempts = try node.integer(JobSubmission.attemptsRange) }
+    if let node = mapping[.after] { submission.after = try Ticket.dependencies(node) }
+    if let node = mapping[.timeout] { submission.timeout = try node.duration() }
+    if let node = mapping[.deadline] { submission.deadline = try node.date() }
+    if let node = mapping[.tags] { submission.tags = try Ticket.tags(node) }
+    if let node = mapping[.batch] { submission.batch = Int64(try node.integer(1...Int.max)) }
+    if let node = mapping[.isHeld] { submission.isHeld = try node.flag() }
+    if let node = mapping[.uniquePeriod] { submission.uniquePeriod = try node.duration() }
     if let node = mapping[.uniqueStates] {
-      uniqueStates = try Ticket.states(node)
+      submission.uniqueStates = try Ticket.states(node)
     }
-    if uniqueKey == nil, let node = mapping[.uniquePeriod] ?? mapping[.uniqueStates] {
+    if submission.uniqueKey == nil, let node = mapping[.uniquePeriod] ?? mapping[.uniqueStates] {
       throw node.wrong("it says something of a `unique_key`, and there is none")
     }
-    options = try mapping.options()
+    submission.options = try mapping.options()
   }
 }
 
@@ -93,17 +89,17 @@ extension Ticket {
   /// So many jobs may be waited for, and so many tags may be given.
   private static let mostListed = 100
 
-  private static func dependencies(_ node: TicketNode) throws(TicketError) -> [TicketDependency] {
-    if case .mapping = node.node { return [try TicketDependency(node)] }
-    var dependencies = [TicketDependency]()
-    for element in try node.elements() { dependencies.append(try TicketDependency(element)) }
+  private static func dependencies(_ node: TicketNode) throws(TicketError) -> [JobDependency] {
+    if case .mapping = node.node { return [try JobDependency(node)] }
+    var dependencies = [JobDependency]()
+    for element in try node.elements() { dependencies.append(try JobDependency(element)) }
     guard dependencies.count <= mostListed else { throw node.wrongType("a list of at most \(mostListed) jobs") }
     return dependencies
   }
 
-  private static func states(_ node: TicketNode) throws(TicketError) -> Set<State> {
-    var states = Set<State>()
-    for element in try node.elements() { states.insert(try element.word(of: State.self)) }
+  private static func states(_ node: TicketNode) throws(TicketError) -> Set<JobState> {
+    var states = Set<JobState>()
+    for element in try node.elements() { states.insert(try element.word(of: JobState.self)) }
     if states.isEmpty { throw node.wrongType("a list of at least one state") }
     return states
   }
@@ -143,5 +139,19 @@ extension Ticket.Source {
       throw node.wrong("it is not the path of a file")
     }
     self = .absolute("/" + components.joined(separator: "/"))
+  }
+}
+
+extension JobDependency {
+  /// A job's number, or a mapping of `job` and `condition`.
+  fileprivate init(_ node: TicketNode) throws(TicketError) {
+    guard case .mapping = node.node else {
+      self.init(job: Int64(try node.integer(1...Int.max)))
+      return
+    }
+    let values = try node.mapping(of: CodingKeys.self)
+    guard let number = values[.job] else { throw node.wrongType("a job's number, or {job: 12, condition: ended}") }
+    self.init(job: Int64(try number.integer(1...Int.max)))
+    if let word = values[.condition] { condition = try word.word(of: Condition.self) }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LadeTypes
 import Yams
 
 extension TicketNode {
@@ -7,7 +8,7 @@ extension TicketNode {
     let text = try self.text()
     if let word = Word(rawValue: text) { return word }
     let words = Word.allCases.map(\.rawValue)
-    let nearest = NearestWord.to(text, among: words).map { "did you mean `\($0)`?" }
+    let nearest = NearestName.of(text, among: words).map { "did you mean `\($0)`?" }
     throw wrong(nearest ?? "it is one of \(words.joined(separator: ", "))")
   }
 
@@ -27,13 +28,10 @@ extension TicketNode {
 
   /// A length of time in seconds: a number of them, or one with its unit.
   func duration() throws(TicketError) -> TimeInterval {
-    let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("", 1)]
     guard case .scalar(let scalar) = node else { throw wrongType("a length of time such as 30s or 2h") }
-    let digits = scalar.string.prefix { ("0"..."9").contains($0) }
-    let unit = scalar.string.dropFirst(digits.count)
-    guard let number = Int(digits), digits.count <= 9, number > 0, let known = units.first(where: { $0.0 == unit })
+    guard let duration = Duration(parsing: scalar.string, allowsBareSeconds: true), duration > .zero
     else { throw wrong("write a number and its unit (ms, s, m, h, d), such as 30s or 2h") }
-    return Double(number) * known.1
+    return duration.seconds
   }
 
   /// The values of a mapping of which all keys are known.
@@ -49,7 +47,7 @@ extension TicketNode {
         let words = Key.allCases.map(\.rawValue).sorted()
         let shown = FileName(String(word.prefix(80))).shown
         throw .unknownKey(
-          "\(key).\(shown)", line: line, nearest: NearestWord.to(word, among: words).map { "\(key).\($0)" },
+          "\(key).\(shown)", line: line, nearest: NearestName.of(word, among: words).map { "\(key).\($0)" },
           known: words)
       }
       values[known] = TicketNode(key: "\(key).\(word)", node: value)

@@ -1,4 +1,5 @@
 import Foundation
+import LadeTypes
 import Yams
 
 /// Where a node starts. Line and column count from 1.
@@ -66,10 +67,10 @@ struct TicketNode {
   }
 
   /// An option's value: a scalar, a list, or a mapping. In a list, numbers and truth values are taken as written.
-  func option() throws(TicketError) -> TicketValue {
+  func option() throws(TicketError) -> OptionValue {
     switch node {
     case .sequence(let sequence):
-      var values: [TicketValue] = []
+      var values: [OptionValue] = []
       for element in sequence {
         if case .scalar(let scalar) = element {
           values.append(.string(scalar.string))
@@ -83,7 +84,7 @@ struct TicketNode {
     }
   }
 
-  func scalar() throws(TicketError) -> TicketValue {
+  func scalar() throws(TicketError) -> OptionValue {
     guard case .scalar(let scalar) = node else {
       throw wrongType("a single value")
     }

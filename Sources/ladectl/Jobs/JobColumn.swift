@@ -22,15 +22,15 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .id: "\(job.id)"
     case .state:
-      .init(job.isHeld == true ? job.state.rawValue + ", held" : job.state.rawValue, Style.ink(of: job.state))
+      .init(job.isHeld ? job.state.rawValue + ", held" : job.state.rawValue, Style.ink(of: job.state))
     case .lane: .init(job.lane)
     case .priority: "\(job.priority)"
     case .kind: .init(job.kind)
-    case .store: .init(job.store)
-    case .entity: .init(job.entity)
+    case .store: .init(job.store ?? "")
+    case .entity: .init(job.entity ?? "")
     case .mode: .init(job.mode?.rawValue ?? "")
     case .recipe: .init(job.recipe ?? "")
-    case .source: .init(job.source)
+    case .source: .init(job.source ?? "")
     case .done: .init(ProgressLine.percent(job.progress).map { "\($0) %" } ?? "")
     case .records: .init(Quantity.count(job.progress.records))
     case .inserted: .init(Quantity.count(job.progress.inserted))
@@ -38,13 +38,13 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     case .deleted: .init(Quantity.count(job.progress.deleted))
     case .rejected: .init(Quantity.count(job.progress.rejected), job.progress.rejected > 0 ? .yellow : nil)
     case .submitted: .init(Quantity.time(job.submittedAt))
-    case .available: .init(Quantity.time(job.availableAt))
+    case .available: .init(job.availableAt.map(Quantity.time) ?? "")
     case .started: .init(job.startedAt.map(Quantity.time) ?? "")
     case .ended: .init(job.endedAt.map(Quantity.time) ?? "")
     case .took: .init(took(job).map(Quantity.duration) ?? "")
     case .attempt: "\(job.attempt) of \(job.maxAttempts)"
-    case .by: .init((job.submittedBy ?? "").namingUsers)
-    case .tags: .init((job.tags ?? []).joined(separator: ", "))
+    case .by: .init(job.submittedBy.namingUsers)
+    case .tags: .init(job.tags.joined(separator: ", "))
     case .batch: .init(job.batch.map { String($0) } ?? "")
     case .reason: .init(job.waitsFor.map { "waits for \($0.namingUsers)" } ?? (job.reason ?? "").namingUsers)
     }

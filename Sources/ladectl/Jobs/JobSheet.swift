@@ -26,8 +26,8 @@ struct JobSheet: Sendable {
 
   private var lines: [(String, String, Style.Ink?)] {
     var lines: [(String, String, Style.Ink?)] = [("state", job.state.rawValue, Style.ink(of: job.state))]
-    if job.isHeld == true { lines.append(("held", "until 'ladectl release \(job.id)'", .yellow)) }
-    if job.isCancelRequested == true, !job.state.isEnded { lines.append(("cancelled", "asked to stop", .yellow)) }
+    if job.isHeld { lines.append(("held", "until 'ladectl release \(job.id)'", .yellow)) }
+    if job.isCancelRequested, !job.state.isEnded { lines.append(("cancelled", "asked to stop", .yellow)) }
     if let waitsFor = job.waitsFor { lines.append(("waits for", waitsFor.namingUsers, .yellow)) }
     if let reason = job.reason, reason != job.note { lines.append(("reason", reason.namingUsers, nil)) }
     if let note = job.note { lines.append(("note", note, nil)) }
@@ -36,7 +36,7 @@ struct JobSheet: Sendable {
       ("lane", "\(job.lane), priority \(job.priority)", nil),
     ]
     if let recipe = job.recipe { lines.append(("recipe", recipe, nil)) }
-    if let tags = job.tags, !tags.isEmpty { lines.append(("tags", tags.joined(separator: ", "), nil)) }
+    if !job.tags.isEmpty { lines.append(("tags", job.tags.joined(separator: ", "), nil)) }
     if let batch = job.batch { lines.append(("batch", "\(batch)", nil)) }
     if let key = job.uniqueKey { lines.append(("unique by", key, nil)) }
     if let after = job.after, !after.isEmpty {
@@ -45,15 +45,18 @@ struct JobSheet: Sendable {
     }
     lines += [
       ("attempt", "\(job.attempt) of \(job.maxAttempts)", nil),
-      ("submitted", Quantity.time(job.submittedAt) + (job.submittedBy.map { " by \($0.namingUsers)" } ?? ""), nil),
+      (
+        "submitted",
+        Quantity.time(job.submittedAt) + (job.submittedBy.isEmpty ? "" : " by \(job.submittedBy.namingUsers)"), nil
+      ),
     ]
-    if job.availableAt > job.submittedAt, !job.state.isEnded {
-      lines.append(("not before", Quantity.time(job.availableAt), nil))
+    if let start = job.availableAt, start > job.submittedAt, !job.state.isEnded {
+      lines.append(("not before", Quantity.time(start), nil))
     }
     if let deadline = job.deadline { lines.append(("deadline", Quantity.time(deadline), nil)) }
     if let timeout = job.timeout { lines.append(("limit", "\(Quantity.seconds(timeout)) an attempt", nil)) }
-    if let rescues = job.rescues, rescues > 0 {
-      lines.append(("rescued", "\(Quantity.count(rescues, "time")): the daemon ended while it ran", nil))
+    if job.rescues > 0 {
+      lines.append(("rescued", "\(Quantity.count(job.rescues, "time")): the daemon ended while it ran", nil))
     }
     if let started = job.startedAt { lines.append(("started", Quantity.time(started), nil)) }
     if let ended = job.endedAt {
@@ -68,13 +71,13 @@ struct JobSheet: Sendable {
   }
 
   private var work: String {
-    if job.kind == "import" { return "import into \(target) of store \(job.store)\(mode)" }
-    return job.kind + (job.entity.isEmpty ? "" : " of \(job.entity)")
-      + (job.store.isEmpty ? "" : " on store \(job.store)")
+    if job.kind == "import" { return "import into \(target) of store \(job.store ?? "")\(mode)" }
+    return job.kind + (job.entity.map { " of \($0)" } ?? "")
+      + (job.store.map { " on store \($0)" } ?? "")
   }
 
   /// A feed has one entity per file.
-  private var target: String { job.entity == "*" ? "the entities of its files" : job.entity }
+  private var target: String { job.entity == "*" ? "the entities of its files" : job.entity ?? "" }
 
   private var mode: String { job.mode.map { ", mode \($0.rawValue)" } ?? "" }
 

@@ -77,7 +77,7 @@ struct JobWatch: Sendable {
     switch scope {
     case .jobs: !job.state.isEnded
     // A job scheduled for next week, or one on hold, would block the wait until then.
-    case .all: !job.state.isEnded && job.state != .scheduled && (job.isHeld != true || job.state == .running)
+    case .all: !job.state.isEnded && job.state != .scheduled && (!job.isHeld || job.state == .running)
     case .attempts: job.state == .running
     }
   }

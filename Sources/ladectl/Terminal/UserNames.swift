@@ -1,17 +1,9 @@
-import Glibc
+import LadeTypes
 import Synchronization
 
 /// The names of this system's users. The daemon uses numbers, which don't change; people prefer names, as in `ls -l`.
 final class UserNames: Sendable {
-  static let system = UserNames { number in
-    var record = passwd()
-    var found: UnsafeMutablePointer<passwd>?
-    var texts = [CChar](repeating: 0, count: 64 << 10)
-    guard getpwuid_r(number, &record, &texts, texts.count, &found) == 0, let name = found?.pointee.pw_name else {
-      return nil
-    }
-    return String(cString: name)
-  }
+  static let system = UserNames(SystemUser.name)
 
   private let name: @Sendable (UInt32) -> String?
   /// A cache: a list may have thousands of jobs from a few users.

@@ -21,8 +21,8 @@ struct ChangeRouteTests {
     let backend = MemoryBackend(jobs: [.example(7, .discarded), .example(8, .completed)])
     try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
       #expect(try await job(server.path, .POST, Endpoint.retryJob(7).path).state == .available)
-      #expect(try await job(server.path, .POST, Endpoint.holdJob(7).path).isHeld == true)
-      #expect(try await job(server.path, .POST, Endpoint.releaseJob(7).path, " {} ").isHeld == nil)
+      #expect(try await job(server.path, .POST, Endpoint.holdJob(7).path).isHeld)
+      #expect(try await job(server.path, .POST, Endpoint.releaseJob(7).path, " {} ").isHeld == false)
       #expect(try await job(server.path, .PUT, Endpoint.jobPriority(7).path, #"{"priority": -3}"#).priority == -3)
       #expect(try await job(server.path, .DELETE, Endpoint.job(8).path).id == 8)
       #expect(try await ask(server.path, .GET, "/v1/jobs/8").status == 404)

@@ -242,9 +242,13 @@ extension MemoryBackend {
     state.withLock { state in
       let isPaused = state.paused.contains(name)
       return Lane(
-        name: name, concurrency: state.concurrency[name] ?? 2, configuredConcurrency: 2, isPaused: isPaused,
-        pausedBy: isPaused ? "user 0" : nil, pausedAt: isPaused ? Date(timeIntervalSince1970: 1_772_000_000) : nil,
-        rate: name == "import" ? .init(jobs: 10, seconds: 60) : nil, counts: ["running": 1], running: [1])
+        LaneConfiguration(
+          name: name, concurrency: 2, rate: name == "import" ? RateLimit(jobs: 10, period: 60) : nil),
+        LaneSetting(
+          isPaused: isPaused, pausedBy: isPaused ? "user 0" : nil,
+          pausedAt: isPaused ? Date(timeIntervalSince1970: 1_772_000_000) : nil,
+          concurrency: state.concurrency[name]),
+        counts: [.running: 1], running: [1])
     }
   }
 
@@ -280,11 +284,15 @@ extension Job {
     _ id: Int64, _ state: JobState, source: String = "stops.csv", progress: JobProgress = JobProgress(),
     reason: String? = nil, note: String? = nil
   ) -> Job {
-    Job(
-      id: id, lane: "import", state: state, store: "main", entity: "Stop", mode: .upsert, source: source,
-      submittedAt: Date(timeIntervalSince1970: 1_772_000_000), availableAt: Date(timeIntervalSince1970: 1_772_000_000),
-      startedAt: state == .available ? nil : Date(timeIntervalSince1970: 1_772_000_001),
-      endedAt: state.isEnded ? Date(timeIntervalSince1970: 1_772_000_004) : nil, attempt: 1, maxAttempts: 5,
-      progress: progress, reason: reason, note: note)
+    var job = Job(
+      id: id, kind: "import", lane: "import", state: state, submittedAt: Date(timeIntervalSince1970: 1_772_000_000),
+      submittedBy: "", maxAttempts: 5)
+    (job.store, job.entity, job.mode, job.source) = ("main", "Stop", .upsert, source)
+    job.availableAt = job.submittedAt
+    job.startedAt = state == .available ? nil : Date(timeIntervalSince1970: 1_772_000_001)
+    job.endedAt = state.isEnded ? Date(timeIntervalSince1970: 1_772_000_004) : nil
+    job.attempt = 1
+    (job.progress, job.reason, job.note) = (progress, reason, note)
+    return job
   }
 }

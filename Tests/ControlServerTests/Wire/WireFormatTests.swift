@@ -30,7 +30,7 @@ struct WireFormatTests {
     full.submittedBy = ""
     full.tags = ["a", "\"b"]
     full.isHeld = true
-    full.isCancelRequested = false
+    full.isCancelRequested = true
     full.uniqueKey = "k"
     full.batch = .max
     full.deadline = Date(timeIntervalSince1970: 4_000_000_000)
@@ -45,7 +45,7 @@ struct WireFormatTests {
     full.transitions = [JobTransition(at: full.submittedAt, from: nil, to: .available, reason: "s", by: "anna")]
     jobs.append(full)
     for job in jobs {
-      let written = Data(try job.json())
+      let written = Data(try WireFormat.bytes(of: job))
       let encoded = try WireFormat.encode(job)
       #expect(try WireFormat.decode(Job.self, from: written) == WireFormat.decode(Job.self, from: encoded))
       let members = try JSONSerialization.jsonObject(with: written) as? NSDictionary

@@ -193,8 +193,8 @@ struct RecipeValueTests {
 
   @Test(
     "a default of a relationship is for a null, and for what a new object's record lacks",
-    arguments: StoreKind.allCases, [ImportOptions.Mode.insert, .upsert])
-  func defaultKey(kind: StoreKind, mode: ImportOptions.Mode) throws {
+    arguments: StoreKind.allCases, [ImportMode.insert, .upsert])
+  func defaultKey(kind: StoreKind, mode: ImportMode) throws {
     let room = try ImportRoom(kind)
     try room.furnish(countries: ["DE", "FR"])
     let rules = [

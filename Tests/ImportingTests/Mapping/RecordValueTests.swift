@@ -25,7 +25,7 @@ struct RecordValueTests {
 
   @Test("a required attribute without a default rejects its record when it is empty", arguments: StoreKind.allCases)
   func required(kind: StoreKind) throws {
-    for mode in [ImportOptions.Mode.insert, .upsert] {
+    for mode in [ImportMode.insert, .upsert] {
       let room = try ImportRoom(kind)
       try room.furnish(people: ["b"])
       let text =
@@ -57,7 +57,7 @@ struct RecordValueTests {
       "g,G,1,a1b",
       "h,H,40000,", "i,I,1,",
     ]
-    for mode in ImportOptions.Mode.inserting {
+    for mode in ImportMode.inserting {
       let room = try ImportRoom(kind)
       let end = try room.run(rows.joined(separator: "\n"), mode: mode, batch: batch)
       #expect(end.tally == "3i 0u 0= 6r 0?")

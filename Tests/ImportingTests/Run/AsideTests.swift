@@ -17,7 +17,7 @@ struct AsideTests {
     "are applied when it has come, in whatever batch, and rejected when it hasn't", arguments: StoreKind.allCases,
     batches)
   func required(kind: StoreKind, batch: Int) throws {
-    for mode in [ImportOptions.Mode.upsert, .insert] {
+    for mode in [ImportMode.upsert, .insert] {
       let room = try ImportRoom(kind)
       let text = "id,root\n3,2\n2,1\n9,3\n1,1\n5,4\n6,7\n7,6\n8,3\n"
       let end = try room.run(text, into: "Node", mode: mode, batch: batch)

@@ -38,8 +38,8 @@ struct ComparingTests {
 
   @Test(
     "leave the same as objects do", arguments: 0..<12,
-    [ImportOptions.Mode.insert, .upsert, .update, .synchronise])
-  func sameAsObjects(seed: UInt64, mode: ImportOptions.Mode) throws {
+    [ImportMode.insert, .upsert, .update, .synchronise])
+  func sameAsObjects(seed: UInt64, mode: ImportMode) throws {
     var outcomes: [Outcome] = []
     for kind in StoreKind.allCases {
       var dice = Lot(seed: seed)
@@ -67,8 +67,8 @@ struct ComparingTests {
 
   @Test(
     "by a key of text leave the same as objects do", arguments: 0..<8,
-    [ImportOptions.Mode.upsert, .update, .synchronise])
-  func sameAsObjectsByText(seed: UInt64, mode: ImportOptions.Mode) throws {
+    [ImportMode.upsert, .update, .synchronise])
+  func sameAsObjectsByText(seed: UInt64, mode: ImportMode) throws {
     var outcomes: [Outcome] = []
     for kind in StoreKind.allCases {
       var dice = Lot(seed: seed)
@@ -190,7 +190,7 @@ struct ComparingTests {
   func dates(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     let text = "id,at\n1,0000-01-01T00:00:00+05:00\n2,2024-02-29T00:00:00+05:00\n3,9999-12-31T23:00:00-05:00\n"
-    for (mode, job) in [(ImportOptions.Mode.insert, "1"), (.upsert, "2")] {
+    for (mode, job) in [(ImportMode.insert, "1"), (.upsert, "2")] {
       let end = try room.run(text, into: "Gauge", mode: mode, job: job)
       #expect(end.tally == (mode == .insert ? "1i 0u 0= 2r 0?" : "0i 0u 1= 2r 0?"))
       #expect(room.refusals(job) == ["2,at,out_of_range", "4,at,out_of_range"])
@@ -219,8 +219,8 @@ struct ComparingTests {
     #expect(end.tally == ["insert": "0i 2u 1= 0r 0?", "change": "1i 1u 1= 0r 0?", "delete": "2i 0u 1= 0r 0?"][what])
   }
 
-  @Test("are counted once, whenever the import is killed", arguments: [ImportOptions.Mode.upsert, .synchronise])
-  func killed(mode: ImportOptions.Mode) throws {
+  @Test("are counted once, whenever the import is killed", arguments: [ImportMode.upsert, .synchronise])
+  func killed(mode: ImportMode) throws {
     var dice = Lot(seed: 3)
     let first = Self.gauges(&dice, 30, spread: 60, hasSites: true)
     let second = Self.gauges(&dice, 24, spread: 60, hasSites: true)

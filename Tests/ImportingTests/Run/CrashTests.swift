@@ -14,7 +14,7 @@ struct CrashTests {
   @Test(
     "at every write, before or after its commit, and continued, leaves what one run leaves",
     arguments: cases)
-  func everyWrite(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
+  func everyWrite(_ what: (sample: PeopleSample, mode: ImportMode), kind: StoreKind) throws {
     let (sample, mode) = what
     let whole = try PeopleSample.room(kind)
     let expected = try Traces(whole, whole.run(sample.text, as: sample.name, mode: mode, batch: 5))
@@ -61,7 +61,7 @@ struct CrashTests {
 
   /// Runs until the fault; nil when there was one.
   private func interrupted(
-    _ room: ImportRoom, _ sample: PeopleSample, _ mode: ImportOptions.Mode, batch: Int = 5
+    _ room: ImportRoom, _ sample: PeopleSample, _ mode: ImportMode, batch: Int = 5
   ) throws -> ImportEnd? {
     do {
       return try room.run(sample.text, as: sample.name, mode: mode, batch: batch)

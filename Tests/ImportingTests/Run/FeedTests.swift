@@ -96,8 +96,8 @@ struct FeedTests {
 
   @Test(
     "loses what the file doesn't have any more, what refers to it first",
-    arguments: StoreKind.allCases, [ImportOptions.Mode.synchronise, .replace])
-  func deleting(_ kind: StoreKind, _ mode: ImportOptions.Mode) throws {
+    arguments: StoreKind.allCases, [ImportMode.synchronise, .replace])
+  func deleting(_ kind: StoreKind, _ mode: ImportMode) throws {
     let before = [
       ("countries.csv", "code,name\nDE,Germany\nFR,France\n"), ("badges.csv", "id,text,owner\n1,One,p1\n2,Two,p2\n"),
       ("people.csv", "code,name,country_code,boss\np1,Ann,DE,\np2,Bob,FR,p1\n"),
@@ -223,7 +223,7 @@ struct FeedTests {
     ]
     #expect(try Feed.run(files, in: room).tally == "3i 0u 0= 2r 0?")
     #expect(try Feed.rejects(room).count == 2)
-    for mode in [ImportOptions.Mode.replace, .synchronise] {
+    for mode in [ImportMode.replace, .synchronise] {
       #expect(throws: MappingError.self) { try Feed.run(files, in: room, mode: mode, job: mode.rawValue) }
     }
     #expect(try room.count(of: "Person") == 3)

@@ -21,7 +21,7 @@ struct ReferenceTests {
 
   @Test("lead to rows of the same file, before and after and itself", arguments: StoreKind.allCases, batches)
   func withinTheFile(kind: StoreKind, batch: Int) throws {
-    for mode in ImportOptions.Mode.inserting {
+    for mode in ImportMode.inserting {
       let room = try ImportRoom(kind)
       let text = "code,name,boss\na,Ann,c\nb,Bob,a\nc,Cleo,c\nd,Dan,e\ne,Eve,d\n"
       #expect(try room.run(text, mode: mode, batch: batch).tally == "5i 0u 0= 0r 0?")
@@ -57,7 +57,7 @@ struct ReferenceTests {
 
   @Test("that are required and lead nowhere are rejects, as are empty ones", arguments: StoreKind.allCases, batches)
   func required(kind: StoreKind, batch: Int) throws {
-    for mode in ImportOptions.Mode.inserting {
+    for mode in ImportMode.inserting {
       let room = try ImportRoom(kind)
       try room.furnish(people: ["a"])
       let text = "id,text,owner\n1,one,a\n2,two,zz\n3,three,\n4,four,a\n"

@@ -4,15 +4,15 @@ import Testing
 
 @Suite("An import that is stopped and continued")
 struct ResumeTests {
-  static let cases: [(PeopleSample, ImportOptions.Mode)] = PeopleSample.allCases.flatMap { sample in
-    ImportOptions.Mode.allCases.map { (sample, $0) }
+  static let cases: [(PeopleSample, ImportMode)] = PeopleSample.allCases.flatMap { sample in
+    ImportMode.allCases.map { (sample, $0) }
   }
 
   @Test(
     "stopping after each batch, whatever its size, leaves what one run leaves",
     // A replacement that is stopped starts again.
     arguments: cases.filter { $0.1 != .replace }, StoreKind.allCases)
-  func stopAfterEachBatch(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
+  func stopAfterEachBatch(_ what: (sample: PeopleSample, mode: ImportMode), kind: StoreKind) throws {
     let (sample, mode) = what
     var sizes: [Traces] = []
     for batch in [1, 2, 3, 7, 100] {
@@ -37,7 +37,7 @@ struct ResumeTests {
   }
 
   @Test("every record is an object inserted, changed or left alone, or a reject", arguments: cases, StoreKind.allCases)
-  func countsAddUp(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
+  func countsAddUp(_ what: (sample: PeopleSample, mode: ImportMode), kind: StoreKind) throws {
     let room = try PeopleSample.room(kind)
     let counts = try room.run(what.sample.text, as: what.sample.name, mode: what.mode, batch: 4).counts
     #expect(counts.records == counts.inserted + counts.updated + counts.unchanged + counts.rejected)
@@ -45,7 +45,7 @@ struct ResumeTests {
     #expect(counts.rejected == Int64(rejectCount(room, what.sample, what.mode)))
   }
 
-  private func rejectCount(_ room: ImportRoom, _ sample: PeopleSample, _ mode: ImportOptions.Mode) -> Int {
+  private func rejectCount(_ room: ImportRoom, _ sample: PeopleSample, _ mode: ImportMode) -> Int {
     let lines = (room.rejects() ?? "").split(separator: "\n")
     // The record with a newline is rejected by an update only, which doesn't find its object.
     switch sample {

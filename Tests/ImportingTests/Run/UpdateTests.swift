@@ -54,7 +54,7 @@ struct UpdateTests {
   @Test("needs a key")
   func noKey() throws {
     let room = try ImportRoom(.memory)
-    for mode in [ImportOptions.Mode.update, .synchronise] {
+    for mode in [ImportMode.update, .synchronise] {
       let words = "\(mode.rawValue) needs"
       #expect("\(try #require(try room.failure("name\nAnn\n", mode: mode)))".contains(words))
       #expect(

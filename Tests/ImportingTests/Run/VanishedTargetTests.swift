@@ -11,8 +11,8 @@ struct VanishedTargetTests {
   }
 
   @Test(
-    "are looked for again, and lead nowhere then", arguments: StoreKind.allCases, [ImportOptions.Mode.insert, .upsert])
-  func remembered(kind: StoreKind, mode: ImportOptions.Mode) throws {
+    "are looked for again, and lead nowhere then", arguments: StoreKind.allCases, [ImportMode.insert, .upsert])
+  func remembered(kind: StoreKind, mode: ImportMode) throws {
     let room = try ImportRoom(kind)
     try room.furnish(countries: ["DE", "FR"])
     let text = "code,name,country_code\na,Ann,DE\nb,Bob,FR\nc,Cy,DE\nd,Di,FR\n"

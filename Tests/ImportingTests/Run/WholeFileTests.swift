@@ -42,7 +42,7 @@ struct WholeFileTests {
   }
 
   @Test("leaves what an import by batch leaves, and no reader sees anything before", arguments: cases)
-  func success(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
+  func success(_ what: (sample: PeopleSample, mode: ImportMode), kind: StoreKind) throws {
     let (sample, mode) = what
     let usual = try PeopleSample.room(kind)
     let expected = try Traces(usual, usual.run(sample.text, as: sample.name, mode: mode, batch: 5))
@@ -164,7 +164,7 @@ struct WholeFileTests {
   // MARK: Dry runs
 
   @Test("a dry run says what the real one will say, and writes nothing but rejects", arguments: cases)
-  func dryRun(_ what: (sample: PeopleSample, mode: ImportOptions.Mode), kind: StoreKind) throws {
+  func dryRun(_ what: (sample: PeopleSample, mode: ImportMode), kind: StoreKind) throws {
     let (sample, mode) = what
     let room = try PeopleSample.room(kind)
     let (before, saves) = (try Stored(room), Saves(of: room.coordinator))

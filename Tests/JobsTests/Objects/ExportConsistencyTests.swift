@@ -42,8 +42,9 @@ struct ExportConsistencyTests {
       decoding: try JSONEncoder().encode(ImportOptions(mode: .update, batchSize: 100)), as: UTF8.self)
     async let imported = house.queue.submit(
       JobSubmission(
-        kind: "import", lane: "import", store: "main", entity: "Item", source: "update.csv", activeName: "update.csv",
-        options: options, submittedBy: "ben"))
+        kind: "import", source: "update.csv", store: "main", entity: "Item", lane: "import", submittedBy: "ben"
+      )
+      .with { ($0.activeName, $0.resolvedOptions) = ("update.csv", options) })
     for number in 1...5 {
       let job = try await house.run(
         "export", "Item", #"{"columns": ["middle"], "file": "\#(number).csv", "sort": "code"}"#)

@@ -136,8 +136,9 @@ struct PruneTests {
       decoding: try JSONEncoder().encode(ImportOptions(mode: .insert, batchSize: 50)), as: UTF8.self)
     let imported = try await house.queue.submit(
       JobSubmission(
-        kind: "import", lane: "import", store: "main", entity: "Item", source: "new.csv", activeName: "new.csv",
-        options: options, submittedBy: "ben"))
+        kind: "import", source: "new.csv", store: "main", entity: "Item", lane: "import", submittedBy: "ben"
+      )
+      .with { ($0.activeName, $0.resolvedOptions) = ("new.csv", options) })
     let job = try await house.run("prune", "Item", #"{"where": "middle <= 500", "batch_size": 20}"#)
     #expect(job.state == .completed && job.progress.deleted == 500)
     #expect(try await house.queue.whenEnded(imported.id).progress.inserted == 1000)

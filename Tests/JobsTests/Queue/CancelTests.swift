@@ -85,7 +85,7 @@ struct CancelTests {
     let queue = try house.queue()
     let job = try await queue.submit(.of("noop").with { $0.submittedBy = "anna" })
     let refuse: JobQueue.Permission = { throw Refused(submitter: $0) }
-    let changes: [@Sendable () async throws -> JobSnapshot] = [
+    let changes: [@Sendable () async throws -> Job] = [
       { try await queue.cancel(job.id, by: "ben", permission: refuse) },
       { try await queue.retry(job.id, by: "ben", permission: refuse) },
       { try await queue.hold(job.id, by: "ben", permission: refuse) },

@@ -14,7 +14,7 @@ struct ClaimTests {
         ran.append($0.job.id); return .completed(JobProgress())
       }
     ])
-    var jobs: [JobSnapshot] = []
+    var jobs: [Job] = []
     for priority in [0, 5, -3, 5, 0, 9, -3, 0] { jobs.append(try await queue.submit(.of("note", priority: priority))) }
     try await queue.start()
     for job in jobs { _ = try await queue.whenEnded(job.id) }
@@ -33,7 +33,7 @@ struct ClaimTests {
       ],
       lanes: [.init(name: "import", concurrency: 2), .init(name: "maintenance", concurrency: 1)])
     try await queue.start()
-    var jobs: [JobSnapshot] = []
+    var jobs: [Job] = []
     for _ in 0..<6 { jobs.append(try await queue.submit(.of("slow"))) }
     let other = try await queue.submit(.of("noop", lane: "maintenance"))
     await slow.arrivals(2)
@@ -63,7 +63,7 @@ struct ClaimTests {
       ],
       lanes: [.init(name: "import", concurrency: number)])
     try await queue.start()
-    var jobs: [JobSnapshot] = []
+    var jobs: [Job] = []
     for _ in 0..<number { jobs.append(try await queue.submit(.of("block"))) }
     await gate.arrivals(number)
     gate.open(number)

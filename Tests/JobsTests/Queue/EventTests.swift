@@ -38,7 +38,7 @@ struct EventTests {
     let house = try TestHouse(.inMemory)
     let queue = try house.queue()
     var events = queue.events(capacity: 2).makeAsyncIterator()
-    var jobs: [JobSnapshot] = []
+    var jobs: [Job] = []
     for _ in 0..<3 { jobs.append(try await queue.submit(.of("noop"))) }
     _ = try await queue.cancel(jobs[1].id, by: "ben")
     let first = await events.next()
@@ -132,7 +132,7 @@ struct EventTests {
     do {
       let job = try context.existingObject(
         with: context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id))
-      guard let job = job as? Job else { throw JobQueueError.noSuchJob(id) }
+      guard let job = job as? JobRecord else { throw JobQueueError.noSuchJob(id) }
       #expect(job.jobState == .available)
       try await queue.start()
       _ = try await queue.whenEnded(id)

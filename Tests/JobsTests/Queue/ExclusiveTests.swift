@@ -103,7 +103,7 @@ struct ExclusiveTests {
       ["load": { _ in watch.visit(alone: false) }], exclusive: ["vacuum": { _ in watch.visit(alone: true) }],
       lanes: [.init(name: "import", concurrency: 4), .init(name: "maintenance", concurrency: 2)])
     try await queue.start()
-    var jobs: [JobSnapshot] = []
+    var jobs: [Job] = []
     for number in 0..<60 {
       let lane = number % 3 == 0 ? "maintenance" : "import"
       jobs.append(try await queue.submit(job(number % 5 == 0 ? "vacuum" : "load", in: "main", lane: lane)))

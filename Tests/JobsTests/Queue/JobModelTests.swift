@@ -145,7 +145,8 @@ private final class Walk: @unchecked Sendable {
     try expect(id != nil, is: !impossible, "a submission")
     guard let id else { return }
     var job = Model(
-      state: .scheduled, lane: submission.lane, priority: submission.priority, most: submission.maxAttempts)
+      state: .scheduled, lane: submission.lane ?? "", priority: submission.priority ?? 0,
+      most: submission.maxAttempts ?? 0)
     job.isHeld = submission.isHeld
     job.notBefore = submission.notBefore
     job.deadline = submission.deadline
@@ -156,7 +157,7 @@ private final class Walk: @unchecked Sendable {
     let number = try ledger.context.performAndWait {
       // The number is known once it is saved.
       try ledger.context.fetch(
-        FetchRequest<Job>(
+        FetchRequest<JobRecord>(
           entityName: QueueModel.job, sortDescriptors: [FetchSortDescriptor("SELF", ascending: false)], fetchLimit: 1)
       ).first?.objectID.number ?? id.number
     }
@@ -396,7 +397,7 @@ private final class Walk: @unchecked Sendable {
   private func running() throws -> Set<Int64> {
     let ledger = ledger
     return try ledger.context.performAndWait {
-      let request = FetchRequest<Job>(
+      let request = FetchRequest<JobRecord>(
         entityName: QueueModel.job, predicate: .equal(JobSlot.state.name, .string(JobState.running.rawValue)))
       return Set(try ledger.context.fetch(request).map(\.objectID.number))
     }
@@ -406,7 +407,7 @@ private final class Walk: @unchecked Sendable {
   func compare() throws {
     let coordinator = house.coordinator
     let context = ManagedObjectContext(.confinement, coordinator: coordinator)
-    let stored = try context.fetch(FetchRequest<Job>(entityName: QueueModel.job))
+    let stored = try context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job))
     try expect(Set(stored.map(\.objectID.number)), is: Set(jobs.keys), "the jobs that there are")
     for job in stored {
       guard let model = jobs[job.objectID.number] else { continue }
@@ -422,7 +423,7 @@ private final class Walk: @unchecked Sendable {
       try expect(found, is: model, "job \(job.objectID.number)")
       try expect(job.isAwaitingJobs, is: !model.after.isEmpty && !model.isEnded, "waiting of \(job.objectID.number)")
       let last = try context.fetch(
-        FetchRequest<JobTransition>(
+        FetchRequest<TransitionRecord>(
           entityName: QueueModel.transition, predicate: .equal(JobTransitionSlot.job.name, .object(job.objectID)),
           sortDescriptors: [FetchSortDescriptor("SELF", ascending: false)], fetchLimit: 1))
       try expect(last.first?.toState, is: model.state, "the last step of \(job.objectID.number)")

@@ -12,12 +12,12 @@ struct ManyJobsTests {
       _ = try await queue.submit(.of("noop").with { $0.tags = [number % 3 == 0 ? "third" : "other"] })
     }
     let third = JobFilter(tag: "third", limit: 7)
-    #expect(try await queue.change(third, .hold, by: "ben") == BulkResult(changed: 150))
+    #expect(try await queue.change(third, .hold, by: "ben") == JobChangeResult(changed: 150))
     #expect(try await queue.change(third, .release, by: "ben").changed == 150)
     #expect(try await queue.change(third, .priority(4), by: "ben").changed == 150)
     #expect(try await queue.job(1, withTransitions: true).transitions?.last?.reason == "priority 0 made 4 by ben")
     let refused = try await queue.change(JobFilter(), .release, by: "ben")
-    #expect(refused.changed == 0 && refused.refused == 450 && refused.refusals.count == BulkResult.refusalsTold)
+    #expect(refused.changed == 0 && refused.refused == 450 && refused.refusals.count == JobChangeResult.mostRefusals)
     #expect(try await queue.change(third, .cancel, by: "ben").changed == 150)
     #expect(try await queue.change(third, .retry, by: "ben").changed == 150)
     #expect(try await queue.change(JobFilter(), .cancel, by: "ben").changed == 450)
@@ -48,7 +48,7 @@ struct ManyJobsTests {
     let house = try TestHouse(kind)
     let queue = try house.queue()
     try await queue.start()
-    let daily = JobSubmission.of("noop").with { $0.uniqueness = JobUniqueness(key: "daily", period: 100) }
+    let daily = JobSubmission.of("noop").with { ($0.uniqueKey, $0.uniquePeriod) = ("daily", 100) }
     let first = try await queue.receive(daily)
     #expect(first.isNew)
     _ = try await queue.whenEnded(first.job.id)
@@ -60,7 +60,8 @@ struct ManyJobsTests {
     _ = try await queue.whenEnded(third.job.id)
     // Without a period only those count that haven't ended.
     #expect(try await queue.receive(.of("noop").with { $0.uniqueKey = "daily" }).isNew)
-    let ever = JobUniqueness(key: "daily", states: [.completed])
-    #expect(try await queue.receive(.of("noop").with { $0.uniqueness = ever }).isNew == false)
+    #expect(
+      try await queue.receive(.of("noop").with { ($0.uniqueKey, $0.uniqueStates) = ("daily", [.completed]) }).isNew
+        == false)
   }
 }

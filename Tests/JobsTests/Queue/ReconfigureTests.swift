@@ -6,7 +6,7 @@ import Testing
 @Suite("A queue that is reconfigured while it runs", .timeLimit(.minutes(20)))
 struct ReconfigureTests {
   private static func configuration(
-    lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], schedules: [ScheduleConfiguration] = [],
+    lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], schedules: [JobSchedule] = [],
     retention: JobRetention = .init(), backoff: Backoff = Backoff(first: 10, longest: 60, spread: 0.5)
   ) -> JobQueueConfiguration {
     JobQueueConfiguration(lanes: lanes, schedules: schedules, retention: retention, backoff: backoff)
@@ -24,7 +24,7 @@ struct ReconfigureTests {
     try await queue.reconfigure(Self.configuration(lanes: [.init(name: "import", concurrency: 3)]))
     await gate.arrivals(3)
     try await queue.reconfigure(Self.configuration())
-    #expect(try await queue.laneSnapshots().map(\.configuredConcurrency) == [1])
+    #expect(try await queue.laneSnapshots().map(\.configuration.concurrency) == [1])
     gate.open(6)
     for job in jobs {
       let ended = try await queue.whenEnded(job.id)
@@ -42,7 +42,7 @@ struct ReconfigureTests {
     _ = try await queue.pause(lane: "import", by: "ben")
     try await queue.reconfigure(Self.configuration(lanes: [.init(name: "import", concurrency: 2)]))
     let lane = try #require(try await queue.laneSnapshots().first)
-    #expect(lane.concurrency == 5 && lane.configuredConcurrency == 2 && lane.isPaused)
+    #expect(lane.concurrency == 5 && lane.configuration.concurrency == 2 && lane.isPaused)
     _ = try await queue.setConcurrency(of: "import", to: nil, by: "ben")
     #expect(try await queue.laneSnapshots().first?.concurrency == 2)
   }
@@ -85,7 +85,7 @@ struct ReconfigureTests {
     // It was looked at, as a job that may be, before that.
     let late = JobSubmission.of("noop", lane: "bulk")
     await #expect(throws: JobQueueError.unknownLane("bulk", known: ["import"])) {
-      let receipt: JobReceipt = try await queue.ledger.submit(late)
+      let receipt: SubmittedJob = try await queue.ledger.submit(late)
       Issue.record("\(receipt)")
     }
     let answers: [JobAnswer] = try await queue.ledger.submit([.of("noop"), late])
@@ -103,12 +103,12 @@ struct ReconfigureTests {
     try await queue.reconfigure(Self.configuration(schedules: [new]))
     let time = try ScheduleTests.date("2023-11-14T22:30:00")
     #expect(try await queue.schedules().map(\.name) == ["new"])
-    #expect(try await queue.schedules().first?.nextElapse == time)
+    #expect(try await queue.schedules().first?.nextAt == time)
     house.clock.set(to: time)
     #expect(try await ScheduleTests.ended(queue).map(\.submittedBy) == ["schedule new"])
     // As it is, it goes on from where it was.
     try await queue.reconfigure(Self.configuration(schedules: [new]))
-    #expect(try await queue.schedules().first?.lastElapse == time)
+    #expect(try await queue.schedules().first?.lastAt == time)
     #expect(try await ScheduleTests.ended(queue).count == 1)
   }
 
@@ -139,7 +139,7 @@ struct ReconfigureTests {
     }
     house.faults.isFailing = false
     #expect(try await queue.laneSnapshots().map(\.name) == ["import"])
-    #expect(try await queue.laneSnapshots().first?.configuredConcurrency == 1)
+    #expect(try await queue.laneSnapshots().first?.configuration.concurrency == 1)
     #expect(try await queue.schedules().map(\.name) == ["old"])
     try await queue.reconfigure(Self.configuration(lanes: lanes, schedules: [good]))
     #expect(try await queue.schedules().map(\.name) == ["nightly"])

@@ -121,7 +121,7 @@ struct RestartTests {
     let events = queue.events()
     try await queue.start()
     await queue.drain(timeout: .seconds(10))
-    var last: JobSnapshot?
+    var last: Job?
     for await event in events { last = event }
     for await event in queue.events() { last = event }
     #expect(last == nil)

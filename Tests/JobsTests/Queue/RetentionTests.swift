@@ -41,7 +41,7 @@ struct RetentionTests {
     let house = try TestHouse(kind)
     let queue = try house.queue(retention: JobRetention(count: 10))
     try await queue.start()
-    var last: JobSnapshot?
+    var last: Job?
     for _ in 0..<111 { last = try await queue.submit(.of("noop")) }
     _ = try await queue.whenEnded(try #require(last).id)
     while try await queue.counts()[.completed] > 10 { await Task.yield() }

@@ -10,14 +10,17 @@ struct SubmitTests {
   func submitting(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let queue = try house.queue()
-    let submission = JobSubmission(
-      kind: "noop", lane: "import", priority: 7, store: "shop", entity: "Person", mode: "upsert", recipe: "people",
-      source: "people.csv", activeName: "1-people.csv", format: "csv", options: #"{"delimiter":";"}"#,
-      tags: ["nightly", "hr"], maxAttempts: 4, origin: .spool("1:2:3"), submittedBy: "anna")
+    var submission = JobSubmission(
+      kind: "noop", source: "people.csv", store: "shop", entity: "Person", recipe: "people", mode: .upsert,
+      lane: "import", priority: 7, tags: ["nightly", "hr"], maxAttempts: 4, options: ["delimiter": .string(";")],
+      submittedBy: "anna")
+    submission.activeName = "1-people.csv"
+    submission.format = "csv"
+    submission.origin = .spool("1:2:3")
     let job = try await queue.submit(submission)
     #expect(job.id > 0 && job.state == .available && job.submittedAt == house.clock.now)
     #expect((job.kind, job.lane, job.priority, job.maxAttempts) == ("noop", "import", 7, 4))
-    #expect((job.store, job.entity, job.mode, job.recipe) == ("shop", "Person", "upsert", "people"))
+    #expect((job.store, job.entity, job.mode, job.recipe) == ("shop", "Person", .upsert, "people"))
     #expect((job.source, job.activeName, job.format) == ("people.csv", "1-people.csv", "csv"))
     #expect(job.tags == ["nightly", "hr"] && job.origin == .spool("1:2:3") && job.submittedBy == "anna")
     #expect(try job.decodeOptions(as: [String: String].self) == ["delimiter": ";"])
@@ -27,7 +30,10 @@ struct SubmitTests {
     read.transitions = nil
     read.after = nil
     #expect(read == job)
-    #expect(try JSONDecoder().decode(JobSnapshot.self, from: JSONEncoder().encode(job)) == job)
+    // What has no coding key stays in the process.
+    var sent = job
+    (sent.activeName, sent.format, sent.options, sent.origin) = (nil, nil, "{}", nil)
+    #expect(try JSONDecoder().decode(Job.self, from: JSONEncoder().encode(job)) == sent)
   }
 
   @Test(
@@ -91,7 +97,7 @@ struct SubmitTests {
     let queue = try TestHouse(kind).queue()
     let bad: [JobSubmission] = [
       .of("noop", lane: "fast"), .of("noop").with { $0.maxAttempts = 0 }, .of("noop").with { $0.tags = ["a|b"] },
-      .of("noop").with { $0.options = "[1]" }, .of("noop").with { $0.options = "{" },
+      .of("noop").with { $0.resolvedOptions = "[1]" }, .of("noop").with { $0.resolvedOptions = "{" },
       .of("noop", priority: 1 << 40),
     ]
     for submission in bad { await #expect(throws: JobQueueError.self) { try await queue.submit(submission) } }
@@ -172,7 +178,7 @@ struct SubmitTests {
       let id = try house.coordinator.managedObjectID(entity: QueueModel.job, number: last.id)
       context.delete(try context.existingObject(with: id))
       try context.save()
-      let steps = FetchRequest<JobTransition>(entityName: QueueModel.transition)
+      let steps = FetchRequest<TransitionRecord>(entityName: QueueModel.transition)
       #expect(try context.count(for: steps) == 0)
     }
     #expect(try await queue.submit(.of("noop")).id > last.id)

@@ -9,9 +9,9 @@ struct ScheduleTests {
   // The clock begins at 2023-11-14 22:13:20.123456.
 
   static func schedule(
-    _ calendar: String..., kind: String = "noop", change: (inout ScheduleConfiguration) -> Void = { _ in }
-  ) throws -> ScheduleConfiguration {
-    var schedule = ScheduleConfiguration(
+    _ calendar: String..., kind: String = "noop", change: (inout JobSchedule) -> Void = { _ in }
+  ) throws -> JobSchedule {
+    var schedule = JobSchedule(
       name: "nightly", calendar: try calendar.map { try CalendarExpression($0) }, submission: .of(kind))
     change(&schedule)
     return schedule
@@ -20,15 +20,15 @@ struct ScheduleTests {
   static func date(_ text: String) throws -> Date { try Date(text + "Z", strategy: .iso8601) }
 
   /// The jobs there are, oldest first.
-  static func jobs(_ queue: JobQueue) async throws -> [JobSnapshot] {
+  static func jobs(_ queue: JobQueue) async throws -> [Job] {
     // Whatever follows from the clock has been put in line by now.
     try await queue.ledger.context.perform {}
     return try await queue.jobs(JobFilter(newestFirst: false))
   }
 
   /// The same, when all have ended.
-  static func ended(_ queue: JobQueue) async throws -> [JobSnapshot] {
-    var ended: [JobSnapshot] = []
+  static func ended(_ queue: JobQueue) async throws -> [Job] {
+    var ended: [Job] = []
     for job in try await jobs(queue) { ended.append(try await queue.whenEnded(job.id)) }
     return ended
   }
@@ -41,12 +41,12 @@ struct ScheduleTests {
     for time in ["22:20", "22:25", "22:30", "22:40"] {
       let next = try Self.date("2023-11-14T\(time):00")
       #expect(house.clock.scheduled == [next])
-      #expect(try await queue.schedules().first?.nextElapse == next)
+      #expect(try await queue.schedules().first?.nextAt == next)
       house.clock.set(to: next)
       let job = try #require(try await Self.jobs(queue).last)
       #expect(job.submittedAt == next && job.submittedBy == "schedule nightly" && job.kind == "noop")
       #expect(try await queue.whenEnded(job.id).state == .completed)
-      #expect(try await queue.schedules().first?.lastElapse == next)
+      #expect(try await queue.schedules().first?.lastAt == next)
     }
     #expect(try await Self.ended(queue).count == 4)
     #expect(house.clock.scheduled.count == 1)
@@ -54,8 +54,8 @@ struct ScheduleTests {
 
   @Test(
     "that were missed while nothing ran, or the machine slept, are caught up by one job, or skipped",
-    arguments: StoreKind.allCases, ScheduleConfiguration.CatchUp.allCases)
-  func missed(_ kind: StoreKind, _ catchUp: ScheduleConfiguration.CatchUp) async throws {
+    arguments: StoreKind.allCases, JobSchedule.CatchUp.allCases)
+  func missed(_ kind: StoreKind, _ catchUp: JobSchedule.CatchUp) async throws {
     let house = try TestHouse(kind)
     let schedules = [try Self.schedule("02:30") { $0.catchUp = catchUp }]
     let first = try house.queue(schedules: schedules)
@@ -67,8 +67,8 @@ struct ScheduleTests {
     var expected = catchUp == .once ? 1 : 0
     #expect(try await Self.ended(queue).count == expected)
     let status = try #require(try await queue.schedules().first)
-    #expect(status.lastElapse == (try Self.date("2023-11-19T02:30:00")))
-    #expect(status.nextElapse == (try Self.date("2023-11-20T02:30:00")))
+    #expect(status.lastAt == (try Self.date("2023-11-19T02:30:00")))
+    #expect(status.nextAt == (try Self.date("2023-11-20T02:30:00")))
     #expect(
       status.lastOutcome
         == (catchUp == .once ? "a job was made for what was missed" : "left out, for it was missed")
@@ -103,7 +103,7 @@ struct ScheduleTests {
   func begins(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let daily = try Self.schedule("02:30")
-    let paris = ScheduleConfiguration(
+    let paris = JobSchedule(
       name: "nightly", calendar: [try CalendarExpression("02:30", zone: CalendarZone(named: "Europe/Paris"))],
       submission: daily.submission)
     let off = try Self.schedule("02:30") { $0.isEnabled = false }
@@ -111,7 +111,7 @@ struct ScheduleTests {
       let queue = try house.queue(schedules: schedules)
       try await queue.start()
       #expect(try await Self.jobs(queue).isEmpty)
-      let next = try await queue.schedules().first?.nextElapse
+      let next = try await queue.schedules().first?.nextAt
       #expect((next == nil) == (schedules == [] || schedules == [off]))
       #expect(house.clock.scheduled == (next.map { [$0] } ?? []))
       await queue.drain(timeout: .seconds(10))
@@ -141,14 +141,15 @@ struct ScheduleTests {
       house.clock.set(to: time)
       #expect(try await Self.jobs(queue).count == 1)
       let status = try #require(try await queue.schedules().first)
-      #expect(status.lastElapse == time && status.lastJob == .init(id: 1, state: .running))
+      #expect(status.lastAt == time && status.lastJob == 1 && status.lastState == .running)
       #expect(status.lastOutcome == "left out: job 1 of the run before is running")
     }
     gate.open(2)
     _ = try await queue.whenEnded(1)
     house.clock.set(to: try Self.date("2023-11-14T22:50:00"))
     #expect(try await Self.ended(queue).map(\.state) == [.completed, .completed])
-    #expect(try await queue.schedules().first?.lastJob == .init(id: 2, state: .completed))
+    let latest = try #require(try await queue.schedules().first)
+    #expect(latest.lastJob == 2 && latest.lastState == .completed)
   }
 
   @Test("do nothing twice when the clock is set back", arguments: StoreKind.allCases)
@@ -167,7 +168,7 @@ struct ScheduleTests {
     house.clock.set(to: try Self.date("2023-11-14T21:55:00"))
     let queue = try house.queue(schedules: schedules)
     try await queue.start()
-    #expect(try await queue.schedules().first?.nextElapse == (try Self.date("2023-11-14T22:50:00")))
+    #expect(try await queue.schedules().first?.nextAt == (try Self.date("2023-11-14T22:50:00")))
     house.clock.set(to: try Self.date("2023-11-14T22:49:00"))
     #expect(try await Self.ended(queue).count == 1)
     house.clock.set(to: try Self.date("2023-11-14T22:50:00"))
@@ -268,18 +269,18 @@ struct ScheduleTests {
     let schedule = try Self.schedule("*:0/10") { $0.jitter = 3600 }
     let first = try house.queue(schedules: [schedule])
     try await first.start()
-    let due = try #require(try await first.schedules().first?.nextElapse)
+    let due = try #require(try await first.schedules().first?.nextAt)
     let bounds = (try Self.date("2023-11-14T22:20:00"), try Self.date("2023-11-14T22:30:00"))
     #expect(due > bounds.0 && due < bounds.1)
     await first.drain(timeout: .seconds(10))
     let queue = try house.queue(schedules: [schedule])
     try await queue.start()
-    #expect(try await queue.schedules().first?.nextElapse == due)
+    #expect(try await queue.schedules().first?.nextAt == due)
     house.clock.set(to: due.addingTimeInterval(-0.001))
     #expect(try await Self.jobs(queue).isEmpty)
     house.clock.set(to: due)
     #expect(try await Self.ended(queue).count == 1)
-    #expect(try await queue.schedules().first?.lastElapse == (try Self.date("2023-11-14T22:20:00")))
+    #expect(try await queue.schedules().first?.lastAt == (try Self.date("2023-11-14T22:20:00")))
   }
 
   @Test("find the latest time that is due among millions, as one after the other would", arguments: [0.0, 7, 100])
@@ -306,7 +307,7 @@ struct ScheduleTests {
   @Test("that can't run are refused at the start, by name", arguments: StoreKind.allCases)
   func invalid(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
-    let cases: [([ScheduleConfiguration], String)] = [
+    let cases: [([JobSchedule], String)] = [
       (
         [try Self.schedule("daily", kind: "dust")],
         "schedule nightly can't run: no job is of the kind dust: it must be one of noop"

@@ -26,12 +26,12 @@ final class ScriptedOperation: JobOperation, @unchecked Sendable {
   typealias Script = @Sendable (ScriptedOperation) throws -> JobOutcome
   private let script: Script
 
-  init(job: JobSnapshot, environment: JobEnvironment, script: @escaping Script) {
+  init(job: Job, environment: JobEnvironment, script: @escaping Script) {
     self.script = script
     super.init(job: job, environment: environment)
   }
 
-  required init(job: JobSnapshot, environment: JobEnvironment) {
+  required init(job: Job, environment: JobEnvironment) {
     script = { _ in .completed(JobProgress()) }
     super.init(job: job, environment: environment)
   }
@@ -87,7 +87,7 @@ final class TestHouse: Sendable {
     _ kinds: [String: ScriptedOperation.Script] = [:],
     exclusive: [String: ScriptedOperation.Script] = [:],
     lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], delegate: TestDelegate = TestDelegate(),
-    retention: JobRetention = .init(), schedules: [ScheduleConfiguration] = [],
+    retention: JobRetention = .init(), schedules: [JobSchedule] = [],
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   ) throws -> JobQueue {
     var catalogue = OperationCatalogue()
@@ -128,12 +128,12 @@ extension JobSubmission {
 
 extension JobQueue {
   /// The job, as soon as it is in a state.
-  func job(_ id: Int64, when state: JobState) async throws -> JobSnapshot {
+  func job(_ id: Int64, when state: JobState) async throws -> Job {
     try await job(id) { $0.state == state }
   }
 
   /// The job, as soon as it is as wanted.
-  func job(_ id: Int64, when isWanted: @Sendable (JobSnapshot) -> Bool) async throws -> JobSnapshot {
+  func job(_ id: Int64, when isWanted: @Sendable (Job) -> Bool) async throws -> Job {
     var events = events().makeAsyncIterator()
     let now = try await job(id)
     if isWanted(now) { return now }

@@ -42,7 +42,7 @@ struct ConfigurationScheduleTests {
     #expect(tidy.calendar.map(\.normalized) == ["*-*-* 00:00:00", "Mon..Fri *-*-* 12:30:00 America/New_York"])
     #expect(tidy.calendar.map(\.zone.name) == ["Europe/Berlin", "America/New_York"])
     #expect(tidy.catchUp == .skip && tidy.randomizedDelay == .seconds(600) && !tidy.isEnabled)
-    var work = ScheduleConfiguration.Work(kind: "check")
+    var work = JobSubmission(kind: "check")
     work.store = "main"
     work.entity = "Person"
     work.lane = "night"
@@ -56,7 +56,7 @@ struct ConfigurationScheduleTests {
     let people = try #require(configuration.schedule(named: "people"))
     #expect(people.catchUp == .once && people.randomizedDelay == .zero && people.isEnabled)
     #expect(people.calendar.map(\.zone.name) == ["Europe/Berlin"])
-    var imports = ScheduleConfiguration.Work(kind: "import")
+    var imports = JobSubmission(kind: "import")
     imports.recipe = "people"
     imports.source = "/srv/exports/people.csv"
     #expect(people.work == imports)

@@ -46,7 +46,7 @@ struct ShippedConfigurationTests {
       MigrationConfiguration.Key.allCases.map(\.rawValue),
       KeepConfiguration.Key.allCases.map(\.rawValue),
       RetryConfiguration.Key.allCases.map(\.rawValue),
-      LaneConfiguration.Rate.Key.allCases.map(\.rawValue),
+      RateLimit.Key.allCases.map(\.rawValue),
       BackupConfiguration.Key.allCases.map(\.rawValue),
       IntakeConfiguration.Key.allCases.map(\.rawValue),
       MetricsConfiguration.Key.allCases.map(\.rawValue),

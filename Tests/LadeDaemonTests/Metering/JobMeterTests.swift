@@ -11,16 +11,13 @@ struct JobMeterTests {
   private func job(
     _ state: JobState, progress: JobProgress = JobProgress(), id: Int64 = 1, kind: String = "import", attempt: Int = 1,
     rescues: Int = 0, took: Double = 2
-  ) throws -> JobSnapshot {
-    let json = """
-      {"id": \(id), "kind": "\(kind)", "lane": "import", "state": "\(state.rawValue)", "priority": 0, "options": "{}",
-      "tags": [], "submittedBy": "user 0", "submittedAt": 0, "startedAt": 100,
-      \(state.isEnded ? "\"endedAt\": \(100 + took)," : "") "attempt": \(attempt), "maxAttempts": 5,
-      "rescues": \(rescues), "isHeld": false, "isAwaitingFile": false, "isAwaitingJobs": false, "isCancelRequested": false,
-      "progress": {"bytesDone": 0, "bytesTotal": 0, "records": 0, "inserted": 0, "updated": 0, "unchanged": 0,
-      "deleted": 0, "rejected": 0, "skipped": 0}}
-      """
-    var job = try JSONDecoder().decode(JobSnapshot.self, from: Data(json.utf8))
+  ) -> Job {
+    var job = Job(
+      id: id, kind: kind, lane: "import", state: state, submittedAt: Date(timeIntervalSinceReferenceDate: 0),
+      submittedBy: "user 0", maxAttempts: 5)
+    job.startedAt = Date(timeIntervalSinceReferenceDate: 100)
+    if state.isEnded { job.endedAt = Date(timeIntervalSinceReferenceDate: 100 + took) }
+    (job.attempt, job.rescues) = (attempt, rescues)
     job.progress = progress
     return job
   }
@@ -30,13 +27,13 @@ struct JobMeterTests {
   @Test("records are counted as they are read, rows when the attempt is over")
   func progress() throws {
     let meter = JobMeter(kinds: ["import"])
-    meter.note(JobProgress(bytesTotal: 9), of: try job(.running))
-    meter.note(JobProgress(records: 10, inserted: 8, rejected: 2), of: try job(.running))
+    meter.note(JobProgress(bytesTotal: 9), of: job(.running))
+    meter.note(JobProgress(records: 10, inserted: 8, rejected: 2), of: job(.running))
     #expect(try text(meter).value("lade_records_total", ["kind": "import"]) == 10)
     #expect(try text(meter).value("lade_rejects_total", ["kind": "import"]) == 2)
     #expect(try text(meter).value("lade_rows_total", ["kind": "import", "change": "inserted"]) == 0)
     let last = JobProgress(records: 15, inserted: 9, updated: 1, unchanged: 2, deleted: 4, rejected: 2, skipped: 1)
-    meter.note(try job(.completed, progress: last), from: .running)
+    meter.note(job(.completed, progress: last), from: .running)
     let text = try text(meter)
     #expect(text.value("lade_records_total", ["kind": "import"]) == 15)
     #expect(text.value("lade_records_skipped_total", ["kind": "import"]) == 1)
@@ -52,9 +49,9 @@ struct JobMeterTests {
   func resumed() throws {
     for (attempt, rescues) in [(1, 1), (2, 0)] {
       let meter = JobMeter(kinds: [])
-      meter.note(JobProgress(records: 100, inserted: 100), of: try job(.running, attempt: attempt, rescues: rescues))
-      meter.note(JobProgress(records: 120, inserted: 118), of: try job(.running, attempt: attempt, rescues: rescues))
-      let ended = try job(
+      meter.note(JobProgress(records: 100, inserted: 100), of: job(.running, attempt: attempt, rescues: rescues))
+      meter.note(JobProgress(records: 120, inserted: 118), of: job(.running, attempt: attempt, rescues: rescues))
+      let ended = job(
         .completed, progress: JobProgress(records: 130, inserted: 128), attempt: attempt, rescues: rescues)
       meter.note(ended, from: .running)
       #expect(try text(meter).value("lade_records_total") == 30)
@@ -62,15 +59,15 @@ struct JobMeterTests {
     }
     // It had finished when it was killed, and says so without a report.
     let meter = JobMeter(kinds: [])
-    meter.note(try job(.completed, progress: JobProgress(records: 130, inserted: 128), rescues: 1), from: .running)
+    meter.note(job(.completed, progress: JobProgress(records: 130, inserted: 128), rescues: 1), from: .running)
     #expect(try text(meter).value("lade_records_total") == 0)
   }
 
   @Test("a failure that may pass is a retry, and what is taken back isn't rows")
   func failed() throws {
     let meter = JobMeter(kinds: [])
-    meter.note(JobProgress(records: 50, inserted: 50), of: try job(.running))
-    meter.note(try job(.retryable, progress: JobProgress(records: 50)), from: .running)
+    meter.note(JobProgress(records: 50, inserted: 50), of: job(.running))
+    meter.note(job(.retryable, progress: JobProgress(records: 50)), from: .running)
     let text = try text(meter)
     #expect(text.value("lade_job_retries_total") == 1)
     #expect(text.value("lade_records_total") == 50)
@@ -82,10 +79,10 @@ struct JobMeterTests {
   @Test("a short job's claim and end may be one change; what never ran counts as ended alone")
   func short() throws {
     let meter = JobMeter(kinds: [])
-    meter.note(try job(.completed, progress: JobProgress(records: 3, inserted: 3), id: 1), from: .available)
-    meter.note(try job(.cancelled, progress: JobProgress(records: 7, inserted: 7), id: 2), from: .available)
-    meter.note(try job(.running, id: 3), from: .available)
-    meter.note(try job(.available, id: 3), from: nil)
+    meter.note(job(.completed, progress: JobProgress(records: 3, inserted: 3), id: 1), from: .available)
+    meter.note(job(.cancelled, progress: JobProgress(records: 7, inserted: 7), id: 2), from: .available)
+    meter.note(job(.running, id: 3), from: .available)
+    meter.note(job(.available, id: 3), from: nil)
     let text = try text(meter)
     #expect(text.value("lade_records_total") == 3)
     #expect(text.value("lade_rows_total", ["change": "inserted"]) == 3)
@@ -98,7 +95,7 @@ struct JobMeterTests {
   func kinds() throws {
     let meter = JobMeter(kinds: ["import", "check"])
     #expect(try text(meter).value("lade_jobs_ended_total", ["kind": "check", "state": "discarded"]) == 0)
-    for number in 0..<200 { meter.note(try job(.completed, id: Int64(number), kind: "kind\(number)"), from: .running) }
+    for number in 0..<200 { meter.note(job(.completed, id: Int64(number), kind: "kind\(number)"), from: .running) }
     let families = try text(meter).families
     let retries = try #require(families["lade_job_retries_total"])
     #expect(retries.samples.count == 65)

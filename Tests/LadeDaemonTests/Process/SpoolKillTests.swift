@@ -34,7 +34,7 @@ struct SpoolKillTests {
     }
     #expect(rounds > 5, "so many changes are met")
     let jobs = try await allJobs(folder)
-    #expect(jobs.compactMap { $0.tags?.first }.sorted() == (1...rounds).map { "\($0)" }.sorted())
+    #expect(jobs.compactMap { $0.tags.first }.sorted() == (1...rounds).map { "\($0)" }.sorted())
     #expect(jobs.allSatisfy { $0.state == .completed })
     #expect(try folder.names(in: "spool/done") == jobs.map { "\($0.id).job" }.sorted())
     #expect(try folder.names(in: "spool/active") == [])
@@ -174,7 +174,7 @@ struct SpoolKillTests {
     }
     #expect(try await folder.count("Member") == rounds * 2)
     try await daemon.stop()
-    let tickets = jobs.filter { $0.source.hasPrefix("cold") }.map { "\($0.id).job" }
+    let tickets = jobs.filter { $0.source?.hasPrefix("cold") == true }.map { "\($0.id).job" }
     #expect(try folder.names(in: "spool/done") == (jobs.map { "\($0.id)-\($0.source)" } + tickets).sorted())
     #expect(try folder.names(in: "spool/active") == [])
     #expect(try folder.names(in: "spool/corrupt") == [])

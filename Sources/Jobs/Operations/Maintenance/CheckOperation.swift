@@ -43,7 +43,7 @@ package final class CheckOperation: JobOperation, @unchecked Sendable {
   }
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
-    _ = try Options.read(submission.options)
+    _ = try Options.read(submission)
   }
 
   package override func perform() throws -> JobOutcome {

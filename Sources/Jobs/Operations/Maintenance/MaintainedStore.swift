@@ -75,12 +75,3 @@ extension JobProgress {
       phase: progress.phase)
   }
 }
-
-/// A size in the units of ladectl: `12.4 MB`, in powers of 1000.
-func shownBytes(_ bytes: Int64) -> String {
-  var (value, unit) = (Double(bytes), "B")
-  // A value that would be rounded to four digits belongs to the next unit.
-  for larger in ["kB", "MB", "GB", "TB"] where value >= 999.5 { (value, unit) = (value / 1000, larger) }
-  if unit == "B" || value >= 99.95 { return "\(Int64(value.rounded())) \(unit)" }
-  return "\((value * 10).rounded() / 10) \(unit)"
-}

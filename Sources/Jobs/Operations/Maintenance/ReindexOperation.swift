@@ -21,7 +21,7 @@ package final class ReindexOperation: JobOperation, @unchecked Sendable {
   }
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
-    _ = try entities(try Options.read(submission.options), submission.entity, of: model, submission.store ?? "")
+    _ = try entities(try Options.read(submission), submission.entity, of: model, submission.store ?? "")
   }
 
   /// The entities whose indexes are rebuilt; nil for all of the file.

@@ -61,7 +61,7 @@ package final class VacuumOperation: JobOperation, @unchecked Sendable {
   }
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
-    _ = try Options.read(submission.options).plan()
+    _ = try Options.read(submission).plan()
   }
 
   package override func perform() throws -> JobOutcome {
@@ -71,7 +71,7 @@ package final class VacuumOperation: JobOperation, @unchecked Sendable {
       let result = try store.maintenance.compact(plan, watch)
       return .completed(
         JobProgress(bytesDone: result.bytesBefore, bytesTotal: result.bytesBefore),
-        note: "\(shownBytes(result.bytesBefore)) before, \(shownBytes(result.bytesAfter)) now")
+        note: "\(Quantity.bytes(Double(result.bytesBefore))) before, \(Quantity.bytes(Double(result.bytesAfter))) now")
     }
   }
 }

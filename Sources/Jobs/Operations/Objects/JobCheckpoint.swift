@@ -70,7 +70,7 @@ package enum JobCheckpoint {
   package static let kinds: Set<String> = [ImportOperation.kind, PruneOperation.kind, UpdateOperation.kind]
 
   /// Removes what a job keeps in its data store to go on by, once its end is in the queue.
-  package static func forget(_ job: JobSnapshot, queue: String, in coordinator: PersistentStoreCoordinator) throws {
+  package static func forget(_ job: Job, queue: String, in coordinator: PersistentStoreCoordinator) throws {
     guard coordinator.model.entitiesByName[ImportModel.checkpointEntity] != nil else { return }
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "\(job.kind) \(job.id), clean-up")
     try ImportCheckpoint.remove(name(job.id, queue: queue), in: context)

@@ -47,7 +47,7 @@ package final class PruneOperation: JobOperation, @unchecked Sendable {
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
     let entity = try entity(submission.entity, of: model)
-    try selection(try Options.read(submission.options), entity).check()
+    try selection(try Options.read(submission), entity).check()
   }
 
   private static func selection(_ options: Options, _ entity: EntityDescription) throws -> Selection {

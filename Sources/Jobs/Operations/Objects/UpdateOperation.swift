@@ -20,7 +20,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
   private var total: Int64 = 0
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
-    let options = try UpdateOptions.read(submission.options)
+    let options = try UpdateOptions.read(submission)
     let entity = try entity(submission.entity, of: model)
     try selection(options, entity).check()
     _ = try AssignedValues(options.values, of: entity)

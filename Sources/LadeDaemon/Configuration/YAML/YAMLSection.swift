@@ -1,4 +1,4 @@
-import ManagedObjects
+import LadeTypes
 
 /// A mapping of which all keys are known. Those that aren't have been reported.
 struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {

@@ -1,4 +1,4 @@
-import ManagedObjects
+import LadeTypes
 import Yams
 
 extension YAMLValue {
@@ -89,17 +89,12 @@ extension YAMLValue {
   /// A number with its unit: `500ms`, `30s`, `5m`, `2h`, `1d`.
   func duration(_ allowed: ClosedRange<Duration>) -> Duration? {
     guard let text = scalar("a duration such as 30s or 5m")?.string else { return nil }
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    let units: [String: Duration] = [
-      "ms": .milliseconds(1), "s": .seconds(1), "m": .seconds(60), "h": .seconds(3600), "d": .seconds(86_400),
-    ]
-    guard let number = Int(digits), digits.count <= 9, let unit = units[String(text.dropFirst(digits.count))] else {
+    guard let duration = Duration(parsing: text) else {
       wrong("write a number and its unit (ms, s, m, h, d), such as 30s or 5m")
       return nil
     }
-    let duration = unit * number
     guard allowed.contains(duration) else {
-      wrong("it must be from \(allowed.lowerBound.formatted) to \(allowed.upperBound.formatted)")
+      wrong("it must be from \(allowed.lowerBound.text) to \(allowed.upperBound.text)")
       return nil
     }
     return duration
@@ -115,13 +110,5 @@ extension YAMLValue {
       return nil
     }
     return text
-  }
-}
-
-extension Duration {
-  fileprivate var formatted: String {
-    let seconds = components.seconds
-    if seconds >= 3600, seconds.isMultiple(of: 3600) { return "\(seconds / 3600)h" }
-    return seconds >= 60 && seconds.isMultiple(of: 60) ? "\(seconds / 60)m" : "\(seconds)s"
   }
 }

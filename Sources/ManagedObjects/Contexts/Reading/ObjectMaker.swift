@@ -1,3 +1,5 @@
+import Spelling
+
 /// Makes objects of a context from the rows of one fetch, which arrive one by one.
 final class ObjectMaker {
   private let context: ManagedObjectContext

@@ -1,3 +1,5 @@
+import Spelling
+
 // Prefetching reads the objects at the other end of relationships with one read per relationship instead of one per object.
 // Objects refer to each other by ID, so something has to hold the prefetched ones until they are touched: the context holds
 // those of its latest fetches, a faulting array those of its batches.

@@ -58,7 +58,7 @@ extension Ladectl {
 
       init(parsing text: String) throws {
         value = text == "default" ? nil : Int(text)
-        guard text == "default" || (1...64).contains(value ?? 0) else {
+        guard text == "default" || LaneConfiguration.concurrencyRange.contains(value ?? 0) else {
           throw ValidationError("'\(text)' isn't a number from 1 to 64, or 'default'.")
         }
       }

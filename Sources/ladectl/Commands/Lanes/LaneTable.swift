@@ -9,10 +9,11 @@ extension LaneList {
         .init("SCHEDULED", .right), .init("RETRYABLE", .right), .init("RATE"), .init("STATE"),
       ],
       rows: lanes.map { lane in
-        func count(_ state: JobState) -> TextTable.Cell { .init(Quantity.count(lane.counts[state.rawValue] ?? 0)) }
+        func count(_ state: JobState) -> TextTable.Cell { .init(Quantity.count(lane.counts[state] ?? 0)) }
         return [
           .init(lane.name), .init(lane.atOnce), count(.running), count(.available), count(.scheduled),
-          count(.retryable), .init(lane.rate.map(\.words) ?? ""), .init(lane.standing, lane.isPaused ? .yellow : nil),
+          count(.retryable), .init(lane.configuration.rate.map(\.words) ?? ""),
+          .init(lane.standing, lane.isPaused ? .yellow : nil),
         ]
       })
   }
@@ -21,7 +22,7 @@ extension LaneList {
 extension Lane {
   /// The concurrency, with the configured one if that differs.
   fileprivate var atOnce: String {
-    concurrency == configuredConcurrency ? "\(concurrency)" : "\(concurrency) (not \(configuredConcurrency))"
+    concurrency == configuration.concurrency ? "\(concurrency)" : "\(concurrency) (not \(configuration.concurrency))"
   }
 
   /// `paused by anna, 2026-03-01 12:00:05`.
@@ -33,14 +34,14 @@ extension Lane {
 
   /// The lane as text after a change.
   var sentence: String {
-    let running = counts[JobState.running.rawValue] ?? running.count
+    let running = counts[.running] ?? running.count
     let still = running > 0 ? ", \(Quantity.count(running, "job")) still running" : ""
     return "lane \(name.printable) "
       + (isPaused ? "paused" + still : "runs up to \(Quantity.count(concurrency, "job")) at once")
   }
 }
 
-extension Lane.Rate {
+extension RateLimit {
   /// `100 jobs in 60 s`.
-  fileprivate var words: String { "\(Quantity.count(jobs, "job")) in \(Quantity.seconds(seconds))" }
+  fileprivate var words: String { "\(Quantity.count(jobs, "job")) in \(Quantity.seconds(period))" }
 }

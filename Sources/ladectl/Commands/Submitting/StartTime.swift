@@ -24,7 +24,7 @@ struct StartTime: Sendable, Hashable {
   }
 
   private static func seconds(fromNow text: String) -> Double? {
-    text.first == "+" ? Period.seconds(text.dropFirst()) : nil
+    text.first == "+" ? Duration(parsing: text.dropFirst())?.seconds : nil
   }
 
   private static func localTime(_ text: String) -> Date? {

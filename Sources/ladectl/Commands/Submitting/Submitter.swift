@@ -90,7 +90,7 @@ struct Submitter: Sendable {
 
   private func report(_ jobs: [Job], _ old: Set<Int64>, isList: Bool) throws {
     let text = jobs.map { job in
-      "job \(job.id) \(job.state.rawValue)" + (job.isHeld == true ? ", held" : "")
+      "job \(job.id) \(job.state.rawValue)" + (job.isHeld ? ", held" : "")
         + (job.waitsFor.map { ", waits for \($0.namingUsers.printable)" } ?? "")
         + (old.contains(job.id) ? "; it was there before, with the same unique key" : "") + "\n"
     }.joined()

@@ -31,7 +31,7 @@ enum Feed {
   /// Imports files as an archive of them.
   @discardableResult
   static func run(
-    _ files: [(String, String)], in room: ImportRoom, as name: String = "feed.zip", mode: ImportOptions.Mode? = nil,
+    _ files: [(String, String)], in room: ImportRoom, as name: String = "feed.zip", mode: ImportMode? = nil,
     batch: Int = 2, limit: Int? = 1000, share: Double? = nil, job: String = "1", stopAtAsking: Int = .max
   ) throws -> ImportEnd {
     let bytes = try name.hasSuffix(".zip") ? zip(files) : Packing.tar(files.map { ($0.0, Array($0.1.utf8)) }, .gzip)

@@ -64,7 +64,7 @@ final class ImportRoom {
   ///   - onReport: called after each batch.
   @discardableResult
   func run(
-    _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
+    _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportMode? = nil,
     reader: ReaderOptions = ReaderOptions(), batch: Int = 10_000, limit: Int? = 1000, share: Double? = nil,
     job: String = "1", rejects: URL? = nil, stopAfter: Int = .max, stopAtAsking: Int = .max, largeLoad: Int64 = .max,
     rules: [String: PropertyRule] = [:], mapping: MappingOptions = MappingOptions(),
@@ -108,7 +108,7 @@ final class ImportRoom {
 
   /// The error that an import ends with; nil when it doesn't.
   func failure(
-    _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportOptions.Mode? = nil,
+    _ text: String, as name: String = "a.csv", into entity: String = "Person", mode: ImportMode? = nil,
     batch: Int = 10_000, limit: Int? = 1000, job: String = "1", rules: [String: PropertyRule] = [:],
     mapping: MappingOptions = MappingOptions()
   ) throws -> (any Error)? {
@@ -201,7 +201,7 @@ extension ImportEnd {
   }
 }
 
-extension ImportOptions.Mode {
+extension ImportMode {
   /// Those in which a record without an object makes one.
   static let inserting: [Self] = [.insert, .upsert, .replace, .synchronise]
 }

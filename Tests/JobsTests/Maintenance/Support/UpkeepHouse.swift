@@ -125,10 +125,12 @@ final class UpkeepHouse: Sendable {
     try Data(text.utf8).write(to: path("active/people-\(first).csv"))
     var options = ImportOptions()
     options.batchSize = batchSize
-    return JobSubmission(
-      kind: "import", lane: "import", store: "main", entity: "Person", source: "people.csv",
-      activeName: "people-\(first).csv",
-      options: String(decoding: try JSONEncoder().encode(options), as: UTF8.self), maxAttempts: 1, submittedBy: "test")
+    var submission = JobSubmission(
+      kind: "import", source: "people.csv", store: "main", entity: "Person", lane: "import", maxAttempts: 1,
+      submittedBy: "test")
+    submission.activeName = "people-\(first).csv"
+    submission.resolvedOptions = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+    return submission
   }
 
   /// Imports a number of people.
@@ -148,20 +150,22 @@ final class UpkeepHouse: Sendable {
     try withContext { try $0.count(for: FetchRequest<ManagedObject>(entityName: entity)) }
   }
 
-  struct Unexpected: Error { let job: JobSnapshot }
+  struct Unexpected: Error { let job: Job }
 }
 
 extension JobSubmission {
   /// A job of the lane `maintenance`, as a person would submit it.
   static func upkeep(_ kind: String, _ options: String = "{}", attempts: Int = 1) -> JobSubmission {
-    JobSubmission(
-      kind: kind, lane: "maintenance", store: "main", options: options, maxAttempts: attempts, submittedBy: "root")
+    var submission = JobSubmission(
+      kind: kind, store: "main", lane: "maintenance", maxAttempts: attempts, submittedBy: "root")
+    submission.resolvedOptions = options
+    return submission
   }
 }
 
 extension JobQueue {
   /// Submits a job and waits for its end.
-  func run(_ submission: JobSubmission) async throws -> JobSnapshot {
+  func run(_ submission: JobSubmission) async throws -> Job {
     try await whenEnded(submit(submission).id)
   }
 }
@@ -178,7 +182,7 @@ private final class DoneOperation: JobOperation, @unchecked Sendable {
     super.init(job: inner.job, environment: inner.environment)
   }
 
-  required init(job: JobSnapshot, environment: JobEnvironment) {
+  required init(job: Job, environment: JobEnvironment) {
     (inner, done) = (nil, {})
     super.init(job: job, environment: environment)
   }

@@ -54,20 +54,20 @@ final class Warehouse: Sendable {
   // MARK: Jobs
 
   func submit(_ kind: String, _ entity: String?, _ options: String = "{}", lane: String = "maintenance") async throws
-    -> JobSnapshot
+    -> Job
   {
     try await queue.submit(
-      JobSubmission(
-        kind: kind, lane: lane, store: "main", entity: entity, options: options, maxAttempts: 50, submittedBy: "anna"))
+      JobSubmission(kind: kind, store: "main", entity: entity, lane: lane, maxAttempts: 50, submittedBy: "anna")
+        .with { $0.resolvedOptions = options })
   }
 
   /// Runs a job to its end.
-  func run(_ kind: String, _ entity: String?, _ options: String = "{}") async throws -> JobSnapshot {
+  func run(_ kind: String, _ entity: String?, _ options: String = "{}") async throws -> Job {
     try await queue.whenEnded(try await submit(kind, entity, options).id)
   }
 
   /// Runs a job that is tried again, by the same number, until it ends.
-  func persist(_ kind: String, _ entity: String, _ options: String) async throws -> JobSnapshot {
+  func persist(_ kind: String, _ entity: String, _ options: String) async throws -> Job {
     let id = try await submit(kind, entity, options).id
     while true {
       let job = try await queue.job(id) { $0.state.isEnded || $0.state == .retryable }
@@ -80,15 +80,15 @@ final class Warehouse: Sendable {
 
   /// Imports a file of the folder of exports.
   func take(_ file: String, from other: Warehouse, into entity: String, _ options: ImportOptions) async throws
-    -> JobSnapshot
+    -> Job
   {
     try FileManager.default.copyItem(
       at: other.exports.appendingPathComponent(file), to: active.appendingPathComponent(file))
     let json = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
     let job = try await queue.submit(
       JobSubmission(
-        kind: ImportOperation.kind, lane: "import", store: "main", entity: entity, source: file, activeName: file,
-        options: json, submittedBy: "anna"))
+        kind: ImportOperation.kind, source: file, store: "main", entity: entity, lane: "import", submittedBy: "anna"
+      ).with { ($0.activeName, $0.resolvedOptions) = (file, json) })
     return try await queue.whenEnded(job.id)
   }
 

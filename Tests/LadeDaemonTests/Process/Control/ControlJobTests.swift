@@ -78,7 +78,7 @@ struct ControlJobTests {
     #expect(waiting.waitsFor?.contains("paused") == true, "\(waiting)")
     #expect(
       try await folder.got(Job.self, "PUT", .jobPriority(high.id), body: PriorityChange(priority: 9)).priority == 9)
-    #expect(try await folder.got(Job.self, "POST", .holdJob(low.id)).isHeld == true)
+    #expect(try await folder.got(Job.self, "POST", .holdJob(low.id)).isHeld)
     let listed: JobList = try await folder.got(
       "GET", .jobs, JobQuery(JobSelection(tag: "x", submittedBy: "\(getuid())", isHeld: true)).queryString)
     #expect(listed.jobs.map(\.id) == [low.id])
@@ -91,7 +91,7 @@ struct ControlJobTests {
     _ = try await folder.got(Job.self, "POST", .releaseJob(low.id))
     #expect(try await folder.ended(low.id).state == .completed)
     let lane = try #require(try await folder.got(LaneList.self, "GET", .lanes).lanes.first { $0.name == "import" })
-    #expect((lane.isPaused, lane.counts["completed"]) == (false, 2))
+    #expect((lane.isPaused, lane.counts[.completed]) == (false, 2))
     #expect(try await folder.http("POST", Endpoint.pauseLane("none").path).status == 404)
     try await daemon.stop()
   }

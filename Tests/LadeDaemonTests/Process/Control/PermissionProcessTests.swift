@@ -87,7 +87,7 @@ struct PermissionProcessTests {
     let all = JobChange(.hold, JobSelection(), isForAll: true)
     let held: JobChangeResult = try await ask(folder, as: user, "POST", .changeJobs, all).decoded()
     #expect((held.changed, held.refused) == (1, 0))
-    #expect(try await folder.job(job.id).isHeld == nil)
+    #expect(try await folder.job(job.id).isHeld == false)
     let theirs = JobChange(.hold, JobSelection(submittedBy: "\(getuid())"))
     #expect(try await ask(folder, as: user, "POST", .changeJobs, theirs).status == 403)
     #expect(try await ask(folder, as: user, "POST", .releaseJob(own.id)).status == 200)

@@ -42,7 +42,7 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
   }
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
-    _ = try checked(submission.options)
+    _ = try checked(try submission.encodedOptions())
   }
 
   private static func checked(_ json: String) throws -> Options {
@@ -63,7 +63,7 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
       let removed = try folder.removeOld(keeping: options.keep ?? upkeep.keptBackups)
       let file = try FileManager.default.attributesOfItem(atPath: folder.file(made.name).path)
       let size = (file[.size] as? NSNumber)?.int64Value ?? 0
-      var note = "\(folder.file(made.name).path), \(shownBytes(size))"
+      var note = "\(folder.file(made.name).path), \(Quantity.bytes(Double(size)))"
       if !made.remarks.isEmpty { note += "; " + made.remarks.joined(separator: "; ") }
       if !removed.isEmpty { note += "; removed " + removed.map(\.description).joined(separator: ", ") }
       return .completed(JobProgress(bytesDone: size, bytesTotal: size), note: note)

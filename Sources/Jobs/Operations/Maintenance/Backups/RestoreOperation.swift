@@ -49,7 +49,7 @@ package final class RestoreOperation: JobOperation, @unchecked Sendable {
   }
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
-    _ = try Options.read(submission.options)
+    _ = try Options.read(submission)
   }
 
   package override func perform() throws -> JobOutcome {

@@ -27,7 +27,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
 
   package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
     let entity = try entity(submission.entity, of: model)
-    let request = try ExportPlan(try ExportOptions.read(submission.options), entity).request
+    let request = try ExportPlan(try ExportOptions.read(submission), entity).request
     _ = try request.predicate?.resolved(in: entity)
     for sort in request.sortDescriptors { _ = try sort.resolved(in: entity) }
   }

@@ -1,0 +1,42 @@
+/// What the daemon made a job from, where one origin makes one job only.
+///
+/// The origin of a spool entry counts until the entry has arrived, that is, until its removal from `incoming/` is durable,
+/// which may be after its job has run. An entry with the same identity that appears later is a new one. The origin of a
+/// schedule's elapse counts for ever.
+public enum JobOrigin: RawRepresentable, Sendable, Hashable, Codable {
+  /// An entry of the spool, by its identity.
+  case spool(String)
+  /// One elapse of a schedule. The text of the time never changes.
+  case schedule(name: String, time: String)
+
+  /// The stored form: `spool:IDENTITY` or `schedule:NAME:TIME`.
+  public var rawValue: String {
+    switch self {
+    case .spool(let identity): "spool:\(identity)"
+    case .schedule(let name, let time): "schedule:\(name):\(time)"
+    }
+  }
+
+  /// Nil for a text that is no origin.
+  public init?(rawValue text: String) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2 else { return nil }
+    switch parts[0] {
+    case "spool": self = .spool(parts[1])
+    case "schedule":
+      // The name of a schedule has no colon.
+      let rest = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard rest.count == 2 else { return nil }
+      self = .schedule(name: rest[0], time: rest[1])
+    default: return nil
+    }
+  }
+
+  /// Whether it stops counting when the job has its file.
+  package var endsWithArrival: Bool {
+    switch self {
+    case .spool: true
+    case .schedule: false
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package import FoundationEssentials
+
+/// A job to be made: a ticket, the body of `POST /v1/jobs`, the job of a schedule. The recipe or the daemon's
+/// configuration fills in what is nil.
+///
+/// A key that this version doesn't know is an error: a misspelt `priority` must not be a job without one.
+package struct JobSubmission: Codable, Sendable, Hashable {
+  /// The priorities that a job can have.
+  package static let priorityRange = -1_000_000...1_000_000
+  /// How often a job can be tried.
+  package static let attemptsRange = 1...1000
+  /// How often a job is tried if nothing else is said.
+  package static let defaultAttempts = 5
+
+  /// The kind of operation: `import`, `export`, `vacuum`, …
+  package var kind = "import"
+  package var store: String?
+  package var entity: String?
+  package var recipe: String?
+  /// The input: an absolute path as the daemon sees it, or in a ticket the name of a file beside it. In the queue it is
+  /// the file's own name, for people.
+  package var source: String?
+  package var mode: ImportMode?
+  package var lane: String?
+  /// A higher priority runs earlier.
+  package var priority: Int?
+  /// Words to find the job by, each without `|`.
+  package var tags: [String] = []
+  /// Whether it waits for a release.
+  package var isHeld = false
+  /// It doesn't start earlier.
+  package var notBefore: Date?
+  /// The job is cancelled if it hasn't ended by then.
+  package var deadline: Date?
+  /// Seconds that one attempt may take. An attempt that takes longer is stopped, and has failed.
+  package var timeout: Double?
+  /// Jobs that it waits for.
+  package var after: [JobDependency] = []
+  /// If a job with the same key hasn't ended, it is the answer instead of a second one. The options are those of Oban's
+  /// `unique`.
+  package var uniqueKey: String?
+  /// Seconds since its submission in which a job with the same key counts; nil for ever.
+  package var uniquePeriod: Double?
+  /// The states in which a job with the same key counts. Nil for all jobs that haven't ended, and with a period for
+  /// those that completed too.
+  package var uniqueStates: Set<JobState>?
+  /// A batch whose jobs haven't all ended, to add it to.
+  package var batch: Int64?
+  package var maxAttempts: Int?
+  /// The operation's options by name; for an import those that recipes have, such as `delimiter`.
+  package var options: [String: OptionValue] = [:]
+
+  // What the daemon adds. Never on the wire.
+
+  /// The options as the operation reads them, a JSON object, where they aren't simply ``options``: those of an import are
+  /// merged with its recipe's.
+  package var resolvedOptions: String?
+  /// Who submits it.
+  package var submittedBy = ""
+  /// What the daemon makes it from: one origin makes one job.
+  package var origin: JobOrigin?
+  /// Whether it waits until its file is in `active/`.
+  package var awaitsFile = false
+  /// The input's name in the spool's `active/`, if it is already there.
+  package var activeName: String?
+  /// The input's format, if it is fixed.
+  package var format: String?
+
+  /// A submission of one file, or of another kind of work.
+  package init(
+    kind: String = "import", source: String? = nil, store: String? = nil, entity: String? = nil, recipe: String? = nil,
+    mode: ImportMode? = nil, lane: String? = nil, priority: Int? = nil, tags: [String] = [], isHeld: Bool = false,
+    notBefore: Date? = nil, deadline: Date? = nil, timeout: Double? = nil, after: [JobDependency] = [],
+    uniqueKey: String? = nil, uniquePeriod: Double? = nil, uniqueStates: Set<JobState>? = nil, batch: Int64? = nil,
+    maxAttempts: Int? = nil, options: [String: OptionValue] = [:], submittedBy: String = ""
+  ) {
+    self.kind = kind
+    self.store = store
+    self.entity = entity
+    self.recipe = recipe
+    self.source = source
+    self.mode = mode
+    self.lane = lane
+    self.priority = priority
+    self.tags = tags
+    self.isHeld = isHeld
+    self.notBefore = notBefore
+    self.deadline = deadline
+    self.timeout = timeout
+    self.after = after
+    self.uniqueKey = uniqueKey
+    self.uniquePeriod = uniquePeriod
+    self.uniqueStates = uniqueStates
+    self.batch = batch
+    self.maxAttempts = maxAttempts
+    self.options = options
+    self.submittedBy = submittedBy
+  }
+
+  /// Reads a submission; every key may be left out.
+  package init(from decoder: any Decoder) throws {
+    try decoder.rejectUnknownKeys(CodingKeys.self)
+    let body = try decoder.container(keyedBy: CodingKeys.self)
+    func read<Value: Decodable>(_ key: CodingKeys, _ type: Value.Type = Value.self) throws -> Value? {
+      try body.decodeIfPresent(type, forKey: key)
+    }
+    kind = try read(.kind) ?? kind
+    store = try read(.store)
+    entity = try read(.entity)
+    recipe = try read(.recipe)
+    source = try read(.source)
+    mode = try read(.mode)
+    lane = try read(.lane)
+    priority = try read(.priority)
+    tags = try read(.tags) ?? tags
+    isHeld = try read(.isHeld) ?? isHeld
+    notBefore = try read(.notBefore)
+    deadline = try read(.deadline)
+    timeout = try read(.timeout)
+    after = try read(.after) ?? after
+    uniqueKey = try read(.uniqueKey)
+    uniquePeriod = try read(.uniquePeriod)
+    uniqueStates = try read(.uniqueStates)
+    batch = try read(.batch)
+    maxAttempts = try read(.maxAttempts)
+    options = try read(.options) ?? options
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable {
+    case kind, store, entity, recipe, source, mode, lane, priority, tags
+    case isHeld = "held"
+    case notBefore = "not_before"
+    case deadline, timeout, after
+    case uniqueKey = "unique_key"
+    case uniquePeriod = "unique_period"
+    case uniqueStates = "unique_states"
+    case batch
+    case maxAttempts = "max_attempts"
+    case options
+  }
+
+  /// The options as a JSON object with sorted keys, as the queue's store keeps them and the operation reads them.
+  package func encodedOptions() throws -> String {
+    if let resolvedOptions { return resolvedOptions }
+    if options.isEmpty { return "{}" }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return String(decoding: try encoder.encode(options), as: UTF8.self)
+  }
+
+  /// The states in which another job with the same key counts.
+  package var countedStates: Set<JobState> {
+    if let uniqueStates { return uniqueStates }
+    let live = Set(JobState.allCases.filter { !$0.isEnded })
+    return uniquePeriod == nil ? live : live.union([.completed])
+  }
+}
