@@ -1,20 +1,20 @@
-/// The paths of version 1 of the control interface, for both sides.
+/// The paths of version 1 of the control interface. Clients send them, and the server builds its routes from them.
 package enum Endpoint: Sendable, Hashable {
   case status
   case stats
   /// The daemon's log; with `follow=true` as server-sent events.
   case log
-  /// Reads the configuration file again, and says what is wrong with it.
+  /// Checks the configuration file.
   case checkConfiguration
-  /// Reads the configuration again, and puts it in force.
+  /// Applies a changed configuration.
   case reload
   /// The description of this interface, an OpenAPI document.
   case description
-  /// What is measured, as Prometheus reads it.
+  /// The metrics, in Prometheus' text format.
   case metrics
-  /// Whether everything that a job passes answers.
+  /// Whether every part that a job needs responds.
   case health
-  /// Whether work is taken in.
+  /// Whether the daemon accepts work.
   case ready
 
   case jobs
@@ -46,7 +46,7 @@ package enum Endpoint: Sendable, Hashable {
   case schedules
 
   case recipes
-  /// Tries a file without making a job.
+  /// Tries a recipe on a file without making a job.
   case testRecipe
   case stores
   case store(String)
@@ -56,7 +56,15 @@ package enum Endpoint: Sendable, Hashable {
   case watch
 
   /// The path to send.
-  package var path: String {
+  package var path: String { path(id: { String($0) }, name: { QueryString.percentEncoded($1) }) }
+
+  /// The path for a router and for `openapi.yaml`, with the parameters' names in braces: `/v1/jobs/{id}`.
+  package var template: String { path(id: { _ in "{id}" }, name: { parameter, _ in "{\(parameter)}" }) }
+
+  /// - Parameters:
+  ///   - id: writes a number.
+  ///   - name: writes the value of a named parameter.
+  private func path(id shown: (Int64) -> String, name: (_ parameter: String, _ value: String) -> String) -> String {
     switch self {
     case .status: "/v1/status"
     case .stats: "/v1/stats"
@@ -70,30 +78,30 @@ package enum Endpoint: Sendable, Hashable {
     case .jobs: "/v1/jobs"
     case .manyJobs: "/v1/jobs/many"
     case .changeJobs: "/v1/jobs/change"
-    case .job(let id): "/v1/jobs/\(id)"
-    case .cancelJob(let id): "/v1/jobs/\(id)/cancel"
-    case .retryJob(let id): "/v1/jobs/\(id)/retry"
-    case .holdJob(let id): "/v1/jobs/\(id)/hold"
-    case .releaseJob(let id): "/v1/jobs/\(id)/release"
-    case .jobPriority(let id): "/v1/jobs/\(id)/priority"
-    case .rejects(let id): "/v1/jobs/\(id)/rejects"
-    case .jobEvents(let id): "/v1/jobs/\(id)/events"
+    case .job(let id): "/v1/jobs/\(shown(id))"
+    case .cancelJob(let id): "/v1/jobs/\(shown(id))/cancel"
+    case .retryJob(let id): "/v1/jobs/\(shown(id))/retry"
+    case .holdJob(let id): "/v1/jobs/\(shown(id))/hold"
+    case .releaseJob(let id): "/v1/jobs/\(shown(id))/release"
+    case .jobPriority(let id): "/v1/jobs/\(shown(id))/priority"
+    case .rejects(let id): "/v1/jobs/\(shown(id))/rejects"
+    case .jobEvents(let id): "/v1/jobs/\(shown(id))/events"
     case .allJobEvents: "/v1/jobs/events"
     case .batches: "/v1/batches"
-    case .batch(let id): "/v1/batches/\(id)"
+    case .batch(let id): "/v1/batches/\(shown(id))"
     case .lanes: "/v1/lanes"
     case .pauseLanes: "/v1/lanes/pause"
     case .resumeLanes: "/v1/lanes/resume"
-    case .pauseLane(let name): "/v1/lanes/\(QueryString.percentEncoded(name))/pause"
-    case .resumeLane(let name): "/v1/lanes/\(QueryString.percentEncoded(name))/resume"
-    case .laneConcurrency(let name): "/v1/lanes/\(QueryString.percentEncoded(name))/concurrency"
+    case .pauseLane(let lane): "/v1/lanes/\(name("lane", lane))/pause"
+    case .resumeLane(let lane): "/v1/lanes/\(name("lane", lane))/resume"
+    case .laneConcurrency(let lane): "/v1/lanes/\(name("lane", lane))/concurrency"
     case .schedules: "/v1/schedules"
     case .recipes: "/v1/recipes"
     case .testRecipe: "/v1/recipes/test"
     case .stores: "/v1/stores"
-    case .store(let name): "/v1/stores/\(QueryString.percentEncoded(name))"
-    case .objects(let entity): "/v1/objects/\(QueryString.percentEncoded(entity))"
-    case .count(let entity): "/v1/count/\(QueryString.percentEncoded(entity))"
+    case .store(let store): "/v1/stores/\(name("store", store))"
+    case .objects(let entity): "/v1/objects/\(name("entity", entity))"
+    case .count(let entity): "/v1/count/\(name("entity", entity))"
     case .watch: "/v1/watch"
     }
   }

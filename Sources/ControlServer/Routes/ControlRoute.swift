@@ -1,3 +1,4 @@
+import ControlAPI
 import Hummingbird
 
 /// One route of the interface, which has its operation in `openapi.yaml`.
@@ -9,9 +10,9 @@ struct ControlRoute: Sendable {
   let path: String
   let handler: Handler
 
-  init(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
+  init(_ method: HTTPRequest.Method, _ endpoint: Endpoint, _ handler: @escaping Handler) {
     self.method = method
-    self.path = path
+    path = endpoint.template
     self.handler = handler
   }
 

@@ -2,106 +2,106 @@ import ControlAPI
 import Hummingbird
 import NIOCore
 
-/// Which request goes where. The routes themselves are in the files beside this one, by what they are about.
+/// The routing table. The handlers are in the files beside this one, by subject.
 struct ControlRoutes<Backend: ControlBackend>: Sendable {
   let backend: Backend
   let meter: RequestMeter
-  /// How long a client that lags may keep its connection.
+  /// How long a client that has fallen behind may keep its connection.
   var grace = TimeAmount.seconds(5)
 
-  /// Every route. A test holds them against `openapi.yaml`.
+  /// Every route. A test compares them with `openapi.yaml`. The values of an endpoint's parameters don't matter here.
   var all: [ControlRoute] { daemonRoutes + metricsRoutes + jobRoutes + batchRoutes + laneRoutes + storeRoutes }
 
-  /// What there is on TCP, too.
+  /// The routes that the loopback port offers, too.
   var metricsRoutes: [ControlRoute] {
     [
-      ControlRoute(.get, "/metrics") { request, _ in try await metrics(request) },
-      ControlRoute(.get, "/v1/health") { request, _ in try await health(request) },
-      ControlRoute(.get, "/v1/ready") { request, _ in try await ready(request) },
+      ControlRoute(.get, .metrics) { request, _ in try await metrics(request) },
+      ControlRoute(.get, .health) { request, _ in try await health(request) },
+      ControlRoute(.get, .ready) { request, _ in try await ready(request) },
     ]
   }
 
   private var daemonRoutes: [ControlRoute] {
     [
-      ControlRoute(.get, "/v1/status") { request, _ in try await status(request) },
-      ControlRoute(.get, "/v1/stats") { request, _ in try await stats(request) },
-      ControlRoute(.get, "/v1/log") { request, context in try await log(request, context) },
-      ControlRoute(.get, "/v1/config/check") { request, _ in try await checkConfiguration(request) },
-      ControlRoute(.post, "/v1/reload") { request, context in try await reload(request, context) },
-      ControlRoute(.get, "/v1/openapi.yaml") { request, _ in try description(request) },
+      ControlRoute(.get, .status) { request, _ in try await status(request) },
+      ControlRoute(.get, .stats) { request, _ in try await stats(request) },
+      ControlRoute(.get, .log) { request, context in try await log(request, context) },
+      ControlRoute(.get, .checkConfiguration) { request, _ in try await checkConfiguration(request) },
+      ControlRoute(.post, .reload) { request, context in try await reload(request, context) },
+      ControlRoute(.get, .description) { request, _ in try description(request) },
     ]
   }
 
   private var jobRoutes: [ControlRoute] {
     [
-      ControlRoute(.get, "/v1/jobs") { request, _ in try await list(request) },
-      ControlRoute(.post, "/v1/jobs") { request, context in try await submit(request, context) },
-      ControlRoute(.post, "/v1/jobs/many") { request, context in try await submitMany(request, context) },
-      ControlRoute(.post, "/v1/jobs/change") { request, context in try await changeMany(request, context) },
-      ControlRoute(.get, "/v1/jobs/events") { request, context in try allEvents(request, context) },
-      ControlRoute(.get, "/v1/jobs/{id}") { request, context in try await show(request, context) },
-      ControlRoute(.delete, "/v1/jobs/{id}") { request, context in
+      ControlRoute(.get, .jobs) { request, _ in try await list(request) },
+      ControlRoute(.post, .jobs) { request, context in try await submit(request, context) },
+      ControlRoute(.post, .manyJobs) { request, context in try await submitMany(request, context) },
+      ControlRoute(.post, .changeJobs) { request, context in try await changeMany(request, context) },
+      ControlRoute(.get, .allJobEvents) { request, context in try allEvents(request, context) },
+      ControlRoute(.get, .job(0)) { request, context in try await show(request, context) },
+      ControlRoute(.delete, .job(0)) { request, context in
         try await change(request, context, backend.remove)
       },
-      ControlRoute(.put, "/v1/jobs/{id}/priority") { request, context in try await setPriority(request, context) },
-      ControlRoute(.post, "/v1/jobs/{id}/cancel") { request, context in
+      ControlRoute(.put, .jobPriority(0)) { request, context in try await setPriority(request, context) },
+      ControlRoute(.post, .cancelJob(0)) { request, context in
         try await change(request, context, backend.cancel)
       },
-      ControlRoute(.post, "/v1/jobs/{id}/retry") { request, context in
+      ControlRoute(.post, .retryJob(0)) { request, context in
         try await change(request, context, backend.retry)
       },
-      ControlRoute(.post, "/v1/jobs/{id}/hold") { request, context in try await change(request, context, backend.hold)
+      ControlRoute(.post, .holdJob(0)) { request, context in try await change(request, context, backend.hold)
       },
-      ControlRoute(.post, "/v1/jobs/{id}/release") { request, context in
+      ControlRoute(.post, .releaseJob(0)) { request, context in
         try await change(request, context, backend.release)
       },
-      ControlRoute(.get, "/v1/jobs/{id}/rejects") { request, context in try await rejects(request, context) },
-      ControlRoute(.get, "/v1/jobs/{id}/events") { request, context in try await events(request, context) },
+      ControlRoute(.get, .rejects(0)) { request, context in try await rejects(request, context) },
+      ControlRoute(.get, .jobEvents(0)) { request, context in try await events(request, context) },
     ]
   }
 
   private var batchRoutes: [ControlRoute] {
     [
-      ControlRoute(.post, "/v1/batches") { request, context in try await submitBatch(request, context) },
-      ControlRoute(.get, "/v1/batches/{id}") { request, context in try await showBatch(request, context) },
+      ControlRoute(.post, .batches) { request, context in try await submitBatch(request, context) },
+      ControlRoute(.get, .batch(0)) { request, context in try await showBatch(request, context) },
     ]
   }
 
   private var laneRoutes: [ControlRoute] {
     [
-      ControlRoute(.get, "/v1/lanes") { request, _ in try await lanes(request) },
-      ControlRoute(.post, "/v1/lanes/pause") { request, context in
+      ControlRoute(.get, .lanes) { request, _ in try await lanes(request) },
+      ControlRoute(.post, .pauseLanes) { request, context in
         try await changeAll(request, context, backend.pause)
       },
-      ControlRoute(.post, "/v1/lanes/resume") { request, context in
+      ControlRoute(.post, .resumeLanes) { request, context in
         try await changeAll(request, context, backend.resume)
       },
-      ControlRoute(.post, "/v1/lanes/{lane}/pause") { request, context in
+      ControlRoute(.post, .pauseLane("")) { request, context in
         try await changeLane(request, context, backend.pause)
       },
-      ControlRoute(.post, "/v1/lanes/{lane}/resume") { request, context in
+      ControlRoute(.post, .resumeLane("")) { request, context in
         try await changeLane(request, context, backend.resume)
       },
-      ControlRoute(.put, "/v1/lanes/{lane}/concurrency") { request, context in
+      ControlRoute(.put, .laneConcurrency("")) { request, context in
         try await setConcurrency(request, context)
       },
-      ControlRoute(.get, "/v1/schedules") { request, _ in try await schedules(request) },
+      ControlRoute(.get, .schedules) { request, _ in try await schedules(request) },
     ]
   }
 
   private var storeRoutes: [ControlRoute] {
     [
-      ControlRoute(.get, "/v1/recipes") { request, _ in try await recipes(request) },
-      ControlRoute(.post, "/v1/recipes/test") { request, context in try await test(request, context) },
-      ControlRoute(.get, "/v1/stores") { request, _ in try await stores(request) },
-      ControlRoute(.get, "/v1/stores/{store}") { request, context in try await store(request, context) },
-      ControlRoute(.get, "/v1/objects/{entity}") { request, context in try await objects(request, context) },
-      ControlRoute(.get, "/v1/count/{entity}") { request, context in try await count(request, context) },
-      ControlRoute(.get, "/v1/watch") { request, context in try await watch(request, context) },
+      ControlRoute(.get, .recipes) { request, _ in try await recipes(request) },
+      ControlRoute(.post, .testRecipe) { request, context in try await test(request, context) },
+      ControlRoute(.get, .stores) { request, _ in try await stores(request) },
+      ControlRoute(.get, .store("")) { request, context in try await store(request, context) },
+      ControlRoute(.get, .objects(entity: "")) { request, context in try await objects(request, context) },
+      ControlRoute(.get, .count(entity: "")) { request, context in try await count(request, context) },
+      ControlRoute(.get, .watch) { request, context in try await watch(request, context) },
     ]
   }
 
-  /// - Parameter token: what every request has to bring; nil for nothing.
+  /// - Parameter token: the bearer token that every request must have; nil for none.
   func router(of routes: [ControlRoute], token: AccessToken? = nil) -> Router<ControlContext> {
     let router = Router(context: ControlContext.self)
     router.add(middleware: VersionMiddleware())

@@ -103,7 +103,7 @@ public struct Daemon: Sendable {
         starting.end()
         await parts.status.ready()
       })
-    let metrics = MetricsServer(
+    let metrics = LoopbackServer(
       backend: parts.backend, meter: parts.requests, listeners: metricsListeners, token: configuration.metrics.token,
       logger: logger)
     let services = ServiceGroup(services: parts.services(control, metrics), logger: logger)
@@ -151,11 +151,11 @@ public struct Daemon: Sendable {
   }
 
   /// Where metrics are asked for on TCP: on what was passed, else as the configuration says.
-  private func listeners(_ passed: PassedSockets) throws -> [MetricsListener] {
-    if !passed.metrics.isEmpty { return passed.metrics.map { MetricsListener(passed: $0.descriptor) } }
-    do throws(MetricsSocketError) {
-      return try configuration.metrics.address.map { address throws(MetricsSocketError) in
-        [try MetricsListener(at: address)]
+  private func listeners(_ passed: PassedSockets) throws -> [LoopbackListener] {
+    if !passed.metrics.isEmpty { return passed.metrics.map { LoopbackListener(passed: $0.descriptor) } }
+    do throws(LoopbackError) {
+      return try configuration.metrics.address.map { address throws(LoopbackError) in
+        [try LoopbackListener(at: address)]
       } ?? []
     } catch {
       throw DaemonError.metrics(reason: "\(error)")

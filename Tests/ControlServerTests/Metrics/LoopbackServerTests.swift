@@ -9,16 +9,16 @@ import Testing
 @testable import ControlServer
 
 @Suite("Metrics on TCP")
-struct MetricsServerTests {
+struct LoopbackServerTests {
   /// Runs a server on a port of its own while `body` runs.
   private func serving(
     _ backend: MemoryBackend = MemoryBackend(), token: String? = nil, _ body: (UInt16) async throws -> Void
   ) async throws {
-    let listener = try MetricsListener(at: LoopbackAddress("127.0.0.1:0"))
+    let listener = try LoopbackListener(at: LoopbackAddress("127.0.0.1:0"))
     let port = try #require(listener.address.split(separator: ":").last.flatMap { UInt16($0) })
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    let server = MetricsServer(
+    let server = LoopbackServer(
       backend: backend, meter: RequestMeter(), listeners: [listener], token: token.map { AccessToken($0) },
       logger: logger, grace: .seconds(600))
     let group = ServiceGroup(services: [server], logger: logger)
@@ -133,11 +133,11 @@ struct MetricsServerTests {
 
   @Test("a port that somebody listens on is theirs, and it is said")
   func inUse() throws {
-    let first = try MetricsListener(at: LoopbackAddress("127.0.0.1:0"))
+    let first = try LoopbackListener(at: LoopbackAddress("127.0.0.1:0"))
     defer { close(first.descriptor) }
     #expect(first.isLoopback)
-    let error = #expect(throws: MetricsSocketError.inUse(address: first.address)) {
-      try MetricsListener(at: LoopbackAddress(first.address))
+    let error = #expect(throws: LoopbackError.inUse(address: first.address)) {
+      try LoopbackListener(at: LoopbackAddress(first.address))
     }
     #expect(error?.description.contains("give metrics.address another port") == true)
   }

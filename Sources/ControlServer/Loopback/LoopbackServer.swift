@@ -5,23 +5,22 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Metrics, health and readiness on TCP, and nothing else: what programs ask that can't reach the control socket. A service
-/// as ``ControlServer`` is one.
-package struct MetricsServer<Backend: ControlBackend>: Service {
+/// Serves metrics, health and readiness over TCP, and nothing else, for programs that can't reach the control socket.
+package struct LoopbackServer<Backend: ControlBackend>: Service {
   private let backend: Backend
   private let meter: RequestMeter
-  private let listeners: [MetricsListener]
+  private let listeners: [LoopbackListener]
   private let token: AccessToken?
   private let logger: Logger
   private let grace: TimeAmount
 
-  /// A server that isn't started.
+  /// A server that has yet to run.
   /// - Parameters:
-  ///   - meter: that of the control socket's server, whose requests and listeners are told.
-  ///   - listeners: where it listens. They are closed at the end.
-  ///   - token: what every request has to bring; nil for nothing.
+  ///   - meter: the control socket's, which reports requests and listeners.
+  ///   - listeners: closed when it ends.
+  ///   - token: the bearer token that every request must have; nil for none.
   package init(
-    backend: Backend, meter: RequestMeter, listeners: [MetricsListener], token: AccessToken?, logger: Logger,
+    backend: Backend, meter: RequestMeter, listeners: [LoopbackListener], token: AccessToken?, logger: Logger,
     grace: Duration = .seconds(5)
   ) {
     self.backend = backend
@@ -32,7 +31,7 @@ package struct MetricsServer<Backend: ControlBackend>: Service {
     self.grace = TimeAmount(grace)
   }
 
-  /// Answers until graceful shutdown or cancellation; without a listener it only waits for that.
+  /// Answers until graceful shutdown or cancellation. Without listeners it only waits.
   package func run() async throws {
     if listeners.isEmpty { return try await gracefulShutdown() }
     let executor = LoopExecutor(MultiThreadedEventLoopGroup.singleton.any())

@@ -46,7 +46,7 @@ package struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Binds a socket there, and listens.
   /// - Returns: its descriptor, which is the caller's.
-  func listen() throws(MetricsSocketError) -> Int32 {
+  func listen() throws(LoopbackError) -> Int32 {
     let family = isVersion6 ? AF_INET6 : AF_INET
     let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw failed("make a socket") }
@@ -88,7 +88,7 @@ package struct LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  private func failed(_ operation: String) -> MetricsSocketError {
+  private func failed(_ operation: String) -> LoopbackError {
     let code = errno
     switch code {
     case EADDRINUSE: return .inUse(address: description)
