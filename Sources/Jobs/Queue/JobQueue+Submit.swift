@@ -92,9 +92,7 @@ extension JobQueue {
     guard Set(submission.after.map(\.job)).count == submission.after.count else {
       throw .invalidSubmission("it follows a job twice")
     }
-    if let tag = submission.tags.first(where: { $0.isEmpty || $0.contains("|") }) {
-      throw .invalidSubmission("\"\(tag)\" can't be a tag: it is empty or has a | in it")
-    }
+    if let problem = submission.problemOfTags { throw .invalidSubmission(problem) }
     if let options = submission.resolvedOptions, !(options.hasPrefix("{") && options.hasSuffix("}")) {
       throw .invalidSubmission("its options aren't a JSON object: \(options.prefix(100))")
     }

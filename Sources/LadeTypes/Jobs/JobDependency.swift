@@ -21,12 +21,8 @@ public struct JobDependency: Codable, Sendable, Hashable {
 
   package enum CodingKeys: String, CodingKey, CaseIterable { case job, condition }
 
-  /// Reads a dependency; `condition` may be left out. A ticket may also give the number alone.
+  /// Reads a dependency; `condition` may be left out.
   public init(from decoder: any Decoder) throws {
-    if decoder.isReadingTicket, let number = try? decoder.singleValueContainer().decode(Int64.self) {
-      self.init(job: number)
-      return
-    }
     try decoder.rejectUnknownKeys(CodingKeys.self)
     let body = try decoder.container(keyedBy: CodingKeys.self)
     self.init(

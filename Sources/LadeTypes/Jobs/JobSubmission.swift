@@ -148,6 +148,11 @@ package struct JobSubmission: Codable, Sendable, Hashable {
     return String(decoding: try encoder.encode(options), as: UTF8.self)
   }
 
+  /// Why its words to find it by can't be stored, which has `|` between them; nil if they can.
+  package var problemOfTags: String? {
+    tags.first { $0.isEmpty || $0.contains("|") }.map { "\"\($0)\" can't be a tag: it is empty or has a | in it" }
+  }
+
   /// The states in which another job with the same key counts.
   package var countedStates: Set<JobState> {
     if let uniqueStates { return uniqueStates }

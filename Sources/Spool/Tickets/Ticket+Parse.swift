@@ -14,7 +14,7 @@ extension Ticket {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
     try Ticket.refuseAliases(in: bytes)
     let root = try Ticket.compose(text)
-    try self.init(TicketMapping(root: root))
+    try self.init(root: root)
   }
 
   /// Aliases are refused where the nodes are known, by their anchors. But composing them hashes the keys of mappings,

@@ -79,7 +79,7 @@ struct TicketNode {
         }
       }
       return .list(values)
-    case .mapping(let mapping): return .map(try TicketMapping.options(mapping, key: key))
+    case .mapping: return .map(try options())
     case .scalar, .alias: return try scalar()
     }
   }
@@ -96,6 +96,57 @@ struct TicketNode {
       throw wrongType("a value (for an empty text write \"\")")
     default: return Int(scalar.string).map { .int($0) } ?? .string(scalar.string)
     }
+  }
+
+  /// The elements of a list; anything else is a list of one.
+  func elements() -> [TicketNode] {
+    guard case .sequence(let sequence) = node else { return [self] }
+    return sequence.map { TicketNode(key: key, node: $0) }
+  }
+
+  /// The entries of a mapping, with the line of each key.
+  func entries(of what: String = "keys to values") throws(TicketError) -> [(name: String, line: Int, value: TicketNode)]
+  {
+    guard case .mapping(let mapping) = node else { throw wrongType("a mapping of \(what)") }
+    var entries: [(name: String, line: Int, value: TicketNode)] = []
+    for (name, value) in mapping {
+      let line = TicketMark(name).line
+      guard case .scalar(let scalar) = name else {
+        throw .wrongType(key: "the key", expected: "a word", found: "a list or a mapping", line: line, column: 1)
+      }
+      let path = key.isEmpty ? scalar.string : "\(key).\(scalar.string)"
+      entries.append((scalar.string, line, TicketNode(key: path, node: value)))
+    }
+    return entries
+  }
+
+  /// The options: a mapping of any keys to values.
+  func options() throws(TicketError) -> [String: OptionValue] {
+    var options: [String: OptionValue] = [:]
+    for entry in try entries(of: "names to values") { options[entry.name] = try entry.value.option() }
+    return options
+  }
+
+  /// One of an enumeration's words.
+  func word<Word: CaseIterable & RawRepresentable<String>>(of type: Word.Type) throws(TicketError) -> Word {
+    let text = try self.text()
+    if let word = Word(rawValue: text) { return word }
+    let words = Word.allCases.map(\.rawValue)
+    let nearest = NearestName.of(text, among: words).map { "did you mean `\($0)`?" }
+    throw wrong(nearest ?? "it is one of \(words.joined(separator: ", "))")
+  }
+
+  func flag() throws(TicketError) -> Bool {
+    guard case .bool(let flag) = try scalar() else { throw wrongType("true or false") }
+    return flag
+  }
+
+  /// A length of time in seconds: a number of them, or one with its unit.
+  func duration() throws(TicketError) -> TimeInterval {
+    guard case .scalar(let scalar) = node else { throw wrongType("a length of time such as 30s or 2h") }
+    guard let duration = Duration(parsing: scalar.string, allowsBareSeconds: true), duration > .zero
+    else { throw wrong("write a number and its unit (ms, s, m, h, d), such as 30s or 2h") }
+    return duration.seconds
   }
 
   func wrongType(_ expected: String) -> TicketError {

@@ -1,0 +1,231 @@
+// A ticket is decoded into a `JobSubmission` by the submission's own Codable code, so a new key of submissions is a key of
+// tickets, too. What is kept here is what people write differently: durations such as `2h` in place of seconds, one value
+// in place of a list of one, a job's number in place of a dependency. Every error has the line of what is wrong.
+
+import Foundation
+import LadeTypes
+import Yams
+
+extension Ticket {
+  /// The most jobs that may be waited for, and the most tags.
+  private static let mostListed = 100
+
+  init(root: Node) throws(TicketError) {
+    self.init()
+    let mark = TicketMark(root)
+    guard case .mapping = root else {
+      if case .scalar(let scalar) = root, scalar.string.isEmpty { throw .empty }
+      throw .notAMapping(line: mark.line, column: mark.column)
+    }
+    let node = TicketNode(key: "", node: root)
+    do {
+      submission = try JobSubmission(from: TicketDecoder(node: node))
+    } catch let error as TicketError {
+      throw error
+    } catch {
+      throw .notYAML(line: nil, column: nil, problem: String(describing: error))
+    }
+    typealias Key = JobSubmission.CodingKeys
+    let values = Dictionary(try node.entries().map { ($0.name, $0.value) }) { first, _ in first }
+    if let node = values[Key.source.rawValue] { source = try Source(node) }
+    submission.source = nil
+    let ranges: [(Key, ClosedRange<Int>)] = [
+      (.priority, JobSubmission.priorityRange), (.maxAttempts, JobSubmission.attemptsRange), (.batch, 1...Int.max),
+    ]
+    for (key, range) in ranges {
+      if let node = values[key.rawValue] { _ = try node.integer(range) }
+    }
+    let lists: [(Key, String)] = [(.after, "jobs"), (.tags, "tags")]
+    for (key, what) in lists {
+      guard let node = values[key.rawValue], node.elements().count > Self.mostListed else { continue }
+      throw node.wrongType("a list of at most \(Self.mostListed) \(what)")
+    }
+    for tag in values[Key.tags.rawValue]?.elements() ?? [] {
+      if try tag.text().contains("|") { throw tag.wrong("a tag has no “|”") }
+    }
+    var seen = Set<String>()
+    submission.tags = submission.tags.filter { seen.insert($0).inserted }
+    if let node = values[Key.uniqueStates.rawValue], submission.uniqueStates?.isEmpty == true {
+      throw node.wrongType("a list of at least one state")
+    }
+    if submission.uniqueKey == nil,
+      let node = values[Key.uniquePeriod.rawValue] ?? values[Key.uniqueStates.rawValue]
+    {
+      throw node.wrong("it says something of a `unique_key`, and there is none")
+    }
+  }
+}
+
+/// Decodes a node of a ticket.
+private struct TicketDecoder: KeyCheckingDecoder {
+  let node: TicketNode
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  init(node: TicketNode) { self.node = node }
+
+  func rejectKeys(otherThan known: [String]) throws {
+    let isRoot = node.key.isEmpty
+    // A recipe belongs to a hot folder; a ticket says everything itself.
+    let words = known.filter { !isRoot || $0 != JobSubmission.CodingKeys.recipe.rawValue }.sorted()
+    let path = isRoot ? "" : node.key + "."
+    for entry in try node.entries() where !words.contains(entry.name) {
+      let shown = FileName(String(entry.name.prefix(80))).shown
+      let nearest = NearestName.of(entry.name, among: words)
+      throw TicketError.unknownKey(path + shown, line: entry.line, nearest: nearest.map { path + $0 }, known: words)
+    }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    let values = Dictionary(try node.entries().map { ($0.name, $0.value) }) { first, _ in first }
+    return KeyedDecodingContainer(Members<Key>(node: node, values: values))
+  }
+
+  func unkeyedContainer() -> any UnkeyedDecodingContainer { Elements(node: node) }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { Single(node: node) }
+
+  struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let node: TicketNode
+    let values: [String: TicketNode]
+    let codingPath: [any CodingKey] = []
+
+    init(node: TicketNode, values: [String: TicketNode]) {
+      self.node = node
+      self.values = values
+    }
+
+    var allKeys: [Key] { values.keys.compactMap { Key(stringValue: $0) } }
+
+    func contains(_ key: Key) -> Bool { values[key.stringValue] != nil }
+
+    /// A key without a value is an error of the value's type, not a key that isn't there.
+    func decodeNil(forKey key: Key) -> Bool { false }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try value(key).decode(type) }
+
+    func nestedContainer<Other: CodingKey>(
+      keyedBy type: Other.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Other> {
+      try TicketDecoder(node: value(key)).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+      TicketDecoder(node: try value(key)).unkeyedContainer()
+    }
+
+    func superDecoder() -> any Decoder { TicketDecoder(node: node) }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder { TicketDecoder(node: try value(key)) }
+
+    private func value(_ key: Key) throws -> TicketNode {
+      if let value = values[key.stringValue] { return value }
+      throw node.wrongType("a mapping with `\(key.stringValue)`")
+    }
+  }
+
+  struct Elements: UnkeyedDecodingContainer {
+    private let node: TicketNode
+    private let elements: [TicketNode]
+    private(set) var currentIndex = 0
+    let codingPath: [any CodingKey] = []
+
+    init(node: TicketNode) {
+      self.node = node
+      elements = node.elements()
+    }
+
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex == elements.count }
+
+    func decodeNil() -> Bool { false }
+
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next().decode(type) }
+
+    mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+      try TicketDecoder(node: next()).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+      TicketDecoder(node: try next()).unkeyedContainer()
+    }
+
+    mutating func superDecoder() throws -> any Decoder { TicketDecoder(node: try next()) }
+
+    private mutating func next() throws -> TicketNode {
+      guard !isAtEnd else { throw node.wrongType("a longer list") }
+      defer { currentIndex += 1 }
+      return elements[currentIndex]
+    }
+  }
+
+  struct Single: SingleValueDecodingContainer {
+    let node: TicketNode
+    let codingPath: [any CodingKey] = []
+
+    init(node: TicketNode) { self.node = node }
+
+    func decodeNil() -> Bool { false }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try node.decode(type) }
+  }
+}
+
+extension TicketNode {
+  /// The value of a type that submissions have. All other types decode themselves.
+  fileprivate func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    let value: Any? =
+      switch ObjectIdentifier(type) {
+      case ObjectIdentifier(String.self): try text()
+      case ObjectIdentifier(Bool.self): try flag()
+      case ObjectIdentifier(Int.self): try integer(Int.min...Int.max)
+      case ObjectIdentifier(Int64.self): Int64(try integer(Int.min...Int.max))
+      // The only numbers with a fraction are durations.
+      case ObjectIdentifier(Double.self): try duration()
+      case ObjectIdentifier(Date.self): try date()
+      case ObjectIdentifier(ImportMode.self): try word(of: ImportMode.self)
+      case ObjectIdentifier(JobState.self): try word(of: JobState.self)
+      case ObjectIdentifier(JobDependency.Condition.self): try word(of: JobDependency.Condition.self)
+      case ObjectIdentifier([String: OptionValue].self): try options()
+      case ObjectIdentifier(JobDependency.self): try dependency()
+      default: nil
+      }
+    if let value = value as? T { return value }
+    return try T(from: TicketDecoder(node: self))
+  }
+
+  /// A job's number, or a mapping of `job` and `condition`.
+  private func dependency() throws -> JobDependency {
+    guard case .mapping = node else { return JobDependency(job: Int64(try integer(1...Int.max))) }
+    let number = try entries().first { $0.name == JobDependency.CodingKeys.job.rawValue }?.value
+    guard let number else { throw wrongType("a job's number, or {job: 12, condition: ended}") }
+    _ = try number.integer(1...Int.max)
+    return try JobDependency(from: TicketDecoder(node: self))
+  }
+}
+
+extension Ticket.Source {
+  init(_ node: TicketNode) throws(TicketError) {
+    let text = try node.text()
+    guard text.hasPrefix("/") else {
+      if text.contains("/") {
+        throw node.wrong("it names a file beside the ticket, without “/”, or is an absolute path")
+      }
+      let name = FileName(text)
+      if PartialNames.usual.match(name) {
+        throw node.wrong("names with a dot at the start, or ending as this one does, are for files not yet finished")
+      }
+      if let refusal = name.refusal { throw node.wrong(refusal.what) }
+      self = .beside(text)
+      return
+    }
+    let components = text.split(separator: "/")
+    if components.contains("..") || components.contains(".") {
+      throw node.wrong("write the path out, without “.” and “..”")
+    }
+    guard text.utf8.count < 4096, !components.isEmpty, !text.hasSuffix("/") else {
+      throw node.wrong("it is not the path of a file")
+    }
+    self = .absolute("/" + components.joined(separator: "/"))
+  }
+}
