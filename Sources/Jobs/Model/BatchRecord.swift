@@ -57,3 +57,29 @@ package final class BatchRecord: ManagedObject {
     set { self[slot.rawValue] = newValue }
   }
 }
+
+/// The slots of ``BatchRecord``.
+enum JobBatchSlot: Int, CaseIterable {
+  case name, submittedBy, submittedAt, endedAt, total, pending, failed, kept, callback, condition
+
+  var propertyName: String { "\(self)" }
+}
+
+extension QueueModel {
+  static var batchEntity: EntityDefinition {
+    func number(_ slot: JobBatchSlot) -> AttributeDefinition {
+      AttributeDefinition(slot.propertyName, .integer64, isOptional: false, defaultValue: .int(0))
+    }
+    return EntityDefinition(
+      batch,
+      attributes: [
+        AttributeDefinition(JobBatchSlot.name.propertyName, .string),
+        AttributeDefinition(JobBatchSlot.submittedBy.propertyName, .string, isOptional: false),
+        AttributeDefinition(JobBatchSlot.submittedAt.propertyName, .date, isOptional: false),
+        AttributeDefinition(JobBatchSlot.endedAt.propertyName, .date),
+        number(.total), number(.pending), number(.failed), number(.kept),
+        AttributeDefinition(JobBatchSlot.callback.propertyName, .integer64),
+        AttributeDefinition(JobBatchSlot.condition.propertyName, .string, isOptional: false),
+      ])
+  }
+}

@@ -29,3 +29,28 @@ package final class DependencyRecord: ManagedObject {
     set { self[slot.rawValue] = newValue }
   }
 }
+
+/// The slots of ``DependencyRecord``.
+enum JobDependencySlot: Int, CaseIterable {
+  case on, condition, isSettled, job
+
+  var name: String { "\(self)" }
+}
+
+extension QueueModel {
+  static var dependencyEntity: EntityDefinition {
+    EntityDefinition(
+      dependency,
+      attributes: [
+        AttributeDefinition(JobDependencySlot.on.name, .integer64, isOptional: false),
+        AttributeDefinition(JobDependencySlot.condition.name, .string, isOptional: false),
+        AttributeDefinition(
+          JobDependencySlot.isSettled.name, .boolean, isOptional: false, defaultValue: .bool(false)),
+      ],
+      relationships: [
+        RelationshipDefinition(
+          JobDependencySlot.job.name, to: job, inverse: JobSlot.dependencies.name, isOptional: false)
+      ],
+      indexes: [FetchIndexDefinition("on", elements: [.init(property: JobDependencySlot.on.name)])])
+  }
+}

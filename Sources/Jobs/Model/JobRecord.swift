@@ -1,5 +1,5 @@
 package import Foundation
-package import ManagedObjects
+public import ManagedObjects
 
 /// A job in the queue's store. See ``Job`` for what the properties mean.
 package final class JobRecord: ManagedObject {
@@ -194,5 +194,174 @@ package final class JobRecord: ManagedObject {
   private subscript<T: AttributeValue>(slot: JobSlot) -> T? {
     get { self[slot.rawValue] }
     set { self[slot.rawValue] = newValue }
+  }
+}
+
+extension JobRecord {
+  /// The job as it stands now, without its transitions.
+  /// - Throws: ``JobQueueError/unreadable(id:what:)`` when the store holds what this version can't have written.
+  func snapshot() throws -> Job {
+    let id = objectID.number
+    guard let state = jobState else { throw JobQueueError.unreadable(id: id, what: "state") }
+    var job = Job(
+      id: id, kind: kind, lane: lane, state: state, submittedAt: submittedAt, submittedBy: submittedBy,
+      maxAttempts: maxAttempts)
+    job.priority = priority
+    job.store = store
+    job.entity = entityName
+    job.mode = mode.flatMap(ImportMode.init)
+    job.recipe = recipe
+    job.source = source
+    job.activeName = activeName
+    job.format = format
+    job.options = options
+    job.tags = tags
+    job.uniqueKey = uniqueKey
+    job.origin = origin
+    job.notBefore = notBefore
+    job.availableAt = availableAt
+    job.startedAt = startedAt
+    job.endedAt = endedAt
+    job.attempt = attempt
+    job.rescues = rescues
+    job.isHeld = isHeld
+    job.isAwaitingFile = isAwaitingFile
+    job.isAwaitingJobs = isAwaitingJobs
+    job.isCancelRequested = isCancelRequested
+    job.timeout = timeout
+    job.deadline = deadline
+    job.batch = batch
+    job.reason = reason
+    job.failureCode = failureCode
+    job.note = note
+    job.progress = progress
+    return job
+  }
+}
+
+extension JobRecord {
+  /// Where it stands, as the state machine sees it.
+  func machine(_ backoff: Backoff) -> JobStateMachine {
+    var machine = JobStateMachine(maxAttempts: maxAttempts, backoff: backoff)
+    machine.state = jobState
+    machine.availableAt = availableAt
+    machine.notBefore = notBefore
+    machine.startedAt = startedAt
+    machine.endedAt = endedAt
+    machine.attempt = attempt
+    machine.isCancelRequested = isCancelRequested
+    machine.isHeld = isHeld
+    machine.isAwaitingFile = isAwaitingFile
+    machine.isAwaitingJobs = isAwaitingJobs
+    machine.deadline = deadline
+    return machine
+  }
+
+  /// Stands where the state machine says.
+  func take(_ machine: JobStateMachine) {
+    jobState = machine.state
+    availableAt = machine.availableAt
+    notBefore = machine.notBefore
+    startedAt = machine.startedAt
+    endedAt = machine.endedAt
+    attempt = machine.attempt
+    maxAttempts = machine.maxAttempts
+    isCancelRequested = machine.isCancelRequested
+    isHeld = machine.isHeld
+    isAwaitingFile = machine.isAwaitingFile
+    isAwaitingJobs = machine.isAwaitingJobs
+    deadline = machine.deadline
+    switch machine.state {
+    case .scheduled, .available, .retryable: expiresAt = machine.deadline
+    case nil, .running, .completed, .cancelled, .discarded: expiresAt = nil
+    }
+  }
+}
+
+/// The slots of ``JobRecord``, named as its properties: one list for the model, the class and the predicates.
+enum JobSlot: Int, CaseIterable {
+  case kind, lane, state, priority, store, entityName, mode, recipe, source, activeName, format, options, tags
+  case submittedBy, uniqueKey, origin
+  case submittedAt, notBefore, availableAt, startedAt, endedAt
+  case attempt, maxAttempts, rescues, isHeld, isAwaitingFile, isCancelRequested
+  case reason, failureCode, note, rejectsFile
+  case bytesDone, bytesTotal, records, inserted, updated, unchanged, deleted, rejected, skipped
+  case timeout, deadline, expiresAt, isAwaitingJobs, isFollowed, batch
+  case transitions, dependencies
+
+  var name: String { "\(self)" }
+}
+
+extension JobState: AttributeValue {
+  /// The state of that name.
+  public init?(slotValue: Value) {
+    guard case .string(let name) = slotValue, let state = JobState(rawValue: name) else { return nil }
+    self = state
+  }
+  /// The state's name.
+  public var slotValue: Value { .string(rawValue) }
+}
+
+extension QueueModel {
+  private static func text(_ slot: JobSlot, isOptional: Bool = true) -> AttributeDefinition {
+    AttributeDefinition(slot.name, .string, isOptional: isOptional)
+  }
+
+  private static func date(_ slot: JobSlot) -> AttributeDefinition { AttributeDefinition(slot.name, .date) }
+
+  private static func flag(_ slot: JobSlot) -> AttributeDefinition {
+    AttributeDefinition(slot.name, .boolean, isOptional: false, defaultValue: .bool(false))
+  }
+
+  private static func number(_ slot: JobSlot, _ type: AttributeType = .integer64) -> AttributeDefinition {
+    AttributeDefinition(slot.name, type, isOptional: false, defaultValue: .int(0))
+  }
+
+  private static func index(
+    _ name: String, _ elements: [(slot: JobSlot, isAscending: Bool)], where condition: String? = nil
+  ) -> FetchIndexDefinition {
+    FetchIndexDefinition(
+      name, elements: elements.map { .init(property: $0.slot.name, isAscending: $0.isAscending) },
+      partialPredicateFormat: condition)
+  }
+
+  /// An index of the jobs alone that have something.
+  private static func sparse(_ name: String, _ slots: JobSlot...) -> FetchIndexDefinition {
+    index(name, slots.map { ($0, true) }, where: "\(slots[0].name) != nil")
+  }
+
+  static var jobEntity: EntityDefinition {
+    EntityDefinition(
+      job,
+      attributes: [
+        text(.kind, isOptional: false), text(.lane, isOptional: false), text(.state, isOptional: false),
+        number(.priority, .integer32), text(.store), text(.entityName), text(.mode), text(.recipe), text(.source),
+        text(.activeName), text(.format), text(.options, isOptional: false), text(.tags),
+        text(.submittedBy, isOptional: false), text(.uniqueKey), text(.origin),
+        AttributeDefinition(JobSlot.submittedAt.name, .date, isOptional: false), date(.notBefore), date(.availableAt),
+        date(.startedAt), date(.endedAt), number(.attempt, .integer32), number(.maxAttempts, .integer32),
+        number(.rescues, .integer32), flag(.isHeld), flag(.isAwaitingFile), flag(.isCancelRequested), text(.reason),
+        text(.failureCode), text(.note), text(.rejectsFile), number(.bytesDone), number(.bytesTotal), number(.records),
+        number(.inserted), number(.updated), number(.unchanged), number(.deleted), number(.rejected),
+        number(.skipped), AttributeDefinition(JobSlot.timeout.name, .double), date(.deadline), date(.expiresAt),
+        flag(.isAwaitingJobs), flag(.isFollowed), AttributeDefinition(JobSlot.batch.name, .integer64),
+      ],
+      relationships: [
+        RelationshipDefinition(
+          JobSlot.transitions.name, to: transition, inverse: JobTransitionSlot.job.name, isToMany: true,
+          deleteRule: .cascade),
+        RelationshipDefinition(
+          JobSlot.dependencies.name, to: dependency, inverse: JobDependencySlot.job.name, isToMany: true,
+          deleteRule: .cascade),
+      ],
+      uniquenessConstraints: [[JobSlot.origin.name]],
+      indexes: [
+        index("claim", [(.lane, true), (.state, true), (.priority, false)]),
+        sparse("due", .availableAt),
+        sparse("expiry", .expiresAt),
+        index("state", [(.state, true), (.endedAt, true)]),
+        sparse("unique", .uniqueKey, .state),
+        sparse("batch", .batch),
+      ])
   }
 }

@@ -34,3 +34,25 @@ package final class LaneRecord: ManagedObject {
     set { self[slot.rawValue] = newValue }
   }
 }
+
+/// The slots of ``LaneRecord``.
+enum LaneSettingSlot: Int, CaseIterable {
+  case lane, isPaused, pausedBy, pausedAt, concurrency
+
+  var name: String { "\(self)" }
+}
+
+extension QueueModel {
+  static var laneEntity: EntityDefinition {
+    EntityDefinition(
+      lane,
+      attributes: [
+        AttributeDefinition(LaneSettingSlot.lane.name, .string, isOptional: false),
+        AttributeDefinition(LaneSettingSlot.isPaused.name, .boolean, isOptional: false, defaultValue: .bool(false)),
+        AttributeDefinition(LaneSettingSlot.pausedBy.name, .string),
+        AttributeDefinition(LaneSettingSlot.pausedAt.name, .date),
+        AttributeDefinition(LaneSettingSlot.concurrency.name, .integer32),
+      ],
+      uniquenessConstraints: [[LaneSettingSlot.lane.name]])
+  }
+}

@@ -38,3 +38,36 @@ package final class TransitionRecord: ManagedObject {
     set { self[slot.rawValue] = newValue }
   }
 }
+
+extension TransitionRecord {
+  /// The step, or nil when the store holds what this version can't have written.
+  func snapshot() -> JobTransition? {
+    guard let at, let toState else { return nil }
+    return JobTransition(at: at, from: fromState, to: toState, reason: reason, by: requestedBy)
+  }
+}
+
+/// The slots of ``TransitionRecord``.
+enum JobTransitionSlot: Int, CaseIterable {
+  case at, fromState, toState, reason, requestedBy, job
+
+  var name: String { "\(self)" }
+}
+
+extension QueueModel {
+  static var transitionEntity: EntityDefinition {
+    EntityDefinition(
+      transition,
+      attributes: [
+        AttributeDefinition(JobTransitionSlot.at.name, .date, isOptional: false),
+        AttributeDefinition(JobTransitionSlot.fromState.name, .string),
+        AttributeDefinition(JobTransitionSlot.toState.name, .string, isOptional: false),
+        AttributeDefinition(JobTransitionSlot.reason.name, .string, isOptional: false),
+        AttributeDefinition(JobTransitionSlot.requestedBy.name, .string),
+      ],
+      relationships: [
+        RelationshipDefinition(
+          JobTransitionSlot.job.name, to: job, inverse: JobSlot.transitions.name, isOptional: false)
+      ])
+  }
+}
