@@ -160,7 +160,7 @@ extension JobSubmission {
 
 extension JobLedger {
   /// Makes all jobs of a batch, in an order in which each comes after those that it follows.
-  func submit(_ batch: JobBatchSubmission, inOrder order: [Int]) async throws -> Batch {
+  func submit(_ batch: BatchSubmission, inOrder order: [Int]) async throws -> Batch {
     try await write { turn in
       let made = try turn.insert(batch, inOrder: order)
       return { try made.batch.snapshot(jobs: made.jobs.map(\.objectID.number)) }
@@ -188,7 +188,7 @@ extension JobLedger {
 }
 
 extension LedgerTurn {
-  fileprivate func insert(_ submission: JobBatchSubmission, inOrder order: [Int]) throws -> (
+  fileprivate func insert(_ submission: BatchSubmission, inOrder order: [Int]) throws -> (
     batch: BatchRecord, jobs: [JobRecord]
   ) {
     let batch = try context.insert(BatchRecord.self)
@@ -201,13 +201,13 @@ extension LedgerTurn {
     try context.obtainPermanentIDs(for: [batch])
     let number = batch.objectID.number
     var numbers: [String: Int64] = [:]
-    var jobs = [JobRecord?](repeating: nil, count: submission.members.count)
+    var jobs = [JobRecord?](repeating: nil, count: submission.jobs.count)
     for index in order {
-      let member = submission.members[index]
+      let member = submission.jobs[index]
       let follows = member.after.sorted { $0.key < $1.key }.compactMap { name, condition in
         numbers[name].map { JobDependency(job: $0, condition: condition) }
       }
-      var wanted = member.submission
+      var wanted = member.job
       wanted.batch = number
       let job = try insert(wanted, follows: follows)
       // Others are to follow it before it is saved.

@@ -105,14 +105,14 @@ extension JobQueue {
   /// - Returns: the batch, with the numbers of its jobs in the order in which they were given.
   /// - Throws: as ``submit(_:)``; ``JobQueueError/invalidSubmission(_:)`` too for jobs that wait for each other, and for
   ///   those that are to be there once, or come from the spool.
-  package func submit(batch: JobBatchSubmission) async throws -> Batch {
-    guard !batch.members.isEmpty else { throw JobQueueError.invalidSubmission("the batch has no jobs") }
-    guard batch.members.count <= JobBatchSubmission.largest else {
+  package func submit(batch: BatchSubmission) async throws -> Batch {
+    guard !batch.jobs.isEmpty else { throw JobQueueError.invalidSubmission("the batch has no jobs") }
+    guard batch.jobs.count <= BatchSubmission.largest else {
       throw JobQueueError.invalidSubmission(
-        "the batch has \(batch.members.count) jobs: \(JobBatchSubmission.largest) at most; put the others into it later"
+        "the batch has \(batch.jobs.count) jobs: \(BatchSubmission.largest) at most; put the others into it later"
       )
     }
-    for submission in batch.members.map(\.submission) + [batch.callback].compactMap({ $0 }) {
+    for submission in batch.jobs.map(\.job) + [batch.callback].compactMap({ $0 }) {
       try check(submission)
       guard submission.uniqueKey == nil, submission.origin == nil, submission.batch == nil else {
         throw JobQueueError.invalidSubmission("a job of a batch can't have a unique key, or belong to another batch")
@@ -121,29 +121,29 @@ extension JobQueue {
     return try await ledger.submit(batch, inOrder: batch.order())
   }
 
-  /// The batch of that number, with the numbers of up to ``JobBatchSubmission/largest`` of its jobs and their progress.
+  /// The batch of that number, with the numbers of up to ``BatchSubmission/largest`` of its jobs and their progress.
   /// - Throws: ``JobQueueError/noSuchBatch(_:)``, or the store's error.
   package func batch(_ id: Int64) async throws -> Batch {
-    var batch = try await ledger.batch(id, jobs: JobBatchSubmission.largest)
+    var batch = try await ledger.batch(id, jobs: BatchSubmission.largest)
     let running = state.withLock { state in batch.jobs.compactMap { state.running.progress(of: $0)?.bytesDone } }
     batch.progress.bytesDone += running.reduce(0, +)
     return batch
   }
 }
 
-extension JobBatchSubmission {
+extension BatchSubmission {
   /// The members, each after those that it follows.
   func order() throws(JobQueueError) -> [Int] {
     var places: [String: Int] = [:]
-    for (index, member) in members.enumerated() {
+    for (index, member) in jobs.enumerated() {
       guard let name = member.name else { continue }
       guard places.updateValue(index, forKey: name) == nil else {
         throw .invalidSubmission("two jobs of the batch are called \(name)")
       }
     }
-    var followers = [[Int]](repeating: [], count: members.count)
-    var missing = [Int](repeating: 0, count: members.count)
-    for (index, member) in members.enumerated() {
+    var followers = [[Int]](repeating: [], count: jobs.count)
+    var missing = [Int](repeating: 0, count: jobs.count)
+    for (index, member) in jobs.enumerated() {
       for name in member.after.keys {
         guard let place = places[name] else {
           throw .invalidSubmission("\(title(index)) is to follow \(name), which no job of the batch is called")
@@ -153,7 +153,7 @@ extension JobBatchSubmission {
       }
     }
     var order: [Int] = []
-    var next = members.indices.filter { missing[$0] == 0 }
+    var next = jobs.indices.filter { missing[$0] == 0 }
     while !next.isEmpty {
       order += next
       var freed: [Int] = []
@@ -165,7 +165,7 @@ extension JobBatchSubmission {
       }
       next = freed.sorted()
     }
-    guard order.count == members.count else {
+    guard order.count == jobs.count else {
       throw .invalidSubmission("jobs of the batch wait for each other: \(cycle(among: missing, places))")
     }
     return order
@@ -177,7 +177,7 @@ extension JobBatchSubmission {
     var way: [Int] = []
     while !way.contains(index) {
       way.append(index)
-      let next = members[index].after.keys.sorted().compactMap { places[$0] }.first { missing[$0] > 0 }
+      let next = jobs[index].after.keys.sorted().compactMap { places[$0] }.first { missing[$0] > 0 }
       guard let next else { break }
       index = next
     }
@@ -185,5 +185,5 @@ extension JobBatchSubmission {
     return (way[start...] + [index]).map(title).joined(separator: " after ")
   }
 
-  private func title(_ index: Int) -> String { members[index].name ?? "job \(index + 1)" }
+  private func title(_ index: Int) -> String { jobs[index].name ?? "job \(index + 1)" }
 }

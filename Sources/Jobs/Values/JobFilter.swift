@@ -105,3 +105,9 @@ package struct JobFilter: Sendable, Equatable {
       fetchOffset: max(0, offset))
   }
 }
+
+/// A change of many jobs at once.
+package enum BulkChange: Sendable, Equatable {
+  case cancel, retry, hold, release, remove
+  case priority(Int)
+}

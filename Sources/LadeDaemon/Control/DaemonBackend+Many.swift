@@ -77,16 +77,13 @@ extension DaemonBackend {
       }
       var files: [SubmittedFile?] = []
       for member in batch.jobs { files.append(try await opened(member.job, for: peer)) }
-      let members = try zip(batch.jobs, files).map { member, file in
-        JobBatchSubmission.Member(
-          try plan.submission(member.job, source: file?.name, by: peer.who), name: member.name,
-          after: member.after)
+      var planned = batch
+      planned.submittedBy = peer.who
+      for (index, file) in files.enumerated() {
+        planned.jobs[index].job = try plan.submission(batch.jobs[index].job, source: file?.name, by: peer.who)
       }
-      let callback = try batch.callback.map { try plan.submission($0, source: nil, by: peer.who) }
-      let made = try await queue.submit(
-        batch: JobBatchSubmission(
-          name: batch.name, members: members, callback: callback, condition: batch.condition,
-          submittedBy: peer.who))
+      planned.callback = try batch.callback.map { try plan.submission($0, source: nil, by: peer.who) }
+      let made = try await queue.submit(batch: planned)
       for (id, file) in zip(made.jobs, files) {
         guard let file else { continue }
         _ = try await handOver(file, to: queue.job(id), by: peer)

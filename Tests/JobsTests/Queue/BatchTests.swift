@@ -20,9 +20,9 @@ struct BatchTests {
     let queue = try house.queue(["note": note], lanes: [.init(name: "import", concurrency: 3)])
     func job(_ tag: String) -> JobSubmission { .of("note").with { $0.tags = [tag] } }
     let batch = try await queue.submit(
-      batch: JobBatchSubmission(
+      batch: BatchSubmission(
         name: "night",
-        members: [
+        jobs: [
           .init(job("load"), name: "load", after: ["extract": .succeeded, "clear": .ended]),
           .init(job("clear"), name: "clear"), .init(job("extract"), name: "extract", after: ["clear": .succeeded]),
         ], callback: job("report"), submittedBy: "anna"))
@@ -44,9 +44,9 @@ struct BatchTests {
   func failures(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
     let broken = try house.queue(["work": Self.bad])
-    func batch(_ condition: JobDependency.Condition) -> JobBatchSubmission {
-      JobBatchSubmission(
-        members: [.init(.of("work")), .init(.of("noop"))], callback: .of("noop"), condition: condition,
+    func batch(_ condition: JobDependency.Condition) -> BatchSubmission {
+      BatchSubmission(
+        jobs: [.init(.of("work")), .init(.of("noop"))], callback: .of("noop"), condition: condition,
         submittedBy: "anna")
     }
     let careful = try await broken.submit(batch: batch(.succeeded))
@@ -73,11 +73,11 @@ struct BatchTests {
     arguments: StoreKind.allCases)
   func refusals(_ kind: StoreKind) async throws {
     let queue = try TestHouse(kind).queue()
-    func refusal(_ members: [JobBatchSubmission.Member]) async throws -> String {
+    func refusal(_ jobs: [BatchSubmission.Member]) async throws -> String {
       var words = ""
       await #expect(throws: JobQueueError.self) {
         do {
-          _ = try await queue.submit(batch: JobBatchSubmission(members: members, submittedBy: "anna"))
+          _ = try await queue.submit(batch: BatchSubmission(jobs: members, submittedBy: "anna"))
         } catch {
           words = "\(error)"
           throw error
@@ -85,7 +85,7 @@ struct BatchTests {
       }
       return words
     }
-    func member(_ name: String, after: [String]) -> JobBatchSubmission.Member {
+    func member(_ name: String, after: [String]) -> BatchSubmission.Member {
       .init(.of("noop"), name: name, after: Dictionary(uniqueKeysWithValues: after.map { ($0, .succeeded) }))
     }
     #expect(try await refusal([]).contains("no jobs"))
@@ -109,7 +109,7 @@ struct BatchTests {
     let queue = try house.queue(["work": passing(gate)])
     try await queue.start()
     let batch = try await queue.submit(
-      batch: JobBatchSubmission(members: [.init(.of("work"))], callback: .of("noop"), submittedBy: "anna"))
+      batch: BatchSubmission(jobs: [.init(.of("work"))], callback: .of("noop"), submittedBy: "anna"))
     await gate.arrivals(1)
     let late = try await queue.submit(.of("work").with { $0.batch = batch.id })
     gate.open()

@@ -71,7 +71,7 @@ struct RetentionTests {
     let queue = try TestHouse(kind).queue()
     try await queue.start()
     let batch = try await queue.submit(
-      batch: JobBatchSubmission(members: [.init(.of("noop")), .init(.of("noop"))], submittedBy: "anna"))
+      batch: BatchSubmission(jobs: [.init(.of("noop")), .init(.of("noop"))], submittedBy: "anna"))
     for id in batch.jobs { _ = try await queue.whenEnded(id) }
     _ = try await queue.remove(batch.jobs[0], by: "ben")
     #expect(try await queue.batch(batch.id).jobs == [batch.jobs[1]])
