@@ -202,11 +202,11 @@ extension LedgerTurn {
   /// - Returns: whether any of these hasn't ended.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or ``JobQueueError/invalidSubmission(_:)`` when one has ended otherwise than
   ///   the new job wants.
-  func follow(_ dependencies: [JobDependency], by job: Job) throws -> Bool {
+  func follow(_ dependencies: [JobDependency], by job: JobRecord) throws -> Bool {
     var isWaiting = false
     for dependency in dependencies {
       let (followed, hasEnded) = try followed(by: dependency)
-      let row = try context.insert(JobDependencyRow.self)
+      let row = try context.insert(DependencyRecord.self)
       row.on = dependency.job
       row.condition = dependency.condition
       row.isSettled = hasEnded
@@ -220,7 +220,7 @@ extension LedgerTurn {
   }
 
   /// The job that a new one is to follow, and whether it has ended.
-  func followed(by dependency: JobDependency) throws -> (job: Job, hasEnded: Bool) {
+  func followed(by dependency: JobDependency) throws -> (job: JobRecord, hasEnded: Bool) {
     let followed = try self.job(dependency.job)
     let hasEnded = followed.jobState?.isEnded ?? false
     if hasEnded, dependency.condition == .succeeded, followed.jobState != .completed {
@@ -232,7 +232,7 @@ extension LedgerTurn {
   }
 
   /// Releases the jobs that waited for a job that has ended, or cancels them.
-  func settleFollowers(of followed: Job) throws {
+  func settleFollowers(of followed: JobRecord) throws {
     let number = followed.objectID.number
     let state = followed.jobState ?? .discarded
     for row in try rows(.equal(JobDependencySlot.on.name, .int(number))) where !row.isSettled {
@@ -247,18 +247,18 @@ extension LedgerTurn {
     }
   }
 
-  private func rows(_ predicate: FetchPredicate) throws -> [JobDependencyRow] {
-    try context.fetch(FetchRequest<JobDependencyRow>(entityName: QueueModel.dependency, predicate: predicate))
+  private func rows(_ predicate: FetchPredicate) throws -> [DependencyRecord] {
+    try context.fetch(FetchRequest<DependencyRecord>(entityName: QueueModel.dependency, predicate: predicate))
   }
 }
 
 extension LedgerTurn {
   /// The batch of that number.
   /// - Throws: ``JobQueueError/noSuchBatch(_:)``, or the store's error.
-  func batch(_ number: Int64) throws -> JobBatch {
+  func batch(_ number: Int64) throws -> BatchRecord {
     let id = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.batch, number: number)
     do {
-      guard let batch = try context.existingObject(with: id) as? JobBatch else {
+      guard let batch = try context.existingObject(with: id) as? BatchRecord else {
         throw JobQueueError.noSuchBatch(number)
       }
       return batch
@@ -277,7 +277,7 @@ extension LedgerTurn {
 
   /// A batch that still accepts jobs.
   /// - Throws: ``JobQueueError/invalidSubmission(_:)`` when all of its jobs have ended.
-  func openBatch(_ number: Int64) throws -> JobBatch {
+  func openBatch(_ number: Int64) throws -> BatchRecord {
     let batch = try batch(number)
     guard batch.pending > 0 else {
       throw JobQueueError.invalidSubmission("all jobs of batch \(number) have ended: submit it without, or a new batch")
@@ -286,7 +286,7 @@ extension LedgerTurn {
   }
 
   /// Counts a job of a batch that has ended, or is tried again.
-  func countInBatch(_ number: Int64, _ job: Job, from: JobState?) throws {
+  func countInBatch(_ number: Int64, _ job: JobRecord, from: JobState?) throws {
     let batch = try batch(number)
     guard job.jobState?.isEnded == true else {
       // Only one that hadn't succeeded can be tried again.
@@ -300,10 +300,10 @@ extension LedgerTurn {
     if batch.pending == 0 { try end(batch, number) }
   }
 
-  private func end(_ batch: JobBatch, _ number: Int64) throws {
+  private func end(_ batch: BatchRecord, _ number: Int64) throws {
     batch.endedAt = now
     guard let callback = batch.callback, batch.failed == 0 || batch.condition == .ended else { return }
-    let job: Job
+    let job: JobRecord
     do {
       job = try self.job(callback)
     } catch JobQueueError.noSuchJob {
@@ -317,7 +317,7 @@ extension LedgerTurn {
 
   /// A job of a batch is removed; with the last goes the batch.
   func leaveBatch(_ number: Int64) throws {
-    let batch: JobBatch
+    let batch: BatchRecord
     do {
       batch = try self.batch(number)
     } catch JobQueueError.noSuchBatch {

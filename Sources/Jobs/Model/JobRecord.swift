@@ -65,7 +65,12 @@ package final class JobRecord: ManagedObject {
     set { self[.origin] = newValue?.rawValue }
   }
 
-  /// Stored as `|one|two|`, so that one can be looked for with its bars.
+  /// Jobs with one of the words in ``tags``.
+  static func isFound(by tag: String) -> FetchPredicate {
+    .comparison(.path(JobSlot.tags.name), .contains, .constant(.string("|\(tag)|")))
+  }
+
+  /// Stored as `|one|two|`, so that a word can be searched for with its bars.
   package var tags: [String] {
     get { (self[.tags] as String?)?.split(separator: "|").map(String.init) ?? [] }
     set { self[.tags] = newValue.isEmpty ? nil as String? : "|" + newValue.joined(separator: "|") + "|" }

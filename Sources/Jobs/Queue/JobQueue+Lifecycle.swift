@@ -33,8 +33,8 @@ extension JobQueue {
     let set = try ledger.laneSettings()
     for name in lanes.keys {
       if let setting = set[name] { apply(setting, to: name) }
-      guard let rate = state.withLock({ $0.lanes[name]?.configuration.rate }) else { continue }
-      let starts = try latestStarts(in: name, rate)
+      guard let control = state.withLock({ $0.lanes[name] }) else { continue }
+      let starts = try control.storedStarts(ledger, at: clock.now())
       state.withLock { $0.lanes[name]?.starts = starts }
     }
   }

@@ -58,13 +58,11 @@ extension JobQueue {
         if let newCounts { state.counts = newCounts }
         state.lanes = state.lanes.filter { lanes[$0.key] != nil }
         for (name, control) in controls {
-          // Settings made at run time aren't the configuration's, and jobs begin in the meantime.
-          guard let rate = state.lanes[name].map(\.configuration.rate) else {
+          if state.lanes[name] == nil {
             state.lanes[name] = control
-            continue
+          } else {
+            state.lanes[name]?.reconfigure(as: control)
           }
-          state.lanes[name]?.configuration = control.configuration
-          if rate != control.configuration.rate { state.lanes[name]?.starts = control.starts }
         }
         state.lanesWithWork = Set(lanes.keys)
       }
@@ -86,10 +84,7 @@ extension JobQueue {
     var known: [String: LaneConfiguration] = [:]
     for lane in lanes {
       guard known[lane.name] == nil else { throw .invalidLanes("\(lane.name) is there twice") }
-      guard lane.concurrency > 0 else { throw .invalidLanes("\(lane.name) has to run at least one job at a time") }
-      if let rate = lane.rate, rate.jobs < 1 || !(rate.period > 0) {
-        throw .invalidLanes("\(lane.name) has to let at least one job begin, in a time longer than none")
-      }
+      if let problem = lane.problem { throw .invalidLanes("\(lane.name) \(problem)") }
       known[lane.name] = lane
     }
     guard !known.isEmpty else { throw .invalidLanes("there has to be one") }
@@ -114,15 +109,10 @@ extension JobQueue {
     for (name, lane) in lanes where now[name]?.configuration != lane {
       var control = LaneControl(lane)
       if let setting = set[name] { control.setting = setting }
-      if let rate = lane.rate { control.starts = try latestStarts(in: name, rate) }
+      control.starts = try control.storedStarts(ledger, at: clock.now())
       changed[name] = control
     }
     return changed
-  }
-
-  /// When the latest jobs of a lane began, as far as its rate remembers. On the ledger's queue.
-  func latestStarts(in lane: String, _ rate: RateLimit) throws -> [Date] {
-    try ledger.latestStarts(lane: lane, since: clock.now().addingTimeInterval(-rate.period), limit: rate.jobs)
   }
 }
 

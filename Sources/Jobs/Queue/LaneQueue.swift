@@ -114,6 +114,20 @@ struct LaneControl {
     return recent[recent.count - rate.jobs].addingTimeInterval(rate.period)
   }
 
+  /// The starts that the rate counts, from the queue's store; none without a rate. On the ledger's queue.
+  func storedStarts(_ ledger: JobLedger, at time: Date) throws -> [Date] {
+    guard let rate = configuration.rate else { return [] }
+    return try ledger.latestStarts(
+      lane: configuration.name, since: time.addingTimeInterval(-rate.period), limit: rate.jobs)
+  }
+
+  /// Takes on a changed configuration. The run-time settings stay, and so do the starts of jobs that began since, unless
+  /// the rate is another.
+  mutating func reconfigure(as new: LaneControl) {
+    if configuration.rate != new.configuration.rate { starts = new.starts }
+    configuration = new.configuration
+  }
+
   /// A job has begun.
   mutating func note(start time: Date) {
     guard let rate = configuration.rate else { return }

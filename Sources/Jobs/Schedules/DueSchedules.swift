@@ -10,7 +10,7 @@ struct DueSchedules: Sendable {
   func nextElapse(of name: String) -> ScheduledElapse? { byName[name].flatMap { $0 == .now ? nil : $0.next } }
 
   /// Has the next wake-up look at each schedule.
-  mutating func begin(_ schedules: [ScheduleConfiguration]) {
+  mutating func begin(_ schedules: [JobSchedule]) {
     byName = Dictionary(schedules.filter(\.isEnabled).map { ($0.name, ScheduleDue.now) }) { first, _ in first }
   }
 
@@ -18,7 +18,7 @@ struct DueSchedules: Sendable {
   mutating func note(_ due: ScheduleDue, of name: String) { byName[name] = due }
 
   /// The configuration has changed: the next wake-up looks at schedules that are new or different.
-  mutating func replace(_ old: [ScheduleConfiguration], by new: [ScheduleConfiguration]) {
+  mutating func replace(_ old: [JobSchedule], by new: [JobSchedule]) {
     let before = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
     let known = byName
     byName = [:]

@@ -96,9 +96,7 @@ package struct JobFilter: Sendable, Equatable {
       let id = try coordinator.managedObjectID(entity: QueueModel.job, number: bound)
       conditions.append(.comparison(.path("SELF"), comparison, .constant(.object(id))))
     }
-    if let tag {
-      conditions.append(.comparison(.path(JobSlot.tags.name), .contains, .constant(.string("|\(tag)|"))))
-    }
+    if let tag { conditions.append(JobRecord.isFound(by: tag)) }
     return FetchRequest(
       entityName: QueueModel.job, predicate: conditions.isEmpty ? nil : .and(conditions),
       sortDescriptors: [FetchSortDescriptor("SELF", ascending: !newestFirst)], fetchLimit: max(1, limit),

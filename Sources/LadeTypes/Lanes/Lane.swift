@@ -20,6 +20,15 @@ package struct LaneConfiguration: Sendable, Hashable {
     self.concurrency = concurrency
     self.rate = rate
   }
+
+  /// Why no lane can be like this; nil if one can.
+  package var problem: String? {
+    if concurrency < 1 { return "has to run at least one job at a time" }
+    if let rate, rate.jobs < 1 || !(rate.period > 0) {
+      return "has to let at least one job begin, in a time longer than none"
+    }
+    return nil
+  }
 }
 
 /// How many jobs may start in how long: never more than `jobs` in any stretch of `period` seconds.

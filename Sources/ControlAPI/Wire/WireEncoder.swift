@@ -5,7 +5,7 @@ import FoundationEssentials
 ///
 /// A container's end is written when the value it belongs to has been encoded, so a type must finish one nested container
 /// before it begins the next. The compiler's Codable code does, and all types of the wire do.
-final class JSONWriter: Encoder {
+final class WireEncoder: Encoder {
   private var bytes: [UInt8] = []
   /// The closing brackets of the containers that are open, innermost last.
   private var open: [UInt8] = []
@@ -16,7 +16,7 @@ final class JSONWriter: Encoder {
 
   /// A value as JSON.
   static func bytes(of value: some Encodable, capacity: Int = 1024) throws -> [UInt8] {
-    let writer = JSONWriter()
+    let writer = WireEncoder()
     writer.bytes.reserveCapacity(capacity)
     try writer.write(value)
     return writer.bytes
@@ -98,7 +98,7 @@ final class JSONWriter: Encoder {
   private static let digits = Array("0123456789abcdef".utf8)
 
   private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let writer: JSONWriter
+    let writer: WireEncoder
     let codingPath: [any CodingKey] = []
 
     mutating func encodeNil(forKey key: Key) {
@@ -132,11 +132,11 @@ final class JSONWriter: Encoder {
   }
 
   private struct Elements: UnkeyedEncodingContainer {
-    let writer: JSONWriter
+    let writer: WireEncoder
     let codingPath: [any CodingKey] = []
     private(set) var count = 0
 
-    init(writer: JSONWriter) { self.writer = writer }
+    init(writer: WireEncoder) { self.writer = writer }
 
     private mutating func next() {
       writer.separate()
@@ -170,7 +170,7 @@ final class JSONWriter: Encoder {
   }
 
   private struct Single: SingleValueEncodingContainer {
-    let writer: JSONWriter
+    let writer: WireEncoder
     let codingPath: [any CodingKey] = []
 
     mutating func encodeNil() { writer.writeNull() }
@@ -184,5 +184,5 @@ final class JSONWriter: Encoder {
 
 extension WireFormat {
   /// A value as JSON on one line, written as fast as can be: for lists of jobs.
-  package static func bytes(of value: some Encodable) throws -> [UInt8] { try JSONWriter.bytes(of: value) }
+  package static func bytes(of value: some Encodable) throws -> [UInt8] { try WireEncoder.bytes(of: value) }
 }
