@@ -48,12 +48,7 @@ extension DaemonBackend {
   private func request(_ query: ObjectQuery, by peer: Peer) throws -> FetchRequest<ManagedObject> {
     var request = FetchRequest<ManagedObject>(entityName: query.entity)
     if let format = query.predicate {
-      let predicate: FetchPredicate
-      do {
-        predicate = try FetchPredicate(format: format)
-      } catch {
-        throw ControlError.invalid(field: "where", reason: "\(error)")
-      }
+      let predicate = try FetchPredicate(where: format)
       try permissions.check(predicate, by: peer)
       request.predicate = predicate
     }
@@ -151,6 +146,18 @@ extension JSONValue {
     case .string(let text): self = .string(text)
     case .decimal, .date, .data, .uuid, .uri: self = .string(value.plainText)
     case .object(let id): self = .int(id.number)
+    }
+  }
+}
+
+extension FetchPredicate {
+  /// The predicate of a client's `where`.
+  /// - Throws: ``ControlError/invalid(field:reason:hint:)``.
+  init(where format: String) throws {
+    do {
+      try self.init(format: format)
+    } catch {
+      throw ControlError.invalid(field: "where", reason: "\(error)")
     }
   }
 }

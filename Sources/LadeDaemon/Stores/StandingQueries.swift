@@ -61,12 +61,7 @@ final class StandingQueries: Sendable {
   private static func request(_ query: WatchQuery) throws -> FetchRequest<ManagedObject> {
     var request = FetchRequest<ManagedObject>(entityName: query.entity)
     if let format = query.predicate {
-      let predicate: FetchPredicate
-      do {
-        predicate = try FetchPredicate(format: format)
-      } catch {
-        throw ControlError.invalid(field: "where", reason: "\(error)")
-      }
+      let predicate = try FetchPredicate(where: format)
       // It can take without end on the right text, and is asked for each row that is saved.
       if predicate.uses(.matches) {
         throw ControlError.invalid(

@@ -126,22 +126,15 @@ extension Ladectl {
       @Argument(help: ArgumentHelp("The batch's number.", valueName: "batch"))
       var batch: Int64
 
-      @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
-      var timeout: Double?
+      @OptionGroup var timeout: TimeoutOption
 
       @OptionGroup var output: OutputOptions
       @OptionGroup var connection: ConnectionOptions
 
-      func validate() throws {
-        guard timeout.map({ $0 >= 0 && $0.isFinite }) ?? true else {
-          throw ValidationError("--timeout is a number of seconds.")
-        }
-      }
-
       func run(_ session: Session) async throws {
         let batch = try await session.client.batch(batch)
         let jobs = batch.jobs + [batch.callback].compactMap(\.self)
-        try await Waiter(session, for: .jobs(jobs)).run(timeout: timeout)
+        try await Waiter(session, for: .jobs(jobs)).run(timeout: timeout.seconds)
       }
     }
   }

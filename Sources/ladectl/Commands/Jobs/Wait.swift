@@ -20,22 +20,18 @@ extension Ladectl {
     @Flag(help: "Wait for all current jobs.")
     var all = false
 
-    @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
-    var timeout: Double?
+    @OptionGroup var timeout: TimeoutOption
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
       guard all == jobs.isEmpty else { throw ValidationError("Give either jobs' numbers or --all.") }
-      guard timeout.map({ $0 >= 0 && $0.isFinite }) ?? true else {
-        throw ValidationError("--timeout is a number of seconds.")
-      }
     }
 
     func run(_ session: Session) async throws {
       let scope = all ? JobWatch.Scope.all : .jobs(try await session.client.numbers(jobs))
-      try await Waiter(session, for: scope).run(timeout: timeout)
+      try await Waiter(session, for: scope).run(timeout: timeout.seconds)
     }
   }
 }

@@ -15,23 +15,16 @@ extension Ladectl {
     @Argument(help: ArgumentHelp("The lanes; all if omitted.", valueName: "lane"), completion: .lanes)
     var lanes: [String] = []
 
-    @Option(help: ArgumentHelp("Give up after this many seconds.", valueName: "seconds"))
-    var timeout: Double?
+    @OptionGroup var timeout: TimeoutOption
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
-
-    func validate() throws {
-      guard timeout.map({ $0 >= 0 && $0.isFinite }) ?? true else {
-        throw ValidationError("--timeout is a number of seconds.")
-      }
-    }
 
     func run(_ session: Session) async throws {
       let paused =
         try await lanes.isEmpty
         ? session.client.pauseAllLanes() : session.client.each(lanes) { try await $0.pause($1) }
-      try await Waiter(session, for: .attempts(paused.lanes.flatMap(\.running))).run(timeout: timeout)
+      try await Waiter(session, for: .attempts(paused.lanes.flatMap(\.running))).run(timeout: timeout.seconds)
       guard !session.json else { return }
       let names = paused.lanes.map(\.name.printable).joined(separator: ", ")
       session.terminal.write("nothing runs any more; paused: \(names); 'ladectl resume' lets it go on\n")

@@ -18,11 +18,18 @@ extension Ladectl {
     @OptionGroup var connection: ConnectionOptions
 
     func run(_ session: Session) async throws {
-      let list =
-        try await lanes.isEmpty
-        ? session.client.pauseAllLanes() : session.client.each(lanes) { try await $0.pause($1) }
-      try session.report(list) { list.lanes.map { $0.sentence + "\n" }.joined() }
+      try await session.change(lanes, all: { try await $0.pauseAllLanes() }, each: { try await $0.pause($1) })
     }
+  }
+}
+
+extension Session {
+  /// Changes these lanes, or all if there are none, and reports them.
+  func change(
+    _ names: [String], all: (ControlClient) async throws -> LaneList, each: (ControlClient, String) async throws -> Lane
+  ) async throws {
+    let list = try await names.isEmpty ? all(client) : client.each(names, each)
+    try report(list) { list.lanes.map { $0.sentence + "\n" }.joined() }
   }
 }
 

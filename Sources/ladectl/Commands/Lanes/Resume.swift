@@ -15,10 +15,7 @@ extension Ladectl {
     @OptionGroup var connection: ConnectionOptions
 
     func run(_ session: Session) async throws {
-      let list =
-        try await lanes.isEmpty
-        ? session.client.resumeAllLanes() : session.client.each(lanes) { try await $0.resume($1) }
-      try session.report(list) { list.lanes.map { $0.sentence + "\n" }.joined() }
+      try await session.change(lanes, all: { try await $0.resumeAllLanes() }, each: { try await $0.resume($1) })
     }
   }
 }
