@@ -123,7 +123,7 @@ struct OpenAPITests {
       "BatchSubmission": names(BatchSubmission.CodingKeys.self),
       "BatchMember": names(BatchSubmission.Member.CodingKeys.self), "Batch": names(Batch.CodingKeys.self),
       "LaneList": names(LaneList.CodingKeys.self), "Lane": names(Lane.CodingKeys.self),
-      "LaneRate": names(Lane.Rate.CodingKeys.self), "ConcurrencyChange": names(ConcurrencyChange.CodingKeys.self),
+      "LaneRate": names(RateLimit.CodingKeys.self), "ConcurrencyChange": names(ConcurrencyChange.CodingKeys.self),
       "ScheduleList": names(ScheduleList.CodingKeys.self), "Schedule": names(Schedule.CodingKeys.self),
       "RecipeList": names(RecipeList.CodingKeys.self), "Recipe": names(Recipe.CodingKeys.self),
       "RecipeTest": names(RecipeTest.CodingKeys.self), "RecipeTestResult": names(RecipeTestResult.CodingKeys.self),
@@ -156,6 +156,22 @@ struct OpenAPITests {
     #expect(words(schemas["HealthStatus"]) == Health.Status.allCases.map(\.rawValue))
     let conditions = JobDependency.Condition.allCases.map(\.rawValue)
     #expect(words(schemas["JobDependency"]["properties"]["condition"]) == conditions)
+  }
+
+  @Test("limits are those that the sources declare")
+  func limits() throws {
+    let schemas = try document()["components"]["schemas"]
+    func range(_ schema: String, _ property: String) -> [DocumentValue] {
+      let property = schemas[schema]["properties"][property]
+      return [property["minimum"], property["maximum"]]
+    }
+    func bounds(_ range: ClosedRange<Int>) -> [DocumentValue] {
+      [.int(Int64(range.lowerBound)), .int(Int64(range.upperBound))]
+    }
+    #expect(range("JobSubmission", "priority") == bounds(JobSubmission.priorityRange))
+    #expect(range("ConcurrencyChange", "concurrency") == bounds(LaneConfiguration.concurrencyRange))
+    let most = schemas["JobsSubmission"]["properties"]["jobs"]["maxItems"]
+    #expect(most == .int(Int64(JobsSubmission.maximumJobs)))
   }
 
   @Test("answers are as their schemas have them, and so are problems")

@@ -90,7 +90,7 @@ struct SubmissionOptions: ParsableArguments {
     submission.batch = batch
     submission.uniqueKey = uniqueKey
     submission.uniquePeriod = uniqueFor?.seconds
-    submission.uniqueStates = uniqueStates
+    submission.uniqueStates = uniqueStates.map { Set($0) }
     submission.maxAttempts = maxAttempts
     return submission
   }
