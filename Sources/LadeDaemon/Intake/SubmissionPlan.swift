@@ -173,3 +173,81 @@ struct SubmissionPlan: Sendable {
     return String(decoding: try encoder.encode(options), as: UTF8.self)
   }
 }
+
+extension SubmissionPlan {
+  /// A job that imports nothing: what its operation is told is for the operation to understand.
+  func otherSubmission(_ request: JobSubmission, by who: String) throws -> JobSubmission {
+    guard otherKinds.contains(request.kind) else {
+      let known = ([ImportOperation.kind] + otherKinds).sorted().joined(separator: ", ")
+      throw SubmissionProblem(
+        field: "kind", reason: "there is no kind of job \(request.kind)", advice: "There are \(known).")
+    }
+    if request.recipe != nil {
+      throw SubmissionProblem(field: "recipe", reason: "recipes are for imports, and this is \(request.kind)")
+    }
+    let store = try store(request.store)
+    if let entity = request.entity, !store.entities.contains(entity) {
+      throw SubmissionProblem(
+        field: "entity", reason: "store \(store.configuration.name) has no entity \(entity)",
+        advice: "It has \(store.entities.sorted().joined(separator: ", ")).")
+    }
+    var submission = request
+    submission.lane = try lane(request.lane ?? LaneConfiguration.maintenanceName)
+    submission.store = store.configuration.name
+    submission.source = nil
+    submission.submittedBy = who
+    let json = try request.encodedOptions()
+    guard json.utf8.count <= Self.longestOptions else {
+      throw SubmissionProblem(
+        field: "options", reason: "they have \(json.utf8.count) bytes, and may have \(Self.longestOptions)")
+    }
+    submission.resolvedOptions = json
+    do {
+      try operations.check(submission, in: store.coordinator.model)
+    } catch let failure as JobFailure {
+      let reason = failure.message
+      throw SubmissionProblem(
+        field: "options",
+        reason: reason.hasPrefix(badOptions) ? String(reason.dropFirst(badOptions.count)) : reason)
+    }
+    return submission
+  }
+}
+
+extension SubmissionPlan {
+  /// The schedules of the configuration, as the queue has them.
+  /// - Throws: ``DaemonError/configuration(_:)`` with everything that is wrong with the job of any.
+  func schedules() throws -> [JobSchedule] {
+    let (schedules, misfits) = try fittingSchedules()
+    guard misfits.isEmpty else {
+      throw DaemonError.configuration(misfits.map(\.description).joined(separator: "\n"))
+    }
+    return schedules
+  }
+
+  /// The same, and what is wrong with the job of any other.
+  func fittingSchedules() throws -> (schedules: [JobSchedule], misfits: [Misfit]) {
+    var misfits: [Misfit] = []
+    var schedules: [JobSchedule] = []
+    for schedule in configuration.schedules {
+      do {
+        schedules.append(try self.schedule(schedule))
+      } catch let problem as SubmissionProblem {
+        misfits.append(
+          Misfit("schedule \(schedule.name)", key: "schedules.\(schedule.name).job", field: problem.field, problem))
+      }
+    }
+    return (schedules, misfits)
+  }
+
+  private func schedule(_ schedule: ScheduleConfiguration) throws -> JobSchedule {
+    let work = schedule.work
+    let name = work.source.map { URL(fileURLWithPath: $0).lastPathComponent }
+    let job = try submission(work, source: name ?? "", by: "schedule \(schedule.name)")
+    var result = JobSchedule(name: schedule.name, calendar: schedule.calendar, submission: job)
+    result.catchUp = schedule.catchUp
+    result.jitter = schedule.randomizedDelay / .seconds(1)
+    result.isEnabled = schedule.isEnabled
+    return result
+  }
+}
