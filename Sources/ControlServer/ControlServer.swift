@@ -9,9 +9,9 @@ import ServiceLifecycle
 /// The daemon's control interface: HTTP and JSON on a Unix socket. A service: `run()` returns after a graceful shutdown
 /// of its service group, when the requests in progress are answered; event streams end at once.
 ///
-/// What it keeps: nobody but the socket's owner and group ever gets a connection (``ControlSocket``); every error is
-/// answered as a problem document (``ProblemMiddleware``); a body is at most ``maximumBodySize``; a client that doesn't
-/// read, or doesn't go on writing, neither uses memory that grows nor holds up a shutdown.
+/// Invariants: only the socket's owner and group get a connection (``ControlSocket``); every error is answered with a
+/// problem document (``ProblemMiddleware``); a body has at most ``maximumBodySize``; a client that stops reading or writing
+/// neither makes memory grow nor delays a shutdown.
 package struct ControlServer<Backend: ControlBackend>: Service {
   /// The most bytes that a request's body may have.
   package static var maximumBodySize: Int { Hummingbird.Request.maximumBodySize }
@@ -28,8 +28,8 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   /// - Parameters:
   ///   - meter: what measures its requests.
   ///   - address: where to listen.
-  ///   - passed: a socket that listens already, made and kept by whoever started this process: then `address` is left alone.
-  ///   - grace: how long a client has, after the server was told to stop or found it lagging, to take what is unsent.
+  ///   - passed: a listening socket from the parent process, which owns it. `address` isn't touched then.
+  ///   - grace: how long a client has to read unsent data after a shutdown, or after it has fallen behind.
   ///   - onListening: called once, when clients can connect.
   package init(
     backend: Backend, meter: RequestMeter = RequestMeter(), address: SocketAddress, passed: Int32? = nil,
@@ -47,7 +47,7 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   }
 
   /// Listens and answers until graceful shutdown or cancellation.
-  /// - Throws: ``ControlSocketError`` when the socket can't be made or somebody else listens on it.
+  /// - Throws: ``ControlSocketError`` if the socket can't be created, or another process listens on it.
   package func run() async throws {
     // One thread has all connections: what it does for a request is little, see `responder`.
     let executor = LoopExecutor(MultiThreadedEventLoopGroup.singleton.any())

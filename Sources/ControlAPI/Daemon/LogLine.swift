@@ -45,7 +45,7 @@ package struct LogPage: Codable, Sendable, Hashable {
 }
 
 extension LogLine {
-  /// Keys of what only sorts a line, and is told by its message where that matters.
+  /// Keys that only classify a line. Its message repeats them where they matter.
   private static let sorting: Set<String> = [
     "lane", "store", "entity", "kind", "recipe", "schedule", "state", "event",
   ]
@@ -62,7 +62,7 @@ extension LogLine {
   }
 }
 
-/// What the daemon tells of its log on an event stream.
+/// An event on the stream of the daemon's log.
 package enum LogEvent: Sendable, Hashable {
   case line(LogLine)
   /// So much was logged while the client didn't read that some was left out; the stream ends here.
@@ -100,7 +100,7 @@ package struct LogQuery: Sendable, Hashable {
   package var after: Int64?
   /// How many at most, the newest of them; 0 to ``maximumLimit``.
   package var limit: Int
-  /// Whether to go on with what is logged from now on, as server-sent events, after the lines that there are.
+  /// Whether new lines follow the present ones, as server-sent events.
   package var follows: Bool
 
   /// A query; without arguments, the last hundred lines.

@@ -57,7 +57,7 @@ package struct Stats: Codable, Sendable, Hashable {
   package var mainQueue: Spread?
   /// Seconds that contexts of the main queue have worked there since the daemon's start.
   package var mainQueueBusy: Double
-  /// How the main contexts follow what is saved, by store; `queue.sqlite` is the queue.
+  /// How far the main contexts have merged saves, by store; `queue.sqlite` is the queue.
   package var mainContexts: [String: MainContextStatus]
   /// How long requests took to be answered, lately; streams of events and submissions left out.
   package var requests: Spread?
@@ -101,7 +101,7 @@ package struct LatestSamples: Sendable {
   private var next = 0
   private let capacity: Int
 
-  /// A ring that forgets the oldest when it has so many.
+  /// A ring of fixed capacity that drops the oldest.
   package init(capacity: Int) { self.capacity = max(1, capacity) }
 
   /// Adds one.

@@ -42,7 +42,7 @@ package struct LaneStatus: Codable, Sendable, Hashable {
   package var available: Int
   package var scheduled: Int
   package var retryable: Int
-  /// Whether nothing of it is begun until somebody resumes it.
+  /// Whether none of its jobs starts until it is resumed.
   package var isPaused: Bool?
 
   /// A lane at one moment.
@@ -86,7 +86,7 @@ package struct StoreStatus: Codable, Sendable, Hashable {
   }
 }
 
-/// How the main context of a store follows what is saved, since the daemon's start.
+/// How far a store's main context has merged saves, since the daemon's start.
 package struct MainContextStatus: Codable, Sendable, Hashable {
   package var savesMerged: Int64
   /// How long the latest saves waited until they were merged; nil while there were none.

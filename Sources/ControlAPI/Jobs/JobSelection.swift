@@ -14,7 +14,7 @@ package struct JobSelection: Codable, Sendable, Hashable {
   package var submittedBy: String?
   package var uniqueKey: String?
   package var batch: Int64?
-  /// Whether somebody holds them back.
+  /// Whether they are on hold.
   package var isHeld: Bool?
 
   /// A selection; without arguments, every job.

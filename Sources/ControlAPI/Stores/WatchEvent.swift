@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// What the daemon tells a standing query, in this order: the result once, then changes, and last what ends it, unless the
-/// client went away or the daemon stops.
+/// An event of a standing query, in this order: the result once, then changes, and at last the reason for its end, unless
+/// the client leaves or the daemon stops.
 package enum WatchEvent: Sendable, Hashable {
   case result(WatchResult)
   case changes(WatchChanges)

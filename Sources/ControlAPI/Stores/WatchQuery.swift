@@ -10,8 +10,8 @@ package struct WatchQuery: Sendable, Hashable {
   package var predicate: String?
   /// Key paths to sort by, the first one first; at the end by the object itself.
   package var sort: [SortKey]
-  /// Only the first so many objects: what comes before pushes the last one out. nil for all, of which there may be
-  /// ``maximumLimit``.
+  /// How many objects to follow, from the first on; an object that comes before them displaces the last. Nil for all, at
+  /// most ``maximumLimit``.
   package var limit: Int?
   /// Key paths to show; empty for every attribute.
   package var columns: [String]

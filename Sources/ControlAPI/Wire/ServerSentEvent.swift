@@ -80,7 +80,7 @@ package struct ServerSentEventParser: Sendable {
   }
 }
 
-/// What the daemon tells on an event stream.
+/// An event on a stream of jobs.
 package enum ControlEvent: Sendable, Hashable {
   /// A job as it is now. Several changes in a row may be told as the last of them.
   case job(Job)

@@ -16,9 +16,9 @@ package protocol ControlBackend: Sendable {
   func health() async -> Health
   /// Whether work is taken in.
   func readiness() async -> Health
-  /// Reads the configuration again, and says what is wrong with it.
+  /// Checks the configuration files.
   func checkConfiguration() async throws -> ConfigurationCheck
-  /// Reads the configuration again and puts it in force, all of it or nothing.
+  /// Applies a changed configuration as a whole or not at all.
   /// - Throws: ``ControlError/badConfiguration(_:)``.
   func reload(by peer: Peer) async throws -> Reload
   /// The last lines of the log that match, oldest first, and no more than the query's limit.

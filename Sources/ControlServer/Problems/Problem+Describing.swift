@@ -50,7 +50,7 @@ extension Problem {
 }
 
 extension Problem {
-  /// A path that there is, asked with a method that it hasn't got.
+  /// A known path with a method that it doesn't support.
   init(notAllowed method: String, on path: String, _ allowed: [String]) {
     self.init(
       status: 405, code: "method_not_allowed", title: "No such method",

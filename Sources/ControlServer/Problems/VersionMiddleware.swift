@@ -17,7 +17,7 @@ struct VersionMiddleware: RouterMiddleware {
   }
 }
 
-/// Refuses clients of another major version, which would misunderstand the answers; what tells them the daemon's version
+/// Refuses clients of another major version, which would misunderstand the answers; routes that report the daemon's version
 /// they get all the same.
 struct ClientVersionMiddleware: RouterMiddleware {
   func handle(

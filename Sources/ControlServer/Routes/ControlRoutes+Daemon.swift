@@ -35,11 +35,11 @@ extension ControlRoutes {
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: text)))
   }
 
-  /// The last lines of the log; with `follow`, what is logged from then on, too.
+  /// The last lines of the log; with `follow`, new lines too.
   func log(_ request: Request, _ context: ControlContext) async throws -> Response {
     let query = try LogQuery(request.query())
     guard query.follows else { return try .json(LogPage(lines: backend.log(query))) }
-    // First what comes, then what was: the other way round, what is logged between them would be lost.
+    // The stream is opened before the past lines are read. The other way round, lines logged in between would be lost.
     let lines = Handed(backend.logLines())
     let last = backend.log(query)
     let queue = EventQueue<LogLine>(capacity: 2 * LogQuery.maximumLimit)

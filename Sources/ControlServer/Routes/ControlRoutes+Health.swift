@@ -2,7 +2,7 @@ import ControlAPI
 import Hummingbird
 
 extension ControlRoutes {
-  /// What a scraper is told: the daemon's measurements, and the server's own.
+  /// The metrics for a scraper: the daemon's and the server's own.
   func metrics(_ request: Request) async throws -> Response {
     try request.refuseQuery()
     let text = MetricsText.of(try await backend.metrics() + meter.families)

@@ -5,7 +5,7 @@ import NIOExtras
 import NIOPosix
 import ServiceLifecycle
 
-/// Accepts connections on a socket that listens already, and speaks HTTP on each until it is told to stop: then requests in
+/// Accepts connections on a listening socket, and speaks HTTP on each until it has to stop: then requests in
 /// progress are answered, and whatever else holds a connection has `grace` to end. Hummingbird's own server only listens on
 /// what it has bound itself, and wakes up every second for the date.
 struct ControlListener: Sendable {

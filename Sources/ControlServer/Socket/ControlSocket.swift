@@ -7,9 +7,9 @@ import Synchronization
 /// 1. There is no moment at which a process that the mode and group don't allow could connect. The socket is bound in
 ///    a directory that only we can enter, gets its mode and group there, and only then is renamed to where clients
 ///    look. (The umask would do it too, but it is the whole process's, and other threads create files.)
-/// 2. Whoever sees the path can connect: what appears there by the rename listens already.
-/// 3. A socket that somebody listens on is never taken away. A lock beside it, held as long as we live, decides between
-///    two daemons that start at once; of other programs, a connection tells.
+/// 2. A client that sees the path can connect: the socket listens before the rename makes it visible.
+/// 3. A socket with a listener is never removed. A lock beside it, held for the process's lifetime, decides between
+///    two daemons that start at once; a test connection detects other programs.
 /// 4. On the way out only our own file is removed: the one with the device and inode number that we published.
 package final class ControlSocket: Sendable {
   private struct Identity: Equatable {
@@ -63,7 +63,7 @@ package final class ControlSocket: Sendable {
 
   deinit { withdraw() }
 
-  /// Binds the socket, and listens; nobody can connect yet.
+  /// Binds the socket and listens. No client can connect yet.
   /// - Returns: its descriptor, which is the caller's.
   /// - Throws: ``ControlSocketError``.
   func listen() throws -> Int32 {

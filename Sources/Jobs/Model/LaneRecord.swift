@@ -1,7 +1,7 @@
 package import Foundation
 package import ManagedObjects
 
-/// What somebody has set of a lane while the daemon ran: it outlives the daemon, and goes before the configuration.
+/// A lane's run-time settings. They outlive the daemon and take precedence over the configuration.
 package final class LaneRecord: ManagedObject {
   package override class var propertyNames: [String]? { LaneSettingSlot.allCases.map(\.name) }
   package override class var validatesValues: Bool { false }

@@ -1,4 +1,4 @@
-// The queue's own model. What it promises to whoever counts the cost (rule 9): a claim is one descent of the index
+// The queue's own model. What its operations cost (rule 9, ARCHITECTURE.md): a claim is one descent of the index
 // `claim`, whose last column is the row number, so that equal priorities come in the order of their submission; what is
 // due is the beginning of the index `due`, for `availableAt` is nil except while a job waits for a time, and so with
 // `expiry`. What to prune is the beginning of a state in the index `state`. All cost the same with ten jobs and with a

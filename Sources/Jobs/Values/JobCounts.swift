@@ -2,7 +2,7 @@
 package struct JobCounts: Sendable, Equatable, Codable {
   /// Every lane of the configuration, with the states that have jobs.
   package internal(set) var lanes: [String: [JobState: Int]]
-  /// Jobs of lanes that aren't configured any more: nobody claims these.
+  /// Jobs of lanes that aren't configured any more. No lane claims them.
   package internal(set) var other: [JobState: Int] = [:]
 
   init(lanes: some Sequence<String>) {

@@ -1,6 +1,6 @@
 import ManagedObjects
 
-/// Which jobs somebody wants to see, in the order of their numbers. What isn't given doesn't matter.
+/// Which jobs to list, in the order of their numbers. Nil matches everything.
 package struct JobFilter: Sendable, Equatable {
   /// Only jobs of these numbers; all when nil.
   package var ids: [Int64]?

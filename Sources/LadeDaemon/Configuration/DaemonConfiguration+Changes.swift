@@ -3,7 +3,7 @@ extension DaemonConfiguration {
   struct Changes: Sendable, Equatable {
     /// Those that a daemon can take up while it runs.
     var now: [String] = []
-    /// Those that it only takes up when it starts: what is open under these names stays so.
+    /// The keys that take effect only at a start.
     var atStart: [String] = []
   }
 
@@ -21,7 +21,7 @@ extension DaemonConfiguration {
     changes.now += Self.names(recipes.map { ($0.name, $0) }, new.recipes.map { ($0.name, $0) }).map { "recipes.\($0)" }
     changes.now += Self.names(schedules.map { ($0.name, $0) }, new.schedules.map { ($0.name, $0) })
       .map { "schedules.\($0)" }
-    // The folder of exports moves with the state that it is in, and nobody has said it.
+    // The default folder of exports moves with the state folder that it is in.
     let exportsFollow = exports == state + "/exports" && new.exports == new.state + "/exports"
     changes.atStart = keys([
       (.spool, spool == new.spool), (.state, state == new.state), (.exports, exports == new.exports || exportsFollow),
@@ -43,7 +43,7 @@ extension DaemonConfiguration {
     return inForce
   }
 
-  /// The names of what is new, gone or another.
+  /// The names of added, removed and changed values.
   private static func names<Part: Equatable>(_ old: [(String, Part)], _ new: [(String, Part)]) -> [String] {
     let before = Dictionary(old) { first, _ in first }
     let after = Dictionary(new) { first, _ in first }

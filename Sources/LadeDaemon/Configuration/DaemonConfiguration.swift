@@ -1,7 +1,7 @@
 package import Jobs
 package import Logging
 
-/// What a daemon is told in its configuration file, checked: see `load(path:)`.
+/// A daemon's configuration, checked: see `load(path:)`.
 ///
 /// Paths are absolute and without `.` and `..`. Stores, lanes and recipes stand in the order of the file, and their
 /// names are made of letters, digits, `_` and `-`.

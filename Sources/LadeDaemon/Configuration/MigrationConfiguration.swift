@@ -7,7 +7,7 @@ package struct MigrationConfiguration: Sendable, Equatable {
   package enum Loss: Sendable, Equatable {
     /// Nothing: a store that would lose something isn't opened, and the daemon doesn't start.
     case nothing
-    /// Whatever the model hasn't got any more.
+    /// Everything that is no longer in the model.
     case anything
     /// Entities, with all that they have, and properties, as `Entity.property`.
     case these(Set<String>)

@@ -39,7 +39,7 @@ extension ReaderOptions {
   }
 }
 
-/// Values of the configuration, a ticket or a submission: what is wrong with one is reported at its place.
+/// Values of the configuration, a ticket or a submission. Problems are reported with their places.
 extension YAMLValue: OptionInput {
   func text(orEmpty: Bool) -> String? { anyText(orEmpty: orEmpty) }
 

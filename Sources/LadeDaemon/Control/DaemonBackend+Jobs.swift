@@ -32,7 +32,7 @@ extension DaemonBackend {
     }
   }
 
-  /// The file of an import that somebody submits, opened for it.
+  /// The opened file of a submitted import.
   func opened(_ submission: JobSubmission, for peer: Peer) async throws -> SubmittedFile? {
     guard submission.kind == ImportOperation.kind else {
       if submission.source == nil { return nil }
@@ -105,7 +105,7 @@ extension JobFilter {
     submitters = selection.submittedBy.map(Self.submitters)
   }
 
-  /// What jobs are named after that somebody submitted: a user's number or name, or what stands there.
+  /// The `submittedBy` of a user's jobs, by number or name; any other text is taken literally.
   private static func submitters(_ text: String) -> [String] {
     if text.contains(" ") { return [text] }
     let number = UInt32(text) ?? SystemUser.number(of: text)

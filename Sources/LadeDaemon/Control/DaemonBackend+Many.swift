@@ -53,7 +53,7 @@ extension DaemonBackend {
     }
   }
 
-  /// What a selection means to somebody: of the jobs that it finds those that are its own, unless it is an operator.
+  /// The filter of a selection for a peer: operators see all jobs, other users their own.
   private func filter(_ selection: JobSelection, for peer: Peer) throws -> JobFilter {
     var filter = JobFilter(selection)
     guard !permissions.isOperator(peer.uid) else { return filter }

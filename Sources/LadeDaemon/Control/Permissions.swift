@@ -4,9 +4,9 @@ import Glibc
 import Jobs
 import ManagedObjects
 
-/// Who may do what over the control socket. Whoever may connect is in the socket's group: reads everything, submits
-/// imports and exports, and changes what is its own. Root, the daemon's user and those that the configuration names as
-/// operators may do the rest.
+/// Who may do what over the control socket. Members of the socket's group may connect: they read everything, submit
+/// imports and exports, and change their own jobs. Root, the daemon's user and the configuration's operators may do the
+/// rest.
 struct Permissions: Sendable {
   /// Kinds of jobs that everyone may submit.
   static let open: Set<String> = [ImportOperation.kind, "export"]
@@ -26,7 +26,7 @@ struct Permissions: Sendable {
         reason: "You are user \(peer.uid), and only operators may submit jobs of the kind \(submission.kind).",
         hint: Self.hint)
     }
-    // What makes the job says what is wrong with one that isn't a predicate.
+    // The submission plan reports a text that isn't a predicate.
     guard case .string(let format) = submission.options["where"],
       let predicate = try? FetchPredicate(format: format)
     else { return }

@@ -22,7 +22,7 @@ struct RecipeTrial: Sendable {
   let file: SubmittedFile
   let entity: String
   let options: ImportOptions
-  /// Where its rejects go meanwhile; nobody else uses it at the same time.
+  /// A scratch folder for its rejects. Only one trial uses it at a time.
   let folder: URL
   let records: Int64
 

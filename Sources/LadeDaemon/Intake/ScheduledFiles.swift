@@ -29,7 +29,7 @@ struct ScheduledFiles: Sendable {
     guard let path = configuration.schedule(named: name)?.work.source else { throw ScheduleIsGone() }
     let folders = configuration.allowedFolders
     return try await directories.onQueue { [directories] in
-      // As for somebody who owns nothing: the file's real place has to be in an allowed folder.
+      // As for a user without files: the file's real path must be in an allowed folder.
       let file = try directories.openSubmitted(path, for: .max, allowedFolders: folders)
       let activeName = SpoolDirectories.activeName(job: job.id, originalName: file.name)
       try directories.adopt(file, as: activeName, forJobMade: job.submittedAt.timeIntervalSince1970)

@@ -63,7 +63,7 @@ struct SpoolBridge: SpoolDelegate {
     return job.id
   }
 
-  /// Whoever can write to the spool may have files imported; other kinds of jobs are for operators.
+  /// Users who can write to the spool may import files; other kinds of jobs are for operators.
   private func check(_ kind: String, of entry: SpoolEntry) throws {
     if kind == ImportOperation.kind {
       guard !entry.hasFile else { return }
@@ -108,7 +108,7 @@ struct SpoolBridge: SpoolDelegate {
       do {
         try await directories.onQueue { try JobCheckpoint.forget(job, queue: queueIdentifier, in: coordinator) }
       } catch {
-        // What is left harms nobody: the job's number is never used again.
+        // A remaining checkpoint is harmless: the job's number is never used again.
         logger.warning(
           "job \(job.id): its checkpoint stays in store \(store): \(error)",
           metadata: ["job": "\(job.id)", "store": "\(store)"])
@@ -213,8 +213,8 @@ struct RevivalRefusal: Error, Equatable, CustomStringConvertible {
 extension SpoolBridge {
   /// Brings the file of a job that has ended back to `active/`, before the job is tried again.
   ///
-  /// How far an import had come was forgotten at its end, so it begins anew: which is the same as one run where records find
-  /// their objects by key, and isn't where each is a new one.
+  /// An import's checkpoint is removed at its end, so the import starts again. If records find their objects by key, the
+  /// result is that of one run; if every record is a new object, it isn't.
   /// - Throws: ``RevivalRefusal``, or the spool's error.
   func revive(_ job: Job) async throws {
     guard job.kind == ImportOperation.kind else { return }

@@ -5,14 +5,14 @@ import Importing
 import Jobs
 import ManagedObjects
 
-/// Why what somebody asks for can't be a job. `field` is a key of the ticket or request.
+/// Why a request can't become a job. `field` is a key of the ticket or request.
 struct SubmissionProblem: Error, Equatable {
   let field: String
   let reason: String
   var advice = ""
 }
 
-/// Turns what somebody asks for into a submission to the queue: the recipe's word, unless the request says otherwise.
+/// Turns a request into a submission to the queue. What the request doesn't say comes from the recipe.
 struct SubmissionPlan: Sendable {
   let configuration: DaemonConfiguration
   let stores: DataStores
@@ -175,7 +175,7 @@ struct SubmissionPlan: Sendable {
 }
 
 extension SubmissionPlan {
-  /// A job that imports nothing: what its operation is told is for the operation to understand.
+  /// A job that isn't an import. Its operation checks its options.
   func otherSubmission(_ request: JobSubmission, by who: String) throws -> JobSubmission {
     guard otherKinds.contains(request.kind) else {
       let known = ([ImportOperation.kind] + otherKinds).sorted().joined(separator: ", ")
@@ -225,7 +225,7 @@ extension SubmissionPlan {
     return schedules
   }
 
-  /// The same, and what is wrong with the job of any other.
+  /// The schedules whose jobs can be made, and the problems of the others.
   func fittingSchedules() throws -> (schedules: [JobSchedule], misfits: [Misfit]) {
     var misfits: [Misfit] = []
     var schedules: [JobSchedule] = []

@@ -56,7 +56,7 @@ package indirect enum OptionValue: Codable, Sendable, Hashable {
 }
 
 extension DecodingError {
-  /// How many keys lead to what is wrong.
+  /// How many keys lead to the error.
   fileprivate var depth: Int {
     switch self {
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),

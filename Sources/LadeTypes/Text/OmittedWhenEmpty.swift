@@ -5,17 +5,17 @@ public protocol Omittable: Codable, Sendable, Hashable {
 }
 
 extension Bool: Omittable {
-  /// The value of a key that isn\'t there.
+  /// The value of a key that isn't there.
   public static var omitted: Bool { false }
 }
 
 extension Int: Omittable {
-  /// The value of a key that isn\'t there.
+  /// The value of a key that isn't there.
   public static var omitted: Int { 0 }
 }
 
 extension Array: Omittable where Element: Codable & Sendable & Hashable {
-  /// The value of a key that isn\'t there.
+  /// The value of a key that isn't there.
   public static var omitted: [Element] { [] }
 }
 

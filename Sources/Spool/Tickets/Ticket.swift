@@ -1,7 +1,7 @@
 package import Foundation
 package import LadeTypes
 
-/// What somebody asks for in a `NAME.job` file in `incoming/`:
+/// The content of a `NAME.job` file in `incoming/`:
 ///
 ///     kind: import            # the default
 ///     store: shop
@@ -23,7 +23,7 @@ package import LadeTypes
 ///     held: true
 ///     options: {delimiter: ";", skip_lines: 2, nulls: ["", "NULL"], properties: {born: {date_format: dd.MM.yyyy}}}
 ///
-/// Nil means that the ticket doesn't say, and that whoever takes it decides.
+/// The recipe or the configuration decides what a ticket leaves out.
 package struct Ticket: Sendable, Equatable {
   /// A ticket longer than this many bytes is refused.
   package static let longest = 64 * 1024

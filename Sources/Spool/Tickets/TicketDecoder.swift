@@ -1,6 +1,6 @@
 // A ticket is decoded into a `JobSubmission` by the submission's own Codable code, so a new key of submissions is a key of
 // tickets, too. What is kept here is what people write differently: durations such as `2h` in place of seconds, one value
-// in place of a list of one, a job's number in place of a dependency. Every error has the line of what is wrong.
+// in place of a list of one, a job's number in place of a dependency. Every error names its line.
 
 import Foundation
 import LadeTypes

@@ -1,4 +1,4 @@
-/// One reading of a configuration, with all its layers: what is wrong with any of them, and where its keys stand.
+/// One reading of a configuration with all its layers: their problems, and where each key stands.
 final class ConfigurationReading {
   private(set) var problems: [ConfigurationProblem] = []
   /// Where each key stands in the layer that says it last.

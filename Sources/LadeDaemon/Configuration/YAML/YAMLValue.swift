@@ -46,7 +46,7 @@ struct YAMLValue {
     let places: [(reader: YAMLReader, place: Place?)]
     let value: YAMLValue
 
-    /// Reports what is wrong with its name, wherever that stands.
+    /// Reports a problem with its name, wherever the name stands.
     func report(_ kind: ConfigurationProblem.Kind) {
       for (reader, place) in places { reader.report(kind, at: place) }
     }
