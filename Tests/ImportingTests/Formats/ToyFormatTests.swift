@@ -119,8 +119,8 @@ struct ToyFormatTests {
       let options = try ReaderOptions(named: ["format": ["toy"], "toy_separator": ["/"]])
       try room.run("!toy code/name\na/Ann\n", as: "people", reader: options)
       #expect(try room.rows("code", "name") == ["a|Ann"])
-      // All columns are known from the beginning: that one is missing is said before anything is read.
-      #expect(try room.failure("!toy name|age\n", as: "b.toy", mode: .upsert) != nil)
+      // All columns are known from the beginning, so a missing key fails before anything is read.
+      #expect(try room.failure("!toy name|age\n", as: "b.toy", mode: .upsert, job: "2") != nil)
     }
   }
 
