@@ -1,5 +1,5 @@
 /// A type with a value that isn't written: a key that isn't there means it.
-public protocol Omittable: Codable, Sendable, Hashable {
+public protocol Omittable: Codable, Hashable {
   /// The value of a key that isn't there.
   static var omitted: Self { get }
 }
@@ -14,14 +14,14 @@ extension Int: Omittable {
   public static var omitted: Int { 0 }
 }
 
-extension Array: Omittable where Element: Codable & Sendable & Hashable {
+extension Array: Omittable where Element: Codable & Hashable {
   /// The value of a key that isn't there.
   public static var omitted: [Element] { [] }
 }
 
 /// A property that is left out of what is written while it is false, 0 or empty.
 @propertyWrapper
-public struct OmittedWhenEmpty<Value: Omittable>: Codable, Sendable, Hashable {
+public struct OmittedWhenEmpty<Value: Omittable>: Codable, Hashable {
   /// The value.
   public var wrappedValue: Value
 
@@ -34,6 +34,8 @@ public struct OmittedWhenEmpty<Value: Omittable>: Codable, Sendable, Hashable {
   /// Writes the value.
   public func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
 }
+
+extension OmittedWhenEmpty: Sendable where Value: Sendable {}
 
 /// A text that is always written, as an empty one while there is none.
 @propertyWrapper
