@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import LadeTypes
 
 /// The content of a `NAME.job` file in `incoming/`:
