@@ -1,4 +1,4 @@
-import ArgumentParser
+public import ArgumentParser
 import ControlAPI
 
 /// The target of an import: a recipe, or an entity with options.
