@@ -73,6 +73,16 @@ struct ControlBenchmark: ParsableCommand {
     func median(_ rounds: [ControlRound], _ figure: (ControlRound) -> Double) -> Double {
       rounds.map(figure).median ?? .infinity
     }
+    let merged = [("", unasked), (" with \(watchers) standing queries", unaskedWatched)].flatMap { name, rounds in
+      [
+        BenchResult(
+          "main queue busy during the standard load" + name, ours: median(rounds) { $0.busyShare * 100 }, peer: nil,
+          unit: "%", goal: .oursAtMost(0.1)),
+        BenchResult(
+          "longest wait for the main queue" + name, ours: median(rounds) { $0.longestWait }, peer: nil, unit: "ms",
+          goal: .oursAtMost(1000.0 / 60)),
+      ]
+    }
     let results =
       [
         BenchResult(
@@ -93,16 +103,6 @@ struct ControlBenchmark: ParsableCommand {
           "peak memory with \(watchers) standing queries", ours: median(watched) { $0.peakMiB },
           peer: median(alone) { $0.peakMiB }, unit: "MiB", goal: .ratioAtMost(2)),
       ] + merged
-    let merged = [("", unasked), (" with \(watchers) standing queries", unaskedWatched)].flatMap { name, rounds in
-      [
-        BenchResult(
-          "main queue busy during the standard load" + name, ours: median(rounds) { $0.busyShare * 100 }, peer: nil,
-          unit: "%", goal: .oursAtMost(0.1)),
-        BenchResult(
-          "longest wait for the main queue" + name, ours: median(rounds) { $0.longestWait }, peer: nil, unit: "ms",
-          goal: .oursAtMost(1000.0 / 60)),
-      ]
-    }
     say("\nmedians of \(runs)\n")
     say(results.table(peer: "alone"))
     let file = folder.appending(path: "results/control.json")
