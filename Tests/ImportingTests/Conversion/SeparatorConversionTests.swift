@@ -65,9 +65,9 @@ struct SeparatorConversionTests {
   @Test(
     "a separator that can't be one is refused when the converter is made",
     arguments: [
-      (",", ",", "another than decimal_separator"), (nil, ".", "unless decimal_separator says another"),
-      ("", nil, "one character"), ("::", nil, "one character"), ("5", nil, "none that numbers have"),
-      ("-", nil, "none that numbers have"), (nil, "e", "none that numbers have"), (nil, "٣", "none that numbers have"),
+      (",", ",", "differ from decimal_separator"), (nil, ".", "unless decimal_separator names another"),
+      ("", nil, "one character"), ("::", nil, "one character"), ("5", nil, "a character that numbers use themselves"),
+      ("-", nil, "a character that numbers use themselves"), (nil, "e", "a character that numbers use themselves"), (nil, "٣", "a character that numbers use themselves"),
     ] as [(String?, String?, String)])
   func refused(fraction: String?, group: String?, reason: String) throws {
     let rule = PropertyRule {
