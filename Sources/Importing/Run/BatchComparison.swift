@@ -10,12 +10,12 @@ import ManagedObjects
 
 /// Writes a batch by comparing its rows with the store's.
 struct BatchComparison {
-  private let target: ImportTarget
+  private let target: BatchTarget
   private let commit: BatchCommit
   private var context: ManagedObjectContext { target.context }
   private var entity: EntityDescription { target.entity }
 
-  init(_ target: ImportTarget, _ commit: BatchCommit) {
+  init(_ target: BatchTarget, _ commit: BatchCommit) {
     self.target = target
     self.commit = commit
   }

@@ -9,7 +9,7 @@ struct BatchInserter {
   private let entity: EntityDescription
   private let commit: BatchCommit
 
-  init(_ target: ImportTarget, _ commit: BatchCommit) {
+  init(_ target: BatchTarget, _ commit: BatchCommit) {
     context = target.context
     entity = target.entity
     self.commit = commit

@@ -4,7 +4,7 @@ import ManagedObjects
 final class BatchWriter {
   /// How often a batch is applied again because another writer changed the same rows.
   private static let retries = 3
-  private let target: ImportTarget
+  private let target: BatchTarget
   private let commit: BatchCommit
   private let inserter: BatchInserter
   private let comparison: BatchComparison
@@ -17,7 +17,7 @@ final class BatchWriter {
   var checkpoint: ImportCheckpoint { commit.checkpoint }
   var firstRejection: String { commit.firstRejection }
 
-  init(_ target: ImportTarget, _ rejects: RejectFile, from checkpoint: ImportCheckpoint, known: KnownFile?) {
+  init(_ target: BatchTarget, _ rejects: RejectFile, from checkpoint: ImportCheckpoint, known: KnownFile?) {
     self.target = target
     self.known = known
     commit = BatchCommit(target.context, job: target.job, rejects, from: checkpoint)

@@ -49,7 +49,7 @@ final class RowApplier {
   /// Whether the key of any object that references can lead to has changed.
   private(set) var changesTargets = false
 
-  init(_ target: ImportTarget, _ batch: ConvertedBatch, _ phase: Phase) {
+  init(_ target: BatchTarget, _ batch: ConvertedBatch, _ phase: Phase) {
     context = target.context
     entity = target.entity
     mode = target.mode

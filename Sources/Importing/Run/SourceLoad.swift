@@ -56,7 +56,7 @@ final class SourceLoad {
     limits = RejectLimits(options)
     indexes = PostponedIndexes(of: entity, in: store, largeLoad: largeLoad, options)
     writer = BatchWriter(
-      ImportTarget(context, mapping.rules, mode, job: request.job, options), rejects, from: begin, known: known)
+      BatchTarget(context, mapping.rules, mode, job: request.job, options), rejects, from: begin, known: known)
     bytesDone = position == nil ? 0 : reader.bytesRead
     bytesTotal = reader.bytesTotal
   }

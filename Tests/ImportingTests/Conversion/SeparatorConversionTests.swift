@@ -67,7 +67,8 @@ struct SeparatorConversionTests {
     arguments: [
       (",", ",", "differ from decimal_separator"), (nil, ".", "unless decimal_separator names another"),
       ("", nil, "one character"), ("::", nil, "one character"), ("5", nil, "a character that numbers use themselves"),
-      ("-", nil, "a character that numbers use themselves"), (nil, "e", "a character that numbers use themselves"), (nil, "٣", "a character that numbers use themselves"),
+      ("-", nil, "a character that numbers use themselves"), (nil, "e", "a character that numbers use themselves"),
+      (nil, "٣", "a character that numbers use themselves"),
     ] as [(String?, String?, String)])
   func refused(fraction: String?, group: String?, reason: String) throws {
     let rule = PropertyRule {

@@ -1,7 +1,7 @@
 import ManagedObjects
 
-/// What an import writes to: the objects of an entity in a context, and what it keeps in the same store until its end.
-struct ImportTarget {
+/// What the batches of an import are written to: the objects of an entity in a context, and what it keeps in the same store until its end.
+struct BatchTarget {
   let context: ManagedObjectContext
   let entity: EntityDescription
   let mode: ImportMode
