@@ -1,6 +1,7 @@
 import ManagedObjects
 
-/// What the batches of an import are written to: the objects of an entity in a context, and what it keeps in the same store until its end.
+/// What the batches of an import are written to: the objects of an entity in a context, and what the import keeps in the same
+/// store until its end.
 struct BatchTarget {
   let context: ManagedObjectContext
   let entity: EntityDescription
