@@ -79,7 +79,7 @@ extension DaemonBackend {
       let paused = lane.isPaused ? ", paused by \(lane.pausedBy ?? "somebody")" : ""
       lines.append(
         "state: lane \(lane.name): \(lane.running.count) of \(lane.concurrency) running\(paused); "
-          + Self.listed(lane.counts))
+          + Self.listed(Dictionary(uniqueKeysWithValues: lane.counts.map { ($0.key.rawValue, $0.value) })))
     }
     for job in queue.runningJobs {
       let progress = job.progress
