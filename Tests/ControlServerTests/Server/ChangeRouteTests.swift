@@ -76,7 +76,7 @@ struct ChangeRouteTests {
       #expect(try await lanes(.POST, .resumeLanes).allSatisfy { !$0.isPaused })
       #expect(try await lane(.PUT, .laneConcurrency("import"), #"{"concurrency": 9}"#).concurrency == 9)
       let configured = try await lane(.PUT, .laneConcurrency("import"), #"{"concurrency": null}"#)
-      #expect(configured.concurrency == configured.configuredConcurrency)
+      #expect(configured.concurrency == configured.configuration.concurrency)
       #expect(try await lane(.POST, .resumeLane("import")).pausedBy == nil)
     }
   }

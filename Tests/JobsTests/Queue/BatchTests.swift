@@ -73,7 +73,7 @@ struct BatchTests {
     arguments: StoreKind.allCases)
   func refusals(_ kind: StoreKind) async throws {
     let queue = try TestHouse(kind).queue()
-    func refusal(_ jobs: [BatchSubmission.Member]) async throws -> String {
+    func refusal(_ members: [BatchSubmission.Member]) async throws -> String {
       var words = ""
       await #expect(throws: JobQueueError.self) {
         do {

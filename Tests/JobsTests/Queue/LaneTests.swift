@@ -44,7 +44,7 @@ struct LaneTests {
     let jobs = try await (0..<6).asyncMap { _ in try await queue.submit(.of("slow")) }
     await gate.arrivals(1)
     let wide = try await queue.setConcurrency(of: "import", to: 3, by: "ben")
-    #expect(wide.concurrency == 3 && wide.configuredConcurrency == 1)
+    #expect(wide.concurrency == 3 && wide.configuration.concurrency == 1)
     await gate.arrivals(3)
     _ = try await queue.setConcurrency(of: "import", to: 1, by: "ben")
     gate.open(2)

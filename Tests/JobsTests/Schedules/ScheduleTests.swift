@@ -54,8 +54,8 @@ struct ScheduleTests {
 
   @Test(
     "that were missed while nothing ran, or the machine slept, are caught up by one job, or skipped",
-    arguments: StoreKind.allCases, JobSchedule.CatchUp.allCases)
-  func missed(_ kind: StoreKind, _ catchUp: JobSchedule.CatchUp) async throws {
+    arguments: StoreKind.allCases, Schedule.CatchUp.allCases)
+  func missed(_ kind: StoreKind, _ catchUp: Schedule.CatchUp) async throws {
     let house = try TestHouse(kind)
     let schedules = [try Self.schedule("02:30") { $0.catchUp = catchUp }]
     let first = try house.queue(schedules: schedules)

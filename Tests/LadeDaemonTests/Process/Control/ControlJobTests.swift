@@ -84,7 +84,7 @@ struct ControlJobTests {
     #expect(listed.jobs.map(\.id) == [low.id])
     let widened = try await folder.got(
       Lane.self, "PUT", .laneConcurrency("import"), body: ConcurrencyChange(concurrency: 3))
-    #expect((widened.concurrency, widened.configuredConcurrency) == (3, 1))
+    #expect((widened.concurrency, widened.configuration.concurrency) == (3, 1))
     _ = try await folder.got(LaneList.self, "POST", .resumeLanes)
     #expect(try await folder.ended(high.id).state == .completed)
     #expect(try await folder.job(low.id).state == .scheduled)
