@@ -57,7 +57,7 @@ struct ConfigurationLoadTests {
     #expect(configuration.logLevel == .debug)
     #expect(configuration.drainTimeout == .seconds(300))
     #expect(configuration.rescanInterval == .milliseconds(1500))
-    #expect(configuration.lane(named: "bulk")?.rate == .init(jobs: 10, per: .seconds(3600)))
+    #expect(configuration.lane(named: "bulk")?.rate == .init(jobs: 10, period: 3600))
     #expect(configuration.keep.completed == .seconds(86_400) && configuration.keep.cancelled == .seconds(30 * 86_400))
     #expect(configuration.keep.discarded == .seconds(400 * 86_400) && configuration.keep.jobs == 50)
     let retry = Backoff(configuration.retry)

@@ -94,11 +94,11 @@ struct KillTests {
     }
     let daemon = try await folder.start()
     let jobs = try await folder.jobs()
-    #expect(jobs.map(\.source).sorted() == (0..<files).map { "\($0).csv" }.sorted(), "seed \(Self.seed)")
+    #expect(jobs.compactMap(\.source).sorted() == (0..<files).map { "\($0).csv" }.sorted(), "seed \(Self.seed)")
     for job in jobs {
       let ended = try await folder.ended(job.id)
       #expect(ended.state == .completed, "\(ended.reason ?? "")")
-      #expect((ended.progress.inserted, ended.progress.rejected) == (20, 0), "seed \(Self.seed), \(job.source)")
+      #expect((ended.progress.inserted, ended.progress.rejected) == (20, 0), "seed \(Self.seed), \(job.source ?? "")")
     }
     #expect(try await folder.count("Member") == files * 20)
     #expect(try folder.names(in: "spool/incoming") == ["insert", "upsert"])

@@ -47,7 +47,7 @@ struct ReloadTests {
     let lanes = try await folder.asked(LaneList.self, "lane", "list").lanes
     #expect(lanes.map(\.name) == ["bulk", "import", "maintenance"])
     #expect(lanes.map(\.concurrency) == [2, 3, 1])
-    #expect(lanes[1].rate?.jobs == 1000)
+    #expect(lanes[1].configuration.rate?.jobs == 1000)
     #expect(try await folder.asked(Status.self, "status").lanes.map(\.name).sorted() == lanes.map(\.name))
     #expect(try await folder.asked(ScheduleList.self, "schedule", "list").schedules.map(\.name) == ["yearly"])
     #expect(try daemon.log.contains(" debug laded"))

@@ -167,15 +167,15 @@ struct SpoolKillTests {
     let daemon = try await folder.start(by: prefix)
     let jobs = try await folder.jobs()
     let expected = (1...rounds).flatMap { ["hot-\($0).csv", "cold-\($0).csv"] }
-    #expect(jobs.map(\.source).sorted() == expected.sorted())
+    #expect(jobs.compactMap(\.source).sorted() == expected.sorted())
     for job in jobs {
-      #expect(job.state == .completed, "\(job.source): \(job.reason ?? "")")
-      #expect((job.progress.inserted, job.progress.rejected) == (1, 0), "\(job.source)")
+      #expect(job.state == .completed, "\(job.source ?? ""): \(job.reason ?? "")")
+      #expect((job.progress.inserted, job.progress.rejected) == (1, 0), "\(job.source ?? "")")
     }
     #expect(try await folder.count("Member") == rounds * 2)
     try await daemon.stop()
     let tickets = jobs.filter { $0.source?.hasPrefix("cold") == true }.map { "\($0.id).job" }
-    #expect(try folder.names(in: "spool/done") == (jobs.map { "\($0.id)-\($0.source)" } + tickets).sorted())
+    #expect(try folder.names(in: "spool/done") == (jobs.map { "\($0.id)-\($0.source ?? "")" } + tickets).sorted())
     #expect(try folder.names(in: "spool/active") == [])
     #expect(try folder.names(in: "spool/corrupt") == [])
   }

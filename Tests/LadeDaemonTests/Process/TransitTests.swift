@@ -101,9 +101,9 @@ struct TransitTests {
     let daemon = try await folder.start()
     for job in try await drop(feed, in: folder) {
       let rows = try Int64(#require(records[job.recipe ?? ""]).count)
-      #expect(job.state == .completed, "\(job.source): \(job.reason ?? "")")
-      #expect(job.progress.inserted == rows, "\(job.source)")
-      #expect((job.progress.records, job.progress.rejected) == (rows, 0), "\(job.source)")
+      #expect(job.state == .completed, "\(job.source ?? ""): \(job.reason ?? "")")
+      #expect(job.progress.inserted == rows, "\(job.source ?? "")")
+      #expect((job.progress.records, job.progress.rejected) == (rows, 0), "\(job.source ?? "")")
     }
     try await compareCounts(records, in: folder)
     try await compareRelationships(records, in: folder)
@@ -111,7 +111,7 @@ struct TransitTests {
 
     for job in try await drop(feed, in: folder) {
       #expect(job.state == .completed)
-      #expect((job.progress.inserted, job.progress.updated) == (0, 0), "\(job.source)")
+      #expect((job.progress.inserted, job.progress.updated) == (0, 0), "\(job.source ?? "")")
       #expect(job.progress.unchanged == job.progress.records)
       let sheet = try await folder.ladectl("show", "\(job.id)").text
       #expect(sheet.contains("0 inserted, 0 updated"), "\(sheet)")
