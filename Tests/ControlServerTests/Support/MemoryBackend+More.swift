@@ -62,7 +62,7 @@ extension MemoryBackend {
   func release(_ id: Int64, by peer: Peer) async throws -> Job {
     try await changed(id, by: peer) {
       $0.state = .available
-      $0.isHeld = nil
+      $0.isHeld = false
     }
   }
 
