@@ -80,15 +80,22 @@ struct ServiceManagerTests {
   @Test("passes sockets on by name, and another process's are not ours")
   func activation() async {
     await #expect(processExitsWith: .success) {
-      // The first two descriptors after stderr have to be something; what, doesn't matter here. The lowest that is free is
-      // taken, and none that another thread may have opened at the same time.
-      while fcntl(3, F_GETFD) < 0 || fcntl(4, F_GETFD) < 0 {
-        guard open("/dev/null", O_RDONLY) >= 0 else { break }
-      }
       setenv("LISTEN_FDS", "2", 1)
       setenv("LISTEN_FDNAMES", "control:web", 1)
       setenv("LISTEN_PID", String(getpid()), 1)
-      let sockets = try ServiceManager.listenFileDescriptors()
+      // The first two descriptors after stderr must be open; what they are doesn't matter. Another thread may own one of
+      // them and close it at any moment, so fill the gap and ask again.
+      var sockets: [ActivatedSocket] = []
+      while sockets.isEmpty {
+        while fcntl(3, F_GETFD) < 0 || fcntl(4, F_GETFD) < 0 {
+          guard open("/dev/null", O_RDONLY) >= 0 else { break }
+        }
+        do {
+          sockets = try ServiceManager.listenFileDescriptors()
+        } catch SystemdError.listen(code: EBADF) {
+          continue
+        }
+      }
       #expect(
         sockets == [
           ActivatedSocket(descriptor: 3, name: "control"), ActivatedSocket(descriptor: 4, name: "web"),
