@@ -29,7 +29,7 @@ COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|Importing|ClassGeneratio
 TEST = test --skip-build $(TEST_FLAGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ lint: ## check the format of the sources and the syntax of the scripts
 	@.ci/vocabulary
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
 	@echo "lint: clean"
+
+classes: deps ## generate the classes of the queue's objects from its model, after a change of the model
+	@$(SWIFT) run modelclasses Sources/Jobs/Model/Queue.xcdatamodel Sources/Jobs/Model/QueueClasses.swift Jobs
 
 format: ## format the sources
 	@$(SWIFT) format --in-place --parallel --recursive $(FORMATTED)

@@ -9,8 +9,10 @@ let settings: [SwiftSetting] =
   + (strict ? [.treatAllWarnings(as: .error)] : [])
 
 /// A target of ours, with what it may import and nothing else.
-func layer(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+func layer(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: settings)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -86,7 +88,9 @@ let package = Package(
       path: "Sources/Plugins/ManagedObjectClasses"),
     layer("Importing", ["LadeTypes", "ManagedObjects", "CArchive", "CSQLite"]),
     layer("Spool", ["LadeTypes", "CLinux", logging, yams]),
-    layer("Jobs", ["LadeTypes", "ManagedObjects", "Importing", "CArchive", logging]),
+    // `make classes` generates the classes from the model.
+    layer(
+      "Jobs", ["LadeTypes", "ManagedObjects", "Importing", "CArchive", logging], exclude: ["Model/Queue.xcdatamodel"]),
     layer("Systemd", ["CSystemd"]),
     layer("ControlAPI", ["LadeTypes"]),
     // The interface's description is served from the program itself.

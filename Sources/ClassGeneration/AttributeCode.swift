@@ -9,6 +9,30 @@ struct AttributeCode {
   /// Whether the type's conformances are unknown.
   var isForeign = false
 
+  /// Types whose accessors are methods, which `accessorType` and `accessorDefault` don't change.
+  private static let fixed: Set<AttributeType> = [.transformable, .objectID, .composite, .undefined]
+
+  /// Whether the user info asks for an accessor that the attribute can't have.
+  static func ignoresUserInfo(_ attribute: AttributeDefinition) -> Bool {
+    fixed.contains(attribute.type)
+      && (attribute.userInfo["accessorType"] != nil || attribute.userInfo["accessorDefault"] != nil)
+  }
+
+  /// The accessor that the user info asks for: one of the type `accessorType`, which conforms to `AttributeValue`, and one
+  /// that isn't optional but reads as `accessorDefault`, an expression, where the slot has no such value.
+  private static func declared(
+    _ attribute: AttributeDefinition, instead type: String, _ plain: String
+  ) -> (type: String, get: String, set: String)? {
+    let declared = attribute.userInfo["accessorType"]
+    var fallback = attribute.userInfo["accessorDefault"]
+    guard declared != nil || fallback != nil, !fixed.contains(attribute.type) else { return nil }
+    if fallback == nil, attribute.usesScalarValueType, attribute.type != .date {
+      fallback = attribute.type == .boolean ? "false" : "0"
+    }
+    let bare = declared ?? (type.hasSuffix("?") ? String(type.dropLast()) : type)
+    return (bare + (fallback == nil ? "?" : ""), plain + (fallback.map { " ?? " + $0 } ?? ""), "\(plain) = newValue")
+  }
+
   /// - Parameters:
   ///   - object: the expression of the object that has the slot and the methods.
   ///   - slot: the slot, as an expression.
@@ -59,8 +83,10 @@ struct AttributeCode {
       )
     case .composite, .undefined: code = optional(swift("Value", "ManagedObjects"))
     }
-    type = code.type
-    get = code.get
-    set = attribute.derivationExpression == nil ? code.set : nil
+    // The elements of a composite are initialised with nil, 0 or false, so theirs are Xcode's.
+    let chosen = object == "self" ? Self.declared(attribute, instead: code.type, plain) ?? code : code
+    type = chosen.type
+    get = chosen.get
+    set = attribute.derivationExpression == nil ? chosen.set : nil
   }
 }

@@ -14,6 +14,10 @@ import ManagedObjects
 ///
 /// Optionality is Xcode's: numbers and booleans with `usesScalarValueType` aren't optional: they are 0 or false without a value.
 /// Everything else but sets is optional, even if the model requires a value, because a new object has none.
+///
+/// An attribute's user info can ask for another accessor: `accessorType` names a Swift type that conforms to
+/// `AttributeValue`; with `accessorDefault`, an expression, the accessor isn't optional. `accessorName` is its name where the
+/// attribute's is taken, `documentation` its comment.
 package struct ClassGenerator {
   let model: ManagedObjectModel
   /// The name of the enum that holds the model.
@@ -61,7 +65,8 @@ package struct ClassGenerator {
     }
     body += modelLines()
     var head = [
-      "// Generated from \(fileName) by the plugin ManagedObjectClasses of lade: change the model, not this file.", "",
+      "// Generated from \(fileName) by the plugin ManagedObjectClasses of lade: change the model, not this file.",
+      "// swift-format-ignore-file", "",
     ]
     let foreign = Set(plans.values.compactMap(\.foreignModule)).sorted()
     let usesFoundation = body.contains { $0.contains("Foundation.") }

@@ -35,7 +35,7 @@ struct EntityWriter {
       lines += SwiftText.list(generator.types(entity), before: "    [", after: "]") + ["  }", "}", ""]
     }
     lines += ["extension \(className) {"] + fetchRequest()
-    for attribute in entity.definition.attributes where isUsable(attribute.name) {
+    for attribute in entity.definition.attributes where isUsable(attribute.userInfo["accessorName"] ?? attribute.name) {
       if let composite = entity.compositeAttributesByName[attribute.name] {
         lines += [""] + accessor(of: composite)
       } else if let attribute = entity.propertiesByName[attribute.name] as? AttributeDescription {
@@ -98,8 +98,15 @@ struct EntityWriter {
         "\(entity.name).\(attribute.name) is transformable and names no class, so that its accessor gives data: enter "
           + "a Codable type as its custom class")
     }
+    if AttributeCode.ignoresUserInfo(attribute.definition) {
+      warnings.append(
+        "\(entity.name).\(attribute.name) is \(attribute.type.rawValue): accessorType and accessorDefault don't apply")
+    }
     let code = AttributeCode(attribute.definition, in: "self", slot: "\(attribute.slot)", generator)
-    return property(attribute.name, code.type, get: code.get, set: code.set)
+    let comment = attribute.definition.userInfo["documentation"]
+    return (comment?.split(separator: "\n").map { "  /// \($0)" } ?? [])
+      + property(
+        attribute.definition.userInfo["accessorName"] ?? attribute.name, code.type, get: code.get, set: code.set)
   }
 
   /// The accessor of a composite attribute: its elements as one value.
@@ -108,7 +115,7 @@ struct EntityWriter {
       return []
     }
     return property(
-      composite.name, type + "?", get: "\(type)(self, \(first.slot))",
+      composite.definition.userInfo["accessorName"] ?? composite.name, type + "?", get: "\(type)(self, \(first.slot))",
       set: "\(type).set(newValue, in: self, \(first.slot))")
   }
 

@@ -67,6 +67,47 @@ struct ClassGeneratorTests {
     #expect(source.contains("[\"description\", \"isDeleted\", \"unit price\", \"repeat\"]"))
   }
 
+  @Test("the user info gives an accessor another type, value for nil, name and comment")
+  func accessors() throws {
+    func info(_ pairs: KeyValuePairs<String, String>) -> String {
+      "<userInfo>" + pairs.map { "<entry key=\"\($0.key)\" value='\($0.value)'/>" }.joined() + "</userInfo>"
+    }
+    let (source, warnings) = try generate(
+      """
+      <entity name="Order" codeGenerationType="class">
+        <attribute name="state" attributeType="String">\(info(["accessorType": "OrderState"]))</attribute>
+        <attribute name="kind" attributeType="String">\(info(["accessorDefault": "\"\""]))</attribute>
+        <attribute name="rule" attributeType="String">
+          \(info(["accessorType": "Rule", "accessorDefault": ".all", "documentation": "Which apply."]))
+        </attribute>
+        <attribute name="count" attributeType="Integer 32" usesScalarValueType="YES">
+          \(info(["accessorType": "Int"]))
+        </attribute>
+        <attribute name="description" attributeType="String">\(info(["accessorName": "text"]))</attribute>
+        <attribute name="extra" attributeType="Transformable" customClassName="Extra">
+          \(info(["accessorDefault": "Extra()"]))
+        </attribute>
+      </entity>
+      """)
+    #expect(source.contains("var state: OrderState? {\n    get { self[0] }"))
+    #expect(source.contains("var kind: String {\n    get { self[1] ?? \"\" }"))
+    #expect(source.contains("  /// Which apply.\n  public var rule: Rule {\n    get { self[2] ?? .all }"))
+    #expect(source.contains("var count: Int {\n    get { self[3] ?? 0 }"))
+    #expect(source.contains("var text: String? {\n    get { self[4] }") && !source.contains("var description"))
+    #expect(source.contains("var extra: Extra? {"))
+    #expect(warnings.count == 1 && warnings[0].contains("Order.extra"))
+  }
+
+  @Test("the queue's classes are those of its model; `make classes` writes them")
+  func queue() throws {
+    let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+      .appendingPathComponent("../../Sources/Jobs/Model").standardizedFileURL
+    let generated = try GeneratedFile(of: folder.appendingPathComponent("Queue.xcdatamodel"), module: "Jobs")
+    let written = try String(contentsOf: folder.appendingPathComponent("QueueClasses.swift"), encoding: .utf8)
+    #expect(generated.warnings.isEmpty)
+    #expect(generated.source == written, "the model has changed: run `make classes`")
+  }
+
   @Test("a transformable attribute without a class gives data, and is warned of")
   func transformable() throws {
     let (source, warnings) = try generate(

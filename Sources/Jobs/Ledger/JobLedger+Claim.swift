@@ -95,17 +95,19 @@ extension LedgerTurn {
 
   private func lookUp(_ lane: String, besides closed: Set<String>, limit: Int) throws -> [JobRecord] {
     var wanted =
-      FetchPredicate.equal(JobSlot.lane.name, .string(lane))
-      && .equal(JobSlot.state.name, .string(JobState.available.rawValue))
+      FetchPredicate.equal(JobRecord.Key.lane.name, .string(lane))
+      && .equal(JobRecord.Key.state.name, .string(JobState.available.rawValue))
     if !closed.isEmpty {
       let names = closed.sorted().map { Value.string($0) }
-      wanted = wanted && .not(.isIn(JobSlot.store.name, names))
+      wanted = wanted && .not(.isIn(JobRecord.Key.store.name, names))
     }
     // With pending changes a context has to fetch everything that matches, and cut in memory.
     return try context.fetch(
       FetchRequest<JobRecord>(
         entityName: QueueModel.job, predicate: wanted,
-        sortDescriptors: [FetchSortDescriptor(JobSlot.priority.name, ascending: false), FetchSortDescriptor("SELF")],
+        sortDescriptors: [
+          FetchSortDescriptor(JobRecord.Key.priority.name, ascending: false), FetchSortDescriptor("SELF"),
+        ],
         fetchLimit: limit, includesPendingChanges: false))
   }
 }
@@ -116,7 +118,7 @@ extension JobLedger {
   /// - Returns: how many there were.
   func rescue() throws -> Int {
     try turn { turn in
-      let running = FetchPredicate.equal(JobSlot.state.name, .string(JobState.running.rawValue))
+      let running = FetchPredicate.equal(JobRecord.Key.state.name, .string(JobState.running.rawValue))
       let jobs = try turn.context.fetch(FetchRequest<JobRecord>(entityName: QueueModel.job, predicate: running))
       for job in jobs {
         try turn.apply(.rescued, to: job, reason: "the daemon ended while it ran", by: nil)

@@ -16,11 +16,11 @@ extension JobLedger {
       var snapshot = try job.snapshot()
       if withTransitions {
         let steps = FetchRequest<TransitionRecord>(
-          entityName: QueueModel.transition, predicate: .equal(JobTransitionSlot.job.name, .object(objectID)),
+          entityName: QueueModel.transition, predicate: .equal(TransitionRecord.Key.job.name, .object(objectID)),
           sortDescriptors: [FetchSortDescriptor("SELF")])
         snapshot.transitions = try context.fetch(steps).compactMap { $0.snapshot() }
         let followed = FetchRequest<DependencyRecord>(
-          entityName: QueueModel.dependency, predicate: .equal(JobDependencySlot.job.name, .object(objectID)),
+          entityName: QueueModel.dependency, predicate: .equal(DependencyRecord.Key.job.name, .object(objectID)),
           sortDescriptors: [FetchSortDescriptor("SELF")])
         snapshot.after = try context.fetch(followed).map { JobDependency(job: $0.on, condition: $0.condition) }
       }
@@ -40,10 +40,10 @@ extension JobLedger {
   func count(lanes: [String]) throws -> JobCounts {
     var counts = JobCounts(lanes: lanes)
     for state in JobState.allCases {
-      let inState = FetchPredicate.equal(JobSlot.state.name, .string(state.rawValue))
+      let inState = FetchPredicate.equal(JobRecord.Key.state.name, .string(state.rawValue))
       var all = try count(inState)
       for lane in lanes where all > 0 {
-        let number = try count(.equal(JobSlot.lane.name, .string(lane)) && inState)
+        let number = try count(.equal(JobRecord.Key.lane.name, .string(lane)) && inState)
         counts.add(number, to: state, in: lane)
         all -= number
       }
@@ -70,7 +70,7 @@ extension JobLedger {
   {
     try await write { turn in
       let request = FetchRequest<LaneRecord>(
-        entityName: QueueModel.lane, predicate: .equal(LaneSettingSlot.lane.name, .string(lane)), fetchLimit: 1)
+        entityName: QueueModel.lane, predicate: .equal(LaneRecord.Key.lane.name, .string(lane)), fetchLimit: 1)
       let row: LaneRecord
       if let known = try turn.context.fetch(request).first {
         row = known
@@ -85,10 +85,10 @@ extension JobLedger {
 
   /// When the latest jobs of a lane began, oldest first, on the ledger's queue, where the caller is.
   func latestStarts(lane: String, since: Date, limit: Int) throws -> [Date] {
-    let since = FetchPredicate.comparison(.path(JobSlot.startedAt.name), .greater, .constant(.date(since)))
+    let since = FetchPredicate.comparison(.path(JobRecord.Key.startedAt.name), .greater, .constant(.date(since)))
     let request = FetchRequest<JobRecord>(
-      entityName: QueueModel.job, predicate: .equal(JobSlot.lane.name, .string(lane)) && since,
-      sortDescriptors: [FetchSortDescriptor(JobSlot.startedAt.name, ascending: false)], fetchLimit: limit)
+      entityName: QueueModel.job, predicate: .equal(JobRecord.Key.lane.name, .string(lane)) && since,
+      sortDescriptors: [FetchSortDescriptor(JobRecord.Key.startedAt.name, ascending: false)], fetchLimit: limit)
     return try context.fetch(request).compactMap(\.startedAt).reversed()
   }
 }

@@ -86,18 +86,18 @@ extension LedgerTurn {
   /// The job that answers a submission in place of a new one.
   func existing(for submission: JobSubmission) throws -> JobRecord? {
     if let origin = submission.origin {
-      let same = FetchPredicate.equal(JobSlot.origin.name, .string(origin.rawValue))
+      let same = FetchPredicate.equal(JobRecord.Key.origin.name, .string(origin.rawValue))
       if let job = try first(same) { return job }
     }
     guard let key = submission.uniqueKey else { return nil }
     let states = submission.countedStates.map(\.rawValue).sorted().map { Value.string($0) }
     var wanted: FetchPredicate =
-      .equal(JobSlot.uniqueKey.name, .string(key)) && .isIn(JobSlot.state.name, states)
+      .equal(JobRecord.Key.uniqueKey.name, .string(key)) && .isIn(JobRecord.Key.state.name, states)
     if let period = submission.uniquePeriod {
       wanted =
         wanted
         && .comparison(
-          .path(JobSlot.submittedAt.name), .greater, .constant(.date(now.addingTimeInterval(-period))))
+          .path(JobRecord.Key.submittedAt.name), .greater, .constant(.date(now.addingTimeInterval(-period))))
     }
     return try first(wanted)
   }
@@ -116,24 +116,7 @@ extension LedgerTurn {
     let lane = submission.lane ?? LaneConfiguration.defaultName
     try check(lane: lane)
     let job = try context.insert(JobRecord.self)
-    job.kind = submission.kind
-    job.lane = lane
-    job.priority = submission.priority ?? 0
-    job.store = submission.store
-    job.entityName = submission.entity
-    job.mode = submission.mode?.rawValue
-    job.recipe = submission.recipe
-    job.source = submission.source
-    job.activeName = submission.activeName
-    job.format = submission.format
-    job.options = try submission.encodedOptions()
-    job.tags = submission.tags
-    job.uniqueKey = submission.uniqueKey
-    job.origin = submission.origin
-    job.submittedBy = submission.submittedBy
-    job.maxAttempts = submission.maxAttempts ?? JobSubmission.defaultAttempts
-    job.timeout = submission.timeout
-    job.submittedAt = now
+    try job.take(submission, lane: lane, at: now)
     if let batch = submission.batch {
       try join(batch)
       job.batch = batch
@@ -177,7 +160,7 @@ extension JobLedger {
         fetchLimit: 1)
       guard let batch = try context.fetch(request).first else { throw JobQueueError.noSuchBatch(number) }
       let members = FetchRequest<JobRecord>(
-        entityName: QueueModel.job, predicate: .equal(JobSlot.batch.name, .int(number)),
+        entityName: QueueModel.job, predicate: .equal(JobRecord.Key.batch.name, .int(number)),
         sortDescriptors: [FetchSortDescriptor("SELF")], fetchLimit: limit)
       let jobs = try context.fetch(members)
       var snapshot = try batch.snapshot(jobs: jobs.map(\.objectID.number))

@@ -11,7 +11,7 @@ extension JobLedger {
     let limit = Self.promotedTogether
     let promoted = try turn { turn in
       let due = FetchPredicate.comparison(
-        .path(JobSlot.availableAt.name), .lessOrEqual, .constant(.date(turn.now)))
+        .path(JobRecord.Key.availableAt.name), .lessOrEqual, .constant(.date(turn.now)))
       let jobs = try turn.context.fetch(Self.waiting(due, limit: limit))
       for job in jobs {
         let reason =
@@ -21,14 +21,14 @@ extension JobLedger {
       return (number: jobs.count, now: turn.now)
     }
     if promoted.number == limit { return promoted.now }
-    let next = try context.fetch(Self.waiting(.notEqual(JobSlot.availableAt.name, .null), limit: 1))
+    let next = try context.fetch(Self.waiting(.notEqual(JobRecord.Key.availableAt.name, .null), limit: 1))
     return next.first?.availableAt
   }
 
   private static func waiting(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
     FetchRequest(
       entityName: QueueModel.job, predicate: predicate,
-      sortDescriptors: [FetchSortDescriptor(JobSlot.availableAt.name)], fetchLimit: limit)
+      sortDescriptors: [FetchSortDescriptor(JobRecord.Key.availableAt.name)], fetchLimit: limit)
   }
 }
 
@@ -41,7 +41,8 @@ extension JobLedger {
   func expireDue() throws -> Date? {
     let limit = Self.expiredTogether
     let expired = try turn { turn in
-      let past = FetchPredicate.comparison(.path(JobSlot.expiresAt.name), .lessOrEqual, .constant(.date(turn.now)))
+      let past = FetchPredicate.comparison(
+        .path(JobRecord.Key.expiresAt.name), .lessOrEqual, .constant(.date(turn.now)))
       let jobs = try turn.context.fetch(Self.expiring(past, limit: limit))
       for job in jobs where job.jobState?.isEnded == false && !turn.hasBegun(job) {
         try turn.apply(.expired, to: job, reason: "its deadline passed before it ran", by: nil)
@@ -50,14 +51,14 @@ extension JobLedger {
       return (number: jobs.count, now: turn.now)
     }
     if expired.number == limit { return expired.now }
-    let next = try context.fetch(Self.expiring(.notEqual(JobSlot.expiresAt.name, .null), limit: 1))
+    let next = try context.fetch(Self.expiring(.notEqual(JobRecord.Key.expiresAt.name, .null), limit: 1))
     return next.first?.expiresAt
   }
 
   private static func expiring(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
     FetchRequest(
       entityName: QueueModel.job, predicate: predicate,
-      sortDescriptors: [FetchSortDescriptor(JobSlot.expiresAt.name)], fetchLimit: limit)
+      sortDescriptors: [FetchSortDescriptor(JobRecord.Key.expiresAt.name)], fetchLimit: limit)
   }
 }
 
@@ -72,8 +73,8 @@ extension JobLedger {
     _ state: JobState, endedBefore time: Date, limit: Int, busy: Set<Int64>
   ) throws -> (found: Int, removed: Int) {
     try turn { turn in
-      let inState = FetchPredicate.equal(JobSlot.state.name, .string(state.rawValue))
-      let past = FetchPredicate.comparison(.path(JobSlot.endedAt.name), .lessOrEqual, .constant(.date(time)))
+      let inState = FetchPredicate.equal(JobRecord.Key.state.name, .string(state.rawValue))
+      let past = FetchPredicate.comparison(.path(JobRecord.Key.endedAt.name), .lessOrEqual, .constant(.date(time)))
       let jobs = try turn.context.fetch(Self.ended(inState && past, limit: limit))
       let removed = jobs.filter { !busy.contains($0.objectID.number) && $0.origin?.endsWithArrival != true }
       for job in removed { try turn.remove(job) }
@@ -83,13 +84,14 @@ extension JobLedger {
 
   /// Of the jobs of a state, the times at which the first of them ended, in order. On the ledger's queue.
   func firstEnds(of state: JobState, limit: Int) throws -> [Date] {
-    let inState = FetchPredicate.equal(JobSlot.state.name, .string(state.rawValue))
+    let inState = FetchPredicate.equal(JobRecord.Key.state.name, .string(state.rawValue))
     return try context.fetch(Self.ended(inState, limit: limit)).compactMap(\.endedAt)
   }
 
   private static func ended(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
     FetchRequest(
       entityName: QueueModel.job, predicate: predicate,
-      sortDescriptors: [FetchSortDescriptor(JobSlot.endedAt.name), FetchSortDescriptor("SELF")], fetchLimit: limit)
+      sortDescriptors: [FetchSortDescriptor(JobRecord.Key.endedAt.name), FetchSortDescriptor("SELF")], fetchLimit: limit
+    )
   }
 }

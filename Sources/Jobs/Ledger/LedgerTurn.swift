@@ -235,13 +235,13 @@ extension LedgerTurn {
   func settleFollowers(of followed: JobRecord) throws {
     let number = followed.objectID.number
     let state = followed.jobState ?? .discarded
-    for row in try rows(.equal(JobDependencySlot.on.name, .int(number))) where !row.isSettled {
+    for row in try rows(.equal(DependencyRecord.Key.on.name, .int(number))) where !row.isSettled {
       row.isSettled = true
       guard let job = row.job, job.isAwaitingJobs else { continue }
       if row.condition == .succeeded, state != .completed {
         let reason = "job \(number), which it was to follow, was \(state == .cancelled ? "cancelled" : "discarded")"
         try apply(.dependencyFailed, to: job, reason: reason, by: nil)
-      } else if try rows(.equal(JobDependencySlot.job.name, .object(job.objectID))).allSatisfy(\.isSettled) {
+      } else if try rows(.equal(DependencyRecord.Key.job.name, .object(job.objectID))).allSatisfy(\.isSettled) {
         try apply(.dependenciesMet, to: job, reason: "job \(number), which it follows, has ended", by: nil)
       }
     }

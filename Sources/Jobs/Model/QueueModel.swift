@@ -4,27 +4,33 @@
 // `expiry`. What to prune is the beginning of a state in the index `state`. All cost the same with ten jobs and with a
 // million. Indexes of what few jobs have hold only these.
 //
-// To change it: add attributes at the end, optional or with a default, and never give an old name a new meaning.
+// Queue.xcdatamodel defines it. To change it, add attributes at the end, optional or with a default, never give an old name
+// a new meaning, and run `make classes`, which writes QueueClasses.swift with the accessors and the embedded model.
 
-package import ManagedObjects
+public import ManagedObjects
 
-/// The model of the queue's store: jobs and what happened to them.
-package enum QueueModel {
+/// The model of the queue's store: jobs and what happened to them. All queues of a process share `QueueModel.model`.
+extension QueueModel {
   /// The names of its entities.
   package static let job = "Job"
   package static let transition = "JobTransition"
   package static let dependency = "JobDependency"
   package static let batch = "JobBatch"
   package static let lane = "LaneSetting"
-
-  /// A new model. A process makes one for each queue; models are never freed.
-  package static func make() throws -> ManagedObjectModel {
-    try ManagedObjectModel(
-      entities: [jobEntity, transitionEntity, dependencyEntity, batchEntity, laneEntity, scheduleEntity],
-      classes: [
-        job: JobRecord.self, transition: TransitionRecord.self, dependency: DependencyRecord.self,
-        batch: BatchRecord.self,
-        lane: LaneRecord.self, schedule: ScheduleRecord.self,
-      ])
-  }
+  package static let schedule = "JobSchedule"
 }
+
+/// A word of the vocabulary, which an attribute holds by its name.
+extension AttributeValue where Self: RawRepresentable, RawValue == String {
+  /// The word of that name; nil when the slot holds none that this version knows.
+  public init?(slotValue: Value) {
+    guard case .string(let name) = slotValue else { return nil }
+    self.init(rawValue: name)
+  }
+  /// The word's name.
+  public var slotValue: Value { .string(rawValue) }
+}
+
+extension JobState: AttributeValue {}
+extension JobOrigin: AttributeValue {}
+extension JobDependency.Condition: AttributeValue {}

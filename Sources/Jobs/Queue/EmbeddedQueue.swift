@@ -45,7 +45,7 @@ public final class EmbeddedQueue: Sendable {
     operations: OperationCatalogue = .standard, lanes: [String: Int] = ["import": 1, "maintenance": 1],
     directory: URL, logger: Logger = Logger(label: "jobs")
   ) throws {
-    coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     let identifier = try coordinator.addPersistentStore(store).identifier
     let active = directory.appendingPathComponent("active")
     let rejects = directory.appendingPathComponent("rejects")

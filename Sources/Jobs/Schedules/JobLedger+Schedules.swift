@@ -35,7 +35,7 @@ extension JobLedger {
   func row(of schedule: JobSchedule, in context: ManagedObjectContext) throws -> ScheduleRecord? {
     try context.fetch(
       FetchRequest<ScheduleRecord>(
-        entityName: QueueModel.schedule, predicate: .equal(JobScheduleSlot.name.name, .string(schedule.name)),
+        entityName: QueueModel.schedule, predicate: .equal(ScheduleRecord.Key.name.name, .string(schedule.name)),
         fetchLimit: 1)
     ).first
   }
@@ -106,7 +106,7 @@ extension LedgerTurn {
 
   private func job(withOrigin origin: String) throws -> JobRecord? {
     let request = FetchRequest<JobRecord>(
-      entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
+      entityName: QueueModel.job, predicate: .equal(JobRecord.Key.origin.name, .string(origin)), fetchLimit: 1)
     return try context.fetch(request).first
   }
 }

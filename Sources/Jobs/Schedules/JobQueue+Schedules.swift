@@ -120,7 +120,7 @@ extension JobLedger {
   fileprivate func jobAwaitingFile(of schedule: JobSchedule) throws -> Job? {
     guard let origin = try row(of: schedule, in: context)?.lastOrigin else { return nil }
     let request = FetchRequest<JobRecord>(
-      entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
+      entityName: QueueModel.job, predicate: .equal(JobRecord.Key.origin.name, .string(origin)), fetchLimit: 1)
     guard let job = try context.fetch(request).first, job.isAwaitingFile, job.jobState == .scheduled else { return nil }
     return try job.snapshot()
   }
@@ -128,7 +128,7 @@ extension JobLedger {
   /// The job that a schedule made, read in the main context, where the caller is.
   fileprivate func lastJob(_ origin: String) throws -> (id: Int64, state: JobState)? {
     let request = FetchRequest<JobRecord>(
-      entityName: QueueModel.job, predicate: .equal(JobSlot.origin.name, .string(origin)), fetchLimit: 1)
+      entityName: QueueModel.job, predicate: .equal(JobRecord.Key.origin.name, .string(origin)), fetchLimit: 1)
     guard let job = try mainContext.fetch(request).first, let state = job.jobState else { return nil }
     return (job.objectID.number, state)
   }

@@ -68,29 +68,29 @@ package struct JobFilter: Sendable, Equatable {
     if !states.isEmpty {
       conditions.append(
         states.count == 1
-          ? .equal(JobSlot.state.name, .string(states.first?.rawValue ?? ""))
-          : .isIn(JobSlot.state.name, states.map { .string($0.rawValue) }.sorted { $0.plainText < $1.plainText }))
+          ? .equal(JobRecord.Key.state.name, .string(states.first?.rawValue ?? ""))
+          : .isIn(JobRecord.Key.state.name, states.map { .string($0.rawValue) }.sorted { $0.plainText < $1.plainText }))
     }
-    let texts: [(JobSlot, String?)] = [
+    let texts: [(JobRecord.Key, String?)] = [
       (.kind, kind), (.lane, lane), (.store, store), (.entityName, entity), (.recipe, recipe),
       (.submittedBy, submittedBy), (.uniqueKey, uniqueKey),
     ]
     for (slot, text) in texts {
       if let text { conditions.append(.equal(slot.name, .string(text))) }
     }
-    for (slot, flag) in [(JobSlot.isHeld, isHeld), (.isAwaitingFile, isAwaitingFile)] {
+    for (slot, flag) in [(JobRecord.Key.isHeld, isHeld), (.isAwaitingFile, isAwaitingFile)] {
       if let flag { conditions.append(.equal(slot.name, .bool(flag))) }
     }
     if isUnarrived {
       // Two ends of the index of origins: whatever begins with `spool:`.
       for (end, comparison) in [("spool:", FetchPredicate.Operator.greaterOrEqual), ("spool;", .less)] {
-        conditions.append(.comparison(.path(JobSlot.origin.name), comparison, .constant(.string(end))))
+        conditions.append(.comparison(.path(JobRecord.Key.origin.name), comparison, .constant(.string(end))))
       }
     }
     if let submitters {
-      conditions.append(.isIn(JobSlot.submittedBy.name, submitters.map { .string($0) }))
+      conditions.append(.isIn(JobRecord.Key.submittedBy.name, submitters.map { .string($0) }))
     }
-    if let batch { conditions.append(.equal(JobSlot.batch.name, .int(batch))) }
+    if let batch { conditions.append(.equal(JobRecord.Key.batch.name, .int(batch))) }
     for (bound, comparison) in [(before, FetchPredicate.Operator.less), (after, .greater)] {
       guard let bound else { continue }
       let id = try coordinator.managedObjectID(entity: QueueModel.job, number: bound)

@@ -32,7 +32,7 @@ struct OpenStores: Sendable {
     let stateLock = try InstanceLock(directory: configuration.state)
     stores = try DataStores(configuration.stores, logger)
     do {
-      queueCoordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+      queueCoordinator = PersistentStoreCoordinator(model: QueueModel.model)
       var queue = PersistentStoreDescription.sqlite(
         at: URL(fileURLWithPath: configuration.queueStore),
         options: SQLiteStoreOptions(

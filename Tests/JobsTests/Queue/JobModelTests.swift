@@ -398,7 +398,7 @@ private final class Walk: @unchecked Sendable {
     let ledger = ledger
     return try ledger.context.performAndWait {
       let request = FetchRequest<JobRecord>(
-        entityName: QueueModel.job, predicate: .equal(JobSlot.state.name, .string(JobState.running.rawValue)))
+        entityName: QueueModel.job, predicate: .equal(JobRecord.Key.state.name, .string(JobState.running.rawValue)))
       return Set(try ledger.context.fetch(request).map(\.objectID.number))
     }
   }
@@ -424,7 +424,7 @@ private final class Walk: @unchecked Sendable {
       try expect(job.isAwaitingJobs, is: !model.after.isEmpty && !model.isEnded, "waiting of \(job.objectID.number)")
       let last = try context.fetch(
         FetchRequest<TransitionRecord>(
-          entityName: QueueModel.transition, predicate: .equal(JobTransitionSlot.job.name, .object(job.objectID)),
+          entityName: QueueModel.transition, predicate: .equal(TransitionRecord.Key.job.name, .object(job.objectID)),
           sortDescriptors: [FetchSortDescriptor("SELF", ascending: false)], fetchLimit: 1))
       try expect(last.first?.toState, is: model.state, "the last step of \(job.objectID.number)")
     }

@@ -26,7 +26,7 @@ struct OlderQueueTests {
     let file = directory.appendingPathComponent("queue.sqlite")
     try Self.leave(at: file)
 
-    let coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    let coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     var description = PersistentStoreDescription.sqlite(at: file, options: .init(durability: .everySave))
     description.refusesLossyMigration = true
     try coordinator.addPersistentStore(description)
@@ -55,7 +55,7 @@ struct OlderQueueTests {
 
   /// A queue of the model without what came later, with one job that waits for its turn.
   private static func leave(at file: URL) throws {
-    var definitions = try QueueModel.make().entities.map(\.definition).filter { $0.name != QueueModel.schedule }
+    var definitions = QueueModel.model.entities.map(\.definition).filter { $0.name != QueueModel.schedule }
     for index in definitions.indices { definitions[index].attributes.removeAll { $0.name == "skipped" } }
     let coordinator = PersistentStoreCoordinator(model: try ManagedObjectModel(entities: definitions))
     try coordinator.addPersistentStore(.sqlite(at: file))

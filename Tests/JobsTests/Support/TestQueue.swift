@@ -60,7 +60,7 @@ final class TestHouse: Sendable {
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("lade-jobs-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     original = nil
-    coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     try coordinator.addPersistentStore(kind.description(in: directory).failing(faults))
   }
 
@@ -69,7 +69,7 @@ final class TestHouse: Sendable {
     try other.coordinator.close()
     directory = other.directory
     original = other
-    coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     try coordinator.addPersistentStore(StoreKind.sqlite.description(in: directory).failing(faults))
   }
 

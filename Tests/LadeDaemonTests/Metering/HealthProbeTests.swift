@@ -13,7 +13,7 @@ import Testing
 @Suite("Health and readiness")
 struct HealthProbeTests {
   private func queue() throws -> JobQueue {
-    let coordinator = PersistentStoreCoordinator(model: try QueueModel.make())
+    let coordinator = PersistentStoreCoordinator(model: QueueModel.model)
     try coordinator.addPersistentStore(.inMemory())
     let folder = FileManager.default.temporaryDirectory
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -55,7 +55,7 @@ final class UpkeepHouse: Sendable {
     data = PersistentStoreCoordinator(model: try Self.people())
     try data.addPersistentStore(
       .sqlite(at: folder.appendingPathComponent("main.sqlite"), options: .init(pageSize: 4096)))
-    queueStore = PersistentStoreCoordinator(model: try QueueModel.make())
+    queueStore = PersistentStoreCoordinator(model: QueueModel.model)
     try queueStore.addPersistentStore(
       .sqlite(
         at: (queueFolder?.url ?? folder).appendingPathComponent("queue.sqlite"),

@@ -30,7 +30,7 @@ final class Warehouse: Sendable {
       PersistentStoreDescription { model, entities in
         FaultyDataStore(try description.open(model, entities), faults: faults)
       })
-    queueStore = PersistentStoreCoordinator(model: try QueueModel.make())
+    queueStore = PersistentStoreCoordinator(model: QueueModel.model)
     try queueStore.addPersistentStore(.inMemory())
     for name in ["active", "state", "state/rejects"] {
       try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
