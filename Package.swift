@@ -77,6 +77,7 @@ let package = Package(
     .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
     layer("Spelling", []),
     layer("LadeTypes", ["Spelling"]),
+    layer("StrictYAML", ["LadeTypes", yams]),
     layer("ManagedObjects", ["Spelling", ordered]),
     layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
     layer("StoreConformance", ["ManagedObjects"]),
@@ -87,7 +88,7 @@ let package = Package(
       name: "ManagedObjectClasses", capability: .buildTool(), dependencies: ["modelclasses"],
       path: "Sources/Plugins/ManagedObjectClasses"),
     layer("Importing", ["LadeTypes", "ManagedObjects", "CArchive", "CSQLite"]),
-    layer("Spool", ["LadeTypes", "CLinux", logging, yams]),
+    layer("Spool", ["LadeTypes", "StrictYAML", "CLinux", logging]),
     // `make classes` generates the classes from the model.
     layer(
       "Jobs", ["LadeTypes", "ManagedObjects", "Importing", "CArchive", logging], exclude: ["Model/Queue.xcdatamodel"]),
@@ -106,7 +107,7 @@ let package = Package(
       [
         "LadeTypes", "ManagedObjects", "SQLiteStore", "Importing", "Spool", "Jobs", "Systemd", "ControlAPI",
         "ControlServer",
-        "CLinux", logging, lifecycle, signals, yams,
+        "StrictYAML", "CLinux", logging, lifecycle, signals,
       ]),
     program("laded", ["LadeDaemon", arguments]),
     program(
@@ -127,7 +128,7 @@ let package = Package(
     tests(
       of: "ClassGeneration", ["MagicalRecord", "ManagedObjects", "SQLiteStore"], plugins: ["ManagedObjectClasses"]),
     tests(of: "Importing", ["ManagedObjects", "SQLiteStore", "CArchive", "CSQLite", grdb, sqlite]),
-    tests(of: "Spool", ["CLinux", "LadeTypes"]),
+    tests(of: "Spool", ["CLinux", "LadeTypes", "StrictYAML"]),
     tests(of: "Jobs", ["ManagedObjects", "SQLiteStore", "Importing", "CArchive", grdb, logging]),
     tests(of: "Systemd", []),
     tests(of: "ControlServer", ["ControlAPI", "ladectl", arguments, lifecycle, logging, nioHTTP]),

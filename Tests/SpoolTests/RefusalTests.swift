@@ -189,7 +189,7 @@ struct RefusalTests {
     try spool.drop("incoming/x.csv")
     try spool.drop("incoming/x.job", "store: shop\nsorce: x.csv\n")
     let reason = try await refused("x.job", code: "ticket", in: spool)
-    #expect(reason.contains("Line 2: A ticket has no `sorce`. Did you mean `source`?"))
+    #expect(reason.contains("Line 2, column 1: there is no key `sorce`; did you mean `source`?"))
     #expect(spool.exists("incoming/x.csv"))
   }
 

@@ -1,5 +1,5 @@
 import Importing
-import Yams
+import StrictYAML
 
 extension ImportOptions {
   /// Takes what a section says, and leaves everything else. Problems are reported.
@@ -36,7 +36,7 @@ extension MappingOptions {
 extension YAMLValue {
   /// A number, or the word `none` for no limit.
   fileprivate func readLimit(_ allowed: ClosedRange<Int>, into limit: inout Int?) {
-    if node.scalar?.string == "none" {
+    if node.string == "none" {
       limit = nil
     } else if let number = integer(allowed) {
       limit = number
@@ -45,7 +45,7 @@ extension YAMLValue {
 
   /// A percentage, or the word `none` for no limit.
   fileprivate func readShare(into share: inout Double?) {
-    guard let text = scalar("a percentage such as 5%")?.string else { return }
+    guard let text = scalar("a percentage such as 5%") else { return }
     if text == "none" {
       share = nil
     } else if text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) {
@@ -65,7 +65,7 @@ extension YAMLValue {
     guard let entries = entries(of: "a mapping of attributes and relationships to what becomes them") else { return }
     for entry in entries {
       var rule = properties[entry.name] ?? PropertyRule()
-      if entry.value.node.scalar != nil {
+      if entry.value.node.string != nil {
         if let column = entry.value.anyText() { (rule.column, rule.constant) = (column, nil) }
       } else if let section = YAMLSection<PropertyRuleKey>(entry.value) {
         rule.read(section)
@@ -117,16 +117,16 @@ extension YAMLValue {
 
   /// The list; where texts stand for other types, also one with commas between its elements.
   private func fieldElements() -> [YAMLValue]? {
-    guard reader.takesTextsForNumbers, let text = node.scalar?.string else {
+    guard node.takesTextsForNumbers, let text = node.string else {
       return elements(of: "columns such as id:5")
     }
     return text.split(separator: ",", omittingEmptySubsequences: false).enumerated().map {
-      YAMLValue(key: "\(key)[\($0 + 1)]", node: Node(String($1), Tag(.str), .doubleQuoted), reader: reader)
+      YAMLValue(key: "\(key)[\($0 + 1)]", node: YAMLNode(text: String($1)), reader: reader)
     }
   }
 
   private func field() -> FixedWidthLayout.Column? {
-    guard node.scalar == nil else { return shortField() }
+    guard node.string == nil else { return shortField() }
     guard let section = YAMLSection<FieldKey>(self) else { return nil }
     let places = 1...(1 << 30)
     let name = section.required(.name, "the column's name")?.anyText()

@@ -19,7 +19,7 @@ struct LoadedConfiguration: Sendable {
     if let root = YAMLValue(key: "", layers: layers.layers) {
       configuration.read(root, in: ConfigurationFolder(of: path))
     } else if layers.areWhole {
-      YAMLReader(file: path, reading: reading).report(.empty, at: nil)
+      YAMLReader(file: path, reading: reading).report(.empty)
     }
     if !layers.areWhole { reading.forgetAbsences() }
     guard reading.problems.isEmpty else { throw ConfigurationProblems(reading.problems, layers: layers.names) }
@@ -61,7 +61,7 @@ extension LoadedConfiguration {
       let key = "recipes.\(recipe.name)"
       problems.append(
         problem(
-          .conflict(key: key, problem: "files of this name count as unfinished: see `intake.partial_suffixes`"),
+          .yaml(.conflict(key: key, problem: "files of this name count as unfinished: see `intake.partial_suffixes`")),
           with: key))
     }
     return problems.isEmpty ? [] : ConfigurationProblems(problems, layers: layers).problems

@@ -1,5 +1,4 @@
 import ManagedObjects
-import Yams
 
 /// What may become of a store's rows when its model has changed.
 package struct MigrationConfiguration: Sendable, Equatable {
@@ -42,7 +41,7 @@ extension MigrationConfiguration {
     guard let section = YAMLSection<Key>(value) else { return nil }
     self.init()
     guard let loss = section[.allowLoss] else { return }
-    guard case .sequence = loss.node else {
+    guard loss.node.isList else {
       guard let flag = loss.flag() else { return nil }
       allowedLoss = flag ? .anything : .nothing
       return

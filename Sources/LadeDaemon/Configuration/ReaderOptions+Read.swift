@@ -54,7 +54,7 @@ extension YAMLValue: OptionInput {
 
   /// One character, or a word with a meaning of its own.
   func character(orWord word: String, meaning: String?) -> String?? {
-    guard let text = scalar("one character, or \(word)")?.string else { return nil }
+    guard let text = scalar("one character, or \(word)") else { return nil }
     if text == word { return .some(meaning) }
     guard text.utf8.count == 1, let byte = text.utf8.first, byte == 9 || (0x20..<0x7F).contains(byte) else {
       wrong("it must be one character of ASCII, or the word `\(word)`")

@@ -30,7 +30,7 @@ extension RetryConfiguration {
 extension YAMLValue {
   /// A whole number of percent, as in `20%`.
   fileprivate func percent() -> Int? {
-    guard let text = scalar("a share such as 20%")?.string else { return nil }
+    guard let text = scalar("a share such as 20%") else { return nil }
     guard text.hasSuffix("%"), let number = Int(text.dropLast()), (0...100).contains(number) else {
       wrong("write a whole number from 0 to 100 and %, such as 20%")
       return nil

@@ -100,7 +100,7 @@ extension JobSubmission {
 extension YAMLValue {
   /// A calendar expression, or a list of them.
   fileprivate func calendar(in zone: CalendarZone) -> [CalendarExpression]? {
-    guard node.scalar == nil else { return calendarExpression(in: zone).map { [$0] } }
+    guard node.string == nil else { return calendarExpression(in: zone).map { [$0] } }
     guard let elements = elements(of: "calendar expressions") else { return nil }
     if elements.isEmpty { wrongType("a list of at least one calendar expression") }
     let expressions = elements.compactMap { $0.calendarExpression(in: zone) }
@@ -114,33 +114,6 @@ extension YAMLValue {
     } catch {
       wrong(error.problem, atColumn: error.column)
       return nil
-    }
-  }
-
-  /// Any value that an option may have.
-  private func optionValue() -> OptionValue? {
-    switch node {
-    case .mapping: return options().map(OptionValue.map)
-    case .sequence:
-      guard let elements = elements(of: "values") else { return nil }
-      let values = elements.compactMap { $0.optionValue() }
-      return values.count == elements.count ? .list(values) : nil
-    case .scalar, .alias:
-      guard let scalar = scalar("a value") else { return nil }
-      guard scalar.style == .plain else { return .string(scalar.string) }
-      if let flag = YAMLValue.truth[scalar.string] { return .bool(flag) }
-      if let number = Int(scalar.string) { return .int(number) }
-      if scalar.string.first.map({ $0.isNumber || $0 == "-" }) == true, let number = Double(scalar.string) {
-        return .double(number)
-      }
-      return .string(scalar.string)
-    }
-  }
-
-  fileprivate func options() -> [String: OptionValue]? {
-    guard let entries = entries(of: "a mapping of options to values") else { return nil }
-    return entries.reduce(into: [:]) { options, entry in
-      if let value = entry.value.optionValue() { options[entry.name] = value }
     }
   }
 }

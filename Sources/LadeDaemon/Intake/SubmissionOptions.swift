@@ -1,7 +1,7 @@
 import ControlAPI
 import Importing
 import ManagedObjects
-import Yams
+import StrictYAML
 
 /// The options of a ticket or a submission, which go before the recipe's: the same keys as a recipe has, read as a recipe's are,
 /// but for what only the operator may say.
@@ -26,8 +26,9 @@ struct SubmissionOptions {
     }
     let usual = target.batchSize
     // A command line can't tell 1 from "1".
-    let reader = YAMLReader(file: "options", takesTextsForNumbers: true)
-    let value = YAMLValue(key: "options", node: OptionValue.map(options).node, reader: reader)
+    let node = YAMLNode(.map(options)).under("options", takesTextsForNumbers: true)
+    let reader = YAMLReader(file: "options")
+    let value = YAMLValue(key: "options", node: node, reader: reader)
     if let section = YAMLSection<ImportOptionKey>(value) { target.read(section) }
     if let first = reader.reading.problems.first {
       throw SubmissionProblem(field: first.key ?? "options", reason: first.reason)
@@ -65,20 +66,5 @@ struct SubmissionOptions {
     throw SubmissionProblem(
       field: "options.filter", reason: "only a recipe of the configuration may use MATCHES",
       advice: "Use LIKE, BEGINSWITH or CONTAINS.")
-  }
-}
-
-extension OptionValue {
-  /// The option as a configuration file would have it, so that both are read by the same code.
-  var node: Node {
-    switch self {
-    case .string(let text): Node(text, Tag(.str), .doubleQuoted)
-    case .int(let number): Node(String(number), Tag(.str), .plain)
-    case .double(let number): Node(String(number), Tag(.str), .plain)
-    case .bool(let flag): Node(flag ? "true" : "false", Tag(.str), .plain)
-    case .list(let values): Node(values.map(\.node), Tag(.seq))
-    case .map(let values):
-      Node(values.sorted { $0.key < $1.key }.map { (Node($0.key, Tag(.str), .doubleQuoted), $0.value.node) }, Tag(.map))
-    }
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 package import LadeTypes
 
 /// The content of a `NAME.job` file in `incoming/`:

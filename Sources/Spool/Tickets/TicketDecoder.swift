@@ -4,29 +4,41 @@
 
 import Foundation
 import LadeTypes
-import Yams
+import StrictYAML
 
 extension Ticket {
   /// The most jobs that may be waited for, and the most tags.
   private static let mostListed = 100
 
-  init(root: Node) throws(TicketError) {
+  /// Reads a ticket from the bytes of a `.job` file. They are an unprivileged user's: see rule 8 (ARCHITECTURE.md).
+  package init(parsing bytes: [UInt8]) throws(TicketError) {
     self.init()
-    let mark = TicketMark(root)
-    guard case .mapping = root else {
-      if case .scalar(let scalar) = root, scalar.string.isEmpty { throw .empty }
-      throw .notAMapping(line: mark.line, column: mark.column)
+    let root: YAMLNode
+    do throws(YAMLError) {
+      root = try YAMLDocument(parsing: bytes, limits: .untrusted(bytes: Ticket.longest)).root
+    } catch {
+      throw TicketError(error, bytes: bytes.count)
     }
-    let node = TicketNode(key: "", node: root)
+    if root.string?.isEmpty == true { throw .empty }
+    do throws(YAMLError) {
+      try read(root)
+    } catch {
+      throw .wrong(error)
+    }
+  }
+
+  private mutating func read(_ root: YAMLNode) throws(YAMLError) {
+    typealias Key = JobSubmission.CodingKeys
+    let values = Dictionary(
+      try root.entries(of: "a mapping of keys to values, such as `store: shop`").map { ($0.name, $0.value) }
+    ) { first, _ in first }
     do {
-      submission = try JobSubmission(from: TicketDecoder(node: node))
-    } catch let error as TicketError {
+      submission = try JobSubmission(from: TicketDecoder(node: root))
+    } catch let error as YAMLError {
       throw error
     } catch {
-      throw .notYAML(line: nil, column: nil, problem: String(describing: error))
+      throw YAMLError(.notYAML(String(describing: error)), at: nil)
     }
-    typealias Key = JobSubmission.CodingKeys
-    let values = Dictionary(try node.entries().map { ($0.name, $0.value) }) { first, _ in first }
     if let node = values[Key.source.rawValue] { source = try Source(node) }
     submission.source = nil
     let ranges: [(Key, ClosedRange<Int>)] = [
@@ -37,10 +49,10 @@ extension Ticket {
     }
     let lists: [(Key, String)] = [(.after, "jobs"), (.tags, "tags")]
     for (key, what) in lists {
-      guard let node = values[key.rawValue], node.elements().count > Self.mostListed else { continue }
+      guard let node = values[key.rawValue], node.listed.count > Self.mostListed else { continue }
       throw node.wrongType("a list of at most \(Self.mostListed) \(what)")
     }
-    for tag in values[Key.tags.rawValue]?.elements() ?? [] {
+    for tag in values[Key.tags.rawValue]?.listed ?? [] {
       if try tag.text().contains("|") { throw tag.wrong("a tag has no “|”") }
     }
     var seen = Set<String>()
@@ -58,26 +70,24 @@ extension Ticket {
 
 /// Decodes a node of a ticket.
 private struct TicketDecoder: KeyCheckingDecoder {
-  let node: TicketNode
+  let node: YAMLNode
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
-  init(node: TicketNode) { self.node = node }
+  init(node: YAMLNode) { self.node = node }
 
   func rejectKeys(otherThan known: [String]) throws {
     let isRoot = node.key.isEmpty
     // A recipe belongs to a hot folder; a ticket says everything itself.
-    let words = known.filter { !isRoot || $0 != JobSubmission.CodingKeys.recipe.rawValue }.sorted()
+    let words = known.filter { !isRoot || $0 != JobSubmission.CodingKeys.recipe.rawValue }
     let path = isRoot ? "" : node.key + "."
-    for entry in try node.entries() where !words.contains(entry.name) {
-      let shown = FileName(String(entry.name.prefix(80))).shown
-      let nearest = NearestName.of(entry.name, among: words)
-      throw TicketError.unknownKey(path + shown, line: entry.line, nearest: nearest.map { path + $0 }, known: words)
+    for entry in try node.members() where !words.contains(entry.name) {
+      throw YAMLError(.unknownKey(entry.name, under: path, among: words), at: entry.place)
     }
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    let values = Dictionary(try node.entries().map { ($0.name, $0.value) }) { first, _ in first }
+    let values = Dictionary(try node.members().map { ($0.name, $0.value) }) { first, _ in first }
     return KeyedDecodingContainer(Members<Key>(node: node, values: values))
   }
 
@@ -86,11 +96,11 @@ private struct TicketDecoder: KeyCheckingDecoder {
   func singleValueContainer() -> any SingleValueDecodingContainer { Single(node: node) }
 
   struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let node: TicketNode
-    let values: [String: TicketNode]
+    let node: YAMLNode
+    let values: [String: YAMLNode]
     let codingPath: [any CodingKey] = []
 
-    init(node: TicketNode, values: [String: TicketNode]) {
+    init(node: YAMLNode, values: [String: YAMLNode]) {
       self.node = node
       self.values = values
     }
@@ -118,21 +128,21 @@ private struct TicketDecoder: KeyCheckingDecoder {
 
     func superDecoder(forKey key: Key) throws -> any Decoder { TicketDecoder(node: try value(key)) }
 
-    private func value(_ key: Key) throws -> TicketNode {
+    private func value(_ key: Key) throws -> YAMLNode {
       if let value = values[key.stringValue] { return value }
       throw node.wrongType("a mapping with `\(key.stringValue)`")
     }
   }
 
   struct Elements: UnkeyedDecodingContainer {
-    private let node: TicketNode
-    private let elements: [TicketNode]
+    private let node: YAMLNode
+    private let elements: [YAMLNode]
     private(set) var currentIndex = 0
     let codingPath: [any CodingKey] = []
 
-    init(node: TicketNode) {
+    init(node: YAMLNode) {
       self.node = node
-      elements = node.elements()
+      elements = node.listed
     }
 
     var count: Int? { elements.count }
@@ -152,7 +162,7 @@ private struct TicketDecoder: KeyCheckingDecoder {
 
     mutating func superDecoder() throws -> any Decoder { TicketDecoder(node: try next()) }
 
-    private mutating func next() throws -> TicketNode {
+    private mutating func next() throws -> YAMLNode {
       guard !isAtEnd else { throw node.wrongType("a longer list") }
       defer { currentIndex += 1 }
       return elements[currentIndex]
@@ -160,10 +170,10 @@ private struct TicketDecoder: KeyCheckingDecoder {
   }
 
   struct Single: SingleValueDecodingContainer {
-    let node: TicketNode
+    let node: YAMLNode
     let codingPath: [any CodingKey] = []
 
-    init(node: TicketNode) { self.node = node }
+    init(node: YAMLNode) { self.node = node }
 
     func decodeNil() -> Bool { false }
 
@@ -171,7 +181,15 @@ private struct TicketDecoder: KeyCheckingDecoder {
   }
 }
 
-extension TicketNode {
+extension YAMLNode {
+  /// The elements of a list; anything else is a list of one.
+  fileprivate var listed: [YAMLNode] { elements ?? [self] }
+
+  /// The entries of a mapping.
+  fileprivate func members() throws(YAMLError) -> [(name: String, place: YAMLPlace?, value: YAMLNode)] {
+    try entries(of: "a mapping of keys to values")
+  }
+
   /// The value of a type that submissions have. All other types decode themselves.
   fileprivate func decode<T: Decodable>(_ type: T.Type) throws -> T {
     let value: Any? =
@@ -181,7 +199,7 @@ extension TicketNode {
       case ObjectIdentifier(Int.self): try integer(Int.min...Int.max)
       case ObjectIdentifier(Int64.self): Int64(try integer(Int.min...Int.max))
       // The only numbers with a fraction are durations.
-      case ObjectIdentifier(Double.self): try duration()
+      case ObjectIdentifier(Double.self): try duration(allowsBareSeconds: true).seconds
       case ObjectIdentifier(Date.self): try date()
       case ObjectIdentifier(ImportMode.self): try word(of: ImportMode.self)
       case ObjectIdentifier(JobState.self): try word(of: JobState.self)
@@ -196,8 +214,8 @@ extension TicketNode {
 
   /// A job's number, or a mapping of `job` and `condition`.
   private func dependency() throws -> JobDependency {
-    guard case .mapping = node else { return JobDependency(job: Int64(try integer(1...Int.max))) }
-    let number = try entries().first { $0.name == JobDependency.CodingKeys.job.rawValue }?.value
+    guard isMapping else { return JobDependency(job: Int64(try integer(1...Int.max))) }
+    let number = try members().first { $0.name == JobDependency.CodingKeys.job.rawValue }?.value
     guard let number else { throw wrongType("a job's number, or {job: 12, condition: ended}") }
     _ = try number.integer(1...Int.max)
     return try JobDependency(from: TicketDecoder(node: self))
@@ -205,7 +223,7 @@ extension TicketNode {
 }
 
 extension Ticket.Source {
-  init(_ node: TicketNode) throws(TicketError) {
+  fileprivate init(_ node: YAMLNode) throws(YAMLError) {
     let text = try node.text()
     guard text.hasPrefix("/") else {
       if text.contains("/") {

@@ -181,7 +181,7 @@ struct SecretTests {
   {
     let reading = ConfigurationReading(environment: environment)
     let reader = YAMLReader(file: "f", reading: reading)
-    let node = try #require(reader.compose(yaml))
+    let node = try #require(reader.compose(Array(yaml.utf8)))
     let value = YAMLValue(key: "token", node: node, reader: reader).secret()
     return (value, reading.problems.map(\.description))
   }

@@ -37,10 +37,10 @@ struct RefusalTests {
   static let entries = [
     Entry(
       "a ticket that isn't YAML", ticket: "entity: Member\n source: [a.csv\n", code: "ticket",
-      says: ["Line 2", "neither YAML nor JSON", "Correct it and submit it again"]),
+      says: ["Line 2", "not YAML", "Correct it and submit it again"]),
     Entry(
       "a ticket with a misspelt key", ticket: "{entity: Member, sorce: a.csv}", code: "ticket",
-      says: ["Line 1", "`sorce`", "Did you mean `source`?"]),
+      says: ["Line 1", "`sorce`", "did you mean `source`?"]),
     Entry(
       "a ticket with an unknown entity", ticket: "{entity: Membre, source: a.csv}", code: "unacceptable",
       says: ["store main has no entity Membre", "It has Member"]),

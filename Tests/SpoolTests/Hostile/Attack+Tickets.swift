@@ -11,7 +11,7 @@ extension Attack {
     Attack("a ticket that unfolds to a billion nodes", ticket: bomb, says: "aliases"),
     Attack("a ticket with an alias", ticket: "store: &a shop\nentity: *a\n", says: "anchors and aliases"),
     Attack(
-      "a ticket that asks for a type", ticket: "store: !!python/object/apply:os.system [id]\n", says: "single value"),
+      "a ticket that asks for a type", ticket: "store: !!python/object/apply:os.system [id]\n", says: "tags"),
     Attack("a ticket nested thirty thousand deep", ticket: "options: " + String(repeating: "[", count: 30_000)),
     Attack("a ticket nested thirty thousand deep in mappings", ticket: String(repeating: "{a: ", count: 15_000)),
     Attack("a ticket with a key twice", ticket: "store: a\nstore: b\n", says: "twice"),
@@ -21,7 +21,7 @@ extension Attack {
     Attack("a ticket of NULs", ticket: String(repeating: "\0", count: 1000)),
     Attack(
       "a ticket with a key of 60,000 letters", ticket: String(repeating: "k", count: 60_000) + ": 1\n",
-      says: "neither YAML"),
+      says: "not YAML"),
     Attack("a ticket with 7,000 keys", ticket: (0..<7_000).map { "k\($0): 1" }.joined(separator: "\n"), says: "k0"),
     Attack(
       "a ticket with a number beyond numbers", ticket: "priority: 9" + String(repeating: "9", count: 40),

@@ -4,13 +4,9 @@
 // line or the variable.
 
 import Foundation
-import Yams
 
 /// Reads the layers of a configuration.
 struct ConfigurationLayers {
-  /// The most bytes that are read of a file.
-  static let longest = 1 << 20
-
   let path: String
   let reading: ConfigurationReading
   /// The trees of those that say something, the first first.
@@ -40,13 +36,13 @@ struct ConfigurationLayers {
   private mutating func add(_ file: String) {
     names.append(file)
     let reader = YAMLReader(file: file, reading: reading)
-    guard let text = Self.text(ofFile: file, reader), let node = reader.compose(text) else {
+    guard let bytes = Self.bytes(ofFile: file, reader), let node = reader.compose(bytes) else {
       areWhole = false
       return
     }
     // A file of comments says nothing, and is none the worse for it.
-    if node.scalar?.string.isEmpty == true { return }
-    if node.mapping == nil {
+    if node.string?.isEmpty == true { return }
+    if !node.isMapping {
       _ = YAMLSection<DaemonConfiguration.Key>(YAMLValue(key: "", node: node, reader: reader))
       areWhole = false
     } else {
@@ -66,29 +62,20 @@ struct ConfigurationLayers {
     } catch {
       areWhole = false
       names.append(folder)
-      YAMLReader(file: folder, reading: reading).report(.unreadable(SystemFailure(error).description), at: nil)
+      YAMLReader(file: folder, reading: reading).report(.unreadable(SystemFailure(error).description))
       return []
     }
   }
 
-  private static func text(ofFile path: String, _ reader: YAMLReader) -> String? {
-    let data: Data
+  private static func bytes(ofFile path: String, _ reader: YAMLReader) -> Data? {
     do {
       let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       defer { file.closeFile() }
-      data = try file.read(upToCount: longest + 1) ?? Data()
+      // One byte more than may be there, so that a file that is too large is seen to be.
+      return try file.read(upToCount: YAMLReader.longest + 1) ?? Data()
     } catch {
-      reader.report(.unreadable(SystemFailure(error).description), at: nil)
+      reader.report(.unreadable(SystemFailure(error).description))
       return nil
     }
-    guard data.count <= longest else {
-      reader.report(.tooLarge(limit: longest), at: nil)
-      return nil
-    }
-    guard let text = String(validating: data, as: UTF8.self) else {
-      reader.report(.notText, at: nil)
-      return nil
-    }
-    return text
   }
 }

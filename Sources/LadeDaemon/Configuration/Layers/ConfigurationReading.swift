@@ -1,3 +1,5 @@
+import StrictYAML
+
 /// One reading of a configuration with all its layers: their problems, and where each key stands.
 final class ConfigurationReading {
   private(set) var problems: [ConfigurationProblem] = []
@@ -17,17 +19,14 @@ final class ConfigurationReading {
 
   func report(_ problem: ConfigurationProblem) { problems.append(problem) }
 
-  func note(_ key: String, in file: String, at place: Place?) { places.note(key, in: file, at: place) }
+  func note(_ key: String, in file: String, at place: YAMLPlace?) { places.note(key, in: file, at: place) }
 
   /// Where a layer can't be read, what others lack may stand there, and so may what makes them right.
   func forgetAbsences() {
     problems.removeAll { problem in
       switch problem.kind {
-      case .missingKey, .unknownWord, .conflict: true
-      case .unreadable, .tooLarge, .notText, .empty, .notYAML, .tag, .duplicateKey, .unknownKey, .wrongType,
-        .wrongValue,
-        .unfit:
-        false
+      case .yaml(.missingKey), .yaml(.unknownWord), .yaml(.conflict): true
+      case .unreadable, .empty, .yaml, .unfit: false
       }
     }
   }
@@ -35,9 +34,9 @@ final class ConfigurationReading {
 
 /// Where the keys of a configuration stand.
 struct ConfigurationPlaces: Sendable {
-  private var places: [String: (file: String, place: Place?)] = [:]
+  private var places: [String: (file: String, place: YAMLPlace?)] = [:]
 
-  mutating func note(_ key: String, in file: String, at place: Place?) { places[key] = (file, place) }
+  mutating func note(_ key: String, in file: String, at place: YAMLPlace?) { places[key] = (file, place) }
 
   /// A problem with a key, told where that stands, or the nearest of the keys that lead to it.
   /// - Parameter file: what to name where none is known.

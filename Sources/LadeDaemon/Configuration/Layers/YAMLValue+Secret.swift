@@ -8,14 +8,14 @@ extension YAMLValue {
   /// reported has it in it. Nil with a problem reported, or where the configuration is only checked by who sees no credentials.
   func secret() -> String? {
     let text: String
-    if case .mapping = node {
+    if node.isMapping {
       guard let section = YAMLSection<SecretKey>(self), let credential = section.required(.credential, "its name"),
         let name = credential.text(), let found = credential.credential(named: name)
       else { return nil }
       text = found
     } else {
       guard let scalar = scalar("text, or {credential: NAME}") else { return nil }
-      text = scalar.string
+      text = scalar
     }
     guard !text.isEmpty, !text.unicodeScalars.contains(where: { $0.value < 0x21 || (0x7F..<0xA1).contains($0.value) })
     else {

@@ -1,4 +1,4 @@
-import LadeTypes
+import StrictYAML
 
 /// A mapping of which all keys are known. Those that aren't have been reported.
 struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
@@ -18,8 +18,7 @@ struct YAMLSection<Key: RawRepresentable<String> & CaseIterable & Hashable> {
       if let key = Key(rawValue: entry.name) {
         values[key] = entry.value
       } else if !others.contains(entry.name) {
-        let nearest = NearestName.of(entry.name, among: known + others)
-        entry.report(.unknownKey(value.path(entry.name), nearest: nearest, known: (known + others).sorted()))
+        entry.report(.unknownKey(entry.name, under: value.path(""), among: known + others))
       }
     }
   }

@@ -1,4 +1,4 @@
-import Yams
+import StrictYAML
 
 /// A value with the keys that lead to it. What is asked of it is there, or its absence has been reported.
 ///
@@ -7,27 +7,27 @@ import Yams
 struct YAMLValue {
   /// What one layer says.
   struct Layer {
-    let node: Node
+    let node: YAMLNode
     let reader: YAMLReader
   }
 
   /// The keys, with dots between them; empty for the whole.
   let key: String
-  let node: Node
+  let node: YAMLNode
   let reader: YAMLReader
   /// What later layers add to it: mappings, if it is one itself, and else nothing.
   private var additions: [Layer] = []
 
-  init(key: String, node: Node, reader: YAMLReader) {
+  init(key: String, node: YAMLNode, reader: YAMLReader) {
     self.key = key
-    self.node = node
+    self.node = node.under(key)
     self.reader = reader
   }
 
   /// What layers say together; nil if there is none.
   init?(key: String, layers: [Layer]) {
     var counting = layers[...]
-    if let last = layers.lastIndex(where: { $0.node.mapping == nil }) {
+    if let last = layers.lastIndex(where: { !$0.node.isMapping }) {
       counting = last == layers.indices.last ? layers[last...] : layers[(last + 1)...]
     }
     guard let first = counting.first else { return nil }
@@ -35,67 +35,64 @@ struct YAMLValue {
     additions = Array(counting.dropFirst())
   }
 
-  var place: Place? { node.mark.map(Place.init) }
-
   private var layers: [Layer] { [Layer(node: node, reader: reader)] + additions }
 
   /// An entry of a mapping: its name, where that stands, and its value.
   struct Entry {
     let name: String
     /// In each layer that has it.
-    let places: [(reader: YAMLReader, place: Place?)]
+    let places: [(reader: YAMLReader, place: YAMLPlace?)]
     let value: YAMLValue
 
     /// Reports a problem with its name, wherever the name stands.
-    func report(_ kind: ConfigurationProblem.Kind) {
-      for (reader, place) in places { reader.report(kind, at: place) }
+    func report(_ problem: YAMLProblem) {
+      for (reader, place) in places { reader.report(.yaml(problem), at: place) }
     }
   }
 
   /// The entries of a mapping in the order of the file, and after them those that later layers add.
   func entries(of meaning: String) -> [Entry]? {
-    guard isWithoutTag() else { return nil }
-    guard node.mapping != nil else {
-      report(.wrongType(key: key.isEmpty ? "the file" : key, expected: meaning, found: found))
+    let tagged = layers.filter { $0.node.hasTag }
+    for layer in tagged { layer.reader.report(layer.node.tagError) }
+    guard tagged.isEmpty else { return nil }
+    guard node.isMapping else {
+      wrongType(meaning)
       return nil
     }
-    return entries { layer, mapping in
-      var lines: [String: Int] = [:]
-      for (keyNode, _) in mapping {
-        let place = keyNode.mark.map(Place.init)
-        if let name = layer.reader.keySetAside(at: place) {
-          if lines[name] == nil { lines[name] = place?.line }
-        } else if let name = keyNode.scalar?.string {
-          layer.reader.note(path(name), at: place)
-        } else {
-          layer.reader.report(.wrongType(key: path("?"), expected: "a word", found: "a list or a mapping"), at: place)
-        }
+    for layer in layers { reportKeys(of: layer) }
+    return knownEntries()
+  }
+
+  /// Notes the place of each key of a mapping, and reports keys that are no words or that are there twice.
+  private func reportKeys(of layer: Layer) {
+    let reader = layer.reader
+    var lines: [String: Int] = [:]
+    for (key, _) in layer.node.pairs {
+      if let name = reader.duplicateKey(at: key.place) {
+        if lines[name] == nil { lines[name] = key.place?.line }
+        continue
       }
-      for (keyNode, _) in mapping {
-        let place = keyNode.mark.map(Place.init)
-        guard layer.reader.keySetAside(at: place) == nil, let name = keyNode.scalar?.string, let first = lines[name]
-        else {
-          continue
-        }
-        layer.reader.report(.duplicateKey(path(name), firstLine: first), at: place)
+      do throws(YAMLError) {
+        reader.note(path(try key.asName()), at: key.place)
+      } catch {
+        reader.report(error)
       }
+    }
+    for (key, _) in layer.node.pairs where reader.duplicateKey(at: key.place) == nil {
+      guard let name = key.string, let first = lines[name] else { continue }
+      reader.report(.yaml(.duplicateKey(path(name), firstLine: first)), at: key.place)
     }
   }
 
   /// The entries of a mapping that has been looked at: nothing is reported twice.
-  func knownEntries() -> [Entry] { entries { _, _ in } }
-
-  private func entries(_ look: (Layer, Node.Mapping) -> Void) -> [Entry] {
+  func knownEntries() -> [Entry] {
     var names: [String] = []
-    var found: [String: [(layer: Layer, place: Place?)]] = [:]
+    var found: [String: [(layer: Layer, place: YAMLPlace?)]] = [:]
     for layer in layers {
-      guard let mapping = layer.node.mapping else { continue }
-      look(layer, mapping)
-      for (keyNode, value) in mapping {
-        let place = keyNode.mark.map(Place.init)
-        guard layer.reader.keySetAside(at: place) == nil, let name = keyNode.scalar?.string else { continue }
+      for (key, value) in layer.node.pairs {
+        guard layer.reader.duplicateKey(at: key.place) == nil, let name = key.string else { continue }
         if found[name] == nil { names.append(name) }
-        found[name, default: []].append((Layer(node: value, reader: layer.reader), place))
+        found[name, default: []].append((Layer(node: value, reader: layer.reader), key.place))
       }
     }
     return names.compactMap { name in
@@ -108,88 +105,38 @@ struct YAMLValue {
 
   /// The values of a list.
   func elements(of meaning: String) -> [YAMLValue]? {
-    guard isWithoutTag() else { return nil }
-    guard case .sequence(let sequence) = node else {
-      report(.wrongType(key: key, expected: "a list of \(meaning), such as [a, b]", found: found))
-      return nil
-    }
-    return sequence.enumerated().map { YAMLValue(key: "\(key)[\($0 + 1)]", node: $1, reader: reader) }
-  }
-
-  /// A single value, as it was written.
-  func scalar(_ expected: String) -> Node.Scalar? {
-    guard isWithoutTag() else { return nil }
-    guard case .scalar(let scalar) = node, !isNull(scalar) else {
-      report(.wrongType(key: key, expected: expected, found: found))
-      return nil
-    }
-    return scalar
+    read { node throws(YAMLError) in try node.elements(of: meaning) }?
+      .map { YAMLValue(key: $0.key, node: $0, reader: reader) }
   }
 
   func path(_ name: String) -> String { key.isEmpty ? name : "\(key).\(name)" }
 
-  func report(_ kind: ConfigurationProblem.Kind) { reader.report(kind, at: place) }
+  /// What is read of the node; nil with a problem reported.
+  func read<Value>(_ body: (YAMLNode) throws(YAMLError) -> Value) -> Value? {
+    do throws(YAMLError) {
+      return try body(node)
+    } catch {
+      report(error)
+      return nil
+    }
+  }
+
+  private func report(_ error: YAMLError) { reader.report(error) }
+
+  func report(_ problem: YAMLProblem) { report(node.error(problem)) }
 
   func conflict(_ problem: String) { report(.conflict(key: key, problem: problem)) }
 
-  func wrong(_ problem: String) { report(.wrongValue(key: key, value: shown, problem: problem)) }
+  func wrong(_ problem: String) { report(node.wrong(problem)) }
 
   /// Reports what is wrong at a character of the text: there, where the text stands in the file as it is.
   func wrong(_ problem: String, atColumn column: Int) {
-    guard let scalar = node.scalar, let place, [.plain, .singleQuoted, .doubleQuoted].contains(scalar.style) else {
+    guard let place = node.place(ofColumn: column) else {
       wrong("column \(column): \(problem)")
       return
     }
-    let quote = scalar.style == .plain ? 0 : 1
-    reader.report(
-      .wrongValue(key: key, value: shown, problem: problem),
-      at: Place(line: place.line, column: place.column + quote + column - 1))
+    report(YAMLError(.wrongValue(key: key, value: node.shown, problem: problem), at: place))
   }
 
-  func wrongType(_ expected: String) { report(.wrongType(key: key, expected: expected, found: found)) }
-
-  /// The value for a message: short, and without control characters.
-  var shown: String {
-    String(
-      (node.scalar?.string ?? "").unicodeScalars.prefix(80).map {
-        $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "\\u{\(String($0.value, radix: 16))}" : String($0)
-      }.joined())
-  }
-
-  private func isWithoutTag() -> Bool {
-    var areWithout = true
-    for layer in layers {
-      let plain: Tag.Name =
-        switch layer.node {
-        case .mapping: .map
-        case .sequence: .seq
-        case .scalar, .alias: .str
-        }
-      if layer.node.tag == Tag(plain) { continue }
-      layer.reader.report(.tag, at: layer.node.mark.map(Place.init))
-      areWithout = false
-    }
-    return areWithout
-  }
-
-  private func isNull(_ scalar: Node.Scalar) -> Bool {
-    scalar.style == .plain && ["", "~", "null", "Null", "NULL"].contains(scalar.string)
-  }
-
-  /// What it is, for a message.
-  var found: String {
-    switch node {
-    case .mapping(let mapping): return mapping.isEmpty ? "an empty mapping" : "a mapping"
-    case .sequence(let sequence): return sequence.isEmpty ? "an empty list" : "a list"
-    case .alias: return "an alias"
-    case .scalar(let scalar):
-      if isNull(scalar) { return "nothing; write a value, or remove the key" }
-      guard scalar.style == .plain else { return "the text “\(shown)”" }
-      if Int(scalar.string) != nil { return "the number \(shown)" }
-      return YAMLValue.truth[scalar.string] == nil ? "the text “\(shown)”" : shown
-    }
-  }
-
-  /// How YAML 1.2 writes truth.
-  static let truth = ["true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false]
+  func wrongType(_ expected: String) { report(node.wrongType(expected)) }
 }
