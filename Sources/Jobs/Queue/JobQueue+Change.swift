@@ -67,7 +67,10 @@ extension JobQueue {
   /// Removes a job that has ended, and what is kept of it. Its number isn't used again.
   /// - Throws: ``JobQueueError/refused(id:why:)`` when it hasn't ended.
   package func remove(_ id: Int64, by who: String, permission: Permission? = nil) async throws -> Job {
-    if try await job(id).state.isEnded { _ = try await whenEnded(id) }
+    let known = try await job(id)
+    // Before waiting for its file to be put away.
+    try permission?(known.submittedBy)
+    if known.state.isEnded { _ = try await whenEnded(id) }
     let job = try await ledger.write { turn in
       let job = try turn.job(id, permission)
       guard let state = job.jobState, state.isEnded else {

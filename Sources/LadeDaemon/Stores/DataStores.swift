@@ -69,12 +69,14 @@ final class DataStores: Sendable {
   private init(_ stores: [Store]) { state = Mutex(stores) }
 
   /// A store with the model that the configuration's path holds now, not opened.
-  static func read(_ configuration: StoreConfiguration) throws -> Store {
+  /// - Parameter former: the main context that the store had, whose measurements go on.
+  static func read(_ configuration: StoreConfiguration, continuing former: StoreMainContext? = nil) throws -> Store {
     let data = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: configuration.model))
     let coordinator = PersistentStoreCoordinator(model: try ImportModel.adding(to: data))
     return Store(
       configuration: configuration, coordinator: coordinator,
-      main: StoreMainContext(of: coordinator, name: configuration.name), entities: data.entities.map(\.name))
+      main: StoreMainContext(of: coordinator, name: configuration.name, continuing: former),
+      entities: data.entities.map(\.name))
   }
 
   /// Opens a store's file, and migrates it if need be, which is said in the log.
@@ -118,7 +120,7 @@ extension DataStores {
   /// - Throws: ``MigrationError``, `ModelError`, ``MaintenanceStopped``, or the store's error: the store is as it was then.
   func migrate(_ name: String, _ watch: MaintenanceWatch, _ logger: Logger) throws -> MigrationReport {
     guard let old = self[name] else { throw DaemonError.store(name: name, reason: "it isn't in the configuration") }
-    let new = try Self.read(old.configuration)
+    let new = try Self.read(old.configuration, continuing: old.main)
     let (before, after) = (old.coordinator.model, new.coordinator.model)
     if try ModelDefinition(before).text() == ModelDefinition(after).text() { return MigrationReport(differences: []) }
     let differences = VersionDifference.between(

@@ -20,18 +20,25 @@ import ManagedObjects
 final class StoreMainContext: Sendable {
   let context: ManagedObjectContext
   /// Measures the merges of the main context.
-  let merges = MergeMeter()
+  let merges: MergeMeter
   /// Measures the merges of the feeds.
-  let feedMerges = MergeMeter()
+  let feedMerges: MergeMeter
 
   /// The main context of a store that nothing has been saved into yet: it merges every save.
-  convenience init(of coordinator: PersistentStoreCoordinator, name: String) {
-    self.init(ManagedObjectContext(.mainQueue, mergingSavesOf: coordinator, name: "main \(name)", needsRows: false))
+  /// - Parameter former: the main context of the same store before a migration, whose measurements go on.
+  convenience init(
+    of coordinator: PersistentStoreCoordinator, name: String, continuing former: StoreMainContext? = nil
+  ) {
+    self.init(
+      ManagedObjectContext(.mainQueue, mergingSavesOf: coordinator, name: "main \(name)", needsRows: false),
+      continuing: former)
   }
 
   /// Measures a context of the main queue that merges automatically.
-  init(_ context: ManagedObjectContext) {
+  init(_ context: ManagedObjectContext, continuing former: StoreMainContext? = nil) {
     self.context = context
+    merges = former?.merges ?? MergeMeter()
+    feedMerges = former?.feedMerges ?? MergeMeter()
     context.didMergeSaves = { [merges] in merges.note($0) }
   }
 

@@ -192,7 +192,7 @@ public struct ContextSave: Sendable {
       return update
     }
     save.deleted += hidden
-    save.idLists = IDLists()
+    save.relistIDs(of: self)
     return save
   }
 
@@ -211,7 +211,7 @@ public struct ContextSave: Sendable {
     }
     save.deleted.removeAll { later.rows.contains($0.id) }
     save.refreshed.removeAll { later.rows.contains($0.id) || later.refreshed.contains($0.id) }
-    save.idLists = IDLists()
+    save.relistIDs(of: self)
     return save
   }
 
@@ -256,6 +256,17 @@ public struct ContextSave: Sendable {
     // Other holders of the save keep its lists as they are.
     if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
     idLists.append(later.insertedObjectIDs)
+  }
+
+  /// Has the lists of IDs made again. A save without its inserted rows can't list their IDs, so it takes them over.
+  private mutating func relistIDs(of original: ContextSave) {
+    guard insertedObjects.isEmpty, savedRows.isEmpty, !original.insertedObjectIDs.isEmpty else {
+      idLists = IDLists()
+      return
+    }
+    idLists = IDLists(
+      like: IDLists.Lists(
+        inserted: original.insertedObjectIDs, updated: updated.map { $0.id }, deleted: deleted.map { $0.id }))
   }
 
   /// The IDs, in lists that the first reader makes.
