@@ -84,7 +84,7 @@ package struct ServerSentEventParser: Sendable {
 package enum ControlEvent: Sendable, Hashable {
   /// A job as it is now. Several changes in a row may be told as the last of them.
   case job(Job)
-  /// So many jobs changed while the client didn't read that some were left out; the stream ends here. Ask for the list,
+  /// Changes were dropped because the client read too slowly; the stream ends here. Ask for the list,
   /// and open another stream.
   case lagged
 

@@ -11,7 +11,7 @@ import ManagedObjects
 
 /// The import of a feed. On one thread.
 final class FeedImport {
-  /// At most so many notes are shown: a person reads them.
+  /// The maximum number of notes to show, since people read them.
   private static let noteLimit = 200
   private let importer: Importer
   private let context: ManagedObjectContext

@@ -87,7 +87,7 @@ public struct ContextSave: Sendable {
     joinsSets = false
   }
 
-  /// Whether a context made this save. Nobody made a remote or a wholesale one.
+  /// Whether a context made this save. A remote or wholesale save has no such context.
   func isMade(by context: ContextIdentity) -> Bool {
     if case .context(context, _) = origin { return true }
     return false
