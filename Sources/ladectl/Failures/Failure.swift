@@ -75,6 +75,8 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
   case success = 0
   /// The daemon refused, or the request failed.
   case failed = 1
+  /// Every job that was waited for completed, and one of them rejected records.
+  case completedWithRejects = 2
   /// A job didn't complete while waiting for it.
   case jobEndedBadly = 3
   case timedOut = 4
@@ -90,8 +92,9 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
   /// Its description in help and manual pages.
   var meaning: String {
     switch self {
-    case .success: "success; with waiting, every job completed"
+    case .success: "success; with waiting, every job completed without rejects"
     case .failed: "the daemon refused or failed; with several jobs, for at least one of them"
+    case .completedWithRejects: "records were rejected, by jobs that were waited for and completed, or in a test"
     case .jobEndedBadly: "a job that was waited for was discarded or cancelled"
     case .timedOut: "the time given by --timeout or --wait has passed"
     case .noDaemon: "no daemon answers, or it ended before it answered"

@@ -22,7 +22,7 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .id: "\(job.id)"
     case .state:
-      .init(job.isHeld ? job.state.rawValue + ", held" : job.state.rawValue, Style.ink(of: job.state))
+      .init(job.isHeld ? job.state.rawValue + ", held" : job.state.rawValue, Style.ink(of: job))
     case .lane: .init(job.lane)
     case .priority: "\(job.priority)"
     case .kind: .init(job.kind)

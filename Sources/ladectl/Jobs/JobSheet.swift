@@ -25,7 +25,7 @@ struct JobSheet: Sendable {
   }
 
   private var lines: [(String, String, Style.Ink?)] {
-    var lines: [(String, String, Style.Ink?)] = [("state", job.state.rawValue, Style.ink(of: job.state))]
+    var lines: [(String, String, Style.Ink?)] = [("state", job.state.rawValue, Style.ink(of: job))]
     if job.isHeld { lines.append(("held", "until 'ladectl release \(job.id)'", .yellow)) }
     if job.isCancelRequested, !job.state.isEnded { lines.append(("cancelled", "asked to stop", .yellow)) }
     if let waitsFor = job.waitsFor { lines.append(("waits for", waitsFor.namingUsers, .yellow)) }

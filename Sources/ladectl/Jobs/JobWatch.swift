@@ -67,10 +67,11 @@ struct JobWatch: Sendable {
   /// Whether there is nothing left to wait for.
   var isDone: Bool { unfinishedCount == 0 }
 
-  /// Success if every job completed.
+  /// Success if every job completed and imported all records.
   var exitStatus: ExitStatus {
     if case .attempts = scope { return .success }
-    return jobs.contains { $0.state == .cancelled || $0.state == .discarded } ? .jobEndedBadly : .success
+    if jobs.contains(where: { $0.state == .cancelled || $0.state == .discarded }) { return .jobEndedBadly }
+    return jobs.contains(where: \.hasRejects) ? .completedWithRejects : .success
   }
 
   private func isPending(_ job: Job) -> Bool {

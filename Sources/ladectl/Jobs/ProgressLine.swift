@@ -64,7 +64,7 @@ struct ProgressLine: Sendable {
   /// The job as text, as in a log: `12 stops.csv completed: 100 records, 98 inserted, 2 rejected, in 0:03`.
   /// - Parameter isBrief: whether to omit zero counts where space is short.
   func sentence(style: Style, isBrief: Bool = false) -> String {
-    var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job.state)))"
+    var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job)))"
     switch job.state {
     case .running:
       var facts = [job.progress.phase?.printable].compactMap(\.self)

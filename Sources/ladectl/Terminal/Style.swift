@@ -24,6 +24,9 @@ struct Style: Sendable, Hashable {
     return "\u{1B}[\(ink.rawValue)m\(text)\u{1B}[0m"
   }
 
+  /// The ink of a job: that of its state, and of a warning if it completed with rejects.
+  static func ink(of job: Job) -> Ink? { job.hasRejects ? .yellow : ink(of: job.state) }
+
   /// The ink of a job's state.
   static func ink(of state: JobState) -> Ink? {
     switch state {

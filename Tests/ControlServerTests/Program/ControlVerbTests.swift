@@ -179,11 +179,14 @@ struct ControlVerbTests {
     let backend = MemoryBackend()
     try await with(backend) { run async throws in
       let trial = try await run("recipe", "test", "/people.csv", "--recipe", "people", "--records", "5")
-      #expect(trial.status == 0)
+      #expect(trial.status == 2)
       #expect(trial.output.contains("The whole file into Stop of store main, mode upsert"))
       #expect(
         trial.output.contains("3 records, 2 inserted, 0 updated, 1 rejected") && trial.output.contains("it is bad"))
       #expect(backend.tests == [RecipeTest(source: "/people.csv", recipe: "people", records: 5)])
+      let nothing = try await run("recipe", "test", "/rejected.csv", "--recipe", "people")
+      #expect(nothing.status == 1)
+      #expect(nothing.output.hasSuffix("\nThe import would import nothing: every record is rejected.\n"))
       let check = try await run("config", "check")
       #expect(check.status == 1)
       #expect(check.output.contains("/etc/lade/lade.yaml:3:1: lnaes: there is no key `lnaes`"))

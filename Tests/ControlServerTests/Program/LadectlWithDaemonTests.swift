@@ -2,6 +2,8 @@ import ControlAPI
 import Foundation
 import Testing
 
+@testable import ladectl
+
 @Suite("ladectl with a daemon")
 struct LadectlWithDaemonTests {
   private func with(
@@ -271,6 +273,20 @@ struct LadectlWithDaemonTests {
       #expect(try await run(["wait", "99"]).status == 1)
       #expect(try await run(["wait", "--all"]).status == 0)
     }
+  }
+
+  @Test("waiting exits 2 when every job has completed and one of them rejected records")
+  func waitForRejects() async throws {
+    let some = Job.example(2, .completed, progress: JobProgress(records: 3, inserted: 2, rejected: 1))
+    let backend = MemoryBackend(jobs: [.example(1, .completed), some, .example(3, .discarded)])
+    try await with(backend) { run async throws in
+      #expect(try await run(["wait", "1", "2"]).status == 2)
+      #expect(try await run(["wait", "1", "2", "3"]).status == 3)
+      #expect(try await run(["wait", "1"]).status == 0)
+    }
+    let colours = Style(colours: true, unicode: true)
+    #expect(ProgressLine(some).sentence(style: colours).contains("\u{1B}[33mcompleted"))
+    #expect(JobList(jobs: [some]).table().rendered(width: nil, style: colours).contains("\u{1B}[33mcompleted"))
   }
 
   @Test("waiting follows a job to its end")

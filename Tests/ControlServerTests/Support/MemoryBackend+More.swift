@@ -124,8 +124,11 @@ extension MemoryBackend {
 
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult {
     note(test)
+    let progress =
+      test.source.hasSuffix("rejected.csv")
+      ? JobProgress(records: 1, rejected: 1) : JobProgress(records: 3, inserted: 2, rejected: 1)
     return RecipeTestResult(
-      store: "main", entity: "Stop", mode: .upsert, progress: JobProgress(records: 3, inserted: 2, rejected: 1),
+      store: "main", entity: "Stop", mode: .upsert, progress: progress,
       isWhole: true, notes: ["a note"],
       rejects: RejectReport(
         job: 0, count: 1,

@@ -32,7 +32,8 @@ extension Ladectl {
       static let configuration = verb(
         "test", "Show what an import of a file, or of its beginning, would do, without a job and without changes.",
         """
-        Without a recipe, name the entity. Exits with 1 if the import would fail, including for too many rejected records.
+        Without a recipe, name the entity. Exits with 1 if the import would fail or import nothing, and with 2 if it would \
+        reject some records.
 
           ladectl recipe test people.csv --recipe people
           ladectl recipe test people.csv --entity Person --option 'delimiter=;' --records 10000
@@ -67,13 +68,20 @@ extension Ladectl {
             source: AbsolutePath.of(file), recipe: target.recipe, store: target.store, entity: target.entity,
             mode: target.mode, options: try NamedOption.values(target.option), records: records))
         try session.report(result) { result.text(session.terminal.style) }
-        if result.failure != nil { throw ExitStatus.failed.silently }
+        guard result.exitStatus == .success else { throw result.exitStatus.silently }
       }
     }
   }
 }
 
 extension RecipeTestResult {
+  fileprivate var exitStatus: ExitStatus {
+    if failure != nil || importsNothing { return .failed }
+    return progress.rejected > 0 ? .completedWithRejects : .success
+  }
+
+  private var importsNothing: Bool { progress.records > 0 && progress.rejected == progress.records }
+
   fileprivate func text(_ style: Style) -> String {
     let mode = mode.map { ", mode \($0.rawValue)" } ?? ""
     var text = "\(isWhole ? "The whole file" : "The file's beginning") into \(entity) of store \(store)\(mode):\n"
@@ -81,6 +89,10 @@ extension RecipeTestResult {
     for note in notes { text += "  \(note.printable)\n" }
     if rejects.count > 0 { text += RejectSheet(report: rejects).groups(style: style) }
     if let failure { text += "\n" + style("The import would fail: \(failure.printable)", .red) + "\n" }
+    if failure == nil, importsNothing {
+      let which = isWhole ? "The import would import nothing" : "Nothing of the file's beginning would be imported"
+      text += "\n" + style("\(which): every record is rejected.", .red) + "\n"
+    }
     return text
   }
 }

@@ -7,7 +7,8 @@ extension Ladectl {
     static let configuration = verb(
       "wait", "Wait until jobs have ended, and show their progress.",
       """
-      Exits with status 0 if all of them completed, 3 if one was discarded or cancelled, 4 on a timeout. --all waits until no \
+      Exits with status 0 if all of them completed, 2 if they completed but records were rejected, 3 if one was discarded or \
+      cancelled, 4 on a timeout. --timeout 0 doesn't wait: it asks once. --all waits until no \
       job is available, running or retryable, including jobs that arrive while it waits, but not for jobs on hold or \
       scheduled for later.
       """, json: .document("a JobList, at the end"))

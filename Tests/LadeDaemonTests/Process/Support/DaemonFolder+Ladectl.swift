@@ -75,7 +75,7 @@ extension DaemonFolder {
   /// A job when it has ended, whichever way.
   func ended(_ id: Int64) async throws -> Job {
     let run = try await ladectl("wait", "\(id)", "--json")
-    guard run.status == 0 || run.status == 3 else {
+    guard [0, 2, 3].contains(run.status) else {
       throw ProgramFailure(program: "ladectl", arguments: ["wait"], what: "status \(run.status)", error: run.error)
     }
     return try await job(id)
