@@ -32,7 +32,7 @@ TEST = test --skip-build $(TEST_FLAGS)
 .PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install missing dependencies (Debian, Ubuntu)
 	@.ci/deps

@@ -35,6 +35,24 @@ struct LinkTests {
     }
   }
 
+  @Test("comments in sources name documents and files that exist")
+  func comments() throws {
+    for folder in ["Sources", "Tests"] {
+      let root = Document.repository.appending(path: folder)
+      let files = try #require(FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil))
+      for case let file as URL in files where file.pathExtension == "swift" {
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+          guard let comment = line.firstMatch(of: /\/\/.*/) else { continue }
+          for found in comment.output.matches(of: /\b(?:docs|Sources|Tests)\/[\w.+\/-]+\.(?:md|swift)\b/) {
+            let path = String(found.output)
+            let exists = FileManager.default.fileExists(atPath: Document.repository.appending(path: path).path)
+            #expect(exists, "\(file.lastPathComponent): \(path)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("break their lines", arguments: Document.all)
   func lengths(of document: Document) {
     for line in document.lines where line.block == nil && line.text.count > 130 {

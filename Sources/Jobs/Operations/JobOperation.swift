@@ -1,5 +1,5 @@
 // An operation is a plain synchronous `Operation`: its lane's `OperationQueue` calls `start()`, and Foundation calls `main()`
-// there and counts it as finished when that returns. See `Lane` for which queue that is.
+// there and counts it as finished when that returns. See `LaneQueue` for which queue that is.
 
 public import Foundation
 package import ManagedObjects

@@ -4,7 +4,8 @@
 // Why one `OperationQueue` per slot, and not one per lane with the lane's concurrency as its count: an `OperationQueue`
 // takes its threads from Dispatch's shared pool, which starts about one per core at once and another only every second
 // while these are busy. Two imports would then keep every other lane from starting anything. A serial queue gets its
-// thread at once. docs/decisions/0010-operation-queue.md has the measurements.
+// thread at once. The decision record has the measurements:
+// docs/decisions/0010-a-slot-of-a-lane-is-an-operation-queue-of-width-one.md
 //
 // How many slots are in use is decided by the claim (`LaneControl.slots`), because it also depends on what the store
 // knows: rates, pauses, jobs that need a data store to themselves, and ends that aren't durable yet. When an operation
