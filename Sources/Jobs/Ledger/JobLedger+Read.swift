@@ -2,10 +2,10 @@ import Foundation
 import ManagedObjects
 
 extension JobLedger {
-  /// The job of that number, read in the main context.
+  /// The job of that number, read on the reader's queue.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
   func read(_ id: Int64, withTransitions: Bool) async throws -> Job {
-    let context = mainContext
+    let context = reader
     return try await context.perform {
       let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id)
       // By fetching, because an object without other references then takes the store's values.
@@ -28,9 +28,9 @@ extension JobLedger {
     }
   }
 
-  /// The jobs that pass a filter, read in the main context.
+  /// The jobs that pass a filter, read on the reader's queue.
   func read(_ filter: JobFilter) async throws -> [Job] {
-    let context = mainContext
+    let context = reader
     return try await context.perform {
       try context.fetch(filter.request(context.persistentStoreCoordinator)).map { try $0.snapshot() }
     }

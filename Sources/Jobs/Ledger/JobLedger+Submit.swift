@@ -150,9 +150,9 @@ extension JobLedger {
     }
   }
 
-  /// A batch with the numbers of its first jobs and the sum of their progress, read in the main context.
+  /// A batch with the numbers of its first jobs and the sum of their progress, read on the reader's queue.
   func batch(_ number: Int64, jobs limit: Int) async throws -> Batch {
-    let context = mainContext
+    let context = reader
     return try await context.perform {
       let id = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.batch, number: number)
       let request = FetchRequest<BatchRecord>(

@@ -40,8 +40,10 @@ final class JobLedger: Sendable {
 
   /// Makes all changes.
   let context: ManagedObjectContext
-  /// Answers all reads of others.
+  /// Merges what the ledger saves, on the main queue, for those that follow the queue's objects.
   let mainContext: ManagedObjectContext
+  /// Answers all reads of others. It has a queue of its own, because reading the disk stays off the main queue.
+  let reader: ManagedObjectContext
   private let now: @Sendable () -> Date
   /// How long a job that failed waits; from the next turn on.
   let backoff: Mutex<Backoff>
@@ -76,8 +78,10 @@ final class JobLedger: Sendable {
 
   init(coordinator: PersistentStoreCoordinator, now: @escaping @Sendable () -> Date, backoff: Backoff) {
     context = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.ledger")
-    // It merges a save before any `perform` that is called after it: who has an answer reads what it says.
-    mainContext = ManagedObjectContext(.mainQueue, mergingSavesOf: coordinator, name: "jobs.main")
+    mainContext = ManagedObjectContext(
+      .mainQueue, mergingSavesOf: coordinator, name: "jobs.main", needsRows: false)
+    // It reads what is committed, so whoever has an answer to a change reads at least that.
+    reader = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.reader")
     self.now = now
     self.backoff = Mutex(backoff)
   }

@@ -1,8 +1,8 @@
 import Foundation
 import ManagedObjects
 
-// Reads are answered by the main context, on the main queue, which merges every save. The progress of a running job is kept
-// in memory until it ends.
+// Reads are answered by the ledger's reader, on a queue of its own: they read the disk, which has no place on the main queue.
+// The progress of a running job is kept in memory until it ends.
 
 extension JobQueue {
   /// The jobs that run now, the oldest first, with their progress.

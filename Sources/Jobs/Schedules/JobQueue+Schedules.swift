@@ -7,8 +7,8 @@ extension JobQueue {
   /// - Throws: the store's error.
   package func schedules() async throws -> [Schedule] {
     let due = dueSchedules.withLock { $0 }
-    let context = mainContext
     let (schedules, ledger) = (configuredSchedules, ledger)
+    let context = ledger.reader
     return try await context.perform {
       let rows = try context.fetch(FetchRequest<ScheduleRecord>(entityName: QueueModel.schedule))
       return try schedules.map { schedule in
@@ -125,11 +125,11 @@ extension JobLedger {
     return try job.snapshot()
   }
 
-  /// The job that a schedule made, read in the main context, where the caller is.
+  /// The job that a schedule made, read in the reader, where the caller is.
   fileprivate func lastJob(_ origin: String) throws -> (id: Int64, state: JobState)? {
     let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobRecord.Key.origin.name, .string(origin)), fetchLimit: 1)
-    guard let job = try mainContext.fetch(request).first, let state = job.jobState else { return nil }
+    guard let job = try reader.fetch(request).first, let state = job.jobState else { return nil }
     return (job.objectID.number, state)
   }
 }

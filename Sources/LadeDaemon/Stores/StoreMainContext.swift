@@ -39,6 +39,8 @@ final class StoreMainContext: Sendable {
     self.context = context
     merges = former?.merges ?? MergeMeter()
     feedMerges = former?.feedMerges ?? MergeMeter()
+    // Feeds and meters hear of a merge from the context itself.
+    context.announcesChanges = false
     context.didMergeSaves = { [merges] in merges.note($0) }
   }
 

@@ -13,7 +13,7 @@ extension ManagedObjectContext {
   /// Posted by a context when its objects have changed since the last time: at the end of each `perform`, on a save, and on
   /// ``processPendingChanges()``. ``ContextChanges`` is its typed form.
   public static let didChangeObjectsNotification = Notification.Name("NSObjectsChangedInManagingContextNotification")
-  /// Posted by a context after it has merged another context's save.
+  /// Posted by a context after it has merged another context's save, with IDs.
   public static let didMergeChangesObjectIDsNotification = Notification.Name(
     "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 
@@ -90,6 +90,7 @@ extension ManagedObjectContext {
   }
 
   func postDidMerge(_ save: ContextSave) {
+    guard announcesChanges else { return }
     NotificationCenter.default.post(
       name: Self.didMergeChangesObjectIDsNotification, object: self, userInfo: save.objectIDInfo)
   }

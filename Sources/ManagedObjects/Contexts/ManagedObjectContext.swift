@@ -109,8 +109,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
     }
   }
 
-  /// Whether new objects are announced by a did-change notification. An import sets it to false, because its context has no
-  /// observers; its saves are announced all the same.
+  /// Whether new objects are announced by a did-change notification, and saves and merges by notifications with IDs. A
+  /// context that nothing observes in this way, as that of an import, sets it to false; its saves are announced all the same.
   package var announcesChanges: Bool {
     get { notifier.announcesInsertions }
     set { notifier.announcesInsertions = newValue }

@@ -126,10 +126,16 @@ extension ManagedObject {
   }
 
   /// Keeps the former values and reports the change to the context, before the first change since the last save.
+  @inline(__always)
   final func willChange() {
+    // Most changes follow others, and need neither.
+    if state == .clean || !isChangePending { noteChange() }
+  }
+
+  private final func noteChange() {
     if state == .clean {
       confinement.context?.noteFirstChange(self)
-    } else if !isChangePending {
+    } else {
       confinement.context?.noteChanged(self)
     }
   }

@@ -1,8 +1,10 @@
 import Foundation
-import ManagedObjects
 import StoreTestSupport
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import ManagedObjects
 
 @Suite("How often a context merges by itself")
 struct MergingIntervalTests {
@@ -117,5 +119,54 @@ struct MergingIntervalTests {
     var received: [[ManagedObjectID]] = []
     for await merge in merges { received.append(merge) }
     #expect(received == [[], ids])
+  }
+
+  /// A writer whose saves insert cities and count them in one sample, as an import counts in its checkpoint.
+  private func countingSaves(_ stack: CompanyStack, _ count: Int32) throws -> [ContextSave] {
+    let saves = Mutex<[ContextSave]>([])
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didSaveObjectsNotification, object: writer, queue: nil
+    ) { note in
+      if let save = ContextSave(note) { saves.withLock { $0.append(save) } }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try writer.performAndWait {
+      let sample = try writer.insert("Sample")
+      try writer.save()
+      for number in 1...count {
+        try writer.insert("City").setValue(.int(Int64(number)), forKey: "code")
+        try sample.setValue(.int(Int64(number)), forKey: "medium")
+        try writer.save()
+      }
+    }
+    return saves.withLock { $0 }
+  }
+
+  @Test("saves that also change the same object wait together, with its last value", arguments: StoreKind.allCases)
+  func counted(_ kind: StoreKind) throws {
+    let saves = try countingSaves(CompanyStack(kind), 4)
+    let mailbox = SaveMailbox()
+    mailbox.pause = .seconds(3600)
+    for save in saves { _ = mailbox.put(save) }
+    let waiting = mailbox.takeAll().saves
+    // The first inserted the sample, which the others change.
+    #expect(waiting.map(\.insertedObjectIDs.count) == [1, 4])
+    let update = try #require(waiting.last?.updated.first)
+    let slot = try #require(update.id.entity.propertiesByName["medium"]).slot
+    #expect(waiting.last?.updatedObjectIDs == [update.id] && waiting.last?.updated.count == 1)
+    #expect(update.values[slot] == .int(4) && update.committed[slot] == .null)
+    #expect(waiting.last?.number == saves.last?.number)
+  }
+
+  @Test("saves before and after one of the context's own are merged separately", arguments: StoreKind.allCases)
+  func sealed(_ kind: StoreKind) throws {
+    let saves = try countingSaves(CompanyStack(kind), 4)
+    let mailbox = SaveMailbox()
+    mailbox.pause = .seconds(3600)
+    for save in saves[1...2] { _ = mailbox.put(save) }
+    mailbox.noteOwnSave()
+    for save in saves[3...4] { _ = mailbox.put(save) }
+    #expect(mailbox.takeAll().saves.map(\.insertedObjectIDs.count) == [2, 2])
   }
 }

@@ -118,8 +118,8 @@ extension ManagedObjectContext {
   /// merged together at the end of the interval, so that they don't keep the main queue busy. Waiting saves are merged
   /// earlier when the context fetches, saves, or runs a ``perform(_:)-(()->Void)`` that was called after the save. Only an
   /// object that is read on the main queue outside of one may lag behind that long. Waiting saves of one context are
-  /// announced as one save when they only insert objects that belong to no set. With 0 each save is merged by itself as soon
-  /// as the queue comes to it, as in Core Data.
+  /// announced as one save when they insert objects that belong to no set and change at most a few. With 0 each save is
+  /// merged by itself as soon as the queue comes to it, as in Core Data.
   public var mergingInterval: Duration {
     get { mailbox.pause }
     set { mailbox.pause = newValue }
@@ -153,10 +153,13 @@ extension ManagedObjectContext {
 
   /// Has a save merged later, on the context's queue.
   func enqueue(_ save: ContextSave) {
-    guard !save.isMade(by: identity) else { return }
+    guard !save.isMade(by: identity) else { return mailbox.noteOwnSave() }
     // One piece of work merges everything that waits, so a busy context isn't called once per save.
     let needsRows = mailbox.keepsInsertedRows || !followers.isEmpty
-    if let pause = mailbox.put(needsRows ? save : save.withoutInsertedRows()) { scheduleMerge(after: pause) }
+    if let pause = mailbox.put(needsRows ? save : save.withoutInsertedRows()) {
+      if pause == .zero { mailbox.prepareAnnouncements() }
+      scheduleMerge(after: pause)
+    }
   }
 
   /// Has the waiting saves merged, unless they have been by then.
@@ -170,7 +173,9 @@ extension ManagedObjectContext {
     let nanoseconds = min(seconds, 1_000_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000
     let time = DispatchTimeInterval.nanoseconds(Int(nanoseconds))
     DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + time) { [weak self] in
-      if let self, !mailbox.isEmpty { scheduleMerge(after: .zero) }
+      guard let self, !mailbox.isEmpty else { return }
+      mailbox.prepareAnnouncements()
+      scheduleMerge(after: .zero)
     }
   }
 

@@ -85,6 +85,8 @@ final class SaveMailbox: Sendable {
     var waitingSince: ContinuousClock.Instant?
     /// How many saves wait. Several of them may be one element of `saves`.
     var count = 0
+    /// Whether the context itself saved after the last of `saves`, to which nothing may be appended then.
+    var isLastSealed = false
     /// When saves were last taken out.
     var lastTime: ContinuousClock.Instant?
   }
@@ -126,8 +128,9 @@ final class SaveMailbox: Sendable {
       let isScheduled = !state.saves.isEmpty
       state.count += 1
       if !isScheduled, state.listener != nil { state.waitingSince = .now }
-      if state.pause == .zero || state.saves.last?.canAppend(save) != true {
+      if state.pause == .zero || state.isLastSealed || state.saves.last?.canAppend(save) != true {
         state.saves.append(save)
+        state.isLastSealed = false
       } else {
         state.saves[state.saves.count - 1].append(save)
       }
@@ -138,6 +141,16 @@ final class SaveMailbox: Sendable {
     }
   }
 
+  /// Notes that the context itself saved after what waits. Saves on both sides of its own are merged separately, because it
+  /// may have overwritten rows of the earlier ones only.
+  func noteOwnSave() { state.withLock { $0.isLastSealed = !$0.saves.isEmpty } }
+
+  /// Makes what a merge of the waiting saves announces, on this thread rather than on the main queue.
+  func prepareAnnouncements() {
+    // The lock isn't held meanwhile: the lists of an import's saves take longer than other savers should wait.
+    for save in state.withLock(\.saves) { save.listIDs() }
+  }
+
   /// Whether nothing waits.
   @inline(__always)
   var isEmpty: Bool { !isWaiting.load(ordering: .acquiring) }
@@ -145,7 +158,7 @@ final class SaveMailbox: Sendable {
   /// Takes out all saves in the order of their arrival. `merged` is to be called once they are merged.
   func takeAll() -> (saves: [ContextSave], merged: (@Sendable () -> Void)?) {
     state.withLock { state in
-      defer { (state.saves, state.waitingSince, state.count) = ([], nil, 0) }
+      defer { (state.saves, state.waitingSince, state.count, state.isLastSealed) = ([], nil, 0, false) }
       isWaiting.store(false, ordering: .relaxed)
       if !state.saves.isEmpty, state.pause > .zero { state.lastTime = .now }
       guard let listener = state.listener, let since = state.waitingSince else { return (state.saves, nil) }

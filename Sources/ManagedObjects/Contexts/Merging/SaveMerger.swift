@@ -16,23 +16,30 @@ struct SaveMerger {
     if let roots = save.changedRoots { return context.refreshObjects(ofRoots: roots) }
     if save.isRemote { forgetSets(of: save) }
     save.forEachInsertedMember { mergeSets(of: $0.id, from: nil, to: $0.values) }
-    for update in save.updated { merge(update) }
+    var refreshed: [ManagedObject] = []
+    for index in save.updated.indices {
+      guard let object = merge(save.updated[index]), object.entity.hasOwnClass else { continue }
+      refreshed.append(object)
+    }
     remove(save.deleted)
     for refresh in save.refreshed { merge(refresh) }
-    guard context.model.hasOwnClasses else { return }
-    for update in save.updated where update.id.entity.hasOwnClass {
-      guard let object = registry.object(with: update.id), !object.isUnfilled else { continue }
+    for object in refreshed where !object.isUnfilled && object.state != .detached {
       context.callbacks.awake(object, from: .refresh)
     }
   }
 
   // MARK: Rows
 
-  /// Takes in a row as it is in the store now, and as it was before.
-  func merge(_ update: StoreChanges.Update) {
-    mergeSets(of: update.id, from: update.committed, to: update.values)
-    guard let object = registry.object(with: update.id), object.state != .detached else { return }
-    guard !object.isUnfilled else { return object.forgetPartialValues() }
+  /// Takes in a row as it is in the store now, and as it was before. Returns its object if that is registered and has its
+  /// values.
+  @discardableResult
+  func merge(_ update: StoreChanges.Update) -> ManagedObject? {
+    if update.id.scope.entity.joinsSets { mergeSets(of: update.id, from: update.committed, to: update.values) }
+    guard let object = registry.object(with: update.id), object.state != .detached else { return nil }
+    guard !object.isUnfilled else {
+      object.forgetPartialValues()
+      return nil
+    }
     var hasChanged = false
     for property in object.entity.properties where !property.isTransient {
       let slot = property.slot
@@ -48,6 +55,7 @@ struct SaveMerger {
       hasChanged = true
     }
     if hasChanged { notifier.noteRefreshed(object) }
+    return object
   }
 
   /// Takes in the derived attributes of one row.

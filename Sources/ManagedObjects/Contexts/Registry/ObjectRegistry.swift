@@ -148,7 +148,7 @@ final class ObjectRegistry {
 
   private func index() {
     byID.reserve(latest.count)
-    for object in latest {
+    latest.forEachUncounted { object in
       object.isIndexed = true
       byID.insert(object)
     }
@@ -202,7 +202,7 @@ package final class DetachedObjects: @unchecked Sendable {
 
 extension ContiguousArray where Element == ManagedObject {
   /// Calls `body` with each object, without counting references, which would cost as much as the work itself. `body` must
-  /// neither keep the object nor change the array.
+  /// not change the array.
   func forEachUncounted(_ body: (ManagedObject) -> Void) {
     withUnsafeBytes { bytes in
       for object in bytes.bindMemory(to: Unmanaged<ManagedObject>.self) { object._withUnsafeGuaranteedRef(body) }

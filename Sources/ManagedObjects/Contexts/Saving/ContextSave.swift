@@ -42,6 +42,8 @@ public struct ContextSave: Sendable {
   /// Whether an inserted row may belong to another object's set. Worked out where the save is made, so that the main queue
   /// needn't look at each row.
   let joinsSets: Bool
+  /// The hierarchies of the inserted rows, by the indexes of their roots, even of those that the save no longer lists.
+  private var insertedRoots: Set<Int> = []
   private var idLists = IDLists()
 
   /// The save of a context.
@@ -60,6 +62,7 @@ public struct ContextSave: Sendable {
     self.refreshed = refreshed
     joinsSets =
       changes.inserted.contains { $0.id.scope.entity.joinsSets } || savedRows.contains { $0.joinsSets }
+    noteInsertedRoots()
   }
 
   /// Changes that no context of the coordinator saved, with the rows as they are now.
@@ -75,6 +78,7 @@ public struct ContextSave: Sendable {
     self.updated = updated.map { .init(id: $0.id, values: $0.values, committed: []) }
     self.deleted = deleted.map { StoreRow(id: $0, values: []) }
     joinsSets = inserted.contains { $0.id.scope.entity.joinsSets }
+    noteInsertedRoots()
   }
 
   /// Changes to whole hierarchies whose rows aren't listed.
@@ -152,17 +156,22 @@ public struct ContextSave: Sendable {
   func noteRoots(in roots: inout Set<Int>, _ model: ManagedObjectModel) {
     // The save doesn't list the rows that referred to a deleted one.
     if !deleted.isEmpty { return roots.formUnion(model.entities.map(\.rootEntity.index)) }
+    roots.formUnion(insertedRoots)
+    Self.noteRoots(of: updated.lazy.map { $0.id.scope.entity }, in: &roots)
+    Self.noteRoots(of: refreshed.lazy.map { $0.id.scope.entity }, in: &roots)
+  }
+
+  private mutating func noteInsertedRoots() {
+    Self.noteRoots(of: insertedObjects.lazy.map { $0.id.scope.entity }, in: &insertedRoots)
+    Self.noteRoots(of: savedRows.lazy.filter { !$0.numbers.isEmpty }.map { $0.id(0).scope.entity }, in: &insertedRoots)
+  }
+
+  private static func noteRoots(of entities: some Sequence<EntityDescription>, in roots: inout Set<Int>) {
     var last: EntityDescription?
-    func note(_ id: ManagedObjectID) {
-      let entity: EntityDescription = id.scope.entity
-      if entity === last { return }
+    for entity in entities where entity !== last {
       last = entity
       roots.insert(entity.rootEntity.index)
     }
-    for row in insertedObjects { note(row.id) }
-    for saved in savedRows where !saved.numbers.isEmpty { note(saved.id(0)) }
-    for update in updated { note(update.id) }
-    for refresh in refreshed { note(refresh.id) }
   }
 
   /// The save with the IDs of inserted objects and without their rows.
@@ -236,15 +245,18 @@ public struct ContextSave: Sendable {
     return ids
   }
 
-  /// Whether a later save can be merged as part of this one: both only insert, and stand in that order.
+  /// Whether a later save of the same context can be merged as part of this one: both insert objects that belong to no set
+  /// and change at most a few, as an import does that updates its checkpoint with every batch.
   func canAppend(_ later: ContextSave) -> Bool {
-    func onlyInserts(_ save: ContextSave) -> Bool {
-      save.updated.isEmpty && save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets
+    func isSimple(_ save: ContextSave) -> Bool {
+      save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets && save.updated.count <= 8
+        && save.updated.allSatisfy { $0.id.entity.relationships.isEmpty }
     }
     guard case .context(let context, let parent) = origin, case .context(context, parent) = later.origin else {
       return false
     }
-    return onlyInserts(self) && onlyInserts(later) && (savedRows.isEmpty || later.insertedObjects.isEmpty)
+    return isSimple(self) && isSimple(later) && (savedRows.isEmpty || later.insertedObjects.isEmpty)
+      && !later.updated.contains { insertedRoots.contains($0.id.entity.rootEntity.index) }
       && contextName == later.contextName && transactionAuthor == later.transactionAuthor
   }
 
@@ -253,9 +265,18 @@ public struct ContextSave: Sendable {
     number = later.number
     insertedObjects += later.insertedObjects
     savedRows += later.savedRows
+    insertedRoots.formUnion(later.insertedRoots)
+    for var update in later.updated {
+      if let index = updated.firstIndex(where: { $0.id == update.id }) {
+        update.committed = updated[index].committed
+        updated[index] = update
+      } else {
+        updated.append(update)
+      }
+    }
     // Other holders of the save keep its lists as they are.
     if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
-    idLists.append(later.insertedObjectIDs)
+    idLists.append(later.insertedObjectIDs, updated: updated.map { $0.id })
   }
 
   /// Has the lists of IDs made again. A save without its inserted rows can't list their IDs, so it takes them over.
@@ -283,7 +304,7 @@ public struct ContextSave: Sendable {
     // Sendable: everything mutable is read and written under the lock; what leaves it are Sendable values.
     struct Lists {
       var inserted: [ManagedObjectID]
-      let updated: [ManagedObjectID]
+      var updated: [ManagedObjectID]
       let deleted: [ManagedObjectID]
     }
 
@@ -293,10 +314,11 @@ public struct ContextSave: Sendable {
 
     init(like lists: Lists? = nil) { self.lists = lists }
 
-    /// Appends the IDs of objects that were inserted later.
-    func append(_ inserted: [ManagedObjectID]) {
+    /// Appends the IDs of objects that were inserted later, and replaces those of the changed ones.
+    func append(_ inserted: [ManagedObjectID], updated: [ManagedObjectID]) {
       lock.withLock { _ in
         lists?.inserted += inserted
+        lists?.updated = updated
         info = nil
       }
     }
