@@ -106,6 +106,22 @@ struct CancelTests {
     #expect(try await queue.job(job.id).state == .cancelled)
   }
 
+  @Test("a removal is refused before it waits for the job's file to be put away", arguments: StoreKind.allCases)
+  func refusedRemoval(_ kind: StoreKind) async throws {
+    let house = try TestHouse(kind)
+    let latch = Latch()
+    let queue = try house.queue(delegate: .init(finished: { _ in await latch.wait() }))
+    try await queue.start()
+    let job = try await queue.submit(.of("noop"))
+    _ = try await queue.job(job.id, when: .completed)
+    let refuse: JobQueue.Permission = { throw Refused(submitter: $0) }
+    await #expect(throws: Refused(submitter: "anna")) {
+      try await queue.remove(job.id, by: "ben", permission: refuse)
+    }
+    latch.open()
+    #expect(try await queue.remove(job.id, by: "anna").id == job.id)
+  }
+
   @Test("a held job runs when it is released", arguments: StoreKind.allCases)
   func held(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)

@@ -79,6 +79,24 @@ struct MigrateJobTests {
     #expect(try house.migrate(MaintenanceWatch()).differences == [])
   }
 
+  @Test("the saves that were merged before go on being counted")
+  func merges() async throws {
+    let house = try House()
+    try house.fill()
+    let former = try #require(house.stores["main"]).main
+    try await former.catchUp()
+    #expect(former.status.savesMerged == 1 && former.status.lag != nil)
+    try house.model(.attribute("name"), .attribute("mail", optional: true))
+    _ = try house.migrate(MaintenanceWatch())
+    let migrated = try #require(house.stores["main"]).main
+    #expect(migrated.status.savesMerged == 1 && migrated.status.lag != nil)
+    let context = try house.context()
+    try context.insert("Member").setValue(.int(6), forKey: "number")
+    try context.save()
+    try await migrated.catchUp()
+    #expect(migrated.status.savesMerged == 2)
+  }
+
   @Test("what would be lost is refused, and everything is as it was")
   func lossy() throws {
     let house = try House()

@@ -1,0 +1,99 @@
+import Foundation
+import ManagedObjects
+import StoreTestSupport
+import TestSupport
+import Testing
+
+@Suite("A context whose waiting saves don't keep the rows that they insert")
+struct WaitingRowsTests {
+  private func follower(_ stack: CompanyStack) -> ManagedObjectContext {
+    let context = ManagedObjectContext(
+      .privateQueue, mergingSavesOf: stack.coordinator, name: "follower", needsRows: false)
+    context.mergingInterval = .seconds(3600)
+    context.performAndWait { context.retainsRegisteredObjects = true }
+    return context
+  }
+
+  @discardableResult
+  private func hire(_ name: String, at company: ManagedObjectID?, _ stack: CompanyStack) throws -> ManagedObjectID {
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    return try writer.performAndWait {
+      let person = try writer.person(name)
+      if let company { person.employer = writer.object(with: company) as? Company }
+      try writer.save()
+      return person.objectID
+    }
+  }
+
+  private func employees(of company: ManagedObjectID, in context: ManagedObjectContext) -> Set<String?> {
+    context.performAndWait {
+      Set((context.registeredObject(for: company) as? Company)?.employees.map(\.name) ?? [])
+    }
+  }
+
+  @Test("follows the sets of what it inserted, though it has fetched nothing", arguments: StoreKind.allCases)
+  func insertedSets(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let context = follower(stack)
+    try hire("Ada", at: nil, stack)
+    let company = try context.performAndWait {
+      let company = try context.company("Acme")
+      try context.save()
+      return company.objectID
+    }
+    try hire("Ben", at: company, stack)
+    try hire("Cleo", at: company, stack)
+    #expect(employees(of: company, in: context) == ["Ben", "Cleo"])
+    try hire("Dora", at: company, stack)
+    #expect(employees(of: company, in: context) == ["Ben", "Cleo", "Dora"])
+  }
+
+  @Test("follows the sets of a row that its new object has become", arguments: StoreKind.allCases)
+  func settledSets(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let writer = stack.context()
+    let acme = try writer.company("Acme")
+    (acme.country, acme.registration) = ("DE", 1)
+    try writer.save()
+    let context = follower(stack)
+    try hire("Ben", at: acme.objectID, stack)
+    try context.performAndWait {
+      context.mergePolicy = .mergeByPropertyObjectTrump
+      let company = try context.company("Acme Ltd")
+      (company.country, company.registration) = ("DE", 1)
+      try context.save()
+      #expect(company.objectID == acme.objectID)
+    }
+    #expect(employees(of: acme.objectID, in: context) == ["Ben"])
+    try hire("Cleo", at: acme.objectID, stack)
+    #expect(employees(of: acme.objectID, in: context) == ["Ben", "Cleo"])
+  }
+
+  @Test("announces the IDs of a save that was made while it saved", arguments: StoreKind.allCases)
+  func announcedIDs(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let context = follower(stack)
+    let (others, merged) = (Recorder<ManagedObjectID>(), Recorder<ManagedObjectID>())
+    let observers = [
+      // The other's save precedes this context's, and waits until that is made.
+      NotificationCenter.default.addObserver(
+        forName: ManagedObjectContext.willSaveObjectsNotification, object: context, queue: nil
+      ) { _ in
+        #expect(throws: Never.self) { others.note(try hire("Ada", at: nil, stack)) }
+      },
+      NotificationCenter.default.addObserver(
+        forName: ManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, queue: nil
+      ) { note in
+        for id in ContextSave(note)?.insertedObjectIDs ?? [] { merged.note(id) }
+      },
+    ]
+    defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+    try context.performAndWait {
+      try context.company("Acme")
+      try context.save()
+    }
+    context.performAndWait {}
+    #expect(others.items.count == 1)
+    #expect(merged.items == others.items)
+  }
+}
