@@ -18,7 +18,7 @@ extension DaemonBackend {
         Dictionary(uniqueKeysWithValues: states.filter { $0.value != 0 }.map { ($0.rawValue, $1) })
       },
       rates: meters.ended.rates(at: now), durations: meters.ended.durations, mainQueue: meters.mainQueue.spread,
-      mainQueueBusy: MainQueueTurn.total / .seconds(1), mainContexts: try await meters.mainContexts.status())
+      mainQueueBusy: MainQueueTurn.total / .seconds(1), mainContexts: meters.mainContexts.status)
   }
 
   func log(_ query: LogQuery) -> [LogLine] { meters.log.lines(query) }

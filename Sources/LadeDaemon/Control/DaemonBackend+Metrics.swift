@@ -15,7 +15,6 @@ extension DaemonBackend {
   func metrics() async throws -> [MetricFamily] {
     // Kept in memory while jobs move.
     let counts = try await queue.counts()
-    let mainContexts = try await meters.mainContexts.families()
     let stores =
       stores.all.map { ($0.configuration.name, $0.configuration.path) }
       + [(MainContexts.queueStoreName, loaded.configuration.queueStore)]
@@ -28,7 +27,7 @@ extension DaemonBackend {
           "lade_main_queue_wait_seconds",
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
           meters.mainQueue.waits)
-      ] + mainContexts + Self.spool(intake.status) + measured
+      ] + meters.mainContexts.families + Self.spool(intake.status) + measured
   }
 
   private static func jobs(_ counts: JobCounts) -> MetricFamily {

@@ -33,7 +33,7 @@ struct DaemonBackend: ControlBackend {
         name: lane.name, concurrency: lane.concurrency, running: states[.running] ?? 0,
         available: states[.available] ?? 0, scheduled: states[.scheduled] ?? 0, retryable: states[.retryable] ?? 0)
     }
-    let mainContexts = try await meters.mainContexts.status()
+    let mainContexts = meters.mainContexts.status
     return Status(
       version: LadeVersion.current, pid: getpid(), startedAt: startedAt, lanes: lanes,
       counts: Dictionary(uniqueKeysWithValues: JobState.allCases.map { ($0, counts[$0]) }),

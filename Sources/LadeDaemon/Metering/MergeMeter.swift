@@ -3,13 +3,14 @@ import ControlServer
 import ManagedObjects
 import Synchronization
 
-/// Measures the merges of a context that follows saves: how many saves it has merged since the daemon's start, and how far
-/// it lags behind. Safe from any thread.
+/// Measures the merges of a context that follows saves: how many saves it has merged since the daemon's start, how far it
+/// lags behind, and how many objects it has registered. Safe from any thread: who asks doesn't wait for the context's queue.
 final class MergeMeter: Sendable {
   private struct State {
     var saves: UInt64 = 0
     var lags = Histogram.ofWaits
     var latest = LatestSamples(capacity: 1200)
+    var registeredObjects = 0
   }
 
   private let state = Mutex(State())
@@ -19,8 +20,12 @@ final class MergeMeter: Sendable {
       state.saves += UInt64(merge.saveCount)
       state.lags.observe(merge.lag)
       state.latest.add(merge.lag / .seconds(1))
+      state.registeredObjects = merge.registeredObjectCount
     }
   }
+
+  /// The context has forgotten its objects.
+  func noteReset() { state.withLock { $0.registeredObjects = 0 } }
 
   /// How many saves were merged.
   var saves: UInt64 { state.withLock(\.saves) }
@@ -28,6 +33,8 @@ final class MergeMeter: Sendable {
   var lags: Histogram { state.withLock(\.lags) }
   /// The lags of the latest merges; nil while there were none.
   var lag: Stats.Spread? { state.withLock { $0.latest.spread } }
+  /// How many objects the context had registered after its latest merge.
+  var registeredObjects: Int { state.withLock(\.registeredObjects) }
 }
 
 /// The main contexts of all stores of a daemon, the queue's among them.
@@ -43,14 +50,10 @@ struct MainContexts: Sendable {
   }
 
   /// How far each is, by the names of the stores.
-  func status() async throws -> [String: MainContextStatus] {
-    var status: [String: MainContextStatus] = [:]
-    for (name, main) in all { status[name] = try await main.status() }
-    return status
-  }
+  var status: [String: MainContextStatus] { Dictionary(all.map { ($0.name, $0.main.status) }) { first, _ in first } }
 
   /// The same for Prometheus.
-  func families() async throws -> [MetricFamily] {
+  var families: [MetricFamily] {
     var saves = MetricFamily(
       .counter, "lade_saves_merged_total",
       "Saves that the main context of a store has merged, since this daemon's start; queue.sqlite is the queue.")
@@ -59,9 +62,10 @@ struct MainContexts: Sendable {
       "How long a save waited until a context had merged it, since this daemon's start: the main context of the store (main), "
         + "and, counted from there, that of its standing queries (watch).")
     var objects = MetricFamily(
-      .gauge, "lade_main_context_objects", "Objects that the main context of a store has registered.")
+      .gauge, "lade_main_context_objects",
+      "Objects that the main context of a store had registered after its latest merge.")
     for (name, main) in all {
-      let status = try await main.status()
+      let status = main.status
       saves.add(status.savesMerged, ["store": name])
       objects.add(status.registeredObjects, ["store": name])
       lags.add(main.merges.lags, ["store": name, "context": "main"])

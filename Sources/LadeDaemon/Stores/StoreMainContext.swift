@@ -56,11 +56,17 @@ final class StoreMainContext: Sendable {
   func catchUp() async throws { try await context.perform {} }
 
   /// Forgets every object, because the content of the store was replaced, which no save says.
-  func reset() async throws { try await context.perform { [context] in context.reset() } }
+  func reset() async throws {
+    try await context.perform { [context, merges] in
+      context.reset()
+      merges.noteReset()
+    }
+  }
 
-  /// How far it is. What waits is merged first.
-  func status() async throws -> MainContextStatus {
-    let objects = try await context.perform { [context] in context.registeredObjectCount }
-    return MainContextStatus(savesMerged: Int64(clamping: merges.saves), lag: merges.lag, registeredObjects: objects)
+  /// How far it was after its latest merge. Saves that wait aren't merged for it, and it doesn't wait for the main queue: who
+  /// needs that calls ``catchUp()`` first.
+  var status: MainContextStatus {
+    MainContextStatus(
+      savesMerged: Int64(clamping: merges.saves), lag: merges.lag, registeredObjects: merges.registeredObjects)
   }
 }

@@ -1,3 +1,5 @@
+import ControlAPI
+import Dispatch
 import Foundation
 import Logging
 import ManagedObjects
@@ -58,6 +60,13 @@ struct StoreMainContextTests {
       }
     }
 
+    /// How far the main context is once it has merged what was saved.
+    func status() async throws -> MainContextStatus {
+      let main = try store.main
+      try await main.catchUp()
+      return main.status
+    }
+
     func countInMain() async throws -> Int {
       let context = try store.main.context
       return try await context.perform { try context.count(for: FetchRequest<ManagedObject>(entityName: "Member")) }
@@ -70,7 +79,7 @@ struct StoreMainContextTests {
     async let first: Void = Task.detached { try house.insert(0..<2_000, batch: 100) }.value
     async let second: Void = Task.detached { try house.insert(2_000..<3_000, batch: 50) }.value
     _ = try await (first, second)
-    let status = try await house.store.main.status()
+    let status = try await house.status()
     #expect(status.savesMerged == 40 && status.registeredObjects == 0)
     #expect(try #require(status.lag).longest < 60)
     #expect(try await house.countInMain() == 3_000)
@@ -82,7 +91,7 @@ struct StoreMainContextTests {
     try house.insert(0..<500, batch: 100)
     let next = try House(house.directory)
     try next.insert(500..<1_200, batch: 100)
-    #expect(try await next.store.main.status().savesMerged == 7)
+    #expect(try await next.status().savesMerged == 7)
     #expect(try await next.countInMain() == 1_200)
   }
 
@@ -123,7 +132,37 @@ struct StoreMainContextTests {
       #expect(objects.dropFirst(3).first?.value(forKey: "name") == .string("Ada"))
       followed.controller = nil
     }
-    #expect(try await house.store.main.status().savesMerged == 5 + 5 + 1)
+    #expect(try await house.status().savesMerged == 5 + 5 + 1)
+  }
+
+  @Test("says how far it is while something else keeps the main queue busy")
+  func busy() async throws {
+    let house = try House()
+    let main = try house.store.main
+    try house.insert(0..<10, batch: 10)
+    let kept = Followed()
+    try await main.context.perform {
+      let request = FetchRequest<ManagedObject>(entityName: "Member", sortDescriptors: [FetchSortDescriptor("number")])
+      kept.controller = FetchedResultsController(fetchRequest: request, managedObjectContext: main.context)
+      try kept.controller?.performFetch()
+    }
+    try house.insert(10..<20, batch: 10)
+    _ = try await house.status()
+    let registered = try await main.context.perform { main.context.registeredObjectCount }
+    #expect(registered > 0)
+    let (entered, leave) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+    DispatchQueue.main.async {
+      entered.continuation.finish()
+      leave.wait()
+    }
+    for await _ in entered.stream {}
+    // The answer comes, though the main queue does nothing.
+    let status = main.status
+    leave.signal()
+    #expect(status.savesMerged == 2 && status.registeredObjects == registered)
+    try await main.context.perform { kept.controller = nil }
+    try await main.reset()
+    #expect(main.status.registeredObjects == 0)
   }
 
   @Test("passes on to its feed what it has merged, in order, so that a controller sees every save")
@@ -149,7 +188,7 @@ struct StoreMainContextTests {
     try await feed.perform {}
     #expect(names.seen.withLock { $0 } == expected)
     #expect(main.feedMerges.saves == 100)
-    #expect(try await main.status().registeredObjects == 0, "the objects are the feed's alone")
+    #expect(main.status.registeredObjects == 0, "the objects are the feed's alone")
     try await feed.perform { followed.controller = nil }
   }
 }

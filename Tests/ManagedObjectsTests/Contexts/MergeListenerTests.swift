@@ -38,10 +38,21 @@ struct MergeListenerTests {
     #expect(merges.items[0].lag <= begun.duration(to: first))
     #expect(merges.items[1].lag >= second.duration(to: last) && merges.items[1].lag <= first.duration(to: .now))
     #expect(merges.items.map(\.saveCount) == [1, 2])
+    #expect(merges.items.map(\.registeredObjectCount) == [0, 0])
+    let ben = try follower.performAndWait {
+      follower.retainsRegisteredObjects = true
+      return try #require(try follower.named("Ben", Person.self)).objectID
+    }
+    try writer.performAndWait {
+      (writer.object(with: ben) as? Person)?.age = 31
+      try writer.save()
+    }
+    follower.performAndWait {}
+    #expect(merges.items.map(\.registeredObjectCount) == [0, 0, 1])
     follower.didMergeSaves = nil
     try save("Di", in: writer)
     follower.performAndWait {}
-    #expect(merges.items.count == 2)
+    #expect(merges.items.count == 3)
   }
 
   @Test("A context counts its objects without listing them", arguments: StoreKind.allCases)

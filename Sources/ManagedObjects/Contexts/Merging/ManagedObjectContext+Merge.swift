@@ -193,7 +193,7 @@ extension ManagedObjectContext {
       for save in saves.content {
         mergeChanges(fromContextDidSave: mergeQueue.withoutOverwrittenRows(save, in: self))
       }
-      merged?()
+      merged?(registry.count)
       // Freeing thousands of rows takes longer than merging them, and the main queue has other work.
       DispatchQueue.global(qos: .utility).async { saves.free() }
     }

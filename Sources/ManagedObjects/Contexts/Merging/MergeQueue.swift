@@ -64,6 +64,8 @@ package struct SaveMerge: Sendable {
   package let saveCount: Int
   /// The time from the arrival of the oldest of them to the end of the merge.
   package let lag: Duration
+  /// The number of objects that the context has registered now.
+  package let registeredObjectCount: Int
 }
 
 /// Saves that wait until one context merges them. Safe from any thread.
@@ -109,14 +111,14 @@ final class SaveMailbox: Sendable {
   /// Whether waiting saves keep the rows that they insert.
   private let holdsRows = Atomic(true)
 
-  /// Whether waiting saves keep the rows that they insert. A context that has read nothing doesn't need them: whatever it
-  /// reads later is at least as new.
+  /// Whether waiting saves keep the rows that they insert. A context that has read and written nothing doesn't need them:
+  /// whatever it reads later is at least as new, and no row refers to an object that it hasn't saved.
   var keepsInsertedRows: Bool { holdsRows.load(ordering: .sequentiallyConsistent) }
 
   /// Drops the inserted rows of saves until ``noteRead()``.
   func dropInsertedRowsUntilRead() { holdsRows.store(false, ordering: .sequentiallyConsistent) }
 
-  /// The context is about to read. A save that is delivered before this was committed before the read begins.
+  /// The context is about to read or write. A save that is delivered before this was committed before that begins.
   @inline(__always)
   func noteRead() {
     if !holdsRows.load(ordering: .relaxed) { holdsRows.store(true, ordering: .sequentiallyConsistent) }
@@ -155,15 +157,19 @@ final class SaveMailbox: Sendable {
   @inline(__always)
   var isEmpty: Bool { !isWaiting.load(ordering: .acquiring) }
 
-  /// Takes out all saves in the order of their arrival. `merged` is to be called once they are merged.
-  func takeAll() -> (saves: [ContextSave], merged: (@Sendable () -> Void)?) {
+  /// Takes out all saves in the order of their arrival. `merged` is to be called once they are merged, with the number of
+  /// objects that the context has registered.
+  func takeAll() -> (saves: [ContextSave], merged: ((Int) -> Void)?) {
     state.withLock { state in
       defer { (state.saves, state.waitingSince, state.count, state.isLastSealed) = ([], nil, 0, false) }
       isWaiting.store(false, ordering: .relaxed)
       if !state.saves.isEmpty, state.pause > .zero { state.lastTime = .now }
       guard let listener = state.listener, let since = state.waitingSince else { return (state.saves, nil) }
       let count = state.count
-      return (state.saves, { listener(SaveMerge(saveCount: count, lag: since.duration(to: .now))) })
+      return (
+        state.saves,
+        { listener(SaveMerge(saveCount: count, lag: since.duration(to: .now), registeredObjectCount: $0)) }
+      )
     }
   }
 }
