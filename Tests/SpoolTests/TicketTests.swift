@@ -87,6 +87,8 @@ struct TicketTests {
       try parse("after: 5\ntimeout: 90\ntags: one\nunique_states: running\nunique_key: a\n").submission.after == [
         JobDependency(job: 5)
       ])
+    let tags = (1...100).map { "t\($0)" }
+    #expect(try parse("tags: \(tags + tags)").submission.tags == tags, "a tag given twice counts once")
     #expect(try parse("timeout: 1500ms").submission.timeout == 1.5)
     #expect(try parse("after: {job: 5}").submission.after == [JobDependency(job: 5)])
   }
@@ -98,7 +100,8 @@ struct TicketTests {
       ("after: {job: 1, condition: suceeded}", "did you mean `succeeded`?"),
       ("after: {job: 1, conditon: ended}", "did you mean `condition`?"), ("timeout: soon", "such as 30s"),
       ("timeout: 0", "such as 30s"), ("timeout: 5w", "such as 30s"), ("deadline: tomorrow", "2026-03-01T04"),
-      ("tags: [a|b]", "no “|”"), ("tags: [1]", "the number 1"), ("batch: -1", "from 1"),
+      ("tags: [a|b]", "no “|”"), ("tags: \(Array(1...101).map { "t\($0)" })", "at most 100 tags"),
+      ("tags: [1]", "the number 1"), ("batch: -1", "from 1"),
       ("held: please", "`false`, `true`"), ("unique_key: a\nunique_states: []", "at least one state"),
       ("unique_key: a\nunique_states: [runing]", "did you mean `running`?"), ("unique_period: 1d", "there is none"),
     ])

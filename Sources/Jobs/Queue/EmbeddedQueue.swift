@@ -93,7 +93,12 @@ public final class EmbeddedQueue: Sendable {
     var submission = JobSubmission(
       kind: kind, store: store, entity: entity, lane: lane, priority: priority, notBefore: notBefore,
       uniqueKey: uniqueKey, maxAttempts: maxAttempts, submittedBy: who)
-    submission.resolvedOptions = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+    let json = String(decoding: try JSONEncoder().encode(options), as: UTF8.self)
+    guard json.hasPrefix("{") else {
+      throw JobQueueError.invalidSubmission(
+        "its options are \(json.prefix(100)), and have to be a JSON object: pass a dictionary or a struct")
+    }
+    submission.resolvedOptions = json
     return try await queue.submit(submission)
   }
 

@@ -9,6 +9,8 @@ package struct JobSubmission: Codable, Sendable, Hashable {
   package static let priorityRange = -1_000_000...1_000_000
   /// How often a job can be tried.
   package static let attemptsRange = 1...1000
+  /// The most different tags that a job can have.
+  package static let mostTags = 100
   /// How often a job is tried if nothing else is said.
   package static let defaultAttempts = 5
 
@@ -24,7 +26,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
   package var lane: String?
   /// A higher priority runs earlier.
   package var priority: Int?
-  /// Words to find the job by, each without `|`.
+  /// Words to find the job by, each without `|`. One that is given twice counts once.
   package var tags: [String] = []
   /// Whether it waits for a release.
   package var isHeld = false
@@ -52,8 +54,8 @@ package struct JobSubmission: Codable, Sendable, Hashable {
 
   // What the daemon adds. Never on the wire.
 
-  /// The options as the operation reads them, a JSON object, where they aren't simply ``options``: those of an import are
-  /// merged with its recipe's.
+  /// The options as the operation reads them, where they aren't simply ``options``: those of an import are merged with its
+  /// recipe's. A JSON object, as an encoder has written it: the queue doesn't parse it again.
   package var resolvedOptions: String?
   /// Who submits it.
   package var submittedBy = ""
@@ -82,7 +84,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
     self.mode = mode
     self.lane = lane
     self.priority = priority
-    self.tags = tags
+    self.tags = Self.distinct(tags)
     self.isHeld = isHeld
     self.notBefore = notBefore
     self.deadline = deadline
@@ -112,7 +114,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
     mode = try read(.mode)
     lane = try read(.lane)
     priority = try read(.priority)
-    tags = try read(.tags) ?? tags
+    tags = Self.distinct(try read(.tags) ?? tags)
     isHeld = try read(.isHeld) ?? isHeld
     notBefore = try read(.notBefore)
     deadline = try read(.deadline)
@@ -150,7 +152,15 @@ package struct JobSubmission: Codable, Sendable, Hashable {
 
   /// Why its words to find it by can't be stored, which has `|` between them; nil if they can.
   package var problemOfTags: String? {
-    tags.first { $0.isEmpty || $0.contains("|") }.map { "\"\($0)\" can't be a tag: it is empty or has a | in it" }
+    if tags.count > Self.mostTags { return "it has \(tags.count) tags, and can have \(Self.mostTags)" }
+    return tags.first { $0.isEmpty || $0.contains("|") }.map {
+      "\"\($0)\" can't be a tag: it is empty or has a | in it"
+    }
+  }
+
+  private static func distinct(_ tags: [String]) -> [String] {
+    var seen = Set<String>()
+    return tags.filter { seen.insert($0).inserted }
   }
 
   /// The states in which another job with the same key counts.

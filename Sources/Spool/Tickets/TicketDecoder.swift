@@ -7,8 +7,8 @@ import LadeTypes
 import StrictYAML
 
 extension Ticket {
-  /// The most jobs that may be waited for, and the most tags.
-  private static let mostListed = 100
+  /// The most jobs that may be waited for.
+  private static let mostDependencies = 100
 
   /// Reads a ticket from the bytes of a `.job` file. They are an unprivileged user's: see rule 8 (ARCHITECTURE.md).
   package init(parsing bytes: [UInt8]) throws(TicketError) {
@@ -47,16 +47,15 @@ extension Ticket {
     for (key, range) in ranges {
       if let node = values[key.rawValue] { _ = try node.integer(range) }
     }
-    let lists: [(Key, String)] = [(.after, "jobs"), (.tags, "tags")]
-    for (key, what) in lists {
-      guard let node = values[key.rawValue], node.listed.count > Self.mostListed else { continue }
-      throw node.wrongType("a list of at most \(Self.mostListed) \(what)")
+    if let node = values[Key.after.rawValue], node.listed.count > Self.mostDependencies {
+      throw node.wrongType("a list of at most \(Self.mostDependencies) jobs")
+    }
+    if let node = values[Key.tags.rawValue], submission.tags.count > JobSubmission.mostTags {
+      throw node.wrongType("a list of at most \(JobSubmission.mostTags) tags")
     }
     for tag in values[Key.tags.rawValue]?.listed ?? [] {
       if try tag.text().contains("|") { throw tag.wrong("a tag has no “|”") }
     }
-    var seen = Set<String>()
-    submission.tags = submission.tags.filter { seen.insert($0).inserted }
     if let node = values[Key.uniqueStates.rawValue], submission.uniqueStates?.isEmpty == true {
       throw node.wrongType("a list of at least one state")
     }
