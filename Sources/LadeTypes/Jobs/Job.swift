@@ -2,7 +2,10 @@ public import FoundationEssentials
 
 /// A job as it stood at one moment. The queue makes it, the interface sends it, and programs receive it.
 ///
-/// What has a coding key is on the wire under that name; the rest stays in the process.
+/// Its coding is the interface's: what has a coding key is on the wire under that name. The rest stays in the process, because
+/// clients can't use it, and may not know where the daemon keeps its files. So a job that was encoded and decoded again has
+/// the standard values for ``activeName``, ``format``, ``options``, ``origin``, ``notBefore``, ``isAwaitingFile`` and
+/// ``isAwaitingJobs``. A program that wants to come back to a job keeps its ``id`` and asks the queue.
 public struct Job: Codable, Sendable, Hashable, Identifiable {
   /// The job's number, never used again.
   public var id: Int64
