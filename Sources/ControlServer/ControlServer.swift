@@ -87,6 +87,11 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   }
 }
 
+extension ControlServer: CustomStringConvertible {
+  /// What the log at `debug` calls it: without this, everything that it refers to, the whole configuration included.
+  package var description: String { "control server" }
+}
+
 extension Logger {
   /// The library announces the staging path of the socket and every signal at `info`; here that is only confusing.
   var quietened: Logger {

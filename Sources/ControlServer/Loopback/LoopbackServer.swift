@@ -55,3 +55,8 @@ package struct LoopbackServer<Backend: ControlBackend>: Service {
     }
   }
 }
+
+extension LoopbackServer: CustomStringConvertible {
+  /// What the log at `debug` calls it.
+  package var description: String { "metrics server" }
+}
