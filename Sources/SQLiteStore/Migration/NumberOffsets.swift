@@ -29,8 +29,13 @@ struct NumberOffsets {
         var offset: Int64 = 0
         if let range, table.rootEntity.primaryKey == nil, used.contains(where: { $0.overlaps(range) }) { offset = last }
         offsets[Way(source: root, destination: table.rootEntity)] = offset
-        if let range { used.append(range.lowerBound + offset...range.upperBound + offset) }
-        last = max(last, (range?.upperBound ?? 0) + offset, (given ?? 0) + offset)
+        func moved(_ number: Int64) throws -> Int64 {
+          let (sum, overflows) = number.addingReportingOverflow(offset)
+          guard !overflows else { throw Self.noRoom(for: root, in: table, after: offset) }
+          return sum
+        }
+        if let range { used.append(try moved(range.lowerBound)...moved(range.upperBound)) }
+        last = max(last, try moved(range?.upperBound ?? 0), try moved(given ?? 0))
       }
       lastNumbers[table.name] = last
     }
@@ -51,6 +56,16 @@ struct NumberOffsets {
         sql: "INSERT OR REPLACE INTO lade_metadata (key, value) VALUES (?, ?)",
         arguments: ["last_number." + table, number])
     }
+  }
+
+  private static func noRoom(for source: EntityDescription, in table: TableMap, after last: Int64) -> MigrationError {
+    .cannotInfer(obstacles: [
+      MigrationObstacle(
+        table.rootEntity.name,
+        problem:
+          "takes the rows of \(source.name), and they can't be numbered after \(last), the greatest number there",
+        remedy: "give the rows with the greatest numbers lower ones first, or delete them")
+    ])
   }
 
   /// The hierarchies whose rows a table takes, that of the same name first.

@@ -12,7 +12,15 @@ struct RowNumbers {
 
   /// The next number of an entity's table.
   mutating func next(_ layout: RowLayout, _ db: Database) throws -> Int64 {
-    let number = try (last[layout.table] ?? lastNumber(layout, db)) + 1
+    let (number, overflows) = try (last[layout.table] ?? lastNumber(layout, db)).addingReportingOverflow(1)
+    guard !overflows else {
+      throw ManagedObjectError.store(
+        StoreFailure(
+          .outOfRange, path: writer.path,
+          message:
+            "the table \(layout.table) has a row with the number \(Int64.max), the greatest that there is, so that no "
+            + "row can be numbered after it: give that row another number, or delete it"))
+    }
     last[layout.table] = number
     return number
   }

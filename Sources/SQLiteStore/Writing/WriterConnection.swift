@@ -19,7 +19,7 @@ final class WriterConnection: @unchecked Sendable {
   let pool: DatabasePool
   /// Follows the connection's commits, and so lives as long as it does; nil for a file that is only read.
   private let checkpointer: WALCheckpointer?
-  private let path: String
+  let path: String
   /// The write lock, held for one write or for a transaction of several. Recursive, for the writes of the latter.
   private let lock = NSRecursiveLock()
   /// The thread whose transaction of several writes is open, 0 for none.

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ManagedObjects
 import SQLiteStore
 import TestSupport
@@ -90,6 +91,21 @@ struct HierarchyMigrationTests {
     #expect(try store.column("SELECT id FROM Continent") == ["4", "5"], "numbers stay where they can")
     try store.open(apart) { try $0.add("Continent", ["name": .string("Asia")]) }
     #expect(try store.column("SELECT id FROM Continent") == ["4", "5", "7"], "and aren't given twice")
+  }
+
+  @Test("rows whose new numbers would be too great are an obstacle, and the file stays as it was")
+  func tooGreatNumbers() throws {
+    try store.open(apart) { context in
+      try context.add("Country", ["name": .string("Chad")])
+      for name in ["Africa", "America"] { try context.add("Continent", ["name": .string(name)]) }
+    }
+    try DatabaseQueue(path: store.file.path).write { db in
+      try db.execute(
+        sql: "INSERT INTO Country (id, name, code) SELECT ?, name, code FROM Country", arguments: [Int64.max])
+    }
+    let obstacles = try store.obstacles(together).map(\.description)
+    #expect(obstacles.first?.contains("9223372036854775807, the greatest number there") == true, "\(obstacles)")
+    try store.open(apart) { #expect(try $0.every("Continent").count == 2) }
   }
 
   @Test("properties are pulled up and pushed down, and parents come and go between")

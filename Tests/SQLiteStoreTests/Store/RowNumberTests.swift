@@ -1,3 +1,4 @@
+import GRDB
 import ManagedObjects
 import SQLiteStore
 import TestSupport
@@ -41,6 +42,31 @@ struct RowNumberTests {
     let ada = try second.person("Ada")
     try second.save()
     #expect(ada.objectID.number > lost.objectID.number)
+  }
+
+  @Test("and after the greatest number there is none, which is an error")
+  func greatest() throws {
+    let first = try context()
+    try first.person("Ada")
+    try first.city(.max, "Land's End")
+    try first.save()
+    try DatabaseQueue(path: directory.file("company.sqlite").path).write { db in
+      try db.execute(sql: "UPDATE Person SET id = ?", arguments: [Int64.max])
+    }
+    let second = try context()
+    let (person, city) = (try second.person("Ben"), try second.city(1, "Start Point"))
+    let attempts: [() throws -> Void] = [{ try second.save() }, { try second.obtainPermanentIDs(for: [city]) }]
+    for attempt in attempts {
+      do {
+        try attempt()
+        Issue.record("a number was given")
+      } catch ManagedObjectError.store(let failure) {
+        #expect(failure.kind == .outOfRange && failure.message.contains("9223372036854775807"), "\(failure)")
+      }
+    }
+    second.delete(person)
+    try second.save()
+    #expect(try context().all(City.self).count == 2)
   }
 
   @Test("not by two coordinators on one file")
