@@ -7,7 +7,9 @@ import Testing
 
 /// A book that has a say in its import.
 private final class Book: ManagedObject, DataImporting {
-  override class var propertyNames: [String]? { ["bookID", "title", "pages", "language", "writer", "topics"] }
+  override class var propertyNames: [String]? {
+    ["bookID", "title", "pages", "price", "weight", "language", "writer", "topics"]
+  }
   var title: String? {
     get { self[1] }
     set { self[1] = newValue }
@@ -17,11 +19,11 @@ private final class Book: ManagedObject, DataImporting {
     set { self[2] = newValue }
   }
   var language: String? {
-    get { self[3] }
-    set { self[3] = newValue }
+    get { self[5] }
+    set { self[5] = newValue }
   }
-  var writer: ManagedObject? { object(4) }
-  var topics: Set<ManagedObject> { objects(5) }
+  var writer: ManagedObject? { object(6) }
+  var topics: Set<ManagedObject> { objects(7) }
 
   func shouldImport(_ data: ImportedValue) -> Bool { data.value(forKeyPath: "draft") != true }
   func willImport(_ data: ImportedValue) { language = "before" }
@@ -45,6 +47,7 @@ struct ImportTests {
             attributes: [
               AttributeDefinition("bookID", .integer64, userInfo: ["mappedKeyName": "isbn", "mappedKeyName.1": "id"]),
               AttributeDefinition("title", .string), AttributeDefinition("pages", .integer16),
+              AttributeDefinition("price", .decimal), AttributeDefinition("weight", .double),
               AttributeDefinition(
                 "language", .string, defaultValue: .string("en"), userInfo: ["useDefaultValueWhenNotPresent": "YES"]),
             ],
@@ -137,6 +140,10 @@ struct ImportTests {
     arguments: [
       (["isbn": 1, "pages": "many"], "Book.pages"), (["isbn": 1, "pages": 70000], "Book.pages"),
       (["isbn": 1, "pages": 1.5], "Book.pages"), (["isbn": ["a"]], "Book.bookID"),
+      (["isbn": 1, "pages": "12 apples"], "Book.pages"), (["isbn": 1, "pages": "1_000"], "Book.pages"),
+      (["isbn": 1, "price": "0x10"], "Book.price"), (["isbn": 1, "price": "1,5"], "Book.price"),
+      (["isbn": 1, "weight": "nan"], "Book.weight"), (["isbn": 1, "weight": "0x1p3"], "Book.weight"),
+      (["isbn": 1, "weight": "1e999"], "Book.weight"),
       (["author": ["name": "x", "born": "yesterday"]], "d.M.yyyy"), (["author": [["name": "x"]]], "Writer"),
       ("x", "Book"),
     ] as [(ImportedValue, String)])

@@ -40,8 +40,8 @@ final class ImportConversion {
     case .bool(let bool): return bool ? 1 : 0
     case .decimal(let decimal): return decimal.wholeInt64
     case .string(let text):
-      let text = text.trimmingCharacters(in: .whitespaces)
-      return Int64(text) ?? Decimal(string: text)?.wholeInt64
+      return Int64(text.trimmingCharacters(in: .whitespaces))
+        ?? number(in: text).flatMap { Decimal(string: $0)?.wholeInt64 }
     case .null, .array, .object: return nil
     }
   }
@@ -67,7 +67,7 @@ final class ImportConversion {
     // By its digits: a decimal's own conversion loses the last digit.
     case .decimal(let decimal): return Double(decimal.description)
     case .bool(let bool): return bool ? 1 : 0
-    case .string(let text): return Double(text.trimmingCharacters(in: .whitespaces))
+    case .string(let text): return number(in: text).flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
     case .null, .array, .object: return nil
     }
   }
@@ -77,11 +77,16 @@ final class ImportConversion {
     case .int(let int): return Decimal(int)
     case .decimal(let decimal): return decimal
     case .bool(let bool): return bool ? 1 : 0
-    case .string(let text):
-      let text = text.trimmingCharacters(in: .whitespaces)
-      return Double(text) == nil ? nil : Decimal(string: text)
+    case .string(let text): return number(in: text).flatMap { Decimal(string: $0) }
     case .null, .array, .object: return nil
     }
+  }
+
+  /// The text without spaces around it, if all of it is a number in decimal notation. Foundation's `Decimal` reads `12 apples`
+  /// as 12 and `0x10` as 0; `Double` reads hexadecimal numbers and `nan`.
+  private func number(in text: String) -> String? {
+    let text = text.trimmingCharacters(in: .whitespaces)
+    return text.wholeMatch(of: /[+\-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+\-]?[0-9]{1,3})?/) == nil ? nil : text
   }
 
   private func text(_ data: ImportedValue) -> String? {
