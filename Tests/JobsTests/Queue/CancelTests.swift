@@ -5,6 +5,8 @@ import Testing
 
 @Suite("Cancelling and holding", .timeLimit(.minutes(20)))
 struct CancelTests {
+  private struct Refused: Error, Equatable { let submitter: String }
+
   @Test("a scheduled and an available job are cancelled at once", arguments: StoreKind.allCases)
   func waiting(_ kind: StoreKind) async throws {
     let house = try TestHouse(kind)
@@ -80,7 +82,6 @@ struct CancelTests {
 
   @Test("a change that its permission refuses leaves the job as it is", arguments: StoreKind.allCases)
   func permission(_ kind: StoreKind) async throws {
-    struct Refused: Error, Equatable { let submitter: String }
     let house = try TestHouse(kind)
     let queue = try house.queue()
     let job = try await queue.submit(.of("noop").with { $0.submittedBy = "anna" })
