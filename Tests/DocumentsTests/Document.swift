@@ -19,7 +19,7 @@ struct Document: Sendable, CustomTestStringConvertible {
   static let all: [Document] = {
     let folders = [
       "", "docs", "docs/decisions", "Benchmarks", "Sources/ManagedObjects/ManagedObjects.docc",
-      "Sources/MagicalRecord/MagicalRecord.docc",
+      "Sources/MagicalRecord/MagicalRecord.docc", "Sources/Importing/Importing.docc",
     ]
     let paths = folders.flatMap { folder in
       let names = (try? FileManager.default.contentsOfDirectory(atPath: repository.appending(path: folder).path)) ?? []

@@ -11,7 +11,7 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Example",
-      dependencies: ["ManagedObjects", "SQLiteStore", "Jobs"].map { .product(name: $0, package: "lade") },
+      dependencies: ["ManagedObjects", "SQLiteStore", "Importing", "Jobs"].map { .product(name: $0, package: "lade") },
       swiftSettings: [.treatAllWarnings(as: .error)],
       plugins: [.plugin(name: "ManagedObjectClasses", package: "lade")])
   ],

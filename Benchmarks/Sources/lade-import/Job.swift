@@ -25,7 +25,7 @@ struct Job {
     }
     defer { NotificationCenter.default.removeObserver(follower) }
     var load = FileImport(into: entity, of: coordinator)
-    load.mode = mode
+    load.options.mode = mode
     load.rejects = URL(fileURLWithPath: database + ".rejects")
     return try await offTheMainQueue { [load, source] in try load.run(URL(fileURLWithPath: source)) }
   }

@@ -12,7 +12,7 @@ enum PeopleModel: String, CaseIterable {
 
   /// The model, with the entities that imports add to it.
   func make() throws -> ManagedObjectModel {
-    try FileImport.model(adding: ManagedObjectModel(entities: self == .clubs ? [person, club] : [person]))
+    try ImportModel.adding(to: ManagedObjectModel(entities: self == .clubs ? [person, club] : [person]))
   }
 
   private var person: EntityDefinition {

@@ -1,7 +1,7 @@
-package import ManagedObjects
+public import ManagedObjects
 
 /// The entities of an import's own bookkeeping, in the same store as its rows, so that both commit together.
-package enum ImportModel {
+public enum ImportModel {
   /// The checkpoint of each job.
   package static let checkpointEntity = "lade_checkpoint"
   /// References of a job's rows to objects that the store doesn't have yet.
@@ -75,8 +75,10 @@ package enum ImportModel {
     ])
   }
 
-  /// The data's model with these entities added.
-  package static func adding(to model: ManagedObjectModel) throws -> ManagedObjectModel {
+  /// The data's model with the entities that imports, and the jobs `prune` and `update`, keep beside the data: how far each has
+  /// come, in the transaction of what it did. A store that they work on is opened with this model.
+  /// - Throws: `ModelError` when the model has entities of these names.
+  public static func adding(to model: ManagedObjectModel) throws -> ManagedObjectModel {
     try ManagedObjectModel.merging([model, make()])
   }
 }

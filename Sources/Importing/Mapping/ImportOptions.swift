@@ -54,7 +54,7 @@ extension ImportOptions {
 }
 
 extension ImportOptions {
-  private enum CodingKeys: String, CodingKey {
+  package enum CodingKeys: String, CodingKey, CaseIterable {
     case mode, atomicity, isDryRun, allowsEmpty, skipsKnownFiles, reader, mapping, batchSize, rejectLimit, rejectShare
   }
 
@@ -70,7 +70,23 @@ extension ImportOptions {
     reader = try values.decodeIfPresent(ReaderOptions.self, forKey: .reader) ?? reader
     mapping = try values.decodeIfPresent(MappingOptions.self, forKey: .mapping) ?? mapping
     batchSize = try values.decodeIfPresent(Int.self, forKey: .batchSize) ?? batchSize
-    rejectLimit = try values.decodeIfPresent(Int.self, forKey: .rejectLimit)
+    // Null is no limit.
+    if values.contains(.rejectLimit) { rejectLimit = try values.decodeIfPresent(Int.self, forKey: .rejectLimit) }
     rejectShare = try values.decodeIfPresent(Double.self, forKey: .rejectShare)
+  }
+
+  /// Writes all of them.
+  package func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encodeIfPresent(mode, forKey: .mode)
+    try values.encode(atomicity, forKey: .atomicity)
+    try values.encode(isDryRun, forKey: .isDryRun)
+    try values.encode(allowsEmpty, forKey: .allowsEmpty)
+    try values.encode(skipsKnownFiles, forKey: .skipsKnownFiles)
+    try values.encode(reader, forKey: .reader)
+    try values.encode(mapping, forKey: .mapping)
+    try values.encode(batchSize, forKey: .batchSize)
+    try values.encode(rejectLimit, forKey: .rejectLimit)
+    try values.encodeIfPresent(rejectShare, forKey: .rejectShare)
   }
 }

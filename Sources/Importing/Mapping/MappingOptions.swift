@@ -37,9 +37,9 @@ package struct MappingOptions: Codable, Sendable, Hashable {
 }
 
 /// A recipe's rule for one attribute or relationship.
-package struct PropertyRule: Codable, Sendable, Hashable {
+public struct PropertyRule: Codable, Sendable, Hashable {
   /// What to do with a key that no object has at the end of the file.
-  package enum Unresolved: String, Codable, Sendable, CaseIterable {
+  public enum Unresolved: String, Codable, Sendable, CaseIterable {
     /// The relationship is left empty. The notes say how many were.
     case leave
     /// The record is rejected.
@@ -47,45 +47,52 @@ package struct PropertyRule: Codable, Sendable, Hashable {
   }
 
   /// The column that it comes from.
-  package var column: String?
+  public var column: String?
   /// The value of every object, as if each record had it in a column, in the rule's notation. Updated objects get it too.
   /// `nulls` and `values` don't apply to it. For a to-one relationship, the key.
-  package var constant: String?
+  public var constant: String?
   /// The value where the record has none, or null; see ``MappingOptions``. In the notation of a constant.
-  package var defaultValue: String?
+  public var defaultValue: String?
   /// Texts that mean null in this column, instead of ``MappingOptions/nulls``.
-  package var nulls: [String]?
-  package var trims: Bool?
+  public var nulls: [String]?
+  /// Whether spaces around texts are removed in this column; nil: as ``MappingOptions/trims`` says.
+  public var trims: Bool?
   /// The notation of dates: `UnixTime`, or a pattern of Unicode's TR 35.
-  package var dateFormat: String?
+  public var dateFormat: String?
   /// The zone of dates that don't give one, such as `Europe/Berlin`; nil: UTC. A time skipped when clocks go forward is read
   /// with the offset from before, and so becomes later by the difference; a time that occurs twice is the first of the two.
-  package var timeZone: String?
+  public var timeZone: String?
   /// The decimal separator, one character; nil: a point.
-  package var decimalSeparator: String?
+  public var decimalSeparator: String?
   /// The separator of groups of digits, one character; nil: none. Groups may have any size, in the whole part only.
-  package var groupingSeparator: String?
+  public var groupingSeparator: String?
   /// Words for true and false. If one of the two isn't given, the usual words. Case makes no difference.
-  package var trueWords: [String]?
-  package var falseWords: [String]?
+  public var trueWords: [String]?
+  /// See ``trueWords``.
+  public var falseWords: [String]?
   /// Replacements for texts of the source, in the notation of the source. A text that isn't here stays as it is.
-  package var values: [String: String]?
+  public var values: [String: String]?
   /// Whether a text that ``values`` doesn't have is rejected.
-  package var refusesOtherValues = false
+  public var refusesOtherValues = false
   /// The separator of several elements in a text: the keys of a to-many relationship, or the strings of a transformable
   /// attribute of class `[String]`, which takes JSON arrays of strings as well. `nulls` then apply to the whole text and to
   /// elements, which are left out like empty ones; `values` apply to elements.
-  package var separator: String?
+  public var separator: String?
   /// For a relationship: the destination's attribute that holds the key.
-  package var key: String?
+  public var key: String?
   /// For a relationship: whether an object with only the key is created if neither store nor file has one. For a
   /// relationship to the entity itself, this happens at the end of the file, since a later record may be the object.
-  package var creates = false
+  public var creates = false
   /// For a relationship; nil: reject if the relationship needs an object, leave it empty otherwise. Records that need each
   /// other in a cycle are rejected.
-  package var unresolved: Unresolved?
+  public var unresolved: Unresolved?
 
-  package init() {}
+  /// A rule; what it doesn't say is as the model says.
+  public init(column: String? = nil, constant: String? = nil, dateFormat: String? = nil) {
+    self.column = column
+    self.constant = constant
+    self.dateFormat = dateFormat
+  }
 }
 
 // Missing keys have their defaults, so that options of jobs that an older version submitted can be read.
@@ -113,7 +120,8 @@ extension PropertyRule {
     case trueWords, falseWords, values, refusesOtherValues, separator, key, creates, unresolved
   }
 
-  package init(from decoder: any Decoder) throws {
+  /// Reads a rule; every key may be left out.
+  public init(from decoder: any Decoder) throws {
     let rule = try decoder.container(keyedBy: CodingKeys.self)
     func text(_ key: CodingKeys) throws -> String? { try rule.decodeIfPresent(String.self, forKey: key) }
     func texts(_ key: CodingKeys) throws -> [String]? { try rule.decodeIfPresent([String].self, forKey: key) }

@@ -73,6 +73,12 @@ package enum ImportEnd: Sendable, Hashable {
     }
   }
 
+  /// Whether it reached the end of its source.
+  package var isFinished: Bool {
+    if case .finished = self { return true }
+    return false
+  }
+
   /// The progress at the end.
   package var progress: ImportProgress {
     switch self {

@@ -1,6 +1,11 @@
 package import Importing
 public import ManagedObjects
 
+extension JobOptionsError: JobFailing {
+  /// They stay wrong, however often they are read.
+  public var jobFailure: JobFailure { JobFailure(code: "bad_options", message: description, isRetryable: false) }
+}
+
 // What an import's errors mean for its job: a file that can't be read as it is stays so; a disk may get space.
 
 extension MappingError: JobFailing {

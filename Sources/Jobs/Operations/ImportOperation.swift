@@ -1,6 +1,6 @@
 import Foundation
 import Importing
-import ManagedObjects
+package import ManagedObjects
 
 /// Imports a file of the spool's `active/` into a data store.
 ///
@@ -13,19 +13,29 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
   /// The kind of job that it does.
   package static let kind = "import"
 
+  /// Looks at what needs no file: the daemon, whose recipes have a say, checks more.
+  package override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    guard submission.source != nil else {
+      throw JobFailure(code: "no_source", message: "the job has no file to import", isRetryable: false)
+    }
+    let options = try ImportOptions.read(submission)
+    try requireCheckpoints(in: model)
+    if submission.entity == ImportRequest.feed { return try options.mapping.check(ofFeed: DataEntities.of(model)) }
+    let entity = try entity(submission.entity, of: model)
+    if let mode = options.mode, mode.needsKey, entity.uniquenessConstraints.isEmpty {
+      throw MappingError.noKey(entity: entity.name, constraints: [], columns: [], mode: mode)
+    }
+    try options.mapping.check(against: entity)
+  }
+
   package override func perform() throws -> JobOutcome {
     let request = try importRequest()
-    let coordinator = try namedStore().coordinator
-    let rejects = request.rejects.lastPathComponent
-    let context = ManagedObjectContext(
-      .confinement, coordinator: coordinator, name: "import \(job.id)", transactionAuthor: "job \(job.id)")
+    let context = try context()
+    let coordinator = context.persistentStoreCoordinator
     let end = try end(of: Importer(coordinator: coordinator, request: request), request, in: context)
-    switch end {
-    case .finished(let last, _, _):
-      return .completed(progress(last, rejects), note: end.notes.isEmpty ? nil : end.notes.joined(separator: "; "))
-    case .stopped(let last):
-      return isCancelled ? .cancelled(progress(last, rejects)) : .interrupted(progress(last, rejects))
-    }
+    let last = JobProgress(end.progress, rejects: request.rejects.lastPathComponent)
+    if !end.isFinished { return isCancelled ? .cancelled(last) : .interrupted(last) }
+    return .completed(last, note: end.notes.isEmpty ? nil : end.notes.joined(separator: "; "))
   }
 
   private func end(
@@ -34,7 +44,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     let rejects = request.rejects.lastPathComponent
     do {
       return try importer.run(
-        in: context, shouldStop: { isCancelled || isDraining }, report: { report(progress($0, rejects)) })
+        in: context, shouldStop: { isCancelled || isDraining }, report: { report(JobProgress($0, rejects: rejects)) })
     } catch {
       guard request.options.isWhole else { throw error }
       throw JobFailure(ofWholeImport: error)
@@ -48,12 +58,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     guard let entity = job.entity else {
       throw JobFailure(code: "no_entity", message: "the job doesn't say into which entity", isRetryable: false)
     }
-    let options: ImportOptions
-    do {
-      options = try job.decodeOptions(as: ImportOptions.self)
-    } catch {
-      throw JobFailure(code: "bad_options", message: "the job's options can't be read: \(error)", isRetryable: false)
-    }
+    let options = try job.decodeOptions(as: ImportOptions.self)
     return ImportRequest(
       job: checkpointName,
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
@@ -67,13 +72,5 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     let name = String(job.id)
     if job.entity == ImportRequest.feed { return RejectFileName.folderName(job: name) }
     return RejectFileName.name(job: name, source: job.source ?? "", options)
-  }
-
-  private func progress(_ now: ImportProgress, _ rejects: String) -> JobProgress {
-    JobProgress(
-      bytesDone: now.bytesDone, bytesTotal: now.bytesTotal, records: now.counts.records,
-      inserted: now.counts.inserted, updated: now.counts.updated, unchanged: now.counts.unchanged,
-      deleted: now.counts.deleted, rejected: now.counts.rejected, skipped: now.counts.skipped,
-      rejectsFile: now.counts.rejected > 0 ? rejects : nil)
   }
 }

@@ -2,7 +2,7 @@
 // there and counts it as finished when that returns. See `LaneQueue` for which queue that is.
 
 public import Foundation
-package import ManagedObjects
+public import ManagedObjects
 import Synchronization
 
 /// The work of one job: a subclass overrides ``perform()``.
@@ -17,18 +17,17 @@ import Synchronization
 ///
 /// ```swift
 /// final class CountOperation: JobOperation, @unchecked Sendable {
+///   // Sendable: it adds nothing to its superclass.
 ///   override func perform() throws -> JobOutcome {
-///     var progress = JobProgress()
-///     for _ in 0..<10 {
-///       if isCancelled { return .cancelled(progress) }
-///       if isDraining { return .interrupted(progress) }
-///       progress.records += 1
-///       report(progress)
-///     }
-///     return .completed(progress)
+///     let context = try context()
+///     let count = try context.count(for: FetchRequest<ManagedObject>(entityName: job.entity ?? "Person"))
+///     return .completed(JobProgress(records: Int64(count)))
 ///   }
 /// }
 /// ```
+///
+/// Swift wants `@unchecked Sendable` restated by each subclass, because Foundation's `Operation` is. An operation that is a
+/// closure needs no subclass: ``OperationCatalogue/add(_:options:access:check:perform:)``.
 open class JobOperation: Operation, @unchecked Sendable {
   // Sendable: `job` and `environment` are constant, the flag is atomic, and `ending` has its lock. A subclass's own
   // properties are touched by `perform` only.
@@ -65,16 +64,52 @@ open class JobOperation: Operation, @unchecked Sendable {
   /// Whether the daemon stops, so that the operation is to stop at its next batch. May be read from any thread.
   public final var isDraining: Bool { draining.load(ordering: .relaxed) }
 
-  /// Checks a submission before a job is made of it, so that mistakes are reported to the submitter.
-  /// What depends on the store's content is left to ``perform()``, which checks everything again.
-  /// - Parameter model: the model of the data store that it names.
+  /// Checks a submission before a job is made of it, so that mistakes are reported to the submitter: the daemon and an
+  /// ``EmbeddedQueue`` refuse what it throws for. What depends on the store's content is left to ``perform()``, which checks
+  /// everything again. It may be called on any thread, and must not block.
+  ///
+  /// ```swift
+  /// override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+  ///   let options = try submission.decodeOptions(as: Options.self)
+  ///   guard !options.to.isEmpty else {
+  ///     throw JobFailure(code: "bad_options", message: "to: it must not be empty", isRetryable: false)
+  ///   }
+  /// }
+  /// ```
+  /// - Parameter model: the model of the data store that it names; without entities where it names none.
   /// - Throws: what the job would fail with.
-  package class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {}
+  open class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {}
 
   /// Does the work. Errors that it throws are failures: see ``JobFailure/init(_:)``.
   open func perform() throws -> JobOutcome {
     throw JobFailure(
       code: "not_implemented", message: "\(type(of: self)) doesn't override perform()", isRetryable: false)
+  }
+
+  /// A context of the operation's own over a data store, for ``perform()``: it belongs to the thread that calls this. Its
+  /// saves have `job` and the job's number as their author.
+  /// - Parameter store: the store's name; nil: the store that the job names.
+  /// - Throws: ``JobFailure`` of the code `no_such_store`.
+  public final func context(for store: String? = nil) throws -> ManagedObjectContext {
+    ManagedObjectContext(
+      .confinement, coordinator: try namedStore(store).coordinator, name: "\(job.kind) \(job.id)",
+      transactionAuthor: "job \(job.id)")
+  }
+
+  /// A data store by its name; by default that of the job.
+  /// - Throws: ``JobFailure`` of the code `no_such_store`.
+  final func namedStore(_ given: String? = nil) throws -> (name: String, coordinator: PersistentStoreCoordinator) {
+    let known = environment.dataStores.keys.sorted().joined(separator: ", ")
+    guard let name = given ?? job.store, !name.isEmpty else {
+      throw JobFailure(
+        code: "no_such_store", message: "the job doesn't say which store is meant; there are \(known)",
+        isRetryable: false)
+    }
+    guard let coordinator = environment.dataStores[name] else {
+      throw JobFailure(
+        code: "no_such_store", message: "there is no store \(name); there are \(known)", isRetryable: false)
+    }
+    return (name, coordinator)
   }
 
   /// Says how far the work is. Cheap, and may be called from any thread; after every batch is often enough.

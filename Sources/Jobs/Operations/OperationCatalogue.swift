@@ -1,4 +1,4 @@
-package import ManagedObjects
+public import ManagedObjects
 
 /// Which operation does which kind of job. A program that links the library adds its own.
 public struct OperationCatalogue: Sendable {
@@ -30,6 +30,42 @@ public struct OperationCatalogue: Sendable {
     entries[kind] = Entry(access: access, factory: factory)
   }
 
+  /// Adds operations that a closure does, or replaces those of the kind. They need no class of their own.
+  ///
+  /// ```swift
+  /// struct Move: Decodable {
+  ///   var to: String
+  /// }
+  ///
+  /// operations.add("move", options: Move.self) { operation, options in
+  ///   let context = try operation.context()
+  ///   for person in try context.fetch(Person.fetchRequest()) { person.home = options.to }
+  ///   try context.save()
+  ///   return .completed(JobProgress())
+  /// }
+  /// ```
+  /// - Parameters:
+  ///   - options: what the jobs' options are decoded as. A job with others is refused at its submission.
+  ///   - check: refuses a submission by throwing; see ``JobOperation/check(_:in:)``.
+  ///   - perform: does the work, as ``JobOperation/perform()`` does.
+  public mutating func add<Options: Decodable & SendableMetatype>(
+    _ kind: String, options: Options.Type, access: StoreAccess = .shared,
+    check: (@Sendable (Options, ManagedObjectModel) throws -> Void)? = nil,
+    perform: @escaping @Sendable (JobOperation, Options) throws -> JobOutcome
+  ) {
+    entries[kind] = Entry(
+      access: access,
+      factory: { job, environment in
+        ClosureOperation(job: job, environment: environment) { operation in
+          try perform(operation, try operation.job.decodeOptions(as: Options.self))
+        }
+      },
+      check: { submission, model in
+        let options = try submission.decodeOptions(as: Options.self)
+        try check?(options, model)
+      })
+  }
+
   /// Adds all operations of another catalogue, which replace those of the same kinds.
   public mutating func add(_ others: OperationCatalogue) { entries.merge(others.entries) { $1 } }
 
@@ -53,6 +89,24 @@ public struct OperationCatalogue: Sendable {
   }
 
   func factory(for kind: String) -> Factory? { entries[kind]?.factory }
+}
+
+/// An operation whose work is a closure.
+private final class ClosureOperation: JobOperation, @unchecked Sendable {
+  // Sendable: what it adds is constant.
+  private let body: @Sendable (JobOperation) throws -> JobOutcome
+
+  init(job: Job, environment: JobEnvironment, body: @escaping @Sendable (JobOperation) throws -> JobOutcome) {
+    self.body = body
+    super.init(job: job, environment: environment)
+  }
+
+  required init(job: Job, environment: JobEnvironment) {
+    body = { _ in throw JobFailure(code: "not_implemented", message: "the operation has no work", isRetryable: false) }
+    super.init(job: job, environment: environment)
+  }
+
+  override func perform() throws -> JobOutcome { try body(self) }
 }
 
 extension OperationCatalogue {

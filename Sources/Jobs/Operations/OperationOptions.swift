@@ -1,7 +1,5 @@
 import Foundation
-
-/// How the message of a failure by options begins.
-package let badOptions = "the job's options can't be followed: "
+import Importing
 
 /// An operation's own options: what a submission says in its JSON. Every key may be left out; one that isn't known is
 /// refused, for it would do nothing.
@@ -27,27 +25,17 @@ extension OperationOptions {
       }
       return try JSONDecoder().decode(Self.self, from: Data(json.utf8))
     } catch let error as DecodingError {
-      throw bad(Self.text(of: error))
+      throw bad(error.inWords)
     }
   }
 
   /// The failure of options that can't be followed.
   package static func bad(_ reason: String) -> JobFailure {
-    JobFailure(code: "bad_options", message: badOptions + reason, isRetryable: false)
-  }
-
-  private static func text(of error: DecodingError) -> String {
-    func place(_ path: [any CodingKey]) -> String {
-      path.isEmpty ? "" : path.map(\.stringValue).joined(separator: ".") + ": "
-    }
-    switch error {
-    case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-      .dataCorrupted(let context):
-      return place(context.codingPath) + context.debugDescription
-    @unknown default: return "\(error)"
-    }
+    JobFailure(code: "bad_options", message: JobOptionsError.opening + reason, isRetryable: false)
   }
 }
+
+extension ImportOptions: OperationOptions {}
 
 extension KeyedDecodingContainer {
   /// One of several words; nil when it isn't given.

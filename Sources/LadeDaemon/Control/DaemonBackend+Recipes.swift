@@ -35,7 +35,7 @@ extension DaemonBackend {
       let outcome = try await Self.trialQueue.result { try trial.run() }
       return RecipeTestResult(
         store: name, entity: entity, mode: submission.mode,
-        progress: outcome.progress.map(JobProgress.init) ?? JobProgress(),
+        progress: outcome.progress.map { JobProgress($0) } ?? JobProgress(),
         isWhole: outcome.isWhole, notes: outcome.notes,
         failure: outcome.failure,
         rejects: outcome.rejects.map { RejectReport(job: 0, isFolder: entity == ImportRequest.feed, $0) }
@@ -66,14 +66,5 @@ extension RejectReport {
           code: group.code, column: group.column, count: group.count,
           examples: group.examples.map { .init(line: $0.line, message: $0.message, record: $0.record) })
       }, others: summary.others)
-  }
-}
-
-extension JobProgress {
-  fileprivate init(_ progress: ImportProgress) {
-    self.init(
-      bytesDone: progress.bytesDone, bytesTotal: progress.bytesTotal, records: progress.counts.records,
-      inserted: progress.counts.inserted, updated: progress.counts.updated, unchanged: progress.counts.unchanged,
-      deleted: progress.counts.deleted, rejected: progress.counts.rejected, skipped: progress.counts.skipped)
   }
 }

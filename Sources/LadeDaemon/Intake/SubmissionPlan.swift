@@ -208,7 +208,8 @@ extension SubmissionPlan {
       let reason = failure.message
       throw SubmissionProblem(
         field: "options",
-        reason: reason.hasPrefix(badOptions) ? String(reason.dropFirst(badOptions.count)) : reason)
+        reason: reason.hasPrefix(JobOptionsError.opening)
+          ? String(reason.dropFirst(JobOptionsError.opening.count)) : reason)
     }
     return submission
   }

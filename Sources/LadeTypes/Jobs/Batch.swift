@@ -1,4 +1,4 @@
-package import FoundationEssentials
+public import FoundationEssentials
 
 /// A group of jobs to be made, all or none: the body of `POST /v1/batches`.
 package struct BatchSubmission: Codable, Sendable, Hashable {
@@ -78,25 +78,31 @@ package struct BatchSubmission: Codable, Sendable, Hashable {
 }
 
 /// A group of jobs: what `GET /v1/batches/{id}` answers.
-package struct Batch: Codable, Sendable, Hashable, Identifiable {
-  package var id: Int64
-  package var name: String?
-  package var submittedBy: String
-  package var submittedAt: Date
+public struct Batch: Codable, Sendable, Hashable, Identifiable {
+  /// The batch's number.
+  public var id: Int64
+  /// Its name, for people.
+  public var name: String?
+  /// Who submitted it.
+  public var submittedBy: String
+  /// When it was submitted.
+  public var submittedAt: Date
   /// When the last of its jobs ended; nil while some haven't.
-  package var endedAt: Date?
+  public var endedAt: Date?
   /// All its jobs, those that were removed since included.
-  package var total: Int
+  public var total: Int
   /// Jobs that haven't ended.
-  package var pending: Int
+  public var pending: Int
   /// Jobs that ended without having succeeded.
-  package var failed: Int
+  public var failed: Int
   /// The job that runs after them all.
-  package var callback: Int64?
-  package var condition: JobDependency.Condition
+  public var callback: Int64?
+  /// How the jobs must have ended for the callback to run.
+  public var condition: JobDependency.Condition
   /// The progress of its jobs, added.
-  package var progress: JobProgress
-  package var jobs: [Int64]
+  public var progress: JobProgress
+  /// The numbers of its jobs.
+  public var jobs: [Int64]
 
   /// A batch at one moment.
   package init(

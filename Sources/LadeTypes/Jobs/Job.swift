@@ -133,8 +133,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   package var isBeforeArrival: Bool { !isAwaitingFile && origin?.endsWithArrival == true }
 
   /// The options as the operation's own type.
-  /// - Throws: a `DecodingError` that says what doesn't fit.
-  public func decodeOptions<T: Decodable>(as type: T.Type) throws -> T {
-    try JSONDecoder().decode(type, from: Data(options.utf8))
+  /// - Throws: ``JobOptionsError``, with which a job fails at once: it says which option doesn't fit.
+  public func decodeOptions<T: Decodable>(as type: T.Type) throws(JobOptionsError) -> T {
+    try JobOptionsError.decode(type, from: options)
   }
 }

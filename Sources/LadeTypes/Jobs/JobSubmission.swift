@@ -1,10 +1,12 @@
-package import FoundationEssentials
+public import FoundationEssentials
 
 /// A job to be made: a ticket, the body of `POST /v1/jobs`, the job of a schedule. The recipe or the daemon's
 /// configuration fills in what is nil.
 ///
 /// A key that this version doesn't know is an error: a misspelt `priority` must not be a job without one.
-package struct JobSubmission: Codable, Sendable, Hashable {
+///
+/// Operations look at it in `JobOperation.check(_:in:)`.
+public struct JobSubmission: Codable, Sendable, Hashable {
   /// The priorities that a job can have.
   package static let priorityRange = -1_000_000...1_000_000
   /// How often a job can be tried.
@@ -15,40 +17,46 @@ package struct JobSubmission: Codable, Sendable, Hashable {
   package static let defaultAttempts = 5
 
   /// The kind of operation: `import`, `export`, `vacuum`, …
-  package var kind = "import"
-  package var store: String?
-  package var entity: String?
-  package var recipe: String?
+  public package(set) var kind = "import"
+  /// The data store that it works on.
+  public package(set) var store: String?
+  /// The entity that it works on.
+  public package(set) var entity: String?
+  /// The recipe that it follows.
+  public package(set) var recipe: String?
   /// The input: an absolute path as the daemon sees it, or in a ticket the name of a file beside it. In the queue it is
   /// the file's own name, for people.
-  package var source: String?
-  package var mode: ImportMode?
-  package var lane: String?
+  public package(set) var source: String?
+  /// What an import does with records whose key is already in the store.
+  public package(set) var mode: ImportMode?
+  /// The lane in which it is to run.
+  public package(set) var lane: String?
   /// A higher priority runs earlier.
-  package var priority: Int?
+  public package(set) var priority: Int?
   /// Words to find the job by, each without `|`. One that is given twice counts once.
-  package var tags: [String] = []
+  public package(set) var tags: [String] = []
   /// Whether it waits for a release.
-  package var isHeld = false
+  public package(set) var isHeld = false
   /// It doesn't start earlier.
-  package var notBefore: Date?
+  public package(set) var notBefore: Date?
   /// The job is cancelled if it hasn't ended by then.
-  package var deadline: Date?
+  public package(set) var deadline: Date?
   /// Seconds that one attempt may take. An attempt that takes longer is stopped, and has failed.
-  package var timeout: Double?
+  public package(set) var timeout: Double?
   /// Jobs that it waits for.
-  package var after: [JobDependency] = []
+  public package(set) var after: [JobDependency] = []
   /// If a job with the same key hasn't ended, it is the answer instead of a second one. The options are those of Oban's
   /// `unique`.
-  package var uniqueKey: String?
+  public package(set) var uniqueKey: String?
   /// Seconds since its submission in which a job with the same key counts; nil for ever.
-  package var uniquePeriod: Double?
+  public package(set) var uniquePeriod: Double?
   /// The states in which a job with the same key counts. Nil for all jobs that haven't ended, and with a period for
   /// those that completed too.
-  package var uniqueStates: Set<JobState>?
+  public package(set) var uniqueStates: Set<JobState>?
   /// A batch whose jobs haven't all ended, to add it to.
-  package var batch: Int64?
-  package var maxAttempts: Int?
+  public package(set) var batch: Int64?
+  /// How often it is tried.
+  public package(set) var maxAttempts: Int?
   /// The operation's options by name; for an import those that recipes have, such as `delimiter`.
   package var options: [String: OptionValue] = [:]
 
@@ -58,7 +66,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
   /// recipe's. A JSON object, as an encoder has written it: the queue doesn't parse it again.
   package var resolvedOptions: String?
   /// Who submits it.
-  package var submittedBy = ""
+  public package(set) var submittedBy = ""
   /// What the daemon makes it from: one origin makes one job.
   package var origin: JobOrigin?
   /// Whether it waits until its file is in `active/`.
@@ -100,7 +108,7 @@ package struct JobSubmission: Codable, Sendable, Hashable {
   }
 
   /// Reads a submission; every key may be left out.
-  package init(from decoder: any Decoder) throws {
+  public init(from decoder: any Decoder) throws {
     try decoder.rejectUnknownKeys(CodingKeys.self)
     let body = try decoder.container(keyedBy: CodingKeys.self)
     func read<Value: Decodable>(_ key: CodingKeys, _ type: Value.Type = Value.self) throws -> Value? {
@@ -139,6 +147,12 @@ package struct JobSubmission: Codable, Sendable, Hashable {
     case batch
     case maxAttempts = "max_attempts"
     case options
+  }
+
+  /// The options as the operation's own type.
+  /// - Throws: ``JobOptionsError``, which refuses the submission: it says which option doesn't fit.
+  public func decodeOptions<T: Decodable>(as type: T.Type) throws -> T {
+    try JobOptionsError.decode(type, from: encodedOptions())
   }
 
   /// The options as a JSON object with sorted keys, as the queue's store keeps them and the operation reads them.

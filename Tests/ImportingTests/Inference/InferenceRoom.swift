@@ -44,7 +44,7 @@ final class InferenceRoom {
   func store(_ model: InferredModel) throws -> PersistentStoreCoordinator {
     let path = file("Model.xcdatamodel").path
     try ModelFileWriter(model.definitions).write(to: path, overwrites: true)
-    let read = try FileImport.model(adding: ManagedObjectModel(contentsOf: URL(fileURLWithPath: path)))
+    let read = try ImportModel.adding(to: ManagedObjectModel(contentsOf: URL(fileURLWithPath: path)))
     let coordinator = PersistentStoreCoordinator(model: read)
     try coordinator.addPersistentStore(.sqlite(at: file("store.sqlite")))
     return coordinator

@@ -14,6 +14,9 @@ struct OptionDecodingTests {
     #expect(try decode("{}") == MappingOptions())
     #expect(try decode("{}") == PropertyRule())
     #expect(try decode("{}") == ReaderOptions())
+    #expect(try decode("{}") == ImportOptions())
+    let unlimited = ImportOptions(rejectLimit: nil)
+    #expect(try JSONDecoder().decode(ImportOptions.self, from: JSONEncoder().encode(unlimited)) == unlimited)
     let options: ImportOptions = try decode(
       #"{"mode":"upsert","mapping":{"trims":true,"properties":{"a":{"key":"b"}}}}"#)
     var rule = PropertyRule()

@@ -193,14 +193,14 @@ struct WholeFileTests {
     let source = room.file("people.csv")
     try Data("code,name,age\na,Ann,1\nb,Bob,x\n".utf8).write(to: source)
     var file = FileImport(into: "Person", of: room.coordinator)
-    file.isDryRun = true
+    file.options.isDryRun = true
     let dry = try file.run(source)
     #expect(dry.inserted == 1 && dry.rejected == 1 && dry.notes.first == "dry run: nothing was committed")
     #expect(try room.count(of: "Person") == 0)
-    (file.isDryRun, file.isAtomic, file.rejectLimit) = (false, true, 0)
+    (file.options.isDryRun, file.options.isAtomic, file.options.rejectLimit) = (false, true, 0)
     #expect(throws: MappingError.self) { try file.run(source) }
     #expect(try room.count(of: "Person") == 0)
-    file.rejectLimit = 1
+    file.options.rejectLimit = 1
     #expect(try file.run(source).inserted == 1)
     #expect(try room.count(of: "Person") == 1)
   }

@@ -61,7 +61,7 @@ struct UpkeepOptionTests {
     let queue = try await house.queue()
     let end = try await queue.run(JobSubmission.upkeep(kind).with { $0.store = "mian" })
     #expect(end.state == .discarded && end.failureCode == "no_such_store")
-    #expect(end.reason?.contains("there is no store mian; the configuration has main") == true)
+    #expect(end.reason?.contains("there is no store mian; there are main") == true)
     await queue.drain(timeout: .seconds(10))
   }
 }

@@ -14,6 +14,7 @@ struct DocumentationTests {
   private static let catalogues = [
     "ManagedObjects/ManagedObjects.docc": ["ManagedObjects", "GettingStarted", "Stacks", "ComingFromCoreData"],
     "MagicalRecord/MagicalRecord.docc": ["MagicalRecord"],
+    "Importing/Importing.docc": ["Importing"],
   ]
   private static let documents = catalogues.flatMap { catalogue, pages in pages.map { "\(catalogue)/\($0).md" } }
     .sorted()

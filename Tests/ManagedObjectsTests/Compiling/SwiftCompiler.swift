@@ -20,11 +20,19 @@ struct SwiftCompiler {
   static let modules: URL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("Modules")
 
-  /// What a module of ours needs of a library in C: where the build put that library's module map.
+  /// What modules of ours need of libraries in C: the module maps of these.
   private static let moduleMaps: [String] = {
     let build = modules.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let map = build.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap")
-    return FileManager.default.fileExists(atPath: map.path) ? ["-Xcc", "-fmodule-map-file=\(map.path)"] : []
+    var repository = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+    for _ in 0..<4 { repository.deleteLastPathComponent() }
+    let maps = [
+      build.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"),
+      repository.appendingPathComponent("Sources/CArchive/module.modulemap"),
+      modules.deletingLastPathComponent().appendingPathComponent("CSQLite.build/module.modulemap"),
+    ]
+    return maps.filter { FileManager.default.fileExists(atPath: $0.path) }.flatMap {
+      ["-Xcc", "-fmodule-map-file=\($0.path)"]
+    }
   }()
 
   private static let program: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

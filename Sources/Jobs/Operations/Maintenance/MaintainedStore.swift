@@ -10,22 +10,6 @@ struct MaintainedStore {
 }
 
 extension JobOperation {
-  /// The coordinator of the data store that the job names.
-  /// - Throws: ``JobFailure`` of the code `no_such_store`.
-  final func namedStore() throws -> (name: String, coordinator: PersistentStoreCoordinator) {
-    let known = environment.dataStores.keys.sorted().joined(separator: ", ")
-    guard let name = job.store, !name.isEmpty else {
-      throw JobFailure(
-        code: "no_such_store", message: "the job doesn't say which store is meant; there are \(known)",
-        isRetryable: false)
-    }
-    guard let coordinator = environment.dataStores[name] else {
-      throw JobFailure(
-        code: "no_such_store", message: "there is no store \(name); the configuration has \(known)", isRetryable: false)
-    }
-    return (name, coordinator)
-  }
-
   /// What looks after the store that the job names.
   final func maintainedStore() throws -> MaintainedStore {
     let (name, coordinator) = try namedStore()

@@ -41,18 +41,12 @@ extension JobOperation {
   ) throws -> (selection: Selection, context: ManagedObjectContext, checkpoint: ImportCheckpoint) {
     let coordinator = try namedStore().coordinator
     let entity = try objectEntity(in: coordinator)
-    try requireCheckpoints(in: coordinator)
+    try Self.requireCheckpoints(in: coordinator.model)
     let selection = try select(entity)
-    let context = privateContext(coordinator)
+    let context = try context()
     let checkpoint = try ImportCheckpoint.read(checkpointName, in: context) ?? ImportCheckpoint()
     context.reset()
     return (selection, context, checkpoint)
-  }
-
-  /// A private context for the job, to be used by the calling thread.
-  final func privateContext(_ coordinator: PersistentStoreCoordinator) -> ManagedObjectContext {
-    ManagedObjectContext(
-      .confinement, coordinator: coordinator, name: "\(job.kind) \(job.id)", transactionAuthor: "job \(job.id)")
   }
 
   /// Whether the operation is to stop at its next batch, and how it ends then.
@@ -83,8 +77,8 @@ extension JobOperation {
 
   /// Refuses a store that has no place for the job's notes.
   /// - Throws: ``JobFailure`` of the code `unsupported`.
-  final func requireCheckpoints(in coordinator: PersistentStoreCoordinator) throws {
-    guard coordinator.model.entitiesByName[ImportModel.checkpointEntity] == nil else { return }
+  static func requireCheckpoints(in model: ManagedObjectModel) throws {
+    guard model.entitiesByName[ImportModel.checkpointEntity] == nil else { return }
     throw JobFailure(
       code: "unsupported",
       message:

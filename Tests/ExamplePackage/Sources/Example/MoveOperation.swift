@@ -11,13 +11,17 @@ final class MoveOperation: JobOperation, @unchecked Sendable {
     var to: String
   }
 
+  override class func check(_ submission: JobSubmission, in model: ManagedObjectModel) throws {
+    let options = try submission.decodeOptions(as: Options.self)
+    guard !options.to.isEmpty else {
+      throw JobFailure(code: "bad_options", message: "to: it must not be empty", isRetryable: false)
+    }
+  }
+
   override func perform() throws -> JobOutcome {
     let options = try job.decodeOptions(as: Options.self)
-    guard let coordinator = environment.dataStores[job.store ?? ""] else {
-      throw JobFailure(code: "no_such_store", message: "there is no store \(job.store ?? "")", isRetryable: false)
-    }
     // The operation has a thread of its own here, and with it a context of its own.
-    let context = ManagedObjectContext(.confinement, coordinator: coordinator, transactionAuthor: "job \(job.id)")
+    let context = try context()
     var request = Person.fetchRequest()
     request.predicate = try FetchPredicate(format: "home == nil OR home != %@", options.to)
     request.fetchLimit = 100

@@ -41,7 +41,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
       folder: environment.exportsDirectory.path, name: options.fileName(entity: entity.name, job: job.id),
       hiddenName: ".job-\(job.id).tmp")
     let writer = try options.format.writer(into: file, plan.layout, compression: options.compression)
-    let context = privateContext(coordinator)
+    let context = try context()
     try context.setQueryGenerationFrom(.current)
     expected = Int64(try context.count(for: plan.request))
     do {
