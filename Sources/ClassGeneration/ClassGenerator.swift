@@ -28,6 +28,8 @@ package struct ClassGenerator {
   /// Names of classes, which shadow types of the same name from other modules.
   private var shadowed: Set<String> = []
   package private(set) var warnings: [String] = []
+  /// What somebody may not expect, though it is right.
+  package let notes: [String]
 
   /// - Parameters:
   ///   - xml: the text of the model's `contents` file, which the source embeds.
@@ -49,6 +51,14 @@ package struct ClassGenerator {
     while shadowed.contains(modelName) { modelName += "_" }
     self.modelName = modelName
     self.warnings = warnings
+    let silent = model.entities.filter { $0.definition.codeGenerationType == nil }.map(\.name)
+    notes =
+      silent.isEmpty
+      ? []
+      : [
+        "no class is generated for \(silent.joined(separator: ", ")), without codeGenerationType (Codegen “Manual/None”): "
+          + "choose “Class Definition” (codeGenerationType=\"class\"), or write the class by hand"
+      ]
   }
 
   /// The whole source.
@@ -153,8 +163,8 @@ package struct ClassGenerator {
 package struct GeneratedFile {
   /// The source.
   package let source: String
-  /// Warnings in a compiler's format, each with the file.
-  package let warnings: [String]
+  /// Warnings and notes in a compiler's format, each with the file.
+  package let messages: [String]
 
   /// - Throws: ``ModelError``.
   package init(of url: URL, module: String?) throws {
@@ -162,6 +172,8 @@ package struct GeneratedFile {
     let name = url.deletingPathExtension().lastPathComponent
     var generator = try ClassGenerator(xml: xml, name: name, fileName: url.lastPathComponent, module: module)
     source = generator.source()
-    warnings = generator.warnings.map { "\(file.path):1: warning: \($0)" }
+    messages =
+      generator.warnings.map { "\(file.path):1: warning: \($0)" }
+      + generator.notes.map { "\(file.path):1: note: \($0)" }
   }
 }

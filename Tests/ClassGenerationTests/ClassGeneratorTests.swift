@@ -22,6 +22,23 @@ struct ClassGeneratorTests {
     #expect(warnings.isEmpty)
   }
 
+  @Test("entities that have no class because nobody chose one are named")
+  func silent() throws {
+    let xml = """
+      <?xml version="1.0" encoding="UTF-8"?><model>
+      <entity name="Order" codeGenerationType="class"/><entity name="City"/>
+      <entity name="Rate" representedClassName="Rate"/><entity name="Tax" codeGenerationType="none"/>
+      </model>
+      """
+    let folder = try ScratchDirectory()
+    let model = folder.file("Shop.xcdatamodel")
+    try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+    try xml.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
+    let messages = try GeneratedFile(of: model, module: "Shop").messages
+    #expect(messages.count == 1)
+    #expect(messages.first?.contains("contents:1: note: no class is generated for City, Rate, ") == true, "\(messages)")
+  }
+
   @Test("the class's name is the entity's where the model gives none, and keeps to the module it names")
   func classNames() throws {
     let (source, warnings) = try generate(
@@ -104,7 +121,7 @@ struct ClassGeneratorTests {
       .appendingPathComponent("../../Sources/Jobs/Model").standardizedFileURL
     let generated = try GeneratedFile(of: folder.appendingPathComponent("Queue.xcdatamodel"), module: "Jobs")
     let written = try String(contentsOf: folder.appendingPathComponent("QueueClasses.swift"), encoding: .utf8)
-    #expect(generated.warnings.isEmpty)
+    #expect(generated.messages.isEmpty)
     #expect(generated.source == written, "the model has changed: run `make classes`")
   }
 
