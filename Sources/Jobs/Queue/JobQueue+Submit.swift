@@ -92,7 +92,7 @@ extension JobQueue {
     guard Set(submission.after.map(\.job)).count == submission.after.count else {
       throw .invalidSubmission("it follows a job twice")
     }
-    if let problem = submission.problemOfTags { throw .invalidSubmission(problem) }
+    if let problem = submission.problem { throw .invalidSubmission(problem.reason) }
   }
 }
 

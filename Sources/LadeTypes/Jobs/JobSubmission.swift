@@ -164,11 +164,23 @@ public struct JobSubmission: Codable, Sendable, Hashable {
     return String(decoding: try encoder.encode(options), as: UTF8.self)
   }
 
-  /// Why its words to find it by can't be stored, which has `|` between them; nil if they can.
-  package var problemOfTags: String? {
-    if tags.count > Self.mostTags { return "it has \(tags.count) tags, and can have \(Self.mostTags)" }
+  /// Why a value can't be.
+  package struct Problem: Sendable, Hashable {
+    package let key: CodingKeys
+    /// The one that is wrong where the key has a list.
+    package let value: String?
+    package let reason: String
+  }
+
+  /// What is wrong with its values by themselves; nil if nothing is.
+  package var problem: Problem? {
+    if tags.count > Self.mostTags {
+      return Problem(
+        key: .tags, value: nil, reason: "there may be at most \(Self.mostTags) tags, and there are \(tags.count)")
+    }
+    // They are stored with | between them.
     return tags.first { $0.isEmpty || $0.contains("|") }.map {
-      "\"\($0)\" can't be a tag: it is empty or has a | in it"
+      Problem(key: .tags, value: $0, reason: "“\($0)” can't be a tag: a tag isn't empty, and has no “|”")
     }
   }
 

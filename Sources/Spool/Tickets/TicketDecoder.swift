@@ -50,11 +50,12 @@ extension Ticket {
     if let node = values[Key.after.rawValue], node.listed.count > Self.mostDependencies {
       throw node.wrongType("a list of at most \(Self.mostDependencies) jobs")
     }
-    if let node = values[Key.tags.rawValue], submission.tags.count > JobSubmission.mostTags {
-      throw node.wrongType("a list of at most \(JobSubmission.mostTags) tags")
-    }
-    for tag in values[Key.tags.rawValue]?.listed ?? [] {
-      if try tag.text().contains("|") { throw tag.wrong("a tag has no “|”") }
+    if let problem = submission.problem, let node = values[problem.key.rawValue] {
+      for element in node.listed {
+        let text = try element.text()
+        if text == problem.value { throw element.wrong(problem.reason) }
+      }
+      throw node.wrong(problem.reason)
     }
     if let node = values[Key.uniqueStates.rawValue], submission.uniqueStates?.isEmpty == true {
       throw node.wrongType("a list of at least one state")
