@@ -61,7 +61,7 @@ public struct FileImport: Sendable {
   ///
   /// - Parameters:
   ///   - shouldStop: asked before each batch. Once it returns true, the import ends: see ``Result/isFinished``.
-  ///   - report: called after each batch with what has been done so far.
+  ///   - report: called at the beginning and after each batch, with what has been done so far.
   /// - Throws: an error that says what can't be read, mapped or written, where, and what to do. What was committed stays.
   public func run(
     _ source: URL, shouldStop: () -> Bool = { false }, report: (JobProgress) -> Void = { _ in }
