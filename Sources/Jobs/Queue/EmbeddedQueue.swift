@@ -100,7 +100,7 @@ public final class EmbeddedQueue: Sendable {
   ///   - priority: higher runs earlier.
   ///   - tags: words to find it by, without `|`.
   ///   - notBefore: it doesn't run earlier.
-  ///   - deadline: it is cancelled if it hasn't ended by then.
+  ///   - deadline: if it hasn't begun by then, it is cancelled; if it runs, it is stopped, and has failed.
   ///   - timeout: how long an attempt may take. One that takes longer is stopped, and has failed.
   ///   - after: jobs that it waits for.
   ///   - batch: a batch that it joins, some of whose jobs haven't ended; see ``submitBatch(_:named:callback:)``.

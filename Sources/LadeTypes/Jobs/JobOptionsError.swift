@@ -47,7 +47,11 @@ extension DecodingError {
     case .typeMismatch(let type, let context): return place(context) + "it must be \(Self.words(for: type))"
     case .valueNotFound(let type, let context):
       return place(context) + "it must be \(Self.words(for: type)), and is null"
-    case .keyNotFound(let key, let context): return place(context) + "there is no \(key.stringValue), which is needed"
+    case .keyNotFound(let key, let context):
+      // A type that decodes itself may say it better than the decoder.
+      return place(context)
+        + (context.debugDescription.hasPrefix("No value associated with key")
+          ? "there is no \(key.stringValue), which is needed" : context.debugDescription)
     case .dataCorrupted(let context): return place(context) + context.debugDescription
     @unknown default: return "\(self)"
     }

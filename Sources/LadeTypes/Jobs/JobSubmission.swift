@@ -39,7 +39,7 @@ public struct JobSubmission: Codable, Sendable, Hashable {
   public package(set) var isHeld = false
   /// It doesn't start earlier.
   public package(set) var notBefore: Date?
-  /// The job is cancelled if it hasn't ended by then.
+  /// A job that hasn't begun by then is cancelled; one that runs is stopped, and has failed.
   public package(set) var deadline: Date?
   /// Seconds that one attempt may take. An attempt that takes longer is stopped, and has failed.
   public package(set) var timeout: Double?

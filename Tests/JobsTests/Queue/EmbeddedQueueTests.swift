@@ -222,9 +222,9 @@ struct EmbeddedQueueTests {
     }
     try await queue.start()
     let late = try await queue.submit("sleep", deadline: Date(timeIntervalSinceNow: 0.2))
-    #expect(try await queue.end(of: late.id).state == .cancelled)
+    #expect(try await queue.end(of: late.id).failureCode == "deadline")
     let slow = try await queue.submit("sleep", timeout: .milliseconds(100), maxAttempts: 1)
-    #expect(try await queue.end(of: slow.id).state == .discarded)
+    #expect(try await queue.end(of: slow.id).failureCode == "timeout")
 
     let files = try ["a", "b"].map { try house.write("code,name\n\($0),\($0)\n", to: "\($0).csv") }
     let batch = try await queue.submitBatch(

@@ -91,7 +91,9 @@ struct MigrateJobTests {
     let migrated = try #require(house.stores["main"]).main
     #expect(migrated.status.savesMerged == 1 && migrated.status.lag != nil)
     let context = try house.context()
-    try context.insert("Member").setValue(.int(6), forKey: "number")
+    let member = try context.insert("Member")
+    try member.setValue(.int(6), forKey: "number")
+    try member.setValue(.string("M6"), forKey: "name")
     try context.save()
     try await migrated.catchUp()
     #expect(migrated.status.savesMerged == 2)
