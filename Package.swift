@@ -91,9 +91,9 @@ let package = Package(
     layer("Spool", ["LadeTypes", "StrictYAML", "CLinux", logging]),
     // `make classes` generates the classes from the model.
     layer(
-      "Jobs", ["LadeTypes", "ManagedObjects", "Importing", "CArchive", logging], exclude: ["Model/Queue.xcdatamodel"]),
+      "Jobs", ["Spelling", "LadeTypes", "ManagedObjects", "Importing", logging], exclude: ["Model/Queue.xcdatamodel"]),
     layer("Systemd", ["CSystemd"]),
-    layer("ControlAPI", ["LadeTypes"]),
+    layer("ControlAPI", ["Spelling", "LadeTypes"]),
     // The interface's description is served from the program itself.
     layer(
       "ControlServer",

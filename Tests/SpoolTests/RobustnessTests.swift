@@ -210,7 +210,8 @@ struct RobustnessTests {
   func protectedPaths() throws {
     let spool = try TemporarySpool()
     let real = try #require(realpath(spool.path, nil).map { String(cString: $0) })
-    let protected = ProtectedPaths([spool.path + "/spool/active", spool.path + "/not-there-yet.sqlite"])
+    let protected = ProtectedPaths(
+      [spool.path + "/spool/active", spool.path + "/not-there-yet.sqlite"], companionEndings: ["-wal"])
     for (path, isOwn) in [
       ("/spool/active", true), ("/spool/active/1-x.csv", true), ("/spool/active-more/x", false),
       ("/spool/done/x", false),

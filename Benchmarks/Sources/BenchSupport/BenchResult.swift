@@ -86,8 +86,8 @@ extension [BenchResult] {
   package func write(to file: URL) throws { try writeResults(self, to: file) }
 
   /// The same for people. `peer` is the heading of the peer's column.
-  package func table(peer: String) -> TextTable {
-    var table = TextTable(headings: ["", "ours", peer, "ratio", "goal", "met"])
+  package func table(peer: String) -> TextSet {
+    var table = TextSet(headings: ["", "ours", peer, "ratio", "goal", "met"])
     for result in self { table.append(result.cells) }
     return table
   }

@@ -1,5 +1,5 @@
 /// Columns of text for a terminal: the first is aligned left, the others right.
-package struct TextTable: Sendable, CustomStringConvertible {
+package struct TextSet: Sendable, CustomStringConvertible {
   private var rows: [[String]]
 
   /// A table without rows. The number of headings is that of its columns.

@@ -30,7 +30,7 @@ struct StacksBenchmark: ParsableCommand {
 
   func run() throws {
     var results: [BenchResult] = []
-    var table = TextTable(headings: ["objects", "saves", "stack", "total s", "busy s", "busy %", "stall ms"])
+    var table = TextSet(headings: ["objects", "saves", "stack", "total s", "busy s", "busy %", "stall ms"])
     for count in counts {
       for every in [500, 0] {
         var timings: [String: [Timings]] = [:]

@@ -81,7 +81,7 @@ package struct RecipeTestResult: Codable, Sendable, Hashable {
   package var progress: JobProgress
   /// Whether that was the whole file.
   package var isWhole: Bool
-  /// What there is to say beside the numbers: what was taken for granted of the file, columns that nobody wants.
+  /// Remarks beside the numbers: assumptions about the file, columns that aren't imported.
   package var notes: [String]
   /// Why the import would fail; nil if it wouldn't.
   package var failure: String?

@@ -5,7 +5,7 @@ package struct Store: Codable, Sendable, Hashable {
     package var name: String
     package var isAbstract: Bool
     /// How many objects there are, those of entities that inherit from it included; nil where counting them would take
-    /// long and nobody asked for it.
+    /// long and the request didn't ask for it.
     package var count: Int?
     /// Its attributes and relationships, in order.
     package var properties: [String]

@@ -1,6 +1,7 @@
 // The words of the interface are those of the whole system.
 @_exported public import LadeTypes
 package import FoundationEssentials
+import Spelling
 
 /// How values are written on the wire: JSON with snake_case keys and ISO 8601 dates in UTC with milliseconds.
 package enum WireFormat {
@@ -51,15 +52,9 @@ package enum WireFormat {
     return text(day: whole / 86_400, second: whole % 86_400, milliseconds)
   }
 
-  /// - Parameter day: since the first of 1970, the calendar's leap years as Howard Hinnant's `civil_from_days` has them.
+  /// - Parameter day: since the first of 1970.
   private static func text(day: Int, second: Int, _ milliseconds: Int) -> String {
-    let shifted = day + 719_468
-    let ofEra = shifted % 146_097
-    let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
-    let dayOfYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let isNextYear = month >= 10
-    let year = yearOfEra + shifted / 146_097 * 400 + (isNextYear ? 1 : 0)
+    let date = CivilDate.date(days: day)
     return String(unsafeUninitializedCapacity: 24) { bytes in
       var place = 0
       func write(_ number: Int, digits: Int, then end: UInt8) {
@@ -71,9 +66,9 @@ package enum WireFormat {
         bytes[place + digits] = end
         place += digits + 1
       }
-      write(year, digits: 4, then: UInt8(ascii: "-"))
-      write(isNextYear ? month - 9 : month + 3, digits: 2, then: UInt8(ascii: "-"))
-      write(dayOfYear - (153 * month + 2) / 5 + 1, digits: 2, then: UInt8(ascii: "T"))
+      write(Int(date.year), digits: 4, then: UInt8(ascii: "-"))
+      write(Int(date.month), digits: 2, then: UInt8(ascii: "-"))
+      write(Int(date.day), digits: 2, then: UInt8(ascii: "T"))
       write(second / 3600, digits: 2, then: UInt8(ascii: ":"))
       write(second / 60 % 60, digits: 2, then: UInt8(ascii: ":"))
       write(second % 60, digits: 2, then: UInt8(ascii: "."))

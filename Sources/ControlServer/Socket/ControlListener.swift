@@ -59,3 +59,40 @@ struct ControlListener: Sendable {
     }
   }
 }
+
+/// Runs tasks on an event loop's own thread: a request that is read, answered and written there goes from thread to thread
+/// only where it waits for the disk. Nothing that takes long may run there, for it is every connection's thread.
+final class LoopExecutor: TaskExecutor {
+  let loop: any EventLoop
+
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// Closes a connection some time after the server was told to stop, whatever its client does or leaves undone, so that no client
+/// delays a shutdown.
+final class ShutdownGrace: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = NIOAny
+
+  private let time: TimeAmount
+  private var closing: Scheduled<Void>?
+
+  init(_ time: TimeAmount) { self.time = time }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is ChannelShouldQuiesceEvent, closing == nil {
+      let channel = context.channel
+      closing = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    closing?.cancel()
+    context.fireChannelInactive()
+  }
+}

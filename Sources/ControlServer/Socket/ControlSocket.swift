@@ -171,3 +171,44 @@ package final class ControlSocket: Sendable {
     .failed(operation: operation, path: path, errno: errno)
   }
 }
+
+/// Where the control socket is, and who may connect to it.
+package struct SocketAddress: Sendable, Hashable {
+  /// The socket's path; its directory must exist.
+  package var path: String
+  /// Its permission bits; connecting needs the write bit.
+  package var mode: UInt32
+  /// The group it gets; nil for the daemon's own.
+  package var group: UInt32?
+
+  /// An address; by default owner and group may connect.
+  package init(path: String, mode: UInt32 = 0o660, group: UInt32? = nil) {
+    self.path = path
+    self.mode = mode
+    self.group = group
+  }
+}
+
+/// Why the control socket couldn't be made.
+package enum ControlSocketError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A daemon has it, starting or running.
+  case inUse(path: String)
+  /// There is something there that isn't a socket, and isn't ours to remove.
+  case notASocket(path: String)
+  /// A Unix socket's path has at most `limit` bytes.
+  case pathTooLong(path: String, limit: Int)
+  case failed(operation: String, path: String, errno: Int32)
+
+  package var description: String {
+    switch self {
+    case .inUse(let path):
+      "\(path): another laded listens on this socket, or is about to; stop it, or give this one a socket of its own"
+    case .notASocket(let path):
+      "\(path): there is a file that isn't a socket; move it away"
+    case .pathTooLong(let path, let limit):
+      "\(path): the path of a socket can have \(limit) bytes here; choose a shorter one"
+    case .failed(let operation, let path, let code):
+      "\(path): couldn't \(operation): \(String(cString: strerror(code)))"
+    }
+  }
+}

@@ -1,6 +1,6 @@
 /// A column's own words for true and false. Case makes no difference.
 struct BooleanWords: Sendable {
-  private let words: TextTable
+  private let words: TextSet
   /// How many words mean true; they come first.
   private let trueCount: Int
   /// The expected words, for error messages.
@@ -27,7 +27,7 @@ struct BooleanWords: Sendable {
         attribute: attribute, option: trueWords == nil ? "false_words" : "true_words", value: both,
         reason: "means both true and false" + usual)
     }
-    words = TextTable(truths + falsehoods)
+    words = TextSet(truths + falsehoods)
     trueCount = truths.count
     description = "\(truths.joined(separator: ", ")) or \(falsehoods.joined(separator: ", "))"
   }

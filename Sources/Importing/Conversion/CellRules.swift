@@ -7,14 +7,14 @@ import ManagedObjects
 /// numbers, dates or booleans.
 final class CellRules: Sendable {
   let trims: Bool
-  let nulls: TextTable?
+  let nulls: TextSet?
   let separators: NumberSeparators?
   let words: BooleanWords?
   /// The zone of dates that don't give one.
   let zone: LocalTime?
   /// What separates the strings of a list.
   let separator: String?
-  private let values: (texts: TextTable, values: [Value], list: String)?
+  private let values: (texts: TextSet, values: [Value], list: String)?
   let refusesOtherValues: Bool
 
   /// The rules of a property; nil if they make no difference to values of this type.
@@ -38,15 +38,15 @@ final class CellRules: Sendable {
     }
     let texts = sorted.map(\.key)
     let list = texts.prefix(20).joined(separator: ", ") + (texts.count > 20 ? ", …" : "")
-    return try CellRules(checked: rule, plain, values: (TextTable(texts), values, list))
+    return try CellRules(checked: rule, plain, values: (TextSet(texts), values, list))
   }
 
   private init(
-    checked rule: PropertyRule, _ plain: ValueConverter, values: (TextTable, [Value], String)?
+    checked rule: PropertyRule, _ plain: ValueConverter, values: (TextSet, [Value], String)?
   ) throws(ConverterError) {
     let name = plain.attribute.name
     trims = rule.trims ?? false
-    nulls = rule.nulls.flatMap { $0.isEmpty ? nil : TextTable($0) }
+    nulls = rule.nulls.flatMap { $0.isEmpty ? nil : TextSet($0) }
     separators =
       rule.decimalSeparator == nil && rule.groupingSeparator == nil
       ? nil : try NumberSeparators(fraction: rule.decimalSeparator, group: rule.groupingSeparator, attribute: name)

@@ -127,11 +127,11 @@ extension RecordBatch {
       if cell.kind == .missing { continue }
       json.append(separator)
       separator = UInt8(ascii: ",")
-      JSONText.quote(name.utf8, to: &json)
+      JSONString.quote(name.utf8, to: &json)
       json.append(UInt8(ascii: ":"))
       let bytes = withBytes(of: cell) { Array($0) }
       switch cell.kind {
-      case .text: JSONText.quote(bytes, to: &json)
+      case .text: JSONString.quote(bytes, to: &json)
       case .number, .nested: json += bytes
       case .yes: json += Array("true".utf8)
       case .no: json += Array("false".utf8)

@@ -39,7 +39,7 @@ enum RejectReason {
     if let record { members.append(("record", String(decoding: record, as: UTF8.self))) }
     for (name, text) in members {
       json += Array(",\"\(name)\":".utf8)
-      JSONText.quote(text.utf8, to: &json)
+      JSONString.quote(text.utf8, to: &json)
     }
     return json + [UInt8(ascii: "}")]
   }

@@ -67,7 +67,7 @@ extension NestedValue {
     case .yes: bytes += Array("true".utf8)
     case .no: bytes += Array("false".utf8)
     case .number(let text): bytes += Array(text.utf8)
-    case .text(let text): JSONText.quote(text.utf8, to: &bytes)
+    case .text(let text): JSONString.quote(text.utf8, to: &bytes)
     case .array(let elements):
       bytes.append(UInt8(ascii: "["))
       for (place, element) in elements.enumerated() {
@@ -79,7 +79,7 @@ extension NestedValue {
       bytes.append(UInt8(ascii: "{"))
       for (place, (key, value)) in values.sorted(by: { $0.key < $1.key }).enumerated() {
         if place > 0 { bytes.append(UInt8(ascii: ",")) }
-        JSONText.quote(key.utf8, to: &bytes)
+        JSONString.quote(key.utf8, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         value.append(to: &bytes)
       }
@@ -170,7 +170,7 @@ private struct NestedParser {
   private static func text(_ bytes: UnsafeBufferPointer<UInt8>, _ escaped: Bool) -> String {
     guard escaped else { return String(decoding: bytes, as: UTF8.self) }
     return String(unsafeUninitializedCapacity: bytes.count) { buffer in
-      buffer.baseAddress.map { JSONText.unescape(bytes, to: $0) } ?? 0
+      buffer.baseAddress.map { JSONString.unescape(bytes, to: $0) } ?? 0
     }
   }
 }

@@ -2,7 +2,7 @@
 //
 //   read ──▶ convert ──▶ apply ──▶ save: rows + checkpoint in one transaction (rule 3, ARCHITECTURE.md)
 //    │          │          │
-//    │          └──────────┴─ rejected records ──▶ reject file, durable before the checkpoint that counts them (rule 7)
+//    │          └──────────┴─ rejected records ──▶ reject file, durable before the checkpoint that counts them (rule 7, ARCHITECTURE.md)
 //    │
 //   RecordReader ─▶ RecordBatch ─▶ ConvertedBatch ─▶ objects of the context ─▶ store
 //   └── BatchPipeline: a thread of its own ──┘        └── BatchWriter: the caller's thread ──┘

@@ -2,7 +2,7 @@
 // was about. Objects of entities that inherit from it stay, though a record may have updated one.
 //
 // Rule 4 (ARCHITECTURE.md): each save deletes some objects and counts them in the checkpoint. A killed job goes through all
-// objects again; deleted ones can't be counted twice. Rule 9: objects are read in the order of their numbers, batch by batch.
+// objects again; deleted ones can't be counted twice. Rule 9 (ARCHITECTURE.md): objects are read in the order of their numbers, batch by batch.
 //
 // An object that a delete rule or a required reference protects stays. What protects it may be deleted later in the same
 // pass, so passes are repeated until one deletes nothing.

@@ -8,17 +8,20 @@ package enum WrittenCompression: String, Codable, Sendable, CaseIterable {
   package var ending: String { self == .gzip ? ".gz" : ".zst" }
 }
 
-/// Compresses by libarchive on the way into the file. The same bytes always become the same file: no time and
-/// no name is stored in it.
-final class CompressedSink: ByteSink {
+/// Compresses by libarchive on the way into a file. The same bytes always become the same file: no time and no name is
+/// stored in it. For one thread.
+package final class CompressedSink: ByteSink {
   private let archive: OpaquePointer
-  private let file: AtomicFile
-  private var failure: WriterError?
+  private let put: (UnsafeRawBufferPointer) throws -> Void
+  private var failure: (any Error)?
 
-  init(_ compression: WrittenCompression, _ file: AtomicFile) throws {
+  /// - Parameter put: writes compressed bytes; what it throws is thrown by the call that led to it.
+  package init(
+    _ compression: WrittenCompression, to put: @escaping (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     guard let archive = archive_write_new() else { throw WriterError.packing(reason: "there is no memory") }
     self.archive = archive
-    self.file = file
+    self.put = put
     switch compression {
     case .gzip:
       try check(archive_write_add_filter_gzip(archive))
@@ -49,7 +52,7 @@ final class CompressedSink: ByteSink {
     archive_write_free(archive)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws {
     var written = 0
     while written < bytes.count {
       let count = archive_write_data(archive, bytes.baseAddress.map { $0 + written }, bytes.count - written)
@@ -58,14 +61,15 @@ final class CompressedSink: ByteSink {
     }
   }
 
-  func finish() throws {
+  /// Writes the rest.
+  package func finish() throws {
     try check(archive_write_finish_entry(archive))
     try check(archive_write_close(archive))
   }
 
   private func pass(_ bytes: UnsafeRawBufferPointer) -> Int {
-    do throws(WriterError) {
-      try file.write(bytes)
+    do {
+      try put(bytes)
       return bytes.count
     } catch {
       failure = error
@@ -77,7 +81,9 @@ final class CompressedSink: ByteSink {
     if result < ARCHIVE_WARN { throw error() }
   }
 
-  private func error() -> WriterError {
-    failure ?? .packing(reason: archive_error_string(archive).map { String(cString: $0) } ?? "libarchive says no more")
+  private func error() -> any Error {
+    failure
+      ?? WriterError.packing(
+        reason: archive_error_string(archive).map { String(cString: $0) } ?? "libarchive says no more")
   }
 }

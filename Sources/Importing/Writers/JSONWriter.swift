@@ -135,10 +135,10 @@ extension TextBuffer {
     text.withUTF8 { bytes in
       append(UInt8(ascii: "\""))
       var isSpecial = false
-      for byte in bytes { isSpecial = isSpecial || JSONText.needsEscape(byte) }
+      for byte in bytes { isSpecial = isSpecial || JSONString.needsEscape(byte) }
       if isSpecial {
         for byte in bytes {
-          if JSONText.needsEscape(byte) { JSONText.escape(byte) { append($0) } } else { append(byte) }
+          if JSONString.needsEscape(byte) { JSONString.escape(byte) { append($0) } } else { append(byte) }
         }
       } else {
         append(bytes)

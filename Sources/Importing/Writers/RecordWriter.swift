@@ -50,7 +50,7 @@ package enum WrittenFormat: String, Codable, Sendable, CaseIterable {
       }
       return try SQLiteWriter(file, layout)
     }
-    let sink: any ByteSink = try compression.map { try CompressedSink($0, file) } ?? PlainSink(file)
+    let sink: any ByteSink = try compression.map { try CompressedSink($0) { try file.write($0) } } ?? PlainSink(file)
     switch self {
     case .csv: return try CSVWriter(sink, layout)
     case .json, .ndjson, .sqlite: return try JSONWriter(sink, layout, isOfLines: self == .ndjson)

@@ -1,5 +1,5 @@
 // A claim takes the first entries of the index `claim`: the highest priority, and of one priority the lowest number.
-// It reads no further than it takes, so that it costs the same with ten jobs waiting and with a million (rule 9); only
+// It reads no further than it takes, so that it costs the same with ten jobs waiting and with a million (rule 9, ARCHITECTURE.md); only
 // while a job has a data store to itself, or is next to have it, does it pass over the other jobs of that store.
 //
 // What is `running` in the store when a process starts was run by a process that is gone: the store has one daemon, and

@@ -75,7 +75,7 @@ extension JobQueue {
       self.dueSchedules.withLock { $0.replace(old.schedules, by: new.schedules) }
       committed()
       self.wakeUp()
-      self.prune()
+      self.pruner.prune(self)
     }
   }
 

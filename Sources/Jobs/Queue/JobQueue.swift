@@ -8,6 +8,7 @@
 // operation stays taken until its end is durable, or passes to the job that is next where jobs are short (see
 // `JobQueue+Run`); an end that can't be written is tried again every second, and passes nothing on.
 
+import Foundation
 package import Logging
 package import ManagedObjects
 import Synchronization
@@ -23,9 +24,8 @@ package final class JobQueue: Sendable {
   let random: @Sendable () -> Double
   let logger: Logger
   let hub = JobEventHub()
-  let timer: WakeTimer
-  /// Wakes up for jobs that get too old to be kept.
-  let pruneTimer: WakeTimer
+  let pruner: JobPruner
+  private let timer: WakeTimer
 
   // Under its lock; the lock is never held while foreign code runs.
 
@@ -54,7 +54,7 @@ package final class JobQueue: Sendable {
     self.logger = logger
     ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
     timer = WakeTimer(clock: clock)
-    pruneTimer = WakeTimer(clock: clock)
+    pruner = JobPruner(ledger: ledger, clock: clock, logger: logger)
     state.withLock { $0.lanes = lanes.mapValues { LaneControl($0) } }
     settings = Mutex(Settings(lanes: lanes.mapValues { LaneQueue($0) }, retention: retention, schedules: schedules))
     ledger.observe(self)
@@ -76,4 +76,294 @@ package final class JobQueue: Sendable {
   /// What happens to jobs from now on: every transition and all progress. A slow listener gets only the
   /// newest of each job, and of no more than `capacity` jobs. The stream ends when the queue has been drained.
   package func events(capacity: Int = 4096) -> AsyncStream<Job> { hub.stream(capacity: capacity) }
+}
+
+// MARK: The start, and what is due
+
+extension JobQueue {
+  /// Rescues the jobs that an earlier process left running, and begins to run jobs.
+  /// - Throws: ``JobQueueError/startedBefore``, ``JobQueueError/invalidSchedule(_:_:)``, or the store's error; nothing runs then, and it may be started again.
+  package func start() async throws {
+    try await ledger.context.perform {
+      guard !self.state.withLock({ $0.isStarted }) else { throw JobQueueError.startedBefore }
+      try self.beginSchedules()
+      let counts = try self.loadCounts()
+      try self.loadLanes()
+      let rescued = try self.ledger.rescue()
+      if rescued > 0 { self.logger.notice("jobs: put back what was running", metadata: ["jobs": "\(rescued)"]) }
+      let orphans = counts.other.filter { !$0.key.isEnded }.values.reduce(0, +)
+      if orphans > 0 {
+        self.logger.warning("jobs: some wait in lanes that aren't configured", metadata: ["jobs": "\(orphans)"])
+      }
+      self.state.withLock {
+        $0.isStarted = true
+        $0.lanesWithWork = Set(self.lanes.keys)
+      }
+      self.wakeUp()
+      self.pruner.prune(self)
+    }
+  }
+
+  /// Loads the run-time settings of lanes, and the starts that their rates count.
+  private func loadLanes() throws {
+    let set = try ledger.laneSettings()
+    for name in lanes.keys {
+      if let setting = set[name] { apply(setting, to: name) }
+      guard let control = state.withLock({ $0.lanes[name] }) else { continue }
+      let starts = try control.storedStarts(ledger, at: clock.now())
+      state.withLock { $0.lanes[name]?.starts = starts }
+    }
+  }
+
+  /// Has the delegate put away the files of those of the jobs that have ended: for files still in `active/` at a start, whose
+  /// jobs ended just before the kill. Jobs that don't exist are returned.
+  package func settle(_ ids: [Int64]) async throws -> [Int64] {
+    var unknown: [Int64] = []
+    for id in ids {
+      do {
+        let job = try await job(id)
+        if job.state.isEnded { settle(job) }
+      } catch JobQueueError.noSuchJob {
+        unknown.append(id)
+      }
+    }
+    return unknown
+  }
+
+  /// Does what is due, and sets the timer for what is next. On the ledger's queue.
+  func wakeUp() {
+    let unwritten = state.withLock { state in
+      defer { state.unwritten = [:] }
+      return state.unwritten
+    }
+    for (id, outcome) in unwritten { write(outcome, of: id) }
+    guard state.withLock({ $0.isStarted && !$0.isDraining }) else { return }
+    do {
+      if let next = try ledger.promoteDue() { wake(at: next) }
+      if let next = try ledger.expireDue() { wake(at: next) }
+    } catch {
+      report(error, "what is due couldn't be made available")
+    }
+    if let next = stopOverdue() { wake(at: next) }
+    runSchedules()
+    claimWork()
+  }
+
+  func wake(at time: Date) {
+    timer.arm(time) { [weak self] in
+      guard let self else { return }
+      ledger.context.perform { self.wakeUp() }
+    }
+  }
+
+  /// Logs that something couldn't be written, and tries again in a second.
+  func report(_ error: any Error, _ what: String, job: Int64? = nil) {
+    var metadata: Logger.Metadata = ["error": "\(error)"]
+    if let job { metadata["job"] = "\(job)" }
+    logger.error("\(job.map { "job \($0)" } ?? "jobs"): \(what)", metadata: metadata)
+    wake(at: clock.now().addingTimeInterval(1))
+  }
+}
+
+// MARK: The end
+
+extension JobQueue {
+  /// Stops: nothing is claimed any more, running operations are asked to stop at their next batch and go back to
+  /// `available`, and files of ended jobs are put away. Submissions are still taken; they run after the next start.
+  ///
+  /// - Returns: the jobs that still ran when `timeout` was over. If the process ends then, they are put back by the
+  ///   next start.
+  @discardableResult
+  package func drain(timeout: Duration) async -> [Job] {
+    let deadline = clock.now().addingTimeInterval(timeout / .seconds(1))
+    state.withLock { $0.isDraining = true }
+    // A claim that is under way ends first, so its operation is asked to stop, too.
+    await withCheckedContinuation { continuation in
+      ledger.context.perform { continuation.resume() }
+    }
+    for operation in state.withLock({ $0.running.operations }) { operation.drain() }
+    let quiet = Latch()
+    state.withLock { $0.waiters.addForQuiet(quiet) }
+    endDrainIfQuiet()
+    let cancel = clock.schedule(deadline) { quiet.open() }
+    await quiet.wait()
+    cancel()
+    timer.cancel()
+    pruner.cancel()
+    hub.finish()
+    let left = state.withLock { $0.running.snapshots }
+    if !left.isEmpty {
+      logger.warning("jobs: still running at the end of the wait", metadata: ["jobs": "\(left.map(\.id))"])
+    }
+    return left
+  }
+
+  func endDrainIfQuiet() {
+    let drainers = state.withLock { state -> [Latch] in
+      guard state.isDraining, state.isQuiet else { return [] }
+      return state.waiters.takeForQuiet()
+    }
+    for latch in drainers { latch.open() }
+  }
+}
+
+// MARK: Reads
+
+// Reads are answered by the ledger's reader, on a queue of its own: they read the disk, which has no place on the main queue.
+// The progress of a running job is kept in memory until it ends.
+
+extension JobQueue {
+  /// The jobs that run now, the oldest first, with their progress.
+  package var runningJobs: [Job] {
+    state.withLock { $0.running.snapshots }.sorted { $0.id < $1.id }
+  }
+
+  /// The job of that number.
+  /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
+  package func job(_ id: Int64, withTransitions: Bool = false) async throws -> Job {
+    completed(try await ledger.read(id, withTransitions: withTransitions))
+  }
+
+  /// The jobs that pass a filter, in its order.
+  package func jobs(_ filter: JobFilter = JobFilter()) async throws -> [Job] {
+    try await ledger.read(filter).map(completed)
+  }
+
+  /// How many jobs there are, by lane and state. Costs the same with a million.
+  package func counts() async throws -> JobCounts {
+    if let counts = state.withLock({ $0.counts }) { return counts }
+    return try await ledger.context.perform { try self.loadCounts() }
+  }
+
+  /// Counts once; later commits adjust the counts. On the ledger's queue.
+  func loadCounts() throws -> JobCounts {
+    if let counts = state.withLock({ $0.counts }) { return counts }
+    let counts = try ledger.count(lanes: Array(lanes.keys))
+    state.withLock { $0.counts = counts }
+    return counts
+  }
+
+  /// A job with what is known in memory: its progress if it runs, what it waits for if it doesn't.
+  package func completed(_ job: Job) -> Job {
+    var job = job
+    switch job.state {
+    case .running:
+      if let progress = state.withLock({ $0.running.progress(of: job.id) }) { job.progress = progress }
+    case .scheduled:
+      if job.isHeld {
+        job.waitsFor = "its release"
+      } else if job.isAwaitingFile {
+        job.waitsFor = "its file"
+      } else if job.isAwaitingJobs {
+        job.waitsFor = job.batchOrJobs
+      }
+    case .available: job.waitsFor = obstacle(to: job)
+    case .retryable, .completed, .cancelled, .discarded: break
+    }
+    return job
+  }
+
+  /// What keeps an available job from running, apart from the jobs before it.
+  private func obstacle(to job: Job) -> String? {
+    let access = operations.access(of: job.kind)
+    let now = clock.now()
+    return state.withLock { state in
+      guard let lane = state.lanes[job.lane] else { return "a lane \(job.lane), which isn't configured" }
+      if lane.setting.isPaused {
+        return "lane \(job.lane), which \(lane.setting.pausedBy ?? "somebody") paused"
+      }
+      if let obstacle = state.use.obstacle(to: job.id, store: job.store, access: access) { return obstacle }
+      guard let next = lane.nextStart(at: now) else { return nil }
+      return "the rate of lane \(job.lane), until \(next.formatted(.iso8601))"
+    }
+  }
+}
+
+extension Job {
+  /// The jobs that it follows, where they were asked for.
+  fileprivate var batchOrJobs: String {
+    guard let after, !after.isEmpty else { return "the jobs that it follows" }
+    return (after.count == 1 ? "job " : "jobs ") + after.map { "\($0.job)" }.joined(separator: ", ")
+  }
+}
+
+extension JobQueue {
+  /// Waits until a job has ended and its file has been put away.
+  /// - Throws: ``JobQueueError/noSuchJob(_:)``, the store's error, or `CancellationError` when the task is cancelled.
+  package func whenEnded(_ id: Int64) async throws -> Job {
+    while true {
+      try Task.checkCancellation()
+      // Registered before looking, so that no end is missed in between.
+      let latch = Latch()
+      state.withLock { $0.waiters.add(latch, for: id) }
+      defer { leave(latch, of: id) }
+      if let job = try await endedJob(id) { return job }
+      await withTaskCancellationHandler {
+        await latch.wait()
+      } onCancel: {
+        latch.open()
+      }
+    }
+  }
+
+  /// The job, if it has ended and is settled.
+  private func endedJob(_ id: Int64) async throws -> Job? {
+    let job = try await job(id)
+    guard job.state.isEnded else { return nil }
+    // The main context may have merged the commit before the queue has done what follows from it.
+    try await ledger.context.perform {}
+    return state.withLock { $0.settling.contains(id) } ? nil : job
+  }
+
+  private func leave(_ latch: Latch, of id: Int64) {
+    state.withLock { $0.waiters.remove(latch, for: id) }
+  }
+}
+
+// MARK: Probes
+
+extension JobQueue {
+  /// Goes once around: reads the store on the ledger's queue, where every change of a job is written, and then has each
+  /// lane begin something, however many operations run there. Whatever hangs keeps it from coming back.
+  /// - Parameters:
+  ///   - arrived: called at each station, before it lets the round on.
+  ///   - finished: called once, after the last; with the store's error, if it can't be read.
+  package func round(
+    arrived: @escaping @Sendable (ProbeStation) -> Void, finished: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    arrived(.store)
+    ledger.context.perform { [ledger, lanes] in
+      do {
+        let request = FetchRequest<JobRecord>(entityName: "Job", fetchLimit: 1)
+        _ = try ledger.context.count(for: request)
+      } catch {
+        return finished(error)
+      }
+      Self.pass(lanes.values.sorted { $0.name < $1.name }[...], arrived) { finished(nil) }
+    }
+  }
+
+  private static func pass(
+    _ lanes: ArraySlice<LaneQueue>, _ arrived: @escaping @Sendable (ProbeStation) -> Void,
+    _ finished: @escaping @Sendable () -> Void
+  ) {
+    guard let lane = lanes.first else { return finished() }
+    arrived(.lane(lane.name))
+    lane.probe { pass(lanes.dropFirst(), arrived, finished) }
+  }
+}
+
+/// Where a probe of the queue is.
+package enum ProbeStation: Sendable, Equatable, CustomStringConvertible {
+  /// The queue's store, by its only writer.
+  case store
+  /// Where the operations of a lane begin.
+  case lane(String)
+
+  package var description: String {
+    switch self {
+    case .store: "the queue's store"
+    case .lane(let name): "the lane \(name)"
+    }
+  }
 }

@@ -17,8 +17,6 @@ struct QueueState {
   var use = StoreUse()
   /// Whether a request to write the claims of those that have begun without one is in line.
   var areClaimsComing = false
-  /// Whether ended jobs are being removed.
-  var isPruning = false
   /// Ends that couldn't be written yet.
   var unwritten: [Int64: JobOutcome] = [:]
   /// nil until they have been counted.

@@ -3,7 +3,7 @@
 struct SettlingJobs {
   /// Their files are being put away.
   private var settling: Set<Int64> = []
-  /// Their entries haven't left `incoming/` for good: see `JobQueue+Files`.
+  /// Their entries haven't left `incoming/` for good: see `JobQueue+Change`.
   private var unarrived: Set<Int64> = []
   /// Whether pruning passed over some of them.
   private var hasCutPruning = false

@@ -160,10 +160,10 @@ extension JobStateMachine {
     switch state {
     case nil: throw illegal(event, "it isn't in the queue")
     case .scheduled:
-      guard isHeld else { throw illegal(event, "nobody holds it") }
+      guard isHeld else { throw illegal(event, "it isn't held") }
       isHeld = false
       return wait(at: time)
-    case .available, .running, .retryable: throw illegal(event, "nobody holds it")
+    case .available, .running, .retryable: throw illegal(event, "it isn't held")
     case .completed, .cancelled, .discarded: throw illegal(event, "it has ended")
     }
   }

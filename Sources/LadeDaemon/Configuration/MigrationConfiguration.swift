@@ -18,7 +18,7 @@ package struct MigrationConfiguration: Sendable, Equatable {
 }
 
 extension MigrationConfiguration {
-  /// As a store is told. What somebody left out of the model isn't dropped from the store, unless the configuration says
+  /// As a store takes it. What was left out of the model isn't dropped from the store, unless the configuration says
   /// that it may be.
   var options: MigrationOptions {
     var options = MigrationOptions()

@@ -33,7 +33,7 @@ struct Permissions: Sendable {
     try check(predicate, by: peer)
   }
 
-  /// Keeps regular expressions to operators: one can take without end on the right text, and meanwhile holds a reader of the
+  /// Keeps regular expressions to operators: on the right text, one can run without end, and it occupies a reader of the
   /// store.
   /// - Throws: ``ControlError/forbidden(reason:hint:)``.
   func check(_ predicate: FetchPredicate, by peer: Peer) throws {

@@ -48,7 +48,8 @@ struct OpenStores: Sendable {
     do {
       // Whatever folders are allowed, these are not to be imported.
       let own = [configuration.state, configuration.queueStore] + configuration.stores.map(\.path)
-      directories = try SpoolDirectories(path: configuration.spool, protected: own)
+      directories = try SpoolDirectories(
+        path: configuration.spool, protected: own, companionEndings: SQLiteStore.companionEndings)
     } catch {
       let place = if case SpoolError.system(_, let path, _) = error { path } else { configuration.spool }
       let trouble = PathDiagnosis(place, error)

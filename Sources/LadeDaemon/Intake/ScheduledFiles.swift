@@ -1,4 +1,4 @@
-// Rule 5 for the files of schedules: a run's job is durable before its file is touched, and waits for it until a copy is
+// Rule 5 (ARCHITECTURE.md) for the files of schedules: a run's job is durable before its file is touched, and waits for it until a copy is
 // whole in `active/`. After a kill in between the queue asks for it again, under the same name.
 
 import Foundation

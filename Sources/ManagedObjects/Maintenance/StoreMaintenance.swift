@@ -30,6 +30,8 @@ public protocol StoreMaintenance: IncrementalStore {
   func checkIntegrity(
     _ depth: CheckDepth, _ watch: MaintenanceWatch, found: @escaping (StoreProblem) throws -> Void) throws
 
+  /// What the files that ``copyContent(to:_:)`` makes look like.
+  var copyForm: StoreCopyForm { get }
   /// Copies one state of the content into a new file, which can then be opened as a store. Others can read and write;
   /// the log grows with what they write until the copy is complete. The caller makes the copy durable.
   func copyContent(to url: URL, _ watch: MaintenanceWatch) throws
@@ -64,6 +66,23 @@ public protocol PairMaintenance: IncrementalStore {
   /// Removes them, in one transaction.
   /// - Returns: the number of removed pairs of each relationship.
   func removeDanglingPairs() throws -> [(relationship: RelationshipDescription, count: Int)]
+}
+
+/// What the copies of a store's content look like as files: enough to name one and to tell it from other files.
+public struct StoreCopyForm: Sendable, Hashable {
+  /// What such a file is, with its article, for messages.
+  public let title: String
+  /// The ending of its name, with the dot.
+  public let nameEnding: String
+  /// The bytes that it begins with.
+  public let firstBytes: [UInt8]
+
+  /// A form of files.
+  public init(title: String, nameEnding: String, firstBytes: [UInt8]) {
+    self.title = title
+    self.nameEnding = nameEnding
+    self.firstBytes = firstBytes
+  }
 }
 
 /// The space that a store takes, in bytes.

@@ -1,4 +1,5 @@
 public import Foundation
+import Spelling
 
 /// Dates as text, in the forms of ISO 8601 that data files and databases use, without locale, calendar or formatter.
 ///
@@ -36,35 +37,6 @@ public enum ISODate {
   /// The date in UTF-8 `bytes`, nil if they aren't one.
   @inlinable public static func date(parsing bytes: UnsafeBufferPointer<UInt8>) -> Date? {
     microseconds(parsing: bytes).map(date(microseconds:))
-  }
-
-  /// Days from the start of 1970 to a day of the proleptic Gregorian calendar, in a year of 0 to 9999.
-  ///
-  /// Years begin in March, so that a leap day is the last of its year, and are shifted by 400, so that no number is negative.
-  /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-  @inline(__always) package static func days(year: UInt32, month: UInt32, day: UInt32) -> Int {
-    let isEarly = month <= 2
-    let years = year &+ 400 &- (isEarly ? 1 : 0)
-    let dayOfYear = (153 &* (isEarly ? month &+ 9 : month &- 3) &+ 2) / 5 &+ day &- 1
-    return Int(years &* 365 &+ years / 4 &- years / 100 &+ years / 400 &+ dayOfYear) &- 719_468 &- 146_097
-  }
-
-  /// The day at a number of days after the start of 1970, in a year of 0 to 9999.
-  @inline(__always) package static func civil(days: Int) -> (year: UInt32, month: UInt32, day: UInt32) {
-    let shifted = UInt32(truncatingIfNeeded: days &+ 719_468 &+ 146_097)
-    let era = shifted / 146_097
-    let dayOfEra = shifted &- era &* 146_097
-    let yearOfEra = (dayOfEra &- dayOfEra / 1_460 &+ dayOfEra / 36_524 &- dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
-    let index = (5 &* dayOfYear &+ 2) / 153
-    let month = index < 10 ? index &+ 3 : index &- 9
-    let year = yearOfEra &+ era &* 400 &- 400 &+ (month <= 2 ? 1 : 0)
-    return (year, month, dayOfYear &- (153 &* index &+ 2) / 5 &+ 1)
-  }
-
-  @inline(__always) package static func daysInMonth(_ month: UInt32, of year: UInt32) -> UInt32 {
-    if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
-    return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
   }
 }
 
@@ -111,8 +83,10 @@ extension ISODate {
     let year = byte(date, 0) &* 100 &+ byte(date, 2)
     let month = byte(date, 5)
     let day = UInt32(truncatingIfNeeded: pair(start, 8))
-    guard month >= 1, month <= 12, day >= 1, day <= 28 || day <= daysInMonth(month, of: year) else { return nil }
-    let midnight = days(year: year, month: month, day: day) &* 86_400
+    guard month >= 1, month <= 12, day >= 1, day <= 28 || day <= CivilDate.daysInMonth(month, of: year) else {
+      return nil
+    }
+    let midnight = CivilDate.days(year: year, month: month, day: day) &* 86_400
     if bytes.count == 10 { return Int64(midnight) &* 1_000_000 }
 
     // DD, T or a space, HH:MM
@@ -228,7 +202,7 @@ extension ISODate {
       days -= 1
     }
     let second = UInt32(truncatingIfNeeded: rest)
-    let (year, month, day) = civil(days: days)
+    let (year, month, day) = CivilDate.date(days: days)
     put(year / 100, buffer, 0)
     put(year % 100, buffer, 2)
     buffer[4] = UInt8(ascii: "-")

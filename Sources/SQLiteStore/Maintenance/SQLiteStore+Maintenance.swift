@@ -10,6 +10,14 @@ package import ManagedObjects
 extension SQLiteStore: StoreMaintenance {
   package func sizes() throws -> StoreSizes { StoreSizes(ofSQLiteFile: url?.path ?? "") }
 
+  /// https://www.sqlite.org/fileformat.html#the_database_header
+  package static let copyForm = StoreCopyForm(
+    title: "a SQLite file", nameEnding: ".sqlite", firstBytes: Array("SQLite format 3\0".utf8))
+  package var copyForm: StoreCopyForm { Self.copyForm }
+
+  /// What SQLite appends to a database's path for the files that belong to it: the log, its index, and a rollback journal.
+  package static let companionEndings = ["-wal", "-shm", "-journal"]
+
   // MARK: Compaction
 
   package func compact(_ plan: CompactionPlan, _ watch: MaintenanceWatch) throws -> CompactionResult {

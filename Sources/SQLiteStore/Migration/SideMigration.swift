@@ -170,8 +170,8 @@ struct SideFile {
 
   /// Removes the file with its log.
   func remove() throws {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-      let path = url.path + suffix
+    for ending in [""] + SQLiteStore.companionEndings {
+      let path = url.path + ending
       if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
     }
   }

@@ -55,21 +55,22 @@ enum AllowedFolder {
 struct ProtectedPaths: Sendable {
   /// With links resolved, as bytes.
   private let roots: [[UInt8]]
+  private let companionEndings: Set<[UInt8]>
 
-  private static let besideDatabases: Set<[UInt8]> = Set(["-wal", "-shm", "-journal"].map { Array($0.utf8) })
-
-  /// - Parameter paths: a path that doesn't exist yet is resolved by its folder, if that exists.
-  init(_ paths: [String]) {
+  /// - Parameters:
+  ///   - paths: a path that doesn't exist yet is resolved by its folder, if that exists.
+  ///   - companionEndings: what is appended to a path for files that belong to it.
+  init(_ paths: [String], companionEndings: [String] = []) {
+    self.companionEndings = Set(companionEndings.map { Array($0.utf8) })
     roots = paths.map { Array((ProtectedPaths.real($0) ?? $0).utf8) }
   }
 
-  /// Whether a path without links is one of them, lies in one, or is a companion file of a database that is one (`-wal`, `-shm`,
-  /// `-journal`).
+  /// Whether a path without links is one of them, lies in one, or is a companion file of one.
   func contain(_ path: [UInt8]) -> Bool {
     roots.contains { root in
       guard path.starts(with: root) else { return false }
       let rest = path.dropFirst(root.count)
-      return rest.isEmpty || rest.first == UInt8(ascii: "/") || ProtectedPaths.besideDatabases.contains(Array(rest))
+      return rest.isEmpty || rest.first == UInt8(ascii: "/") || companionEndings.contains(Array(rest))
     }
   }
 

@@ -45,12 +45,15 @@ package final class SpoolDirectories: Sendable {
 
   /// Opens the spool at `path`, and creates the root (with missing parents) and the five directories if they don't exist.
   /// Blocks. Throws `SpoolError`.
-  /// - Parameter protected: files and folders outside the spool that belong to the daemon; of a database, the main file.
-  package init(path: String, protected: [String] = []) throws {
+  /// - Parameters:
+  ///   - protected: files and folders outside the spool that belong to the daemon; of a store, its main file.
+  ///   - companionEndings: what is appended to a store's path for the files that belong to it.
+  package init(path: String, protected: [String] = [], companionEndings: [String] = []) throws {
     self.path = path
     try SpoolDirectories.makePath(path)
     held = Mutex(Held(root: try DirectoryHandle(trustedPath: path)))
-    self.protected = ProtectedPaths([Folder.active, .done, .corrupt].map { path + "/" + $0.rawValue } + protected)
+    self.protected = ProtectedPaths(
+      [Folder.active, .done, .corrupt].map { path + "/" + $0.rawValue } + protected, companionEndings: companionEndings)
     try refresh()
   }
 

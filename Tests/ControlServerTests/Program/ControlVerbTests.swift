@@ -81,11 +81,11 @@ struct ControlVerbTests {
     }
   }
 
-  @Test("a reload tells what is in force and what needs a restart, or every mistake")
+  @Test("a reload reports what was applied and what needs a restart, or every mistake")
   func reload() async throws {
     try await with { run async throws in
       #expect(
-        try await run("reload").output == "in force now: recipes.people, keep\nneeds a restart: socket\n")
+        try await run("reload").output == "applied: recipes.people, keep\nneeds a restart: socket\n")
       #expect(try decoded(Reload.self, try await run("reload", "--json")).needsRestart == ["socket"])
       _ = try await run("pause", "import")
       let refused = try await run("reload")

@@ -139,7 +139,7 @@ struct RuleConversionTests {
   @Test("a table of many texts finds each and no other")
   func table() {
     let texts = (0..<1000).map { "text \($0 * 7)" } + ["", "é", "text 0"]
-    let table = TextTable(texts)
+    let table = TextSet(texts)
     #expect(table.count == 1002)
     for (number, text) in texts.dropLast().enumerated() {
       #expect(Array(text.utf8).withUnsafeBytes { table.find($0) } == number)

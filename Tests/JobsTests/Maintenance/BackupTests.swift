@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct BackupTests {
   /// What a backup holds: how many people, and how many of them the import's checkpoint knows.
   private func content(_ house: UpkeepHouse, _ name: String) throws -> (people: Int, noted: Int?) {
     let plain = house.path("look-\(UUID().uuidString).sqlite")
-    try BackupPacking.unpack(house.path("backups/\(name)"), into: plain, MaintenanceWatch())
+    try BackupPacking.unpack(house.path("backups/\(name)"), of: SQLiteStore.copyForm, into: plain, MaintenanceWatch())
     return try DatabaseQueue(path: plain.path).read { db in
       #expect(try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"])
       #expect(try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete")
@@ -128,9 +129,11 @@ struct BackupTests {
     try await house.fill(queue, 10)
     #expect(try await queue.run(.upkeep("backup")).state == .completed)
     let first = try #require(try house.names(in: "backups").first)
-    let compression = try #require(BackupName(first, of: "main")).compression
+    let compression = try #require(BackupName(first, of: "main", SQLiteStore.copyForm)).compression
     let job = try await queue.submit(.upkeep("backup").with { $0.isHeld = true })
-    let made = BackupName(store: "main", time: Date(), job: job.id, compression: compression).description
+    let made = BackupName(
+      store: "main", time: Date(), job: job.id, compression: compression, form: SQLiteStore.copyForm
+    ).description
     try FileManager.default.copyItem(at: house.path("backups/" + first), to: house.path("backups/" + made))
     let left = house.path("backups/.job-\(job.id).tmp")
     try FileManager.default.createDirectory(at: left, withIntermediateDirectories: false)
@@ -190,17 +193,18 @@ struct BackupTests {
   @Test("names that aren't a backup's are told apart, and times sort")
   func names() throws {
     let name = BackupName(
-      store: "a-b", time: Date(timeIntervalSince1970: 1_700_000_000.9), job: 12, compression: .zstd)
+      store: "a-b", time: Date(timeIntervalSince1970: 1_700_000_000.9), job: 12, compression: .zstd,
+      form: SQLiteStore.copyForm)
     #expect(name.description == "a-b-2023-11-14T221320Z-job12.sqlite.zst")
-    #expect(BackupName(name.description, of: "a-b") == name)
+    #expect(BackupName(name.description, of: "a-b", SQLiteStore.copyForm) == name)
     for wrong in [
       "a-b-2023-11-14T221320Z-job12.sqlite.xz", "a-b-2023-11-14T221320Z-job012.sqlite", "a-b-2023-11-14T221320Z.sqlite",
       "a-b-2023-02-31T221320Z-job1.sqlite", "a-2023-11-14T221320Z-job12.sqlite", "a-b-", "",
       "a-b-2023-11-14T221320Z-job0.sqlite", "a-b-2023-11-14T221320Z-job-1.sqlite",
     ] {
-      #expect(BackupName(wrong, of: "a-b") == nil, "\(wrong)")
+      #expect(BackupName(wrong, of: "a-b", SQLiteStore.copyForm) == nil, "\(wrong)")
     }
-    let later = BackupName(store: "a-b", time: name.time, job: 13, compression: .none)
+    let later = BackupName(store: "a-b", time: name.time, job: 13, compression: .none, form: SQLiteStore.copyForm)
     #expect(name < later)
   }
 }

@@ -184,10 +184,12 @@ struct RestoreTests {
     bytes.replaceSubrange(40_000..<60_000, with: Data(repeating: 0x5A, count: 20_000))
     try bytes.write(to: house.path("backups/damaged.sqlite"))
     let packed = house.path("backups/whole.zst")
-    try BackupPacking.pack(house.path("backups/\(name)"), into: packed, .zstd, MaintenanceWatch())
+    try BackupPacking.pack(
+      house.path("backups/\(name)"), of: SQLiteStore.copyForm, into: packed, .zstd, MaintenanceWatch())
     try Data(contentsOf: packed).dropLast(5_000).write(to: house.path("backups/short.zst"))
     let zipped = house.path("backups/whole.gz")
-    try BackupPacking.pack(house.path("backups/\(name)"), into: zipped, .gzip, MaintenanceWatch())
+    try BackupPacking.pack(
+      house.path("backups/\(name)"), of: SQLiteStore.copyForm, into: zipped, .gzip, MaintenanceWatch())
     try Data(contentsOf: zipped).dropLast(3).write(to: house.path("backups/short.gz"))
     for (backup, code) in [
       ("ships.sqlite", "other_model"), ("plain.sqlite", "not_a_backup"), ("people.csv", "not_a_backup"),

@@ -185,7 +185,7 @@ struct ReloadTests {
       "stores: { main", with: "stores: { \(store), main")
     try folder.write(moved + "\nkeep: { jobs: 70 }\n", to: "lade.yaml")
     let run = try await folder.ladectl("reload")
-    #expect(run.text == "in force now: keep\nneeds a restart: socket, stores.second\n", "\(run.text)\(run.error)")
+    #expect(run.text == "applied: keep\nneeds a restart: socket, stores.second\n", "\(run.text)\(run.error)")
     #expect(try await folder.asked(Reload.self, "reload") == Reload(needsRestart: ["socket", "stores.second"]))
     #expect(try daemon.log.contains("a restart is needed for socket, stores.second"))
     #expect(try await folder.asked(StoreList.self, "store", "list").stores.map(\.name) == ["main"])

@@ -18,7 +18,7 @@ struct HostileTests {
     let hostile = try HostileSpool()
     let spool = hostile.spool
     let directories = try SpoolDirectories(
-      path: spool.url(""), protected: [spool.path + "/state", spool.path + "/main.sqlite"])
+      path: spool.url(""), protected: [spool.path + "/state", spool.path + "/main.sqlite"], companionEndings: ["-wal"])
     let ledger = JobLedger()
     let intake = try spool.intake(
       directories, recipes: ["gtfs", "people", "caf\u{E9}"],

@@ -57,12 +57,12 @@ struct ControlBenchmark: ParsableCommand {
       unasked.append(try quiet(load, folder, watchers: 0))
       unaskedWatched.append(try quiet(load, folder, watchers: watchers))
     }
-    var table = TextTable(headings: ["", "answers", "p50 ms", "p99 ms", "longest ms", "main queue p99 ms", "import s"])
+    var table = TextSet(headings: ["", "answers", "p50 ms", "p99 ms", "longest ms", "main queue p99 ms", "import s"])
     table.append(idle.cells("idle"))
     for round in alone { table.append(round.cells("importing")) }
     for round in watched { table.append(round.cells("importing, \(watchers) watching")) }
     say(table)
-    var merging = TextTable(
+    var merging = TextSet(
       headings: [
         "", "main queue busy %", "longest wait ms", "saves merged", "merge lag p99 ms", "peak MiB", "import s",
       ])

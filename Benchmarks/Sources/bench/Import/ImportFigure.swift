@@ -37,8 +37,8 @@ struct ImportFigure: Encodable {
 
 extension [ImportFigure] {
   /// The same for people.
-  var table: TextTable {
-    var table = TextTable(headings: ["", "ours", "peer", "ratio", "goal", "met", "MiB", "peer's", "peer is"])
+  var table: TextSet {
+    var table = TextSet(headings: ["", "ours", "peer", "ratio", "goal", "met", "MiB", "peer's", "peer is"])
     for figure in self {
       table.append(
         figure.result.cells + [

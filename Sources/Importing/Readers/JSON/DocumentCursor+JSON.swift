@@ -15,7 +15,7 @@ extension DocumentCursor {
       case .end(let next):
         let text = UnsafeBufferPointer(start: start + 1, count: next - start - 2)
         let key = String(unsafeUninitializedCapacity: text.count) { buffer in
-          buffer.baseAddress.map { JSONText.unescape(text, to: $0) } ?? 0
+          buffer.baseAddress.map { JSONString.unescape(text, to: $0) } ?? 0
         }
         advance(next - start)
         guard try self.next() == UInt8(ascii: ":") else { throw fault(.expectedColon, after: 0) }

@@ -97,7 +97,7 @@ struct JSONRejects: RejectForm {
     var text: [UInt8] = []
     for key in path {
       text.append(UInt8(ascii: "{"))
-      JSONText.quote(key.utf8, to: &text)
+      JSONString.quote(key.utf8, to: &text)
       text.append(UInt8(ascii: ":"))
     }
     return text + Array("[\n".utf8)

@@ -89,7 +89,7 @@ struct JSONObjectParser {
   mutating func decodeTexts(in storage: UnsafeMutablePointer<BatchStorage>) {
     for column in escapedColumns where isEscaped[column] {
       isEscaped[column] = false
-      storage.pointee.decode(cell: firstCell + column, JSONText.unescape)
+      storage.pointee.decode(cell: firstCell + column, JSONString.unescape)
     }
     escapedColumns.removeAll(keepingCapacity: true)
   }
@@ -107,7 +107,7 @@ struct JSONObjectParser {
     }
     let text = UnsafeBufferPointer(start: key, count: length)
     scratch = Array(unsafeUninitializedCapacity: length) { buffer, count in
-      count = buffer.baseAddress.map { JSONText.unescape(text, to: $0) } ?? 0
+      count = buffer.baseAddress.map { JSONString.unescape(text, to: $0) } ?? 0
     }
     return scratch.withUnsafeBufferPointer { keys.column(of: $0, expected: expected) }
   }

@@ -137,7 +137,7 @@ struct PropertyListColumns {
       for (key, value) in try members(of: element, in: tree, at: start) {
         output.append(separator)
         separator = UInt8(ascii: ",")
-        JSONText.quote(text(of: key, in: tree, at: start), to: &output)
+        JSONString.quote(text(of: key, in: tree, at: start), to: &output)
         output.append(UInt8(ascii: ":"))
         try appendJSON(of: value, in: tree, at: start, to: &output)
       }
@@ -158,7 +158,7 @@ struct PropertyListColumns {
       }
       let text = scalar(element, kind, in: tree, at: start)
       if kind == "integer" || kind == "real", isNumber(text) { return output.append(contentsOf: text) }
-      JSONText.quote(text, to: &output)
+      JSONString.quote(text, to: &output)
     }
   }
 }

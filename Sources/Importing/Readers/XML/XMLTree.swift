@@ -222,7 +222,7 @@ extension XMLTree {
     func key(_ name: Range<Int>, _ prefix: String, _ output: inout [UInt8]) {
       output.append(separator)
       separator = UInt8(ascii: ",")
-      JSONText.quote(
+      JSONString.quote(
         Array(prefix.utf8) + UnsafeBufferPointer(start: start + name.lowerBound, count: name.count), to: &output)
       output.append(UInt8(ascii: ":"))
     }
@@ -233,7 +233,7 @@ extension XMLTree {
         key(inner.name, "@", &output)
         var value: [UInt8] = []
         append(valueOf: child, at: start, to: &value)
-        JSONText.quote(value, to: &output)
+        JSONString.quote(value, to: &output)
       case .element where !inner.isRepeated:
         key(inner.name, "", &output)
         if inner.next > 0 {
@@ -268,6 +268,6 @@ extension XMLTree {
   private func appendQuotedText(of element: Int, at start: BytePointer, to output: inout [UInt8]) {
     var text: [UInt8] = []
     appendText(of: element, at: start, to: &text)
-    JSONText.quote(text, to: &output)
+    JSONString.quote(text, to: &output)
   }
 }

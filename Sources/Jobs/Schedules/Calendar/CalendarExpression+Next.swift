@@ -1,4 +1,4 @@
-import ManagedObjects
+import Spelling
 
 extension CalendarExpression {
   private static let second: Int64 = 1_000_000
@@ -29,7 +29,7 @@ extension CalendarExpression {
   private func nextReading(from reading: Int64) -> Int64? {
     let dayNumber = Self.floor(reading, Self.day)
     guard dayNumber >= -1 else { return nil }
-    let date = ISODate.civil(days: Int(dayNumber))
+    let date = CivilDate.date(days: Int(dayNumber))
     var cursor = Cursor(
       year: Int(date.year), month: Int(date.month), day: Int(date.day), time: Int(reading - dayNumber * Self.day))
     while let year = years.next(from: cursor.year, limit: CalendarUnit.year.range.upperBound) {
@@ -45,9 +45,9 @@ extension CalendarExpression {
   }
 
   private func nextReading(inMonthOf cursor: inout Cursor) -> Int64? {
-    let length = Int(ISODate.daysInMonth(UInt32(cursor.month), of: UInt32(cursor.year)))
+    let length = Int(CivilDate.daysInMonth(UInt32(cursor.month), of: UInt32(cursor.year)))
     let days = countsDaysFromEnd ? days.counted(fromEndOfMonthWith: length) : days
-    let first = ISODate.days(year: UInt32(cursor.year), month: UInt32(cursor.month), day: 1)
+    let first = CivilDate.days(year: UInt32(cursor.year), month: UInt32(cursor.month), day: 1)
     while let day = days.next(from: cursor.day, limit: length) {
       cursor.move(to: day, \.day)
       let number = first + day - 1

@@ -1,7 +1,7 @@
 // Dates and times. What a number means is known only after the sign that follows it, `12-` or `12:`, so a list is read
 // first, with the places of its numbers, and looked at when its unit is known.
 
-import ManagedObjects
+import Spelling
 
 extension CalendarExpression {
   /// The words that stand for a whole expression, and the expression.
@@ -106,7 +106,7 @@ extension CalendarExpression {
     _ = scanner.take("@")
     let number = try scanner.number("seconds from the start of 1970, such as @1700000000", largest: 7_258_118_399)
     let (day, time) = number.quotientAndRemainder(dividingBy: 86_400)
-    let date = ISODate.civil(days: day)
+    let date = CivilDate.date(days: day)
     (years, months, days) = (.init(Int(date.year)), .init(Int(date.month)), .init(Int(date.day)))
     (hours, minutes) = (.init(time / 3600), .init(time / 60 % 60))
     seconds = .init(time % 60 * 1_000_000)

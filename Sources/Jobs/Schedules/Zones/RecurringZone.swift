@@ -1,4 +1,4 @@
-import ManagedObjects
+import Spelling
 
 /// A zone whose clocks change every year in the same way, if they change: the last line of a zone's file, written as the
 /// variable TZ is (POSIX, Base Definitions 8.3, with the hours beyond a day of RFC 8536).
@@ -33,7 +33,7 @@ struct RecurringZone: Sendable, Equatable {
     guard let daylight else { return standard }
     let local = Int(seconds) + standard
     let days = (local - (local % 86_400 + 86_400) % 86_400) / 86_400
-    let year = Int(ISODate.civil(days: days).year)
+    let year = Int(CivilDate.date(days: days).year)
     let start = daylight.start.seconds(in: year) - standard
     let end = daylight.end.seconds(in: year) - daylight.offset
     let now = Int(seconds)
@@ -45,19 +45,19 @@ struct RecurringZone: Sendable, Equatable {
 extension RecurringZone.Rule {
   /// When it is that in a year: seconds from the start of 1970, as the clocks count them.
   func seconds(in year: Int) -> Int {
-    let newYear = ISODate.days(year: UInt32(year), month: 1, day: 1)
+    let newYear = CivilDate.days(year: UInt32(year), month: 1, day: 1)
     let days: Int
     switch day {
     case .number(let number): days = newYear + number
     case .numberWithoutLeapDay(let number):
-      let isLeap = ISODate.daysInMonth(2, of: UInt32(year)) == 29
+      let isLeap = CivilDate.daysInMonth(2, of: UInt32(year)) == 29
       days = newYear + number - 1 + (isLeap && number >= 60 ? 1 : 0)
     case .weekday(let month, let week, let weekday):
-      let first = ISODate.days(year: UInt32(year), month: UInt32(month), day: 1)
+      let first = CivilDate.days(year: UInt32(year), month: UInt32(month), day: 1)
       // The first of 1970 was a Thursday.
       let weekdayOfFirst = ((first + 4) % 7 + 7) % 7
       var inMonth = (weekday - weekdayOfFirst + 7) % 7 + (week - 1) * 7
-      if inMonth >= Int(ISODate.daysInMonth(UInt32(month), of: UInt32(year))) { inMonth -= 7 }
+      if inMonth >= Int(CivilDate.daysInMonth(UInt32(month), of: UInt32(year))) { inMonth -= 7 }
       days = first + inMonth
     }
     return days * 86_400 + time

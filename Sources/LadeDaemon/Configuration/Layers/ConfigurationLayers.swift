@@ -1,7 +1,7 @@
 // The layers of a configuration, of which later ones win: its file; the files of the folder beside it that has its name and
 // `.d`, which end in `.yaml` and don't begin with a dot, in the order of their names' bytes; the variables of the
-// environment, in that of theirs. Each is read by itself, so that all that is wrong in any is told at once, with the file and
-// line or the variable.
+// environment, in that of theirs. Each is read by itself, so that all mistakes of all layers are reported at once, with the file
+// and line or the variable.
 
 import Foundation
 
@@ -13,7 +13,7 @@ struct ConfigurationLayers {
   private(set) var layers: [YAMLValue.Layer] = []
   /// Whether each could be read.
   private(set) var areWhole = true
-  /// What problems are told of, in this order.
+  /// The layers that problems are reported for, in this order.
   private(set) var names: [String] = []
 
   /// Blocks. What is wrong is reported to the reading.

@@ -26,7 +26,7 @@ extension Reload {
   fileprivate var text: String {
     var text =
       changed.isEmpty
-      ? "nothing has changed" : "in force now: " + changed.map(\.printable).joined(separator: ", ")
+      ? "nothing has changed" : "applied: " + changed.map(\.printable).joined(separator: ", ")
     text += "\n"
     if !needsRestart.isEmpty {
       text += "needs a restart: " + needsRestart.map(\.printable).joined(separator: ", ") + "\n"

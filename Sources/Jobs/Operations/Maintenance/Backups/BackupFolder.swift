@@ -1,16 +1,21 @@
 import Foundation
 import Glibc
+import ManagedObjects
 
 /// The folder with the backups of a store. Other files in it are left alone.
 struct BackupFolder {
   let url: URL
   let store: String
+  /// What its backups are once they are unpacked.
+  let form: StoreCopyForm
 
   /// The backups of the store, oldest first. Files that people have put there under other names don't count.
   func backups() throws -> [BackupName] {
     do {
-      return try FileManager.default.contentsOfDirectory(atPath: url.path).compactMap { BackupName($0, of: store) }
-        .sorted()
+      return try FileManager.default.contentsOfDirectory(atPath: url.path).compactMap {
+        BackupName($0, of: store, form)
+      }
+      .sorted()
     } catch CocoaError.fileReadNoSuchFile {
       return []
     } catch {
@@ -59,44 +64,47 @@ struct BackupFolder {
   }
 }
 
-/// The name of a backup: `main-2026-11-22T034000Z-job12.sqlite.zst`. It says whose content it is, of when (UTC), and which
-/// job made it, so that a job which is run again knows what it has made already.
+/// The name of a backup: `STORE-2026-11-22T034000Z-job12` and the endings of what it is and how it is packed. It says whose
+/// content it is, of when (UTC), and which job made it, so that a job which is run again knows what it has made already.
 struct BackupName: Comparable, CustomStringConvertible {
   let store: String
   /// In whole seconds.
   let time: Date
   let job: Int64
   let compression: BackupCompression
+  let form: StoreCopyForm
 
-  init(store: String, time: Date, job: Int64, compression: BackupCompression) {
+  init(store: String, time: Date, job: Int64, compression: BackupCompression, form: StoreCopyForm) {
     self.store = store
     self.time = Date(timeIntervalSince1970: time.timeIntervalSince1970.rounded(.down))
     self.job = job
     self.compression = compression
+    self.form = form
   }
 
   /// Reads a name; nil when it isn't that of a backup of the store.
-  init?(_ name: String, of store: String) {
+  init?(_ name: String, of store: String, _ form: StoreCopyForm) {
     guard name.hasPrefix(store + "-") else { return nil }
     var rest = name.dropFirst(store.utf8.count + 1)
-    guard let compression = BackupCompression.allCases.last(where: { rest.hasSuffix(".sqlite" + $0.ending) }) else {
+    guard let compression = BackupCompression.allCases.last(where: { rest.hasSuffix(form.nameEnding + $0.ending) })
+    else {
       return nil
     }
-    rest = rest.dropLast(".sqlite".count + compression.ending.count)
+    rest = rest.dropLast(form.nameEnding.count + compression.ending.count)
     let parts = rest.split(separator: "-job", omittingEmptySubsequences: false)
     guard parts.count == 2, let time = Self.time(parts[0]), let job = Int64(parts[1]), job > 0,
-      BackupName(store: store, time: time, job: job, compression: compression).description == name
+      BackupName(store: store, time: time, job: job, compression: compression, form: form).description == name
     else { return nil }
-    self.init(store: store, time: time, job: job, compression: compression)
+    self.init(store: store, time: time, job: job, compression: compression, form: form)
   }
 
   var description: String {
-    "\(store)-\(Self.form.format(time).replacing(":", with: ""))-job\(job).sqlite\(compression.ending)"
+    "\(store)-\(Self.timeStyle.format(time).replacing(":", with: ""))-job\(job)\(form.nameEnding)\(compression.ending)"
   }
 
   static func < (a: BackupName, b: BackupName) -> Bool { (a.time, a.job) < (b.time, b.job) }
 
-  private static let form = Date.ISO8601FormatStyle()
+  private static let timeStyle = Date.ISO8601FormatStyle()
 
   /// `2026-11-22T034000Z`
   private static func time(_ text: Substring) -> Date? {
@@ -104,7 +112,7 @@ struct BackupName: Comparable, CustomStringConvertible {
     guard bytes.count == 18 else { return nil }
     let parts = [bytes[0..<13], bytes[13..<15], bytes[15...]].map { String(decoding: $0, as: UTF8.self) }
     do {
-      return try form.parse(parts.joined(separator: ":"))
+      return try timeStyle.parse(parts.joined(separator: ":"))
     } catch {
       // Not a time: not our name.
       return nil

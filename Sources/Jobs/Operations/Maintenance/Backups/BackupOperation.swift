@@ -57,7 +57,7 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
     let options = try Self.checked(job.options)
     let store = try maintainedStore()
     let upkeep = try upkeep(of: store.name)
-    let folder = BackupFolder(url: upkeep.backupFolder, store: store.name)
+    let folder = BackupFolder(url: upkeep.backupFolder, store: store.name, form: store.maintenance.copyForm)
     return try watched { watch in
       let made = try madeBefore(folder) ?? make(store, folder, options, upkeep, watch)
       let removed = try folder.removeOld(keeping: options.keep ?? upkeep.keptBackups)
@@ -89,20 +89,20 @@ package final class BackupOperation: JobOperation, @unchecked Sendable {
     _ watch: MaintenanceWatch
   ) throws -> Made {
     let workspace = try JobWorkspace(job: job.id, in: folder.url)
-    let copy = workspace.file("copy.sqlite")
+    let copy = workspace.file("copy")
     let compression = options.compress ?? upkeep.compression
     let passes = MultiPassProgress(compression == .none ? 2 : 4, watch)
-    let name = BackupName(store: store.name, time: Date(), job: job.id, compression: compression)
+    let name = BackupName(store: store.name, time: Date(), job: job.id, compression: compression, form: folder.form)
     try store.maintenance.copyContent(to: copy, passes.next("copying"))
     var made = Made(name: name)
     made.remarks = try check(copy, store, options.check, passes.next("verifying"))
     guard compression != .none else {
-      try workspace.publish("copy.sqlite", as: name.description)
+      try workspace.publish("copy", as: name.description)
       return made
     }
     let packed = workspace.file("packed")
-    try BackupPacking.pack(copy, into: packed, compression, passes.next("packing"))
-    guard try BackupPacking.holds(packed, copy, passes.next("verifying")) else {
+    try BackupPacking.pack(copy, of: folder.form, into: packed, compression, passes.next("packing"))
+    guard try BackupPacking.holds(packed, copy, of: folder.form, passes.next("verifying")) else {
       throw JobFailure(
         code: "damaged", message: "the packed file differs from the copy: is the disk damaged?",
         isRetryable: true)

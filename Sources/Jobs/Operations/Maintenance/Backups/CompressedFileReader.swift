@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Importing
+import ManagedObjects
 
 /// Reads a backup in blocks and decompresses it on the way. For one thread.
 final class CompressedFileReader {
@@ -12,11 +13,12 @@ final class CompressedFileReader {
   let size: Int64
 
   /// Opens a regular file, not through a link.
-  init(_ url: URL) throws {
+  /// - Parameter form: what the file is once it is unpacked.
+  init(_ url: URL, _ form: StoreCopyForm) throws {
     let opened = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard opened >= 0 else { throw JobFailure(errno: errno, url.path) }
     do {
-      let found = try Self.recognise(opened, url.path)
+      let found = try Self.recognise(opened, url.path, form)
       file = found.file
       compression = found.compression
       size = found.file.size
@@ -31,7 +33,7 @@ final class CompressedFileReader {
   deinit { close(descriptor) }
 
   private static func recognise(
-    _ descriptor: Int32, _ path: String
+    _ descriptor: Int32, _ path: String, _ form: StoreCopyForm
   ) throws -> (file: DecompressedFile, compression: BackupCompression) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & Glibc.S_IFMT == Glibc.S_IFREG else {
@@ -39,9 +41,9 @@ final class CompressedFileReader {
     }
     var first = [UInt8](repeating: 0, count: 16)
     let count = max(0, pread(descriptor, &first, first.count, 0))
-    guard let compression = BackupCompression(firstBytes: first.prefix(count)) else {
+    guard let compression = BackupCompression(firstBytes: first.prefix(count), of: form) else {
       throw JobFailure(
-        code: "not_a_backup", message: "\(path) isn't a SQLite file, plain or compressed by gzip or zstd",
+        code: "not_a_backup", message: "\(path) isn't \(form.title), plain or compressed by gzip or zstd",
         isRetryable: false)
     }
     do {

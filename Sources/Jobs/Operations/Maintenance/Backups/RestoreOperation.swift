@@ -61,13 +61,13 @@ package final class RestoreOperation: JobOperation, @unchecked Sendable {
       try JobWorkspace.removeAbandoned(in: upkeep.backupFolder)
       return .completed(job.progress, note: "the backup was restored before the daemon ended")
     }
-    let folder = BackupFolder(url: upkeep.backupFolder, store: store.name)
+    let folder = BackupFolder(url: upkeep.backupFolder, store: store.name, form: store.maintenance.copyForm)
     let backup = try folder.file(named: options.backup)
     return try watched { watch in
       let workspace = try JobWorkspace(job: job.id, in: folder.url)
-      let copy = workspace.file("copy.sqlite")
+      let copy = workspace.file("copy")
       let passes = MultiPassProgress(3, watch)
-      try BackupPacking.unpack(backup, into: copy, passes.next("unpacking"))
+      try BackupPacking.unpack(backup, of: folder.form, into: copy, passes.next("unpacking"))
       let remarks = try check(copy, backup, store, options.check, passes.next("verifying"))
       try store.coordinator.prepareCopy(
         at: copy, for: store.store, migration: upkeep.migration, mark: mark, watch)

@@ -1,6 +1,8 @@
 import ControlAPI
 import Hummingbird
 
+// MARK: Jobs
+
 extension ControlRoutes {
   func list(_ request: Request) async throws -> Response {
     try .json(await backend.jobs(JobQuery(request.query())))
@@ -98,5 +100,91 @@ extension ControlRoutes {
     throw ControlError.invalid(
       field: "source", reason: "'\(source)' isn't an absolute path",
       hint: "The daemon has a working directory of its own, so a relative path would mean another file.")
+  }
+}
+
+// MARK: Lanes and schedules
+
+extension ControlRoutes {
+  func lanes(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(LaneList(lanes: await backend.lanes()))
+  }
+
+  func schedules(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(ScheduleList(schedules: await backend.schedules()))
+  }
+
+  /// Does to the lane in the path what needs no saying.
+  func changeLane(
+    _ request: Request, _ context: ControlContext, _ body: @Sendable (String, Peer) async throws -> Lane
+  ) async throws -> Response {
+    try request.refuseQuery()
+    try await request.refuseBody()
+    return try .json(await body(context.name("lane"), context.peer()))
+  }
+
+  /// The same for every lane.
+  func changeAll(
+    _ request: Request, _ context: ControlContext, _ body: @Sendable (String, Peer) async throws -> Lane
+  ) async throws -> Response {
+    try request.refuseQuery()
+    try await request.refuseBody()
+    let peer = try await context.peer()
+    for lane in try await backend.lanes() { _ = try await body(lane.name, peer) }
+    return try .json(LaneList(lanes: await backend.lanes()))
+  }
+
+  func setConcurrency(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    let change = try await request.decoded(as: ConcurrencyChange.self)
+    if let number = change.concurrency, !LaneConfiguration.concurrencyRange.contains(number) {
+      throw ControlError.invalid(field: "concurrency", reason: "it must be from 1 to 64, or null")
+    }
+    return try .json(
+      await backend.setConcurrency(of: context.name("lane"), to: change.concurrency, by: context.peer()))
+  }
+}
+
+// MARK: Events
+
+extension ControlRoutes {
+  /// Every job's changes, from before the client has the answer's head; so it can list the jobs then and miss nothing.
+  func allEvents(_ request: Request, _ context: ControlContext) throws -> Response {
+    try request.refuseQuery()
+    return stream(backend.jobEvents(), of: nil, to: request, context)
+  }
+
+  /// One job as it is, and then its changes, until it has ended.
+  func events(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    // First the changes, then the job: the other way round, what happens between them would be lost.
+    let changes = backend.jobEvents()
+    return stream(changes, of: try await backend.job(context.number()), to: request, context)
+  }
+
+  private func stream(
+    _ changes: AsyncStream<Job>, of job: Job?, to request: Request, _ context: ControlContext
+  ) -> Response {
+    let queue = EventQueue<Job>(capacity: 4096)
+    let changes = Handed(changes)
+    return EventStream(meter: meter, grace: grace).response(to: request, context) {
+      if let job { queue.put(job, replacing: job.id) }
+      guard let changes = changes.take() else { return true }
+      for await change in changes where job == nil || change.id == job?.id {
+        if !queue.put(change, replacing: change.id) { return false }
+      }
+      if !Task.isCancelled { queue.finish() }
+      return true
+    } write: { writer in
+      while let changed = await queue.take() {
+        for job in changed { try await writer.send(ControlEvent.job(job).serverSentEvent()) }
+        if let job, changed.contains(where: { $0.id == job.id && $0.state.isEnded }) { return }
+      }
+      if queue.isOverfull { try await writer.send(ControlEvent.lagged.serverSentEvent()) }
+    } stop: {
+      queue.close()
+    }
   }
 }

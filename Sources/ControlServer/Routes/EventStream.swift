@@ -2,6 +2,7 @@ import ControlAPI
 import Hummingbird
 import NIOCore
 import ServiceLifecycle
+import Synchronization
 
 /// An answer of server-sent events: what every stream has in common.
 ///
@@ -59,5 +60,20 @@ extension ControlContext {
   /// Closes the connection that much later, whatever is still unsent then.
   fileprivate func close(in time: TimeAmount) {
     channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+  }
+}
+
+/// A value that is handed to the first who takes it, and kept no longer: a stream ends for its source when its reader
+/// releases it, whatever still holds the reader.
+final class Handed<Value: Sendable>: Sendable {
+  private let value: Mutex<Value?>
+
+  init(_ value: Value) { self.value = Mutex(value) }
+
+  func take() -> Value? {
+    value.withLock { value in
+      defer { value = nil }
+      return value
+    }
   }
 }

@@ -1,5 +1,5 @@
 /// Escapes in JSON strings.
-enum JSONText {
+enum JSONString {
   private static let digits = Array("0123456789abcdef".utf8)
 
   /// Appends a text in quotes.

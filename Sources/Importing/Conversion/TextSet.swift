@@ -1,6 +1,6 @@
 /// A set of texts, found by their bytes: for null tokens, words and value maps. Built once; a search creates no String and
 /// allocates nothing.
-struct TextTable: Sendable {
+struct TextSet: Sendable {
   private var bytes: [UInt8] = []
   /// Where each text begins in `bytes`, and the end of the last one.
   private var starts: [Int] = [0]
@@ -8,7 +8,7 @@ struct TextTable: Sendable {
   private var buckets: [Int32]
   private(set) var longest = 0
 
-  /// A table of these texts, without repetitions.
+  /// The set of these texts.
   init(_ texts: some Sequence<String>) {
     let texts = Array(texts)
     var size = 8
