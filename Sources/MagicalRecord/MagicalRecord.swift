@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 public import ManagedObjects
 import Synchronization
 
@@ -180,5 +180,171 @@ extension MagicalRecord {
   public static func resetContextForCurrentThread() {
     guard !MainQueue.isCurrent else { return }
     Thread.current.threadDictionary.removeObject(forKey: threadKey)
+  }
+}
+
+extension MagicalRecord {
+  /// Sets up a stack in memory, gone when it is cleaned up.
+  /// Source: `setupCoreDataStackWithInMemoryStore`.
+  @discardableResult
+  public static func setupStackWithInMemoryStore(
+    model: ManagedObjectModel, nesting: MagicalStack.Nesting = .savingContext
+  ) throws -> MagicalStack {
+    try set(MagicalStack.inMemory(model: model, nesting: nesting))
+  }
+
+  /// Sets up a stack over an SQLite file of this version of the model. See ``MagicalStack/sqlite(model:at:nesting:options:)``.
+  /// Source: `setupCoreDataStackWithStoreAtURL:`.
+  @discardableResult
+  public static func setupSQLiteStack(
+    model: ManagedObjectModel, storeAt url: URL, nesting: MagicalStack.Nesting = .savingContext
+  ) throws -> MagicalStack {
+    try set(MagicalStack.sqlite(model: model, at: url, nesting: nesting))
+  }
+
+  /// Sets up a stack over the store of a name. See ``MagicalStack/url(forStoreNamed:)``; its folder is made if missing.
+  /// Source: `setupCoreDataStackWithStoreNamed:`.
+  @discardableResult
+  public static func setupSQLiteStack(
+    model: ManagedObjectModel, storeNamed name: String = MagicalStack.defaultStoreName,
+    nesting: MagicalStack.Nesting = .savingContext
+  ) throws -> MagicalStack {
+    try setupSQLiteStack(model: model, storeAt: preparedURL(name), nesting: nesting)
+  }
+
+  /// Sets up a stack over an SQLite file that is migrated if need be. See
+  /// ``MagicalStack/autoMigrating(model:at:nesting:options:)``.
+  /// Source: `setupCoreDataStackWithAutoMigratingSqliteStoreAtURL:`, `setupAutoMigratingStackWithSqliteStoreAtURL:`.
+  @discardableResult
+  public static func setupAutoMigratingStack(
+    model: ManagedObjectModel, storeAt url: URL, nesting: MagicalStack.Nesting = .savingContext
+  ) throws -> MagicalStack {
+    try set(MagicalStack.autoMigrating(model: model, at: url, nesting: nesting))
+  }
+
+  /// Sets up a stack over the store of a name, which is migrated if need be. See ``MagicalStack/url(forStoreNamed:)``; its
+  /// folder is made if missing.
+  /// Source: `setupAutoMigratingCoreDataStack`, `setupCoreDataStackWithAutoMigratingSqliteStoreNamed:`.
+  @discardableResult
+  public static func setupAutoMigratingStack(
+    model: ManagedObjectModel, storeNamed name: String = MagicalStack.defaultStoreName,
+    nesting: MagicalStack.Nesting = .savingContext
+  ) throws -> MagicalStack {
+    try setupAutoMigratingStack(model: model, storeAt: preparedURL(name), nesting: nesting)
+  }
+
+  private static func set(_ stack: MagicalStack) -> MagicalStack {
+    setUp(stack)
+    return stack
+  }
+
+  private static func preparedURL(_ name: String) throws -> URL {
+    let url = MagicalStack.url(forStoreNamed: name)
+    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    return url
+  }
+}
+
+extension MagicalRecord {
+  /// Runs a block in a new context on a queue of its own, saves its changes up to the store, and returns without waiting.
+  ///
+  /// A block that throws saves nothing. The default context merges the save.
+  /// Source: `saveWithBlock:completion:`.
+  /// - Parameter completion: called at the end on the main queue. A save without changes isn't a failure.
+  public static func save(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void,
+    completion: ManagedObjectContext.SaveCompletion? = nil
+  ) {
+    let context: ManagedObjectContext
+    do {
+      context = try currentStack().newPrivateContext(name: "save")
+    } catch {
+      handle(error, "nothing was saved")
+      return ManagedObjectContext.complete(.failed(error), completion)
+    }
+    context.perform {
+      do {
+        try block(context)
+      } catch {
+        handle(error, "the block of a save failed")
+        return ManagedObjectContext.complete(.failed(error), completion)
+      }
+      context.saveToPersistentStore(completion: completion)
+    }
+  }
+
+  /// Runs a block in a new context and saves its changes up to the store, without blocking a thread.
+  /// - Returns: whether there was anything to save.
+  /// - Throws: what the block throws, or the save's error.
+  @discardableResult
+  public static func save(_ block: @escaping @Sendable (ManagedObjectContext) throws -> Void) async throws -> Bool {
+    let outcome = await withCheckedContinuation { continuation in
+      save(block) { continuation.resume(returning: $0) }
+    }
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
+
+  /// Runs a block in a new context, saves its changes up to the store, and waits for it. On the main queue it blocks that queue
+  /// until the store has written.
+  /// Source: `saveWithBlockAndWait:`.
+  /// - Returns: whether there was anything to save.
+  /// - Throws: what the block throws, or the save's error.
+  @discardableResult
+  public static func saveAndWait(_ block: @Sendable (ManagedObjectContext) throws -> Void) throws -> Bool {
+    let context = try currentStack().newPrivateContext(name: "save")
+    do {
+      try context.performAndWait { try block(context) }
+    } catch {
+      handle(error, "the block of a save failed")
+      throw error
+    }
+    let outcome = context.saveToPersistentStoreAndWait()
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
+
+  /// Runs a block with the calling thread's context (see ``contextForCurrentThread()``), and saves it up to the store,
+  /// waiting for it. Earlier unsaved changes of the context are saved too; after an error all changes stay there.
+  /// Source: `saveUsingCurrentThreadContextWithBlockAndWait:`.
+  /// - Returns: whether there was anything to save.
+  /// - Throws: what the block throws, or the save's error.
+  @discardableResult
+  public static func saveUsingCurrentThreadContextAndWait(
+    _ block: (ManagedObjectContext) throws -> Void
+  ) throws -> Bool {
+    let context = try contextForCurrentThread()
+    do {
+      try block(context)
+    } catch {
+      handle(error, "the block of a save failed")
+      throw error
+    }
+    let outcome = context.saveToPersistentStoreAndWait()
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
+}
+
+/// An operation that works in its thread's context, which is new at its start and dropped at its end.
+///
+/// Subclasses override ``work(in:)`` and restate `@unchecked Sendable`.
+open class MagicalOperation: Operation, @unchecked Sendable {
+  // Sendable: it has no state of its own.
+
+  /// The operation's work. Called once, on the operation's thread; unsaved changes are dropped when it returns. Errors go
+  /// to the handler of ``MagicalRecord/setErrorHandler(_:)``.
+  open func work(in context: ManagedObjectContext) throws {}
+
+  /// Resets the thread's context, does the work, and resets it again.
+  public final override func main() {
+    guard !isCancelled else { return }
+    MagicalRecord.resetContextForCurrentThread()
+    defer { MagicalRecord.resetContextForCurrentThread() }
+    do {
+      try work(in: MagicalRecord.contextForCurrentThread())
+    } catch {
+      MagicalRecord.handle(error, "an operation failed")
+    }
   }
 }
