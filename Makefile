@@ -100,7 +100,7 @@ lint: ## check the format of the sources and the syntax of the scripts
 	@echo "lint: clean"
 
 classes: deps ## generate the classes of the queue's objects from its model, after a change of the model
-	@$(SWIFT) run modelclasses Sources/Jobs/Model/Queue.xcdatamodel Sources/Jobs/Model/QueueClasses.swift Jobs
+	@$(SWIFT) run modelclasses Sources/Jobs/Model/Queue.xcdatamodel Sources/Jobs/Model/Generated Jobs
 
 format: ## format the sources
 	@$(SWIFT) format --in-place --parallel --recursive $(FORMATTED)

@@ -61,19 +61,45 @@ package struct ClassGenerator {
       ]
   }
 
-  /// The whole source.
+  /// What is declared together.
+  private struct Part {
+    let fileName: String
+    let access: String
+    let lines: [String]
+  }
+
+  private var parts: [Part]?
+
+  /// The whole source, as one file.
   package mutating func source() -> String {
-    var body: [String] = []
+    let lines = makeParts().flatMap(\.lines)
+    return source(lines, access: access)
+  }
+
+  /// The same as several files: one for each entity's class or accessors, and one with the composite types and the model.
+  package mutating func files() -> [(name: String, source: String)] {
+    makeParts().map { ($0.fileName, source($0.lines, access: $0.access)) }
+  }
+
+  private mutating func makeParts() -> [Part] {
+    if let parts { return parts }
+    var made: [Part] = []
     for entity in model.entities {
       guard let plan = plans[entity], plan.kind != .nothing, let className = plan.className else { continue }
       var writer = EntityWriter(plan, className, in: self)
-      body += writer.lines()
+      let name = className + (plan.kind == .accessors ? "Properties" : "") + ".swift"
+      made.append(Part(fileName: name, access: plan.access.prefix, lines: writer.lines()))
       warnings += writer.warnings
     }
-    for (name, composite) in composites() {
-      body += CompositeWriter(name, composite, access: access, in: self).lines()
+    let composites = composites().flatMap { name, composite in
+      CompositeWriter(name, composite, access: access, in: self).lines()
     }
-    body += modelLines()
+    made.append(Part(fileName: "\(modelName)Classes.swift", access: access, lines: composites + modelLines()))
+    parts = made
+    return made
+  }
+
+  private func source(_ body: [String], access: String) -> String {
     var head = [
       "// Generated from \(fileName) by the plugin ManagedObjectClasses of lade: change the model, not this file.",
       "// swift-format-ignore-file", "",
@@ -81,7 +107,7 @@ package struct ClassGenerator {
     let foreign = Set(plans.values.compactMap(\.foreignModule)).sorted()
     let usesFoundation = body.contains { $0.contains("Foundation.") }
     head += ((usesFoundation ? ["Foundation"] : []) + ["ManagedObjects"] + foreign).map { "\(access)import \($0)" }
-    return (head + [""] + body).joined(separator: "\n") + "\n"
+    return (head + [""] + (body.last == "" ? Array(body.dropLast()) : body)).joined(separator: "\n") + "\n"
   }
 
   /// The widest access level in the source.
@@ -160,9 +186,11 @@ package struct ClassGenerator {
 }
 
 /// The source generated from a model's current version, with its warnings.
-package struct GeneratedFile {
-  /// The source.
-  package let source: String
+package struct GeneratedSource {
+  /// The source as one file.
+  package let whole: String
+  /// The source as several files; see ``ClassGenerator/files()``.
+  package let files: [(name: String, source: String)]
   /// Warnings and notes in a compiler's format, each with the file.
   package let messages: [String]
 
@@ -171,7 +199,8 @@ package struct GeneratedFile {
     let (file, xml) = try ManagedObjectModel.currentContents(of: url)
     let name = url.deletingPathExtension().lastPathComponent
     var generator = try ClassGenerator(xml: xml, name: name, fileName: url.lastPathComponent, module: module)
-    source = generator.source()
+    whole = generator.source()
+    files = generator.files()
     messages =
       generator.warnings.map { "\(file.path):1: warning: \($0)" }
       + generator.notes.map { "\(file.path):1: note: \($0)" }

@@ -34,7 +34,7 @@ struct ClassGeneratorTests {
     let model = folder.file("Shop.xcdatamodel")
     try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
     try xml.write(to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
-    let messages = try GeneratedFile(of: model, module: "Shop").messages
+    let messages = try GeneratedSource(of: model, module: "Shop").messages
     #expect(messages.count == 1)
     #expect(messages.first?.contains("contents:1: note: no class is generated for City, Rate, ") == true, "\(messages)")
   }
@@ -119,10 +119,34 @@ struct ClassGeneratorTests {
   func queue() throws {
     let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
       .appendingPathComponent("../../Sources/Jobs/Model").standardizedFileURL
-    let generated = try GeneratedFile(of: folder.appendingPathComponent("Queue.xcdatamodel"), module: "Jobs")
-    let written = try String(contentsOf: folder.appendingPathComponent("QueueClasses.swift"), encoding: .utf8)
+    let generated = try GeneratedSource(of: folder.appendingPathComponent("Queue.xcdatamodel"), module: "Jobs")
     #expect(generated.messages.isEmpty)
-    #expect(generated.source == written, "the model has changed: run `make classes`")
+    let classes = folder.appendingPathComponent("Generated")
+    let names = try FileManager.default.contentsOfDirectory(atPath: classes.path).sorted()
+    #expect(generated.files.map(\.name).sorted() == names)
+    for file in generated.files {
+      let written = try String(contentsOf: classes.appendingPathComponent(file.name), encoding: .utf8)
+      #expect(file.source == written, "the model has changed: run `make classes`")
+    }
+  }
+
+  @Test("in several files each entity's accessors, the composite types and the model are what they are in one")
+  func files() throws {
+    let model = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+      .appendingPathComponent("../../Sources/Jobs/Model/Queue.xcdatamodel").standardizedFileURL
+    let generated = try GeneratedSource(of: model, module: "Jobs")
+    let (_, body) = Self.split(generated.whole)
+    #expect(generated.files.map { Self.split($0.source).body }.joined(separator: "\n") == body)
+    #expect(generated.files.allSatisfy { $0.source.contains("package import ManagedObjects\n") })
+    #expect(generated.files.allSatisfy { $0.source.contains("import Foundation") == $0.source.contains("Foundation.") })
+    #expect(generated.files.allSatisfy { $0.source.split(separator: "\n").count < 600 })
+  }
+
+  /// What stands before the first declaration, and the rest.
+  private static func split(_ source: String) -> (head: String, body: String) {
+    let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+    let end = (lines.lastIndex { $0.hasPrefix("package import ") } ?? 0) + 2
+    return (lines[..<end].joined(separator: "\n"), lines[end...].joined(separator: "\n"))
   }
 
   @Test("a transformable attribute without a class gives data, and is warned of")

@@ -5,7 +5,7 @@
 // million. Indexes of what few jobs have hold only these.
 //
 // Queue.xcdatamodel defines it. To change it, add attributes at the end, optional or with a default, never give an old name
-// a new meaning, and run `make classes`, which writes QueueClasses.swift with the accessors and the embedded model.
+// a new meaning, and run `make classes`, which writes the accessors and the embedded model to `Generated`.
 
 public import ManagedObjects
 

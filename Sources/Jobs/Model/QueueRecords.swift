@@ -1,5 +1,5 @@
 // The classes of the queue's other entities. Their accessors, and those of ``JobRecord``, are generated from
-// Queue.xcdatamodel into QueueClasses.swift. What the queue writes needs no validation, so none of them asks for it.
+// Queue.xcdatamodel into `Generated`. What the queue writes needs no validation, so none of them asks for it.
 
 package import ManagedObjects
 
