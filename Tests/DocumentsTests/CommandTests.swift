@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Commands in documents")
 struct CommandTests {
-  @Test("run, and say what stands there", .timeLimit(.minutes(10)), arguments: Document.withCommands)
+  @Test("run, and say what stands there", .timeLimit(.minutes(10)), arguments: try Document.withCommands())
   func run(of document: Document) async throws {
     let runner = Document.repository.appending(path: "Tests/DocumentsTests/run-blocks")
     let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LADE_") }
@@ -21,7 +21,7 @@ struct CommandTests {
     let variables = Set(makefile.matches(of: /(?m)^([A-Za-z_]+) \??=/).map { String($0.output.1) }).union([
       "ARGS", "TARGETS",
     ])
-    for document in Document.all {
+    for document in try Document.all() {
       for line in document.lines where line.block?.hasPrefix("sh") == true {
         for command in line.text.replacing(#/"[^"]*"/#, with: "")
           .matches(of: /(?:^|&& |sudo )make ([^#&]*)/)

@@ -16,20 +16,22 @@ struct Document: Sendable, CustomTestStringConvertible {
   }
 
   /// Every document that people read: those at the top, the reference, the decision records, the catalogue of the library.
-  static let all: [Document] = {
+  static func all() throws -> [Document] {
     let folders = [
       "", "docs", "docs/decisions", "Benchmarks", "Sources/ManagedObjects/ManagedObjects.docc",
       "Sources/MagicalRecord/MagicalRecord.docc", "Sources/Importing/Importing.docc",
     ]
-    let paths = folders.flatMap { folder in
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: repository.appending(path: folder).path)) ?? []
+    let paths = try folders.flatMap { folder in
+      let names = try FileManager.default.contentsOfDirectory(atPath: repository.appending(path: folder).path)
       return names.filter { $0.hasSuffix(".md") }.sorted().map { folder.isEmpty ? $0 : folder + "/" + $0 }
     }
-    return paths.compactMap { try? Document($0) }
-  }()
+    return try paths.map { try Document($0) }
+  }
 
   /// Those with blocks of commands.
-  static let withCommands = all.filter { $0.text.contains("\n```sh") || $0.text.contains("\n```console") }
+  static func withCommands() throws -> [Document] {
+    try all().filter { $0.text.contains("\n```sh") || $0.text.contains("\n```console") }
+  }
 
   var testDescription: String { path }
   var folder: String { path.split(separator: "/").dropLast().joined(separator: "/") }

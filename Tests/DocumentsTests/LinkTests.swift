@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Documents")
 struct LinkTests {
-  @Test("link to files and headings that exist", arguments: Document.all)
+  @Test("link to files and headings that exist", arguments: try Document.all())
   func links(of document: Document) throws {
     for (line, target) in document.links where !target.hasPrefix("http") && !target.hasPrefix("<doc:") {
       let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ struct LinkTests {
   }
 
   /// What stands in a code span and begins like a path of the repository is one.
-  @Test("name files that exist", arguments: Document.all)
+  @Test("name files that exist", arguments: try Document.all())
   func paths(in document: Document) {
     for line in document.lines where line.block == nil {
       for span in line.text.matches(of: /`((?:Sources|Tests|docs|etc|systemd|Benchmarks|\.ci)\/[\w.+\/-]+)`/) {
@@ -53,7 +53,7 @@ struct LinkTests {
     }
   }
 
-  @Test("break their lines", arguments: Document.all)
+  @Test("break their lines", arguments: try Document.all())
   func lengths(of document: Document) {
     for line in document.lines where line.block == nil && line.text.count > 130 {
       // Neither rows of tables nor links can be broken.
@@ -86,7 +86,7 @@ struct LinkTests {
   @Test("the index of documents in README lists every document")
   func index() throws {
     let readme = try Document("README.md").text
-    for document in Document.all where document.folder == "docs" || document.folder.isEmpty {
+    for document in try Document.all() where document.folder == "docs" || document.folder.isEmpty {
       let isListed = document.path == "README.md" || readme.contains("(\(document.path))")
       #expect(isListed, "\(document.path)")
     }

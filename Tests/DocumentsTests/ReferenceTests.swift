@@ -87,7 +87,7 @@ struct ReferenceTests {
     #expect(Set(documented) == Set(known.output.1.matches(of: /`(\w+)`/).map { String($0.output.1) }))
   }
 
-  @Test("has pieces of configuration whose keys and values are known", arguments: Document.all)
+  @Test("has pieces of configuration whose keys and values are known", arguments: try Document.all())
   func pieces(of document: Document) async throws {
     let blocks = document.text.components(separatedBy: "```yaml\n").dropFirst().map {
       $0.components(separatedBy: "\n```")[0]
