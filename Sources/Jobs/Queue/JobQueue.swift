@@ -25,7 +25,8 @@ package final class JobQueue: Sendable {
   let logger: Logger
   let hub = JobEventHub()
   let pruner: JobPruner
-  private let timer: WakeTimer
+  /// Not private: a test cancels it where a killed process would.
+  let timer: WakeTimer
 
   // Under its lock; the lock is never held while foreign code runs.
 

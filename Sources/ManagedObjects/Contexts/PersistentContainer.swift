@@ -21,8 +21,7 @@ public final class PersistentContainer: Sendable {
     /// store on its own queue.
     case mainWithChildren
     /// A private writer, the view context as its child, and background contexts as children of that: three saves reach
-    /// the disk, and only the writer's queue waits for it, if
-    /// `saveToPersistentStore()` of `MagicalRecord` saves.
+    /// the disk, and only the writer's queue waits for it if each context is saved on its own queue.
     case privateWriter
   }
 
