@@ -51,7 +51,7 @@ package struct YAMLNode {
   package var string: String? { node.scalar?.string }
 
   /// Whether it is a single value without quotes.
-  var isPlain: Bool { node.scalar?.style == .plain }
+  package var isPlain: Bool { node.scalar?.style == .plain }
 
   package var isList: Bool { node.sequence != nil }
   package var isMapping: Bool { node.mapping != nil }

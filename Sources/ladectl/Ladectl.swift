@@ -10,8 +10,9 @@ struct Ladectl: AsyncParsableCommand {
     commandName: "ladectl",
     abstract: "Submit, watch and query the work of laded.",
     discussion: """
-      Talks to the daemon over the Unix socket $LADE_SOCKET, or /run/lade/control.sock. Colours and progress bars \
-      appear on a terminal only, and never with NO_COLOR set or TERM=dumb.
+      Talks to the daemon over the Unix socket $LADE_SOCKET, or /run/lade/control.sock; --socket and --instance name \
+      another. They and --json stand before the verb or behind it. Colours and progress bars appear on a terminal only, \
+      and never with NO_COLOR set or TERM=dumb.
 
       With --json every verb writes its result, and an error to standard error, as JSON: one document, or one a line \
       where it goes on. The documents' names are those of the control interface's description, which the daemon serves:
@@ -50,8 +51,9 @@ struct Ladectl: AsyncParsableCommand {
   static func main() async {
     // Even if the command line is invalid, find out whether errors should be JSON.
     var json = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
+    let words = CommandWords(Array(CommandLine.arguments.dropFirst()))
     do {
-      var command = try await asyncParseAsRoot()
+      var command = try await asyncParseAsRoot(words.arguments)
       json = (command as? any ReportingCommand)?.output.json ?? json
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
@@ -59,14 +61,13 @@ struct Ladectl: AsyncParsableCommand {
         try command.run()
       }
     } catch {
-      Failure(betterWords(for: error)).exit(asJSON: json)
+      Failure(betterWords(for: error, in: words)).exit(asJSON: json)
     }
   }
 
   /// The message for a command line with a misspelt verb.
-  private static func betterWords(for error: any Error) -> any Error {
-    guard exitCode(for: error) == .validationFailure,
-      let misspelt = try? MisspeltVerb(in: Array(CommandLine.arguments.dropFirst()))
+  private static func betterWords(for error: any Error, in words: CommandWords) -> any Error {
+    guard exitCode(for: error) == .validationFailure, let misspelt = try? MisspeltVerb(in: words.arguments)
     else { return error }
     return LocalFailure.noSuchVerb(misspelt)
   }

@@ -48,16 +48,25 @@ package struct ConfigurationCheck: Codable, Sendable, Hashable {
 package struct Reload: Codable, Sendable, Hashable {
   /// The changed keys that apply now: `recipes.people`, `keep`.
   package var changed: [String]
+  /// The keys of lanes, recipes and schedules that are gone.
+  package var removed: [String]
   /// The changed keys that need a restart.
   package var needsRestart: [String]
+  /// The stores whose models have changed: each needs to be migrated, by a job or by a restart.
+  package var needsMigration: [String]
 
-  package init(changed: [String] = [], needsRestart: [String] = []) {
+  package init(
+    changed: [String] = [], removed: [String] = [], needsRestart: [String] = [], needsMigration: [String] = []
+  ) {
     self.changed = changed
+    self.removed = removed
     self.needsRestart = needsRestart
+    self.needsMigration = needsMigration
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
-    case changed
+    case changed, removed
     case needsRestart = "needs_restart"
+    case needsMigration = "needs_migration"
   }
 }

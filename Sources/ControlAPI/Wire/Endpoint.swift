@@ -4,6 +4,8 @@ package enum Endpoint: Sendable, Hashable {
   case stats
   /// The daemon's log; with `follow=true` as server-sent events.
   case log
+  /// What the layers of the configuration say.
+  case configuration
   /// Checks the configuration file.
   case checkConfiguration
   /// Applies a changed configuration.
@@ -44,12 +46,16 @@ package enum Endpoint: Sendable, Hashable {
   case resumeLane(String)
   case laneConcurrency(String)
   case schedules
+  /// Makes a job of a schedule now.
+  case runSchedule(String)
 
   case recipes
   /// Tries a recipe on a file without making a job.
   case testRecipe
   case stores
   case store(String)
+  /// The backups of a store.
+  case backups(store: String)
   case objects(entity: String)
   case count(entity: String)
   /// A standing query, as server-sent events.
@@ -69,6 +75,7 @@ package enum Endpoint: Sendable, Hashable {
     case .status: "/v1/status"
     case .stats: "/v1/stats"
     case .log: "/v1/log"
+    case .configuration: "/v1/config"
     case .checkConfiguration: "/v1/config/check"
     case .reload: "/v1/reload"
     case .description: "/v1/openapi.yaml"
@@ -96,10 +103,12 @@ package enum Endpoint: Sendable, Hashable {
     case .resumeLane(let lane): "/v1/lanes/\(name("lane", lane))/resume"
     case .laneConcurrency(let lane): "/v1/lanes/\(name("lane", lane))/concurrency"
     case .schedules: "/v1/schedules"
+    case .runSchedule(let schedule): "/v1/schedules/\(name("schedule", schedule))/run"
     case .recipes: "/v1/recipes"
     case .testRecipe: "/v1/recipes/test"
     case .stores: "/v1/stores"
     case .store(let store): "/v1/stores/\(name("store", store))"
+    case .backups(let store): "/v1/stores/\(name("store", store))/backups"
     case .objects(let entity): "/v1/objects/\(name("entity", entity))"
     case .count(let entity): "/v1/count/\(name("entity", entity))"
     case .watch: "/v1/watch"

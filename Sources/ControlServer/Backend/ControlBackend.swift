@@ -16,6 +16,9 @@ package protocol ControlBackend: Sendable {
   func health() async -> Health
   /// Whether work is taken in.
   func readiness() async -> Health
+  /// What the layers of the configuration say now.
+  /// - Throws: ``ControlError/badConfiguration(_:)``.
+  func configurationSettings() async throws -> ConfigurationSettings
   /// Checks the configuration files.
   func checkConfiguration() async throws -> ConfigurationCheck
   /// Applies a changed configuration as a whole or not at all.
@@ -55,6 +58,8 @@ package protocol ControlBackend: Sendable {
   func change(_ change: JobChange, by peer: Peer) async throws -> JobChangeResult
   /// Makes a group of jobs, durably, all of them or none.
   func submit(_ batch: BatchSubmission, by peer: Peer) async throws -> Batch
+  /// Batches, the newest first.
+  func batches(_ query: BatchQuery) async throws -> BatchList
   /// - Throws: ``ControlError/noSuchBatch(_:)``.
   func batch(_ id: Int64) async throws -> Batch
   /// Every change of every job from this call on, until the iterating task ends. It is read without delay, so the
@@ -72,6 +77,9 @@ package protocol ControlBackend: Sendable {
 
   /// The schedules of the configuration, in its order.
   func schedules() async throws -> [Schedule]
+  /// Makes a job of a schedule now, unless the one before hasn't ended.
+  /// - Throws: ``ControlError/noSuchSchedule(_:known:)``.
+  func run(schedule: String, by peer: Peer) async throws -> Job
 
   /// The recipes of the configuration.
   func recipes() -> [Recipe]
@@ -82,6 +90,9 @@ package protocol ControlBackend: Sendable {
   /// One data store.
   /// - Throws: ``ControlError/noSuchStore(_:known:)``.
   func store(_ name: String, _ query: StoreQuery) async throws -> Store
+  /// The backups of a store.
+  /// - Throws: ``ControlError/noSuchStore(_:known:)``.
+  func backups(of store: String) async throws -> BackupList
   /// A page of objects. Regular expressions are for operators.
   /// - Throws: ``ControlError/forbidden(reason:hint:)``.
   func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage

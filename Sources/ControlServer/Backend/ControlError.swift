@@ -8,6 +8,7 @@ package enum ControlError: Error, Sendable, Hashable {
   case noSuchStore(String, known: [String])
   case noSuchEntity(String, known: [String])
   case noSuchRecipe(String, known: [String])
+  case noSuchSchedule(String, known: [String])
   /// Something in the request isn't what it should be.
   case invalid(field: String, reason: String, hint: String? = nil)
   /// The daemon can't open a file that it was told to read.
@@ -40,6 +41,8 @@ package enum ControlError: Error, Sendable, Hashable {
       missing("entity", name, known)
     case .noSuchRecipe(let name, let known):
       missing("recipe", name, known)
+    case .noSuchSchedule(let name, let known):
+      missing("schedule", name, known)
     case .invalid(let field, let reason, let hint):
       Problem(
         status: 422, code: "invalid_request", title: "The request can't be carried out",
@@ -61,12 +64,13 @@ package enum ControlError: Error, Sendable, Hashable {
     }
   }
 
-  /// What there is instead of something that isn't there.
-  package static func inventory(_ known: [String]) -> String {
-    switch known.count {
+  /// What there is instead of something that isn't there, beginning with what was probably meant.
+  package static func inventory(_ known: [String], insteadOf name: String? = nil) -> String {
+    let meant = name.flatMap { NearestName.of($0, among: known) }.map { "Did you mean \($0)? " } ?? ""
+    return switch known.count {
     case 0: "The configuration has none."
-    case 1: "There is only \(known[0])."
-    default: "There are \(known.sorted().joined(separator: ", "))."
+    case 1: meant + "There is only \(known[0])."
+    default: meant + "There are \(known.sorted().joined(separator: ", "))."
     }
   }
 
@@ -74,6 +78,6 @@ package enum ControlError: Error, Sendable, Hashable {
     Problem(
       status: 404, code: "no_such_\(kind)", title: "No such \(kind)",
       detail: "There is no \(kind) '\(name)'.",
-      hint: Self.inventory(known))
+      hint: Self.inventory(known, insteadOf: name))
   }
 }

@@ -13,10 +13,15 @@ struct ProblemMiddleware: RouterMiddleware {
       return try await next(request, context)
     } catch {
       let allowed = (error as? HTTPError)?.status == .notFound ? methods(of: request.uri.path) : []
-      let problem =
+      var problem =
         allowed.isEmpty
         ? Problem(describing: error, method: request.method.rawValue, path: request.uri.path)
         : Problem(notAllowed: request.method.rawValue, on: request.uri.path, allowed)
+      // The port for metrics has few routes, whatever the versions.
+      if problem.code == "no_such_route", !routes.contains(where: { $0.path == Endpoint.status.template }) {
+        problem.detail = "There is no \(request.method.rawValue) \(request.uri.path) on this port."
+        problem.hint = "It has \(routes.map(\.path).joined(separator: ", ")); the rest is on the control socket."
+      }
       if problem.status >= 500 {
         context.logger.error(
           "request failed",

@@ -15,6 +15,11 @@ extension ControlRoutes {
     return try .json(stats)
   }
 
+  func configurationSettings(_ request: Request) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(await backend.configurationSettings())
+  }
+
   func checkConfiguration(_ request: Request) async throws -> Response {
     try request.refuseQuery()
     return try .json(await backend.checkConfiguration())

@@ -74,6 +74,10 @@ extension ControlRoutes {
     return try .json(await backend.change(change, by: context.peer()))
   }
 
+  func listBatches(_ request: Request) async throws -> Response {
+    try .json(await backend.batches(BatchQuery(request.query())))
+  }
+
   func submitBatch(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let submission = try await request.decoded(as: BatchSubmission.self)
@@ -114,6 +118,12 @@ extension ControlRoutes {
   func schedules(_ request: Request) async throws -> Response {
     try request.refuseQuery()
     return try .json(ScheduleList(schedules: await backend.schedules()))
+  }
+
+  func runSchedule(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    try await request.refuseBody()
+    return try .json(await backend.run(schedule: context.name("schedule"), by: context.peer()), status: .created)
   }
 
   /// Does to the lane in the path what needs no saying.

@@ -25,6 +25,11 @@ extension ControlRoutes {
     try .json(await backend.store(context.name("store"), StoreQuery(request.query())))
   }
 
+  func backups(_ request: Request, _ context: ControlContext) async throws -> Response {
+    try request.refuseQuery()
+    return try .json(await backend.backups(of: context.name("store")))
+  }
+
   func objects(_ request: Request, _ context: ControlContext) async throws -> Response {
     let query = try ObjectQuery(entity: context.name("entity"), request.query())
     return try .json(await backend.objects(query, by: context.peer()))

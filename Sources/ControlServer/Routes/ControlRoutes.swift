@@ -26,6 +26,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.get, .status) { request, _ in try await status(request) },
       ControlRoute(.get, .stats) { request, _ in try await stats(request) },
       ControlRoute(.get, .log) { request, context in try await log(request, context) },
+      ControlRoute(.get, .configuration) { request, _ in try await configurationSettings(request) },
       ControlRoute(.get, .checkConfiguration) { request, _ in try await checkConfiguration(request) },
       ControlRoute(.post, .reload) { request, context in try await reload(request, context) },
       ControlRoute(.get, .description) { request, _ in try description(request) },
@@ -62,6 +63,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
 
   private var batchRoutes: [ControlRoute] {
     [
+      ControlRoute(.get, .batches) { request, _ in try await listBatches(request) },
       ControlRoute(.post, .batches) { request, context in try await submitBatch(request, context) },
       ControlRoute(.get, .batch(0)) { request, context in try await showBatch(request, context) },
     ]
@@ -86,6 +88,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
         try await setConcurrency(request, context)
       },
       ControlRoute(.get, .schedules) { request, _ in try await schedules(request) },
+      ControlRoute(.post, .runSchedule("")) { request, context in try await runSchedule(request, context) },
     ]
   }
 
@@ -95,6 +98,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
       ControlRoute(.post, .testRecipe) { request, context in try await test(request, context) },
       ControlRoute(.get, .stores) { request, _ in try await stores(request) },
       ControlRoute(.get, .store("")) { request, context in try await store(request, context) },
+      ControlRoute(.get, .backups(store: "")) { request, context in try await backups(request, context) },
       ControlRoute(.get, .objects(entity: "")) { request, context in try await objects(request, context) },
       ControlRoute(.get, .count(entity: "")) { request, context in try await count(request, context) },
       ControlRoute(.get, .watch) { request, context in try await watch(request, context) },
@@ -103,7 +107,7 @@ struct ControlRoutes<Backend: ControlBackend>: Sendable {
 
   /// - Parameter token: the bearer token that every request must have; nil for none.
   func router(of routes: [ControlRoute], token: AccessToken? = nil) -> Router<ControlContext> {
-    let router = Router(context: ControlContext.self)
+    let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
     router.add(middleware: VersionMiddleware())
     router.add(middleware: ProblemMiddleware(routes: routes))
     if let token { router.add(middleware: TokenMiddleware(token: token)) }

@@ -150,6 +150,20 @@ extension JobLedger {
     }
   }
 
+  /// Batches, the newest first, read on the reader's queue.
+  func batches(before: Int64?, limit: Int) async throws -> [Batch] {
+    let context = reader
+    return try await context.perform {
+      let coordinator = context.persistentStoreCoordinator
+      let bound = try before.map { try coordinator.managedObjectID(entity: QueueModel.batch, number: $0) }
+      let request = FetchRequest<BatchRecord>(
+        entityName: QueueModel.batch,
+        predicate: bound.map { .comparison(.path("SELF"), .less, .constant(.object($0))) },
+        sortDescriptors: [FetchSortDescriptor("SELF", ascending: false)], fetchLimit: limit)
+      return try context.fetch(request).map { try $0.snapshot(jobs: []) }
+    }
+  }
+
   /// A batch with the numbers of its first jobs and the sum of their progress, read on the reader's queue.
   func batch(_ number: Int64, jobs limit: Int) async throws -> Batch {
     let context = reader

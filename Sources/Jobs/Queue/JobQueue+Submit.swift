@@ -118,6 +118,11 @@ extension JobQueue {
     return try await ledger.submit(batch, inOrder: batch.order())
   }
 
+  /// Batches with smaller numbers than another, the newest first, without their jobs and progress.
+  package func batches(before: Int64?, limit: Int) async throws -> [Batch] {
+    try await ledger.batches(before: before, limit: limit)
+  }
+
   /// The batch of that number, with the numbers of up to ``BatchSubmission/largest`` of its jobs and their progress.
   /// - Throws: ``JobQueueError/noSuchBatch(_:)``, or the store's error.
   package func batch(_ id: Int64) async throws -> Batch {

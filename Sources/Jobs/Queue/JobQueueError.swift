@@ -18,6 +18,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
   case invalidLanes(String)
   /// Lanes that can't be removed, with the number of their jobs that haven't ended.
   case lanesInUse([String: Int])
+  /// The configuration has no schedule of that name.
+  case noSuchSchedule(String, known: [String])
   /// The schedule of that name isn't valid.
   case invalidSchedule(String, String)
   /// A queue is started once.
@@ -34,6 +36,8 @@ package enum JobQueueError: Error, Sendable, Equatable, CustomStringConvertible 
     case .invalidSubmission(let why): return "the job can't be taken: \(why)"
     case .noSuchJob(let id): return "there is no job \(id)"
     case .noSuchBatch(let id): return "there is no batch \(id)"
+    case .noSuchSchedule(let name, let known):
+      return "there is no schedule \(name): it must be one of \(known.sorted().joined(separator: ", "))"
     case .refused(let id, let why): return "job \(id) \(why)"
     case .notPossible(let id, let transition):
       return

@@ -32,6 +32,30 @@ extension JobLedger {
     }
   }
 
+  /// Makes a job of a schedule by hand.
+  func run(_ schedule: JobSchedule, by who: String) async throws -> Job {
+    try await write { turn in
+      guard let row = try self.row(of: schedule, in: turn.context) else {
+        throw JobQueueError.invalidSchedule(schedule.name, "its row was taken out of the queue's store")
+      }
+      if let origin = row.lastOrigin, let last = try turn.job(withOrigin: origin), let state = last.jobState,
+        !state.isEnded
+      {
+        throw JobQueueError.refused(
+          id: last.objectID.number, why: "of schedule \(schedule.name) is \(state.rawValue): the next is made after it")
+      }
+      var submission = schedule.submission
+      submission.submittedBy = who
+      let time = ISODate.text(of: turn.now) ?? "\(turn.now.timeIntervalSince1970)"
+      let origin = JobOrigin.schedule(name: schedule.name, time: "by hand \(time)")
+      submission.origin = origin
+      row.lastOrigin = origin.rawValue
+      row.lastOutcome = "a job was made by \(who)"
+      let job = try turn.insert(submission)
+      return { try job.snapshot() }
+    }
+  }
+
   func row(of schedule: JobSchedule, in context: ManagedObjectContext) throws -> ScheduleRecord? {
     try context.fetch(
       FetchRequest<ScheduleRecord>(
@@ -104,7 +128,7 @@ extension LedgerTurn {
     return missed.map { .caughtUp($0) } ?? .made
   }
 
-  private func job(withOrigin origin: String) throws -> JobRecord? {
+  fileprivate func job(withOrigin origin: String) throws -> JobRecord? {
     let request = FetchRequest<JobRecord>(
       entityName: QueueModel.job, predicate: .equal(JobRecord.Key.origin.name, .string(origin)), fetchLimit: 1)
     return try context.fetch(request).first

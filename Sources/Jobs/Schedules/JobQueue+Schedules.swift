@@ -26,6 +26,19 @@ extension JobQueue {
     }
   }
 
+  /// Makes the job of a schedule now. It counts as the schedule's last job, so the next elapse is left out until it has ended.
+  /// Durable when this returns.
+  /// - Throws: ``JobQueueError/noSuchSchedule(_:known:)``, ``JobQueueError/refused(id:why:)`` while the schedule's last job
+  ///   hasn't ended, or the store's error.
+  package func run(schedule name: String, by who: String) async throws -> Job {
+    guard let schedule = configuredSchedules.first(where: { $0.name == name }) else {
+      throw JobQueueError.noSuchSchedule(name, known: configuredSchedules.map(\.name))
+    }
+    let job = try await ledger.run(schedule, by: who)
+    if schedule.submission.awaitsFile { fetchFile(of: job, schedule) }
+    return job
+  }
+
   /// Checks whether the jobs of schedules would be accepted, in these lanes.
   func check(_ schedules: [JobSchedule], lanes: [String]) throws(JobQueueError) {
     var names = Set<String>()

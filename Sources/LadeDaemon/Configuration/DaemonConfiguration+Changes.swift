@@ -3,6 +3,8 @@ extension DaemonConfiguration {
   struct Changes: Sendable, Equatable {
     /// Those that a daemon can take up while it runs.
     var now: [String] = []
+    /// The lanes, recipes and schedules that are gone, which a daemon can do without while it runs.
+    var removed: [String] = []
     /// The keys that take effect only at a start.
     var atStart: [String] = []
   }
@@ -17,17 +19,22 @@ extension DaemonConfiguration {
       (.rescanInterval, rescanInterval == new.rescanInterval), (.intake, intake == new.intake),
       (.timeZone, timeZone == new.timeZone), (.retry, retry == new.retry), (.keep, keep == new.keep),
     ])
-    changes.now += Self.names(lanes.map { ($0.name, $0) }, new.lanes.map { ($0.name, $0) }).map { "lanes.\($0)" }
-    changes.now += Self.names(recipes.map { ($0.name, $0) }, new.recipes.map { ($0.name, $0) }).map { "recipes.\($0)" }
-    changes.now += Self.names(schedules.map { ($0.name, $0) }, new.schedules.map { ($0.name, $0) })
-      .map { "schedules.\($0)" }
+    func add(_ kind: Key, _ names: (all: [String], gone: Set<String>)) {
+      changes.now += names.all.filter { !names.gone.contains($0) }.map { "\(kind.rawValue).\($0)" }
+      changes.removed += names.all.filter(names.gone.contains).map { "\(kind.rawValue).\($0)" }
+    }
+    add(.lanes, Self.names(lanes.map { ($0.name, $0) }, new.lanes.map { ($0.name, $0) }))
+    add(.recipes, Self.names(recipes.map { ($0.name, $0) }, new.recipes.map { ($0.name, $0) }))
+    add(.schedules, Self.names(schedules.map { ($0.name, $0) }, new.schedules.map { ($0.name, $0) }))
     // The default folder of exports moves with the state folder that it is in.
     let exportsFollow = exports == state + "/exports" && new.exports == new.state + "/exports"
     changes.atStart = keys([
       (.spool, spool == new.spool), (.state, state == new.state), (.exports, exports == new.exports || exportsFollow),
       (.socket, socket == new.socket), (.metrics, metrics == new.metrics),
     ])
-    changes.atStart += Self.names(stores.map { ($0.name, $0) }, new.stores.map { ($0.name, $0) }).map { "stores.\($0)" }
+    changes.atStart += Self.names(stores.map { ($0.name, $0) }, new.stores.map { ($0.name, $0) }).all.map {
+      "stores.\($0)"
+    }
     return changes
   }
 
@@ -43,10 +50,13 @@ extension DaemonConfiguration {
     return inForce
   }
 
-  /// The names of added, removed and changed values.
-  private static func names<Part: Equatable>(_ old: [(String, Part)], _ new: [(String, Part)]) -> [String] {
+  /// The names of added, removed and changed values, and which of them were removed.
+  private static func names<Part: Equatable>(
+    _ old: [(String, Part)], _ new: [(String, Part)]
+  ) -> (all: [String], gone: Set<String>) {
     let before = Dictionary(old) { first, _ in first }
     let after = Dictionary(new) { first, _ in first }
-    return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
+    let all = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
+    return (all, Set(before.keys).subtracting(after.keys))
   }
 }

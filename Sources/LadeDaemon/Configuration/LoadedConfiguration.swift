@@ -1,5 +1,7 @@
+import ControlAPI
 import Jobs
 import Spool
+import StrictYAML
 
 /// A configuration with where its keys stand.
 struct LoadedConfiguration: Sendable {
@@ -9,6 +11,8 @@ struct LoadedConfiguration: Sendable {
   let places: ConfigurationPlaces
   /// Its files and variables, in their order.
   let layers: [String]
+  /// What they say together.
+  let settings: [ConfigurationSettings.Setting]
 
   /// See ``DaemonConfiguration/load(path:environment:)``.
   /// - Parameter isOnlyChecked: whether nothing is to run by it: then secrets that are out of reach are left out.
@@ -16,7 +20,8 @@ struct LoadedConfiguration: Sendable {
     let reading = ConfigurationReading(environment: environment, isOnlyChecked: isOnlyChecked)
     let layers = ConfigurationLayers(path: path, reading)
     var configuration = DaemonConfiguration()
-    if let root = YAMLValue(key: "", layers: layers.layers) {
+    let root = YAMLValue(key: "", layers: layers.layers)
+    if let root {
       configuration.read(root, in: ConfigurationFolder(of: path))
     } else if layers.areWhole {
       YAMLReader(file: path, reading: reading).report(.empty)
@@ -27,6 +32,7 @@ struct LoadedConfiguration: Sendable {
     self.configuration = configuration
     self.layers = layers.names
     places = reading.places
+    settings = root?.settings ?? []
   }
 
   /// A problem with a key, told where that stands.
@@ -65,5 +71,34 @@ extension LoadedConfiguration {
           with: key))
     }
     return problems.isEmpty ? [] : ConfigurationProblems(problems, layers: layers).problems
+  }
+}
+
+extension YAMLValue {
+  /// The keys that hold a secret.
+  private static let secrets: Set<String> = ["metrics.token"]
+
+  /// The value, or those of a mapping's keys, with the place of each.
+  fileprivate var settings: [ConfigurationSettings.Setting] {
+    let entries = knownEntries()
+    if node.isMapping, !entries.isEmpty, !Self.secrets.contains(key) { return entries.flatMap(\.value.settings) }
+    return [
+      .init(
+        key: key, value: Self.secrets.contains(key) ? "(a secret)" : node.onOneLine, file: reader.file,
+        line: reader.isVariable ? nil : node.place?.line)
+    ]
+  }
+}
+
+extension YAMLNode {
+  /// The value in YAML's flow style.
+  fileprivate var onOneLine: String {
+    if let elements { return "[" + elements.map(\.onOneLine).joined(separator: ", ") + "]" }
+    guard let string else {
+      return "{" + pairs.map { "\($0.key.string ?? "?"): \($0.value.onOneLine)" }.joined(separator: ", ") + "}"
+    }
+    if isPlain { return string.isEmpty ? "~" : string }
+    let escaped = string.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    return "\"" + escaped + "\""
   }
 }

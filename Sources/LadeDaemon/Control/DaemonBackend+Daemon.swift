@@ -27,6 +27,19 @@ extension DaemonBackend {
 
   private static let checkQueue = DispatchQueue(label: "control.configuration", qos: .utility)
 
+  func configurationSettings() async throws -> ConfigurationSettings {
+    let (path, current) = (loaded.path, configuration)
+    return try await Self.checkQueue.result {
+      do {
+        let new = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
+        return ConfigurationSettings(
+          layers: new.layers, settings: new.settings, differs: new.configuration != current)
+      } catch let problems as ConfigurationProblems {
+        throw ControlError.badConfiguration(problems.problems.map(\.description))
+      }
+    }
+  }
+
   /// As `laded --check-config` does: all layers, the models that they name, and whether recipes and schedules fit these.
   func checkConfiguration() async throws -> ConfigurationCheck {
     let (path, current, operations) = (loaded.path, configuration, plan.operations)

@@ -10,6 +10,7 @@ extension DaemonBackend {
     for (place, submission) in submissions.enumerated() {
       do {
         try permissions.check(submission, by: peer)
+        try checkBackup(of: submission)
         try await translating {
           let file = try await opened(submission, for: peer)
           let wanted = try plan.submission(submission, source: file?.name, by: peer.who)
@@ -63,6 +64,12 @@ extension DaemonBackend {
     }
     filter.submitters = filter.submitters ?? own
     return filter
+  }
+
+  func batches(_ query: BatchQuery) async throws -> BatchList {
+    let found = try await queue.batches(before: query.before, limit: query.limit + 1)
+    let page = Array(found.prefix(query.limit))
+    return BatchList(batches: page, next: found.count > query.limit ? page.last?.id : nil)
   }
 
   func batch(_ id: Int64) async throws -> Batch {

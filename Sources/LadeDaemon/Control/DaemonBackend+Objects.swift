@@ -1,6 +1,7 @@
 import ControlAPI
 import ControlServer
 import Foundation
+import Jobs
 import ManagedObjects
 import SQLiteStore
 
@@ -10,6 +11,18 @@ extension DaemonBackend {
     let columns = try ObjectColumns(query.columns, of: entity)
     try ObjectColumns.check(query.sort, of: entity)
     let request = try request(query, by: peer)
+    let counted = try ObjectColumns.counts(in: query.sort, of: entity)
+    if columns.hasCounts || !counted.isEmpty {
+      let selected = try columns.selection(sortedBy: counted)
+      return try await reading(store) { context in
+        var request = request
+        request.propertiesToFetch = selected
+        let rows = try context.fetchDictionaries(request).map { row in
+          columns.names.map { name in JSONValue(row.value(forKey: name) ?? .null) }
+        }
+        return ObjectPage(entity: entity.name, columns: columns.names, rows: rows)
+      }
+    }
     return try await reading(store) { context in
       let rows = try context.fetch(request).map { object in columns.paths.map { ObjectColumns.value($0, of: object) } }
       return ObjectPage(entity: entity.name, columns: columns.names, rows: rows)
@@ -67,17 +80,30 @@ extension DaemonBackend {
     do {
       return try await context.perform { try body(context) }
     } catch let error as FetchPredicateError {
-      throw ControlError.invalid(field: "where", reason: "\(error)")
+      var hint: String?
+      if case .unknownProperty(let name, _, nil, _) = error {
+        hint = "If \(name) is a text, it needs quotes: '\(name)'."
+      }
+      throw ControlError.invalid(field: "where", reason: "\(error)", hint: hint)
+    } catch let error as FetchRequestError {
+      throw ControlError.invalid(field: "columns", reason: "\(error)")
     }
   }
 }
 
-/// The columns of a page of objects: attributes, and what to-one relationships lead to.
+/// The columns of a page of objects: attributes, what to-one relationships lead to, and how many objects a to-many relationship
+/// leads to.
 struct ObjectColumns: Sendable {
+  private static let count = "@count"
+
   let names: [String]
+  /// The properties that each name leads over. A path that ends in a to-many relationship stands for the number of its objects.
   let paths: [[PropertyDescription]]
 
-  /// - Parameter names: key paths over to-one relationships; when empty, every attribute and to-one relationship.
+  var hasCounts: Bool { paths.contains(where: Self.isCount) }
+
+  /// - Parameter names: key paths over to-one relationships, which may end in `@count`; when empty, every attribute and to-one
+  ///   relationship.
   init(_ names: [String], of entity: EntityDescription) throws {
     if names.isEmpty {
       let properties = entity.properties.filter { property in
@@ -96,23 +122,69 @@ struct ObjectColumns: Sendable {
     for key in sort { _ = try path(key.keyPath, of: entity, field: "sort") }
   }
 
+  /// The sort keys that are counts.
+  static func counts(in sort: [SortKey], of entity: EntityDescription) throws -> [String] {
+    try sort.map(\.keyPath).filter { isCount(try path($0, of: entity, field: "sort")) }
+  }
+
+  /// Refuses counts, of which a standing query isn't told when they change.
+  func refuseCounts(_ sort: [SortKey], of entity: EntityDescription) throws {
+    guard try hasCounts || !Self.counts(in: sort, of: entity).isEmpty else { return }
+    throw ControlError.invalid(
+      field: hasCounts ? "columns" : "sort", reason: "a standing query doesn't follow counts",
+      hint: "Leave out what ends in \(Self.count), or ask without following.")
+  }
+
+  /// The columns for a fetch of dictionaries, and the counts that it is sorted by.
+  func selection(sortedBy counts: [String]) throws -> [FetchedProperty] {
+    func count(_ name: String) throws -> FetchedProperty {
+      .expression(try ExpressionDescription(name, format: "%K", name))
+    }
+    let shown = try zip(names, paths).map { name, path -> FetchedProperty in
+      if Self.isCount(path) { return try count(name) }
+      let key = (path.last as? RelationshipDescription)?.destinationEntity.singleKey
+      return .expression(ExpressionDescription(name, .keyPath(name + (key.map { ".\($0.name)" } ?? ""))))
+    }
+    return try shown + counts.filter { !names.contains($0) }.map(count)
+  }
+
+  private static func isCount(_ path: [PropertyDescription]) -> Bool {
+    (path.last as? RelationshipDescription)?.isToMany ?? false
+  }
+
   private static func path(
     _ name: String, of entity: EntityDescription, field: String
   ) throws -> [PropertyDescription] {
     var path: [PropertyDescription] = []
     var current: EntityDescription? = entity
-    for part in name.split(separator: ".") {
-      guard let here = current, let property = here.propertiesByName[String(part)] else {
+    var parts = name.split(separator: ".").map(String.init)
+    let isCounted = parts.last == count
+    if isCounted { parts.removeLast() }
+    for (index, part) in parts.enumerated() {
+      guard let here = current, let property = here.propertiesByName[part] else {
         throw ControlError.invalid(
           field: field, reason: "\(current?.name ?? name) has no property \(part)",
-          hint: current.map { "It has \($0.properties.map(\.name).joined(separator: ", "))." })
+          hint: current.map { entity in
+            let known = entity.properties.map(\.name)
+            let meant = NearestName.of(part, among: known).map { "Did you mean \($0)? " } ?? ""
+            return meant + "It has \(known.joined(separator: ", "))."
+          })
       }
       path.append(property)
       let relationship = property as? RelationshipDescription
-      if relationship?.isToMany == true {
-        throw ControlError.invalid(field: field, reason: "\(name) leads over a to-many relationship")
+      if relationship?.isToMany == true, !isCounted || index < parts.count - 1 {
+        let counted = (parts.prefix(index + 1) + [count]).joined(separator: ".")
+        throw ControlError.invalid(
+          field: field, reason: "\(name) leads over a to-many relationship",
+          hint: "\(counted) is the number of its objects.")
       }
       current = relationship?.destinationEntity
+    }
+    guard !isCounted || isCount(path) else {
+      throw ControlError.invalid(
+        field: field,
+        reason: "\(name) counts the objects of a to-many relationship, and "
+          + "\(parts.joined(separator: ".")) isn't one")
     }
     return path
   }
@@ -130,10 +202,15 @@ struct ObjectColumns: Sendable {
 
   /// What people know an object by: its first uniqueness constraint of one attribute, or else its number.
   private static func key(of object: ManagedObject) -> JSONValue {
-    guard let key = object.entity.uniquenessConstraints.first(where: { $0.count == 1 })?.first else {
-      return .int(object.objectID.number)
-    }
+    guard let key = object.entity.singleKey else { return .int(object.objectID.number) }
     return JSONValue(object.value(at: key.slot))
+  }
+}
+
+extension EntityDescription {
+  /// The attribute of its first uniqueness constraint of one attribute.
+  fileprivate var singleKey: AttributeDescription? {
+    uniquenessConstraints.first { $0.count == 1 }?.first
   }
 }
 
@@ -145,7 +222,10 @@ extension JSONValue {
     case .int(let number): self = .int(number)
     case .double(let number): self = .double(number)
     case .string(let text): self = .string(text)
-    case .decimal, .date, .data, .uuid, .uri: self = .string(value.plainText)
+    // The texts of dates are in UTC.
+    case .date(let date):
+      self = .string(ISODate.text(of: date).map { $0.replacing(" ", with: "T") + "Z" } ?? date.description)
+    case .decimal, .data, .uuid, .uri: self = .string(value.plainText)
     case .object(let id): self = .int(id.number)
     }
   }
@@ -183,6 +263,32 @@ extension DaemonBackend {
   func store(_ name: String, _ query: ControlAPI.StoreQuery) async throws -> Store {
     guard let store = stores[name] else { throw ControlError.noSuchStore(name, known: stores.names) }
     return try await shown(store, query)
+  }
+
+  func backups(of name: String) async throws -> BackupList {
+    guard let store = stores[name] else { throw ControlError.noSuchStore(name, known: stores.names) }
+    let folder = configuration.backupFolder(of: store.configuration)
+    let backups = try StoreBackup.all(of: name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+    return BackupList(
+      folder: folder,
+      backups: backups.map { Backup(name: $0.name, madeAt: $0.madeAt, size: $0.size, job: $0.job) })
+  }
+
+  /// Refuses a restore of a backup that isn't there, unless a job before it may make it.
+  func checkBackup(of submission: JobSubmission) throws {
+    guard submission.kind == RestoreOperation.kind, submission.after.isEmpty, submission.notBefore == nil,
+      case .string(let backup) = submission.options["backup"],
+      let store = submission.store.map({ stores[$0] }) ?? stores.only
+    else { return }
+    let folder = configuration.backupFolder(of: store.configuration)
+    do {
+      try StoreBackup.check(
+        backup, of: store.configuration.name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+    } catch let failure as JobFailure {
+      throw ControlError.invalid(
+        field: "options", reason: failure.message,
+        hint: "'ladectl store backups \(store.configuration.name)' lists the backups.")
+    }
   }
 
   private func shown(_ store: DataStores.Store, _ query: ControlAPI.StoreQuery) async throws -> Store {

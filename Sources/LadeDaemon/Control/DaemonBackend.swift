@@ -27,7 +27,8 @@ struct DaemonBackend: ControlBackend {
 
   func status() async throws -> Status {
     let counts = try await queue.counts()
-    let lanes = configuration.lanes.map { lane in
+    // In the order of `lanes()`.
+    let lanes = configuration.lanes.sorted { $0.name < $1.name }.map { lane in
       let states = counts.lanes[lane.name] ?? [:]
       return LaneStatus(
         name: lane.name, concurrency: lane.concurrency, running: states[.running] ?? 0,
@@ -67,6 +68,11 @@ struct DaemonBackend: ControlBackend {
 
   func schedules() async throws -> [Schedule] { try await queue.schedules() }
 
+  func run(schedule: String, by peer: Peer) async throws -> Job {
+    try permissions.checkOperator(peer, to: "run schedules")
+    return try await translating { shown(try await queue.run(schedule: schedule, by: peer.who)) }
+  }
+
   private static let openingHint =
     "The daemon opens the file itself: is the path right, and may \(SystemUser.name(of: geteuid()) ?? "user \(geteuid())"), "
     + "as whom it runs, read it? A service sees no home "
@@ -89,6 +95,7 @@ struct DaemonBackend: ControlBackend {
       switch error {
       case .noSuchJob(let id): throw ControlError.noSuchJob(id)
       case .noSuchBatch(let id): throw ControlError.noSuchBatch(id)
+      case .noSuchSchedule(let name, let known): throw ControlError.noSuchSchedule(name, known: known)
       case .notPossible, .refused: throw ControlError.conflict(reason: error.description)
       case .invalidSubmission, .unknownKind, .unknownLane:
         throw ControlError.invalid(field: "job", reason: error.description)

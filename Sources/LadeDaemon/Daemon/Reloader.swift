@@ -83,11 +83,13 @@ actor Reloader {
   private func perform() async throws -> Reload {
     let old = current.now
     let (path, stores, since) = (loaded.path, stores, loaded.configuration)
-    let (read, new, schedules) = try await reading.result(of: {
+    let (read, new, schedules, outdated) = try await reading.result(of: {
       let read = try Self.read(path, old.plan.operations)
       let configuration = read.configuration.inForce(since: since)
       let plan = SubmissionPlan(configuration: configuration, stores: stores, operations: old.plan.operations)
-      return (read, CurrentConfiguration.Snapshot(plan), try Self.schedules(of: plan, as: read))
+      return (
+        read, CurrentConfiguration.Snapshot(plan), try Self.schedules(of: plan, as: read), stores.withOtherModels()
+      )
     })
     let configuration = new.configuration
     let settings = try configuration.spoolSettings()
@@ -101,7 +103,8 @@ actor Reloader {
       throw ControlError.badConfiguration(error.description.split(separator: "\n").map { "\(path): \($0)" })
     }
     await intake.reconfigure(settings)
-    return Reload(changed: changes.now, needsRestart: changes.atStart)
+    return Reload(
+      changed: changes.now, removed: changes.removed, needsRestart: changes.atStart, needsMigration: outdated)
   }
 
   /// The configuration as it is now, if nothing is wrong with it.
@@ -136,11 +139,15 @@ actor Reloader {
 }
 
 extension Reload {
-  /// For the log: `applied recipes.people, keep; a restart is needed for socket`.
+  /// For the log: `applied recipes.people, keep; removed recipes.old; a restart is needed for socket`.
   fileprivate var words: String {
-    var words =
-      changed.isEmpty ? "read again, nothing to apply" : "applied \(changed.joined(separator: ", "))"
+    let parts = [("applied", changed), ("removed", removed)].filter { !$0.1.isEmpty }
+    var words = parts.isEmpty ? "read again, nothing to apply" : ""
+    words += parts.map { "\($0) \($1.joined(separator: ", "))" }.joined(separator: "; ")
     if !needsRestart.isEmpty { words += "; a restart is needed for \(needsRestart.joined(separator: ", "))" }
+    if !needsMigration.isEmpty {
+      words += "; the model has changed of \(needsMigration.joined(separator: ", ")): migrate it, or restart"
+    }
     return words
   }
 }

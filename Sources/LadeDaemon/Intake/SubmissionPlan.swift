@@ -122,7 +122,7 @@ struct SubmissionPlan: Sendable {
     guard configuration.lane(named: name) == nil else { return name }
     throw SubmissionProblem(
       field: "lane", reason: "there is no lane \(name)",
-      advice: "The configuration has \(configuration.lanes.map(\.name).joined(separator: ", ")).")
+      advice: ControlError.inventory(configuration.lanes.map(\.name), insteadOf: name))
   }
 
   private func recipe(_ name: String?) throws -> RecipeConfiguration? {
@@ -130,19 +130,21 @@ struct SubmissionPlan: Sendable {
     guard let recipe = configuration.recipe(named: name) else {
       throw SubmissionProblem(
         field: "recipe", reason: "there is no recipe \(name)",
-        advice: ControlError.inventory(configuration.recipes.map(\.name)))
+        advice: ControlError.inventory(configuration.recipes.map(\.name), insteadOf: name))
     }
     return recipe
   }
 
   func store(_ name: String?) throws -> DataStores.Store {
-    let known = ControlError.inventory(stores.names)
     guard let name else {
       if let only = stores.only { return only }
-      throw SubmissionProblem(field: "store", reason: "it isn't said into which store", advice: known)
+      throw SubmissionProblem(
+        field: "store", reason: "it isn't said into which store", advice: ControlError.inventory(stores.names))
     }
     guard let store = stores[name] else {
-      throw SubmissionProblem(field: "store", reason: "there is no store \(name)", advice: known)
+      throw SubmissionProblem(
+        field: "store", reason: "there is no store \(name)",
+        advice: ControlError.inventory(stores.names, insteadOf: name))
     }
     return store
   }
@@ -150,15 +152,15 @@ struct SubmissionPlan: Sendable {
   /// The entity; nil for a feed, where each file has its own.
   private func entity(_ name: String?, in store: DataStores.Store) throws -> EntityDescription? {
     if name == ImportRequest.feed { return nil }
-    let known = store.entities.sorted().joined(separator: ", ")
     guard let name else {
       throw SubmissionProblem(
         field: "entity", reason: "it isn't said into which entity",
-        advice: "Store \(store.configuration.name) has \(known).")
+        advice: ControlError.inventory(store.entities))
     }
     guard store.entities.contains(name), let entity = store.coordinator.model.entitiesByName[name] else {
       throw SubmissionProblem(
-        field: "entity", reason: "store \(store.configuration.name) has no entity \(name)", advice: "It has \(known).")
+        field: "entity", reason: "store \(store.configuration.name) has no entity \(name)",
+        advice: ControlError.inventory(store.entities, insteadOf: name))
     }
     guard !entity.isAbstract else {
       throw SubmissionProblem(
@@ -178,9 +180,10 @@ extension SubmissionPlan {
   /// A job that isn't an import. Its operation checks its options.
   func otherSubmission(_ request: JobSubmission, by who: String) throws -> JobSubmission {
     guard otherKinds.contains(request.kind) else {
-      let known = ([ImportOperation.kind] + otherKinds).sorted().joined(separator: ", ")
+      let known = [ImportOperation.kind] + otherKinds
       throw SubmissionProblem(
-        field: "kind", reason: "there is no kind of job \(request.kind)", advice: "There are \(known).")
+        field: "kind", reason: "there is no kind of job \(request.kind)",
+        advice: ControlError.inventory(known, insteadOf: request.kind))
     }
     if request.recipe != nil {
       throw SubmissionProblem(field: "recipe", reason: "recipes are for imports, and this is \(request.kind)")
@@ -189,7 +192,7 @@ extension SubmissionPlan {
     if let entity = request.entity, !store.entities.contains(entity) {
       throw SubmissionProblem(
         field: "entity", reason: "store \(store.configuration.name) has no entity \(entity)",
-        advice: "It has \(store.entities.sorted().joined(separator: ", ")).")
+        advice: ControlError.inventory(store.entities, insteadOf: entity))
     }
     var submission = request
     submission.lane = try lane(request.lane ?? LaneConfiguration.maintenanceName)

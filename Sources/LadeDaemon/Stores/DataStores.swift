@@ -116,6 +116,20 @@ final class DataStores: Sendable {
 }
 
 extension DataStores {
+  /// The open stores whose configured paths hold another model now than the one that they were opened with. Blocks.
+  func withOtherModels() -> [String] {
+    all.filter { store in
+      do {
+        let now = try ImportModel.adding(
+          to: ManagedObjectModel(contentsOf: URL(fileURLWithPath: store.configuration.model)))
+        return try ModelDefinition(now).text() != ModelDefinition(store.coordinator.model).text()
+      } catch {
+        // A model that can't be read is a mistake of the configuration, and told as that.
+        return false
+      }
+    }.map(\.configuration.name)
+  }
+
   /// Migrates a store to the model that its configuration's path holds now. Nothing else may write to it.
   /// - Throws: ``MigrationError``, `ModelError`, ``MaintenanceStopped``, or the store's error: the store is as it was then.
   func migrate(_ name: String, _ watch: MaintenanceWatch, _ logger: Logger) throws -> MigrationReport {

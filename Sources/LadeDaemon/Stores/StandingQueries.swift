@@ -33,6 +33,7 @@ final class StandingQueries: Sendable {
   ) async throws -> AsyncStream<WatchEvent> {
     let columns = try ObjectColumns(query.columns, of: entity)
     try ObjectColumns.check(query.sort, of: entity)
+    try columns.refuseCounts(query.sort, of: entity)
     let request = try Self.request(query)
     let context = feed(of: store)
     // What was saved before the fetch isn't announced as a change after it.

@@ -39,19 +39,24 @@ package enum Quantity {
     return hours > 0 ? "\(hours):\(two(minutes)):\(two(rest))" : "\(minutes):\(two(rest))"
   }
 
-  /// `0.4 ms`, `12 ms`, `1.5 s`, `2:05`: how long something took.
+  /// `0.4 ms`, `0.45 s`, `12.5 s`, `2:05`: how long something took.
   package static func span(_ seconds: Double) -> String {
     switch seconds {
-    case ..<0.01: tenths(seconds * 1000) + " ms"
-    case ..<1: "\(Int((seconds * 1000).rounded())) ms"
-    case ..<60: tenths(seconds) + " s"
-    default: duration(seconds)
+    case ..<0.01: return tenths(max(seconds, 0) * 1000) + " ms"
+    case ..<9.995:
+      let hundredths = Int((seconds * 100).rounded())
+      return "\(hundredths / 100).\(two(hundredths % 100)) s"
+    case ..<59.95: return tenths(seconds) + " s"
+    default: return duration(seconds)
     }
   }
 
-  /// `2.5 s`, `30 s`.
+  /// `2.5 s`, `30 s`, `10 min`, `1 h`: a time span that somebody has chosen.
   package static func seconds(_ seconds: Double) -> String {
-    seconds == seconds.rounded() && seconds.magnitude < 1e15 ? "\(Int(seconds)) s" : "\(seconds) s"
+    guard seconds == seconds.rounded(), seconds.magnitude < 1e15 else { return "\(seconds) s" }
+    let whole = Int(seconds)
+    if whole > 0, whole % 3600 == 0 { return "\(whole / 3600) h" }
+    return whole > 0 && whole % 60 == 0 ? "\(whole / 60) min" : "\(whole) s"
   }
 
   /// `2026-03-01 12:00:05+01:00`: the local time with its offset from UTC, `Z` for none, as RFC 3339 writes it.
@@ -61,6 +66,14 @@ package enum Quantity {
     let offset =
       parts.tm_gmtoff == 0 ? "Z" : (parts.tm_gmtoff < 0 ? "-" : "+") + two(minutes / 60) + ":" + two(minutes % 60)
     return text(of: parts, "%Y-%m-%d %H:%M:%S") + offset
+  }
+
+  /// `12:00` for a time of today, `Mar 1` for one of this year, `2025-03-01` for another: the local time where room is short.
+  package static func shortTime(_ date: Date, now: Date) -> String {
+    let (parts, today) = (local(date), local(now))
+    if parts.tm_year != today.tm_year { return text(of: parts, "%Y-%m-%d") }
+    return parts.tm_yday == today.tm_yday
+      ? text(of: parts, "%H:%M") : text(of: parts, "%b ") + String(parts.tm_mday)
   }
 
   /// `12:00:05`: the local time of day, for a screen that shows what happens now.

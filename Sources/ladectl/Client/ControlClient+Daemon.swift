@@ -7,6 +7,10 @@ extension ControlClient {
 
   func checkConfiguration() async throws -> ConfigurationCheck { try await send(.GET, .checkConfiguration) }
 
+  func configurationSettings() async throws -> ConfigurationSettings { try await send(.GET, .configuration) }
+
+  func run(schedule: String) async throws -> Job { try await send(.POST, .runSchedule(schedule)) }
+
   func reload() async throws -> Reload { try await send(.POST, .reload) }
 
   func recipes() async throws -> RecipeList { try await send(.GET, .recipes) }

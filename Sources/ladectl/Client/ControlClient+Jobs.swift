@@ -3,6 +3,19 @@ import ControlAPI
 extension ControlClient {
   func jobs(_ query: JobQuery) async throws -> JobList { try await send(.GET, .jobs, query.queryString) }
 
+  /// All jobs that a query finds, page after page; its limit doesn't count.
+  func allJobs(_ query: JobQuery) async throws -> JobList {
+    var query = query
+    query.limit = JobQuery.maximumLimit
+    var list = JobList(jobs: [])
+    while true {
+      let page = try await jobs(query)
+      list.jobs += page.jobs
+      guard let next = page.next else { return list }
+      if query.order == .newest { query.before = next } else { query.after = next }
+    }
+  }
+
   func job(_ id: Int64) async throws -> Job { try await send(.GET, .job(id)) }
 
   func rejects(_ id: Int64) async throws -> RejectReport { try await send(.GET, .rejects(id)) }
@@ -42,6 +55,8 @@ extension ControlClient {
   func submit(_ batch: BatchSubmission) async throws -> Batch {
     try await send(.POST, .batches, body: try WireFormat.encode(batch))
   }
+
+  func batches(_ query: BatchQuery) async throws -> BatchList { try await send(.GET, .batches, query.queryString) }
 
   func batch(_ id: Int64) async throws -> Batch { try await send(.GET, .batch(id)) }
 

@@ -17,6 +17,8 @@ extension ControlClient {
     try await send(.GET, .store(name), query.queryString)
   }
 
+  func backups(of store: String) async throws -> BackupList { try await send(.GET, .backups(store: store)) }
+
   /// Follows a standing query until the stream ends or `each` returns `false`.
   func watch(_ query: WatchQuery, each: @Sendable (WatchEvent) async throws -> Bool) async throws {
     try await events(.watch, query.queryString, read: { try WatchEvent($0) }, each: each)

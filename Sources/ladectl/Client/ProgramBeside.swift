@@ -17,6 +17,26 @@ struct ProgramBeside: Sendable {
     path = found
   }
 
+  /// Runs it to its end.
+  /// - Returns: its exit status, and what it wrote to standard error.
+  /// - Throws: ``LocalFailure/noSuchProgram(name:)`` if it can't be started.
+  func outcome(_ arguments: [String]) throws -> (status: Int32, error: String) {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = pipe
+    do {
+      try process.run()
+    } catch {
+      throw LocalFailure.noSuchProgram(name: path)
+    }
+    let written = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: written, as: UTF8.self))
+  }
+
   /// Runs it on this terminal to its end.
   /// - Returns: the exit status: 0, or ``ExitStatus/failed`` if its own isn't 0.
   /// - Throws: ``LocalFailure/noSuchProgram(name:)`` if it can't be started.

@@ -32,23 +32,32 @@ struct Failure: Sendable {
     }
   }
 
-  /// A wrong command line, with the usage of the verb.
   private static func usageProblem(_ error: any Error) -> Problem {
-    let text = Ladectl.fullMessage(for: error)
-    let usage = text.firstRange(of: "Usage: ").map { String(text[$0.lowerBound...]) }
+    let mistake = UsageMistake(Ladectl.message(for: error), of: VerbDescription.onCommandLine)
     return Problem(
-      status: 0, code: "usage", title: "The command line is wrong", detail: Ladectl.message(for: error),
-      hint: usage ?? "'ladectl help VERB' describes a verb and its options.")
+      status: 0, code: "usage", title: "The command line is wrong", detail: mistake.detail, hint: mistake.hint)
   }
 
   /// Writes the error to standard error and ends the process.
   func exit(asJSON json: Bool) -> Never {
     switch ending {
-    case .argumentParser(let error): Ladectl.exit(withError: error)
+    case .argumentParser(let error):
+      if Ladectl.exitCode(for: error) == .success {
+        let text = Self.help(Ladectl.fullMessage(for: error))
+        if !text.isEmpty { Terminal().write(text.hasSuffix("\n") ? text : text + "\n") }
+      }
+      Glibc.exit(Ladectl.exitCode(for: error).rawValue)
     case .report(let problem, let status):
       Self.write(problem, asJSON: json)
       Glibc.exit(status.rawValue)
     }
+  }
+
+  /// Help in ladectl's words: it has verbs, not subcommands.
+  private static func help(_ text: String) -> String {
+    guard text.contains("USAGE: ") else { return text }
+    return text.replacing("SUBCOMMANDS:", with: "VERBS:").replacing("<subcommand>", with: "<verb>")
+      .replacing("<subcommands>", with: "<verbs>").replacing("subcommand", with: "verb")
   }
 
   /// Writes a problem to standard error, for a verb that continues with other jobs.
@@ -60,8 +69,9 @@ struct Failure: Sendable {
 
   /// The problem as text: what happened and, on the lines below, what to do.
   static func text(of problem: Problem) -> String {
+    let detail = problem.detail(namingOptionsOf: VerbDescription.onCommandLine)
     // A malformed predicate is shown on lines of its own, with a caret below the error.
-    "ladectl: \(lines(problem.detail.namingUsers).joined(separator: "\n  "))\n"
+    return "ladectl: \(lines(detail.namingUsers).joined(separator: "\n  "))\n"
       + lines(problem.hint ?? "").map { "  \($0)\n" }.joined()
   }
 
@@ -94,7 +104,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     switch self {
     case .success: "success; with waiting, every job completed without rejects"
     case .failed: "the daemon refused or failed; with several jobs, for at least one of them"
-    case .completedWithRejects: "records were rejected, by jobs that were waited for and completed, or in a test"
+    case .completedWithRejects: "records were rejected by a job that was waited for, or in a test"
     case .jobEndedBadly: "a job that was waited for was discarded or cancelled"
     case .timedOut: "the time given by --timeout or --wait has passed"
     case .noDaemon: "no daemon answers, or it ended before it answered"

@@ -16,6 +16,10 @@ enum LocalFailure: Error, Sendable, Hashable {
   case cantReadDescription(path: String, reason: String)
   /// There is no such verb.
   case noSuchVerb(MisspeltVerb)
+  /// The configuration has no such recipe.
+  case noSuchRecipe(String, known: [String])
+  /// There is no file that an import could read.
+  case noSuchFile(path: String)
   /// There is no manual page for such a verb.
   case noSuchPage(verb: String)
   /// A file couldn't be written; the reason is the system's.
@@ -30,7 +34,10 @@ enum LocalFailure: Error, Sendable, Hashable {
   var exitStatus: ExitStatus {
     switch self {
     case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
-    case .cantReadModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput, .cantReadDescription: .failed
+    case .cantReadModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput, .cantReadDescription,
+      .noSuchFile,
+      .noSuchRecipe:
+      .failed
     }
   }
 
@@ -60,6 +67,14 @@ enum LocalFailure: Error, Sendable, Hashable {
       Problem(
         status: 0, code: "cant_read_description", title: "The description can't be read", detail: "\(path): \(reason)",
         hint: "It is a BatchSubmission of the control interface, as JSON.")
+    case .noSuchRecipe(let name, let known):
+      Problem(
+        status: 0, code: "no_such_recipe", title: "No such recipe", detail: "There is no recipe '\(name)'.",
+        hint: NearestName.of(name, among: known).map { "Did you mean \($0)?" } ?? "'ladectl recipe' lists the recipes.")
+    case .noSuchFile(let path):
+      Problem(
+        status: 0, code: "no_such_file", title: "No such file", detail: "There is no file \(path).",
+        hint: nil)
     case .noSuchVerb(let verb):
       Problem(
         status: 0, code: "no_such_verb", title: "No such verb",
@@ -101,7 +116,11 @@ struct MisspeltVerb: Sendable, Hashable {
       }
       self.word = word
       parent = verb.words.joined(separator: " ")
-      nearest = NearestName.of(word, among: verb.verbs.map(\.commandName))
+      let others = verb.family.filter { $0.commandName == word }
+      nearest =
+        others.count == 1
+        ? others[0].words.dropFirst(verb.words.count).joined(separator: " ")
+        : NearestName.of(word, among: verb.verbs.map(\.commandName))
       return
     }
     return nil

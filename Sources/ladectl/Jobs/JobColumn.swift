@@ -1,4 +1,5 @@
 import ControlAPI
+import FoundationEssentials
 
 /// A column of a list of jobs.
 enum JobColumn: String, Sendable, Hashable, CaseIterable {
@@ -11,14 +12,24 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
   ]
 
   var heading: TextTable.Column {
-    switch self {
-    case .id, .priority, .done, .records, .inserted, .updated, .deleted, .rejected, .took, .batch:
-      .init(rawValue.uppercased(), .right)
-    default: .init(rawValue.uppercased())
+    let name = rawValue.uppercased()
+    return switch self {
+    case .id, .priority, .inserted, .updated, .deleted, .took, .batch: .init(name, .right)
+    case .lane: .init(name, cut: .nothing, rank: 1)
+    case .kind: .init(name, cut: .nothing, rank: 2)
+    case .entity: .init(name, cut: .middle, rank: 3)
+    case .done: .init(name, .right, rank: 4)
+    case .submitted: .init(name, cut: .nothing, rank: 5)
+    case .records: .init(name, .right, rank: 6)
+    case .rejected: .init(name, .right, rank: 7)
+    case .state, .mode, .available, .started, .ended, .attempt: .init(name, cut: .nothing)
+    case .source: .init(name, cut: .middle)
+    case .store, .recipe, .by, .tags, .reason: .init(name)
     }
   }
 
-  func cell(_ job: Job) -> TextTable.Cell {
+  /// - Parameter time: how a time is written.
+  func cell(_ job: Job, time: (Date) -> String = Quantity.time) -> TextTable.Cell {
     switch self {
     case .id: "\(job.id)"
     case .state:
@@ -37,11 +48,11 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     case .updated: .init(Quantity.count(job.progress.updated))
     case .deleted: .init(Quantity.count(job.progress.deleted))
     case .rejected: .init(Quantity.count(job.progress.rejected), job.progress.rejected > 0 ? .yellow : nil)
-    case .submitted: .init(Quantity.time(job.submittedAt))
-    case .available: .init(job.availableAt.map(Quantity.time) ?? "")
-    case .started: .init(job.startedAt.map(Quantity.time) ?? "")
-    case .ended: .init(job.endedAt.map(Quantity.time) ?? "")
-    case .took: .init(took(job).map(Quantity.duration) ?? "")
+    case .submitted: .init(time(job.submittedAt))
+    case .available: .init(job.availableAt.map(time) ?? "")
+    case .started: .init(job.startedAt.map(time) ?? "")
+    case .ended: .init(job.endedAt.map(time) ?? "")
+    case .took: .init(took(job).map(Quantity.span) ?? "")
     case .attempt: "\(job.attempt) of \(job.maxAttempts)"
     case .by: .init(job.submittedBy.namingUsers)
     case .tags: .init(job.tags.joined(separator: ", "))

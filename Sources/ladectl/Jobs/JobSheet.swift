@@ -60,7 +60,7 @@ struct JobSheet: Sendable {
     }
     if let started = job.startedAt { lines.append(("started", Quantity.time(started), nil)) }
     if let ended = job.endedAt {
-      let took = job.startedAt.map { ", after \(Quantity.duration(ended.timeIntervalSince($0)))" } ?? ""
+      let took = job.startedAt.map { ", after \(Quantity.span(ended.timeIntervalSince($0)))" } ?? ""
       lines.append(("ended", Quantity.time(ended) + took, nil))
     }
     if let phase = job.progress.phase, job.state == .running { lines.append(("at", phase, nil)) }

@@ -1,9 +1,15 @@
 import ControlAPI
+import FoundationEssentials
 
 extension JobList {
   /// The jobs as `ladectl list` prints them.
-  func table(_ columns: [JobColumn] = JobColumn.standard) -> TextTable {
-    TextTable(columns: columns.map(\.heading), rows: jobs.map { job in columns.map { $0.cell(job) } })
+  /// - Parameter columns: the columns that were asked for, of which none is dropped for want of room; nil for the usual ones.
+  func rendered(_ columns: [JobColumn]? = nil, width: Int?, style: Style, now: Date = Date()) -> String {
+    let shown = columns ?? JobColumn.standard
+    let time: (Date) -> String = width == nil ? { Quantity.time($0) } : { Quantity.shortTime($0, now: now) }
+    let table = TextTable(
+      columns: shown.map(\.heading), rows: jobs.map { job in shown.map { $0.cell(job, time: time) } })
+    return table.rendered(width: width.map { columns == nil ? $0 : max($0, table.leastWidth) }, style: style)
   }
 
   /// The jobs sorted by columns, the first being the most significant; the sort is stable.

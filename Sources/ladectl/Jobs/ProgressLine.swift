@@ -61,7 +61,7 @@ struct ProgressLine: Sendable {
       + style(String(repeating: style.unicode ? "─" : ".", count: width - full), .dim)
   }
 
-  /// The job as text, as in a log: `12 stops.csv completed: 100 records, 98 inserted, 2 rejected, in 0:03`.
+  /// The job as text, as in a log: `12 stops.csv completed: 100 records, 98 inserted, 2 rejected, in 3.20 s`.
   /// - Parameter isBrief: whether to omit zero counts where space is short.
   func sentence(style: Style, isBrief: Bool = false) -> String {
     var text = "\(name) \(style(job.state.rawValue, Style.ink(of: job)))"
@@ -78,7 +78,7 @@ struct ProgressLine: Sendable {
         text += ": \(Self.outcome(job.progress, of: isBrief ? "" : job.kind))"
       }
       if let start = job.startedAt, let end = job.endedAt {
-        text += ", in \(Quantity.duration(end.timeIntervalSince(start)))"
+        text += ", in \(Quantity.span(end.timeIntervalSince(start)))"
       }
       if let note = job.note?.printable { text += "; " + note.truncated(to: Self.shownNote) }
     case .retryable, .cancelled, .discarded:

@@ -22,7 +22,15 @@ actor Waiter {
   /// Waits, writes the jobs if the output is JSON, and sets the exit status by their states.
   /// - Throws: ``ControlClientError``; an exit status if a job didn't complete.
   func run(timeout: Double?) async throws {
-    try await withDeadline(seconds: timeout, waitingFor: { await self.standing }) { try await self.follow() }
+    if timeout == 0 {
+      // A poll: it asks once and doesn't wait for the daemon to be quicker than nothing.
+      try await refresh()
+      guard isDone else {
+        throw ControlClientError.timedOut(seconds: 0, waitingFor: standing, hint: "Nothing was stopped.")
+      }
+    } else {
+      try await withDeadline(seconds: timeout, waitingFor: { await self.standing }) { try await self.follow() }
+    }
     if session.json { session.terminal.write(try JSONText.of(JobList(jobs: watch.jobs))) }
     guard watch.exitStatus == .success else { throw watch.exitStatus.silently }
   }

@@ -3,6 +3,9 @@ import ControlAPI
 extension JobSelection {
   /// All jobs that haven't ended.
   static var unfinished: JobSelection { JobSelection(states: JobState.allCases.filter { !$0.isEnded }) }
+
+  /// All jobs on hold. One that was cancelled or discarded meanwhile keeps the mark, and can't be released.
+  static var heldUnfinished: JobSelection { JobSelection(states: unfinished.states, isHeld: true) }
 }
 
 extension JSONShape {

@@ -5,6 +5,8 @@ struct Terminal: Sendable {
   /// Whether it is a terminal that understands cursor movements.
   let isInteractive: Bool
   let style: Style
+  /// For standard error, which may be a terminal when standard output isn't, and the other way round.
+  let errorStyle: Style
   /// The maximum width of a line; nil for no limit, as in a pipe.
   let width: Int?
 
@@ -13,9 +15,10 @@ struct Terminal: Sendable {
     func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     isInteractive = isatty(STDOUT_FILENO) == 1 && !["", "dumb"].contains(variable("TERM") ?? "")
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap(variable).first { !$0.isEmpty } ?? ""
-    style = Style(
-      colours: isInteractive && (variable("NO_COLOR") ?? "").isEmpty,
-      unicode: locale.uppercased().contains("UTF-8") || locale.uppercased().contains("UTF8"))
+    let unicode = locale.uppercased().contains("UTF-8") || locale.uppercased().contains("UTF8")
+    let allowsColours = (variable("NO_COLOR") ?? "").isEmpty && !["", "dumb"].contains(variable("TERM") ?? "")
+    style = Style(colours: isInteractive && allowsColours, unicode: unicode)
+    errorStyle = Style(colours: isatty(STDERR_FILENO) == 1 && allowsColours, unicode: unicode)
     width = isInteractive ? Self.size()?.columns ?? variable("COLUMNS").flatMap { Int($0) } ?? 80 : nil
   }
 

@@ -9,17 +9,22 @@ extension StringProtocol {
   }
 
   /// The text, or its beginning with `…` if it is wider than `width`.
-  func truncated(to width: Int) -> String {
+  /// - Parameter inTheMiddle: whether to keep the end, too, with `…` between.
+  func truncated(to width: Int, inTheMiddle: Bool = false) -> String {
     guard displayWidth > width else { return String(self) }
     guard width > 0 else { return "" }
-    var text = ""
-    var used = 0
-    for character in self {
-      guard used + character.displayWidth <= width - 1 else { break }
-      text.append(character)
-      used += character.displayWidth
-    }
-    return text + "…"
+    let tail = inTheMiddle ? Self.fitting(reversed(), (width - 1) / 2) : []
+    return String(Self.fitting(self, width - 1 - (inTheMiddle ? (width - 1) / 2 : 0))) + "…" + String(tail.reversed())
+  }
+
+  /// The first characters that fit into a width.
+  private static func fitting(_ characters: some Sequence<Character>, _ width: Int) -> [Character] {
+    var left = width
+    return Array(
+      characters.prefix { character in
+        left -= character.displayWidth
+        return left >= 0
+      })
   }
 
   /// The text padded with spaces to a width, after it or before it.

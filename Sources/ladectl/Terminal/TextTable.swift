@@ -3,21 +3,40 @@ import FoundationEssentials
 
 /// A table of aligned columns under headings, two spaces apart.
 ///
-/// If the width is limited, the widest columns shrink first and are truncated with `…`; if there isn't room for a character per
-/// column, the last columns are dropped. Without a limit nothing is truncated.
+/// If the width is limited, columns give way in this order:
+///
+/// 1. columns with a rank are dropped, the lowest rank first, until the others fit with their least widths;
+/// 2. columns that may be cut shrink, the widest first, and `…` marks the cut;
+/// 3. if that isn't enough, the last columns are dropped.
+///
+/// Numbers are never cut: a number without its end is another number. Without a limit nothing is cut or dropped.
 struct TextTable: Sendable {
   enum Alignment: Sendable {
     case left
     case right
   }
 
+  /// What may be cut from a cell.
+  enum Cut: Sendable {
+    case nothing
+    case end
+    /// For paths and file names, whose ends tell them apart.
+    case middle
+  }
+
   struct Column: Sendable {
     let heading: String
     let alignment: Alignment
+    let cut: Cut
+    /// How soon the column is dropped for want of room; nil for not before all others.
+    let rank: Int?
 
-    init(_ heading: String, _ alignment: Alignment = .left) {
+    /// - Parameter cut: by default, the end of a text and nothing of a number.
+    init(_ heading: String, _ alignment: Alignment = .left, cut: Cut? = nil, rank: Int? = nil) {
       self.heading = heading
       self.alignment = alignment
+      self.cut = cut ?? (alignment == .right ? .nothing : .end)
+      self.rank = rank
     }
   }
 
@@ -35,18 +54,30 @@ struct TextTable: Sendable {
 
   /// Spaces between two columns.
   private static let gap = 2
+  /// The width below which a column isn't cut.
+  private static let least = 8
 
   let columns: [Column]
   var rows: [[Cell]]
 
   /// The table's lines, headings first; each ends in a newline without trailing spaces.
   func rendered(width: Int?, style: Style) -> String {
-    let shown = width.map { min(columns.count, max(($0 + Self.gap) / (1 + Self.gap), 1)) } ?? columns.count
-    let widths = fitted(Array(naturalWidths.prefix(shown)), into: width)
-    var text = line(columns.map { Cell($0.heading, .bold) }, widths, style)
-    for row in rows { text += line(row, widths, style) }
+    let natural = naturalWidths
+    let shown = self.shown(of: natural, in: width)
+    let widths = fitted(shown, natural, into: width)
+    var text = line(columns.map { Cell($0.heading, .bold) }, shown, widths, style)
+    for row in rows { text += line(row, shown, widths, style) }
     return text
   }
+
+  /// The headings of the columns for which there is no room in a width.
+  func dropped(at width: Int?) -> [String] {
+    let shown = Set(shown(of: naturalWidths, in: width))
+    return columns.indices.filter { !shown.contains($0) }.map { columns[$0].heading }
+  }
+
+  /// The least width in which no column is dropped.
+  var leastWidth: Int { total(of: columns.indices.map { leastWidth(of: $0, naturalWidths) }) }
 
   private var naturalWidths: [Int] {
     columns.indices.map { index in
@@ -54,30 +85,52 @@ struct TextTable: Sendable {
     }
   }
 
-  private func fitted(_ natural: [Int], into width: Int?) -> [Int] {
-    guard let width else { return natural }
-    let room = max(width - Self.gap * (natural.count - 1), natural.count)
-    guard natural.reduce(0, +) > room else { return natural }
+  private func leastWidth(of index: Int, _ natural: [Int]) -> Int {
+    columns[index].cut == .nothing ? natural[index] : min(natural[index], Self.least)
+  }
+
+  private func total(of widths: [Int]) -> Int { widths.reduce(Self.gap * max(widths.count - 1, 0), +) }
+
+  /// The columns that there is room for.
+  private func shown(of natural: [Int], in width: Int?) -> [Int] {
+    var shown = Array(columns.indices)
+    guard let width else { return shown }
+    while shown.count > 1, total(of: shown.map { leastWidth(of: $0, natural) }) > width {
+      let place = shown.indices.min { a, b in
+        (columns[shown[a]].rank ?? .max, -a) < (columns[shown[b]].rank ?? .max, -b)
+      }
+      shown.remove(at: place ?? shown.count - 1)
+    }
+    return shown
+  }
+
+  private func fitted(_ shown: [Int], _ natural: [Int], into width: Int?) -> [Int] {
+    let widths = shown.map { natural[$0] }
+    guard let width, total(of: widths) > width else { return widths }
+    // A column that is alone gives way even if it is a number.
+    if shown.count == 1 { return [max(width, 1)] }
+    let flexible = shown.filter { columns[$0].cut != .nothing }
+    var left = width - total(of: shown.map { flexible.contains($0) ? 0 : natural[$0] })
     // The maximum width of a column, found from the narrowest column up: unused width is shared by the rest.
-    var left = room
     var limit = 0
-    for (index, width) in natural.sorted().enumerated() {
-      let share = left / (natural.count - index)
+    for (index, width) in flexible.map({ natural[$0] }).sorted().enumerated() {
+      let share = left / (flexible.count - index)
       if width > share {
         limit = share
         break
       }
       left -= width
     }
-    return natural.map { min($0, max(limit, 1)) }
+    return shown.map { flexible.contains($0) ? min(natural[$0], max(limit, 1)) : natural[$0] }
   }
 
-  private func line(_ cells: [Cell], _ widths: [Int], _ style: Style) -> String {
+  private func line(_ cells: [Cell], _ columns: [Int], _ widths: [Int], _ style: Style) -> String {
     var text = ""
-    for (index, cell) in cells.prefix(widths.count).enumerated() {
-      let shown = cell.text.truncated(to: widths[index])
+    for (index, place) in columns.enumerated() {
+      let (cell, column) = (cells[place], self.columns[place])
+      let shown = cell.text.truncated(to: widths[index], inTheMiddle: column.cut == .middle)
       let isLast = index == widths.count - 1
-      let right = columns[index].alignment == .right
+      let right = column.alignment == .right
       // Padding stays outside the colour, and lines have no trailing spaces.
       let spaces = String(repeating: " ", count: max(0, widths[index] - shown.displayWidth))
       text += right ? spaces + style(shown, cell.ink) : style(shown, cell.ink) + (isLast ? "" : spaces)

@@ -1,4 +1,4 @@
-import LadeTypes
+import ControlAPI
 import Synchronization
 
 /// The names of this system's users. The daemon uses numbers, which don't change; people prefer names, as in `ls -l`.
@@ -30,6 +30,13 @@ final class UserNames: Sendable {
 }
 
 extension String {
-  /// The text with user names instead of numbers.
-  var namingUsers: String { UserNames.system.naming(self) }
+  /// A text of the daemon as people read it: with user names instead of numbers, and with times in the local zone.
+  var namingUsers: String { UserNames.system.naming(self).inLocalTime }
+
+  private var inLocalTime: String {
+    guard utf8.contains(UInt8(ascii: "Z")) else { return self }
+    return replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/) { match in
+      WireFormat.date(of: String(match.output)).map(Quantity.time) ?? String(match.output)
+    }
+  }
 }

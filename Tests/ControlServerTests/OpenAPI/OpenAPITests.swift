@@ -39,6 +39,25 @@ struct OpenAPITests {
     }
   }
 
+  @Test("knows the codes of ladectl's own problems")
+  func localCodes() throws {
+    let known = Set(
+      try document()["components"]["schemas"]["Problem"]["properties"]["code"]["enum"].elements.compactMap(\.text))
+    let local: [Problem] =
+      [
+        LocalFailure.cantReadModel(path: "", reason: ""), .cantInferModel(reason: ""), .noSuchProgram(name: ""),
+        .severalStores([]), .cantReadDescription(path: "", reason: ""), .noSuchPage(verb: ""),
+        .cantWrite(path: "", reason: ""), .cantWriteOutput(reason: ""), .noTerminal(question: ""),
+        .noSuchFile(path: ""), .noSuchRecipe("", known: []),
+      ].map(\.problem)
+      + [
+        ControlClientError.noSocket(path: ""), .hungUp(path: ""), .noPermission(path: "", group: nil),
+        .versionMismatch(server: nil, detail: ""), .timedOut(seconds: 0, waitingFor: "", hint: ""),
+      ].map(\.problem)
+    for problem in local { #expect(known.contains(problem.code), "\(problem.code)") }
+    #expect(known.isSuperset(of: ["usage", "failed"]))
+  }
+
   @Test("every reference leads somewhere, and every schema is referred to")
   func references() throws {
     let document = try document()

@@ -75,6 +75,71 @@ struct CommandLineTests {
     #expect(AbsolutePath.of("/a//b") == "/a/b")
   }
 
+  @Test(
+    "the daemon and the form of the output may be named before the verb",
+    arguments: [
+      ("--socket /s status", "status --socket /s"),
+      ("--socket=/s --json store check main", "store check --socket=/s --json main"),
+      ("store --instance shop list", "store list --instance shop"), ("--json store", "store --json"),
+      ("list --json", "list --json"), ("fetch --where x Person", "fetch --where x Person"), ("--json lsit", "lsit"),
+      ("help list", "help list"), ("--socket /s", ""),
+    ])
+  func globalOptions(_ written: String, _ taken: String) {
+    func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+    #expect(CommandWords(words(written)).arguments == words(taken))
+  }
+
+  @Test("an instance stands for its socket, and its name isn't a path")
+  func instance() async throws {
+    let away = try await LadectlProcess.run(["--instance", "no-such-instance", "status"])
+    #expect(away.status == 5 && away.error.contains("/run/lade@no-such-instance/control.sock"), "\(away.error)")
+    let both = try await LadectlProcess.run(["status", "--instance", "a", "--socket", "/s"])
+    #expect(both.status == 64 && both.error.contains("--socket doesn't go with it"), "\(both.error)")
+    #expect(try await LadectlProcess.run(["status", "--instance", "a/b"]).status == 64)
+  }
+
+  @Test(
+    "what is wrong with a command line is told in one voice, with one line of what to do",
+    arguments: [
+      (
+        ["list", "--jsno"], "There is no option --jsno; did you mean --json?",
+        "'ladectl list --help' describes its options."
+      ),
+      (["fetch", "A", "--form", "csv"], "There is no option --form; did you mean --format?", "'ladectl fetch --help'"),
+      (["fetch"], "<entity> is missing.", "'ladectl fetch --help'"),
+      (["update", "A"], "--set <attribute=value> is missing.", "'ladectl update --help'"),
+      (["fetch", "A", "--where"], "--where needs a value: --where <predicate>.", "'ladectl fetch --help'"),
+      (["list", "--limit", "x"], "--limit can't be 'x'.", "'ladectl list --help'"),
+      (["log", "--level", "warn"], "--level can't be 'warn'; it is one of trace, debug", "'ladectl log --help'"),
+      (["submit", "a", "--mode", "inset"], "--mode can't be 'inset'; did you mean insert?", "'ladectl submit --help'"),
+      (["store", "vacuum", "a", "b"], "'b': more arguments than the verb takes.", "'ladectl store vacuum --help'"),
+      (["list", "--json=x"], "--json takes no value, and was given 'x'.", "'ladectl list --help'"),
+      (["cancel"], "Which jobs? Give their numbers, or --all with a filter.", "'ladectl cancel --help'"),
+    ])
+  func usage(_ words: [String], _ says: String, _ hint: String) async throws {
+    let run = try await LadectlProcess.run(words)
+    let lines = run.error.split(separator: "\n")
+    #expect(run.status == 64 && lines.count == 2, "\(run.error)")
+    #expect(lines[0].hasPrefix("ladectl: \(says)") && lines[1].hasPrefix("  \(hint)"), "\(run.error)")
+  }
+
+  @Test("what the daemon says of a member of the request names the verb's option for it")
+  func optionNames() throws {
+    let program = try VerbDescription.all()
+    func told(_ detail: String, _ verb: String) -> String {
+      Problem(status: 422, code: "invalid_request", title: "", detail: detail)
+        .detail(namingOptionsOf: program.verbs.first { $0.commandName == verb })
+    }
+    #expect(told("recipe: there is no recipe a", "import") == "--recipe: there is no recipe a")
+    #expect(told("priority: it is 7", "priority") == "--to: it is 7")
+    #expect(told("unique_period: it is 0", "submit") == "--unique-for: it is 0")
+    #expect(told("options.batch_size: too large", "import") == "--option batch_size: too large")
+    #expect(told("options.delimiter: too long", "import") == "--delimiter: too long")
+    #expect(told("options: limit is 0", "export") == "--limit is 0")
+    #expect(told("source: the daemon can't", "import") == "the daemon can't")
+    #expect(told("A: b", "import") == "A: b")
+  }
+
   @Test("each reason for not reaching the daemon says what to do")
   func messages() {
     func text(_ error: ControlClientError) -> String { Failure.text(of: error.problem) }

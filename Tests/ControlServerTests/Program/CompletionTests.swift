@@ -8,11 +8,12 @@ import Testing
 struct CompletionTests {
   /// What `ladectl` answers a shell that asks for an argument's completions.
   private func words(
-    _ verb: [String], _ argument: String, shell: String? = nil, patience: String = "60", socket: String
+    _ verb: [String], _ argument: String, typed: [String] = [], shell: String? = nil, patience: String = "60",
+    socket: String
   )
     async throws -> [String]
   {
-    let line = ["ladectl"] + verb + [""]
+    let line = ["ladectl"] + verb + typed + [""]
     var environment = ["LADE_COMPLETION_PATIENCE": patience]
     environment["SAP_SHELL"] = shell
     let run = try await LadectlProcess.run(
@@ -33,6 +34,11 @@ struct CompletionTests {
       #expect(try await words(["pause"], "positional@0", socket: server.path) == ["import"])
       #expect(try await words(["fetch"], "positional@0", socket: server.path) == ["Stop"])
       #expect(try await words(["count"], "--store", socket: server.path) == ["main"])
+      #expect(
+        try await words(["store", "restore"], "positional@0", socket: server.path)
+          == ["latest", "main-2026-02-25T061320Z-job7.sqlite.zst"])
+      #expect(try await words(["schedule", "run"], "positional@0", socket: server.path) == ["nightly", "off"])
+      #expect(try await words(["fetch"], "--columns", typed: ["Stop"], socket: server.path) == ["name", "height"])
       let zsh = try await words(["show"], "positional@0", shell: "zsh", socket: server.path)
       #expect(zsh.first == "12:stops.csv, running")
       let fish = try await words(["show"], "positional@0", shell: "fish", socket: server.path)

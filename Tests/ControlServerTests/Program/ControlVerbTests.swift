@@ -85,7 +85,13 @@ struct ControlVerbTests {
   func reload() async throws {
     try await with { run async throws in
       #expect(
-        try await run("reload").output == "applied: recipes.people, keep\nneeds a restart: socket\n")
+        try await run("reload").output == """
+          applied: recipes.people, keep
+          removed: recipes.old
+          needs a restart: socket
+          the model of store main has changed: 'ladectl store migrate main' or a restart takes it up
+
+          """)
       #expect(try decoded(Reload.self, try await run("reload", "--json")).needsRestart == ["socket"])
       _ = try await run("pause", "import")
       let refused = try await run("reload")
@@ -105,7 +111,7 @@ struct ControlVerbTests {
     try await with { run async throws in
       #expect(try await run("pause", "import").output == "lane import paused, 1 job still running\n")
       let list = try await run("lane", "list").output
-      #expect(list.contains("paused by root") && list.contains("10 jobs in 60 s"))
+      #expect(list.contains("paused by root") && list.contains("10 jobs in 1 min"))
       #expect(try await run("resume").output.contains("lane import runs up to 2 jobs at once"))
       #expect(try await run("lane", "concurrency", "import", "5").output == "lane import runs up to 5 jobs at once\n")
       #expect(
@@ -213,6 +219,49 @@ struct ControlVerbTests {
     }
   }
 
+  @Test("batches, backups, settings and recipes are listed, and a schedule is run by its name")
+  func lists() async throws {
+    try await with { run async throws in
+      let batches = try await run("batch", "list")
+      #expect(batches.output.contains("    1  night  root") && batches.error == "", "\(batches.output)")
+      #expect(try await run("batch", "list", "--limit", "1").error == "there are more: --older-than 1\n")
+      #expect(try await run("batch", "list", "--older-than", "1").output == "No batches.\n")
+      let backups = try await run("store", "backups").output
+      #expect(
+        backups.contains("main-2026-02-25T061320Z-job7.sqlite.zst  2026-02-25 06:13:20Z  12.4 kB    7"), "\(backups)")
+      #expect(try await run("store", "backups", "nope").status == 1)
+      let settings = try await run("config", "show")
+      #expect(settings.output.contains("recipes.people.entity   Stop   /etc/lade/lade.yaml:7\n"), "\(settings.output)")
+      #expect(settings.output.contains("debug  LADE_LOG_LEVEL\n") && settings.error.contains("'ladectl reload'"))
+      #expect(try await run("config", "show", "recipes.people", "--json").output.contains("peoples") == false)
+      #expect(
+        try await run("recipe", "show", "people").output
+          == "KEY     VALUE  FROM\nentity  Stop   /etc/lade/lade.yaml:7\n")
+      let recipe = try await run("recipe", "show", "peopl")
+      #expect(recipe.status == 1 && recipe.error.contains("Did you mean people?"), "\(recipe.error)")
+      #expect(try await run("schedule", "run", "nightly").output == "job 1 available\n")
+      let schedule = try await run("schedule", "run", "nightl")
+      #expect(schedule.status == 1 && schedule.error.contains("Did you mean nightly?"), "\(schedule.error)")
+    }
+  }
+
+  @Test("release --all means jobs that haven't ended")
+  func releaseAll() async throws {
+    let backend = MemoryBackend(jobs: [.example(1, .scheduled)])
+    try await with(backend) { run async throws in
+      _ = try await run("release", "--all", "--yes")
+      #expect(backend.changes.last?.filter.states.contains(.scheduled) == true)
+      #expect(backend.changes.last?.filter.states.contains(.discarded) == false)
+      #expect(backend.changes.last?.filter.isHeld == true)
+    }
+  }
+
+  @Test("many jobs that were submitted together are told as ranges")
+  func ranges() {
+    let jobs = (1...500).map { Job.example($0, $0 == 7 ? .discarded : .completed) }
+    #expect(Submitter.summary(of: jobs) == "499 jobs completed: 1-6,8-500\n1 job discarded: 7\n")
+  }
+
   @Test("stores, numbers of the daemon and objects to change are told and asked for")
   func others() async throws {
     let backend = MemoryBackend()
@@ -220,7 +269,7 @@ struct ControlVerbTests {
       #expect(try await run("store").output.contains("/var/lib/lade/main.sqlite"))
       #expect(try await run("store", "show").output.contains("12"))
       let stats = try await run("stats").output
-      #expect(stats.contains("job: import") && stats.contains("500 ms") && stats.contains("main queue"))
+      #expect(stats.contains("job: import") && stats.contains("0.50 s") && stats.contains("main queue"))
       let prune = try await run("prune", "Stop", "--where", "open == NO")
       #expect(prune.status == 64 && prune.error.contains("Delete 1,234 objects of Stop?"))
       #expect(try await run("prune", "Stop", "--where", "open == NO", "--yes").status == 0)

@@ -66,7 +66,7 @@ struct LadectlTests {
       ["list", "--columns", "id,colour"], ["list", "--limit", "0"], ["fetch", "E", "--watch", "--format", "csv"],
       ["fetch", "E", "--watch", "--offset", "3"], ["lane", "concurrency", "import", "0"], ["priority", "1"],
       ["submit", "--kind", "import"], ["import", "a", "--entity", "E", "--delimiter", ";", "--option", "delimiter=,"],
-      ["submit", "a", "--entity", "E", "--unique-for", "1h"], ["submit", "a", "--entity", "E", "--time-limit", "soon"],
+      ["submit", "a", "--entity", "E", "--unique-for", "1h"], ["submit", "a", "--entity", "E", "--timeout", "soon"],
       ["log", "--lines", "-1"], ["config", "check", "x.yaml", "--json"], ["manual", "show", "--output", "x"],
     ])
   func usage(_ arguments: [String]) async throws {
@@ -86,8 +86,25 @@ struct LadectlTests {
     let second = try await LadectlProcess.run(["store", "vacum", "main"])
     #expect(second.status == 64)
     #expect(second.error.contains("'ladectl store' has no verb 'vacum'; did you mean 'vacuum'?"), "\(second.error)")
+    let inner = try await LadectlProcess.run(["infer"])
+    #expect(inner.error.contains("has no verb 'infer'; did you mean 'model infer'?"), "\(inner.error)")
     let third = try await LadectlProcess.run(["cancel", "x"])
     #expect(third.error.contains("isn't a job's number"), "\(third.error)")
+  }
+
+  @Test("a configuration without a daemon is checked in words and as JSON")
+  func checkedFile() async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("lade.yaml")
+    try Data("bad: 1\nstores: {main: {path: m.sqlite, model: none.xcdatamodel}}\n".utf8).write(
+      to: URL(fileURLWithPath: file))
+    let run = try await LadectlProcess.run(["config", "check", file, "--json"])
+    #expect(run.status == 1)
+    let check = try WireFormat.decode(ConfigurationCheck.self, from: Data(run.output.utf8))
+    #expect(!check.isGood && check.path == file)
+    #expect(check.mistakes.first?.file == file && check.mistakes.first?.line == 1 && check.mistakes.first?.column == 1)
+    #expect(check.mistakes.first?.message.hasPrefix("there is no key `bad`") == true, "\(check)")
+    #expect(try await LadectlProcess.run(["config", "check", file]).status == 1)
   }
 
   @Test("version and help need no daemon")

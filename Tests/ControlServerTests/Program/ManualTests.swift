@@ -51,6 +51,33 @@ struct ManualTests {
     }
   }
 
+  @Test("help speaks of verbs, and no line of an example is wrapped")
+  func words() async throws {
+    for words in [["--help"], ["store", "--help"], ["help", "lane"], ["import", "--help"]] {
+      let run = try await LadectlProcess.run(words)
+      #expect(run.status == 0 && !run.output.lowercased().contains("subcommand"), "\(run.output)")
+    }
+    for verb in try VerbDescription.all().family {
+      for line in (verb.discussion ?? "").split(separator: "\n") where line.hasPrefix("  ladectl") {
+        #expect(line.count <= 80, "\(verb.words): \(line)")
+      }
+    }
+  }
+
+  @Test("a verb's own options come before those of every job, and those before --json")
+  func order() throws {
+    for verb in try VerbDescription.all().family {
+      let names = verb.shownArguments.compactMap { $0.names?.first?.name }
+      guard let lane = names.firstIndex(of: "lane"), names.contains("unique-key"), names.contains("wait") else {
+        continue
+      }
+      #expect(names.firstIndex(of: "json").map { $0 > lane } == true, "\(verb.words)")
+      for own in ["delimiter", "columns", "set", "depth", "keep"] {
+        if let place = names.firstIndex(of: own) { #expect(place < lane, "\(verb.words) --\(own)") }
+      }
+    }
+  }
+
   @Test("groff has nothing to complain of")
   func groff() async throws {
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else {

@@ -45,7 +45,39 @@ extension MemoryBackend {
     if try await lanes().contains(where: \.isPaused) {
       throw ControlError.badConfiguration(["/etc/lade/lade.yaml:3:1: there is no key `lnaes`", "LADE_KEP: so"])
     }
-    return Reload(changed: ["recipes.people", "keep"], needsRestart: ["socket"])
+    return Reload(
+      changed: ["recipes.people", "keep"], removed: ["recipes.old"], needsRestart: ["socket"], needsMigration: ["main"])
+  }
+
+  func configurationSettings() async throws -> ConfigurationSettings {
+    ConfigurationSettings(
+      layers: ["/etc/lade/lade.yaml", "LADE_LOG_LEVEL"],
+      settings: [
+        .init(key: "log_level", value: "debug", file: "LADE_LOG_LEVEL"),
+        .init(key: "recipes.people.entity", value: "Stop", file: "/etc/lade/lade.yaml", line: 7),
+        .init(key: "recipes.peoples.entity", value: "Stop", file: "/etc/lade/lade.yaml", line: 9),
+      ], differs: true)
+  }
+
+  func batches(_ query: BatchQuery) async throws -> BatchList {
+    let all = [try await batch(1)]
+    return BatchList(batches: all.filter { $0.id < query.before ?? .max }, next: query.limit == 1 ? 1 : nil)
+  }
+
+  func backups(of store: String) async throws -> BackupList {
+    guard store == "main" else { throw ControlError.noSuchStore(store, known: ["main"]) }
+    return BackupList(
+      folder: "/var/lib/lade/backups/main",
+      backups: [
+        Backup(
+          name: "main-2026-02-25T061320Z-job7.sqlite.zst", madeAt: Date(timeIntervalSince1970: 1_772_000_000),
+          size: 12_400, job: 7)
+      ])
+  }
+
+  func run(schedule: String, by peer: Peer) async throws -> Job {
+    guard schedule == "nightly" else { throw ControlError.noSuchSchedule(schedule, known: ["nightly", "off"]) }
+    return try await submit(JobSubmission(kind: "check"), by: peer)
   }
 
   func retry(_ id: Int64, by peer: Peer) async throws -> Job {

@@ -50,7 +50,7 @@ struct ProgressTests {
       3, .completed, progress: JobProgress(records: 1000, inserted: 0, updated: 0, unchanged: 998, rejected: 2))
     #expect(
       ProgressLine(done).sentence(style: .plain)
-        == "3 stops.csv completed: 1,000 records, 0 inserted, 0 updated, 998 unchanged, 2 rejected, in 0:03")
+        == "3 stops.csv completed: 1,000 records, 0 inserted, 0 updated, 998 unchanged, 2 rejected, in 3.00 s")
     #expect(
       ProgressLine.outcome(JobProgress(records: 9, inserted: 3, updated: 1, deleted: 1200, rejected: 1, skipped: 4))
         == "9 records, 3 inserted, 1 updated, 1,200 deleted, 4 skipped, 1 rejected")
@@ -66,7 +66,7 @@ struct ProgressTests {
     let dry = Job.example(3, .completed, progress: progress, reason: "done", note: "dry run: nothing was committed")
     #expect(
       ProgressLine(dry).sentence(style: .plain)
-        == "3 stops.csv completed: 2 records, 2 inserted, 0 updated, in 0:03; dry run: nothing was committed")
+        == "3 stops.csv completed: 2 records, 2 inserted, 0 updated, in 3.00 s; dry run: nothing was committed")
     let long = Job.example(3, .completed, progress: progress, note: String(repeating: "column ", count: 5000))
     let sentence = ProgressLine(long).sentence(style: .plain)
     #expect(sentence.contains("; column column") && sentence.hasSuffix("…") && sentence.displayWidth < 300)
@@ -174,7 +174,7 @@ struct JobWatchTests {
         1 stops.csv running
         1 stops.csv running: 12 %, 12 records
         1 stops.csv running: 29 %, 29 records
-        1 stops.csv completed: 0 records, 0 inserted, 0 updated, in 0:03
+        1 stops.csv completed: 0 records, 0 inserted, 0 updated, in 3.00 s
 
         """)
   }
@@ -228,6 +228,6 @@ struct JobWatchTests {
     #expect(show(.example(1, .running, progress: JobProgress(records: 2)), at: 1).contains("records"))
     #expect(
       show(.example(1, .completed), at: 1)
-        == "\u{1B}[2A\r\u{1B}[J1 stops.csv completed: 0 records, 0 inserted, 0 updated, in 0:03\n1 job to come\n")
+        == "\u{1B}[2A\r\u{1B}[J1 stops.csv completed: 0 records, 0 inserted, 0 updated, in 3.00 s\n1 job to come\n")
   }
 }

@@ -46,7 +46,7 @@ struct ScreenTests {
     #expect(lines.contains { $0.hasPrefix("lane1, paused") })
     let bar = lines.first { $0.hasPrefix("100 ein") } ?? ""
     #expect(bar.contains("━") && bar.contains("50 %") && bar.contains("500,000 records/s") && bar.contains("0:01 left"))
-    #expect(lines.contains { $0.contains("3 stops.csv completed: 7 records, 7 inserted, in 0:03") })
+    #expect(lines.contains { $0.contains("3 stops.csv completed: 7 records, 7 inserted, in 3.00 s") })
     #expect(lines.last == "q leaves; the jobs go on")
   }
 

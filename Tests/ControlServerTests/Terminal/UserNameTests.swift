@@ -1,3 +1,4 @@
+import ControlAPI
 import Synchronization
 import Testing
 
@@ -5,6 +6,13 @@ import Testing
 
 @Suite("Users' names")
 struct UserNameTests {
+  @Test("times in a text of the daemon are told in the local zone, as all others")
+  func times() throws {
+    let time = try #require(WireFormat.date(of: "2026-11-22T21:28:53Z"))
+    #expect("until 2026-11-22T21:28:53Z".namingUsers == "until \(Quantity.time(time))")
+    #expect("Zed 2026".namingUsers == "Zed 2026")
+  }
+
   @Test("users are shown by their names, and by their numbers where the system has no name for them")
   func naming() {
     let asked = Mutex<[UInt32]>([])

@@ -71,7 +71,7 @@ struct SmallUpkeepTests {
       _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM Person")
     }
     try await house.fill(queue, 100, from: 100)
-    let end = try await queue.run(.upkeep("checkpoint", #"{"mode": "truncate", "wait": 0}"#))
+    let end = try await queue.run(.upkeep("checkpoint", #"{"mode": "truncate", "patience": 0}"#))
     #expect(end.state == .discarded && end.failureCode == "busy", "\(end.reason ?? "")")
     let passive = try await queue.run(.upkeep("checkpoint", #"{"mode": "passive"}"#))
     #expect(passive.state == .completed && passive.progress.bytesDone < passive.progress.bytesTotal)

@@ -26,7 +26,7 @@ struct UpkeepOptionTests {
       Case(kind: "optimise", options: #"{"sample": -1}"#, expected: "sample is -1"),
       Case(kind: "optimise", options: #"{"depth": 1}"#, expected: "there are sample"),
       Case(kind: "checkpoint", options: #"{"mode": "hard"}"#, expected: "there are passive, full, restart, truncate"),
-      Case(kind: "checkpoint", options: #"{"wait": -1}"#, expected: "wait is -1"),
+      Case(kind: "checkpoint", options: #"{"patience": -1}"#, expected: "patience is -1"),
       Case(kind: "reindex", options: #"{"entities": "Person"}"#, expected: "entities: "),
     ])
   func refused(_ one: Case) async throws {

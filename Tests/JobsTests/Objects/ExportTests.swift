@@ -40,7 +40,7 @@ struct ExportTests {
 
         """)
     #expect(job.progress.records == 3 && job.progress.bytesDone == job.progress.bytesTotal)
-    #expect(job.note == "3 Item in \(house.exports.path)/items.csv, \(job.progress.bytesDone) bytes")
+    #expect(job.note == "3 Item in \(house.exports.path)/items.csv, \(Quantity.bytes(Double(job.progress.bytesDone)))")
   }
 
   @Test("JSON is an array of objects, NDJSON an object a line")

@@ -43,7 +43,7 @@ struct RefusalTests {
       says: ["Line 1", "`sorce`", "did you mean `source`?"]),
     Entry(
       "a ticket with an unknown entity", ticket: "{entity: Membre, source: a.csv}", code: "unacceptable",
-      says: ["store main has no entity Membre", "It has Member"]),
+      says: ["store main has no entity Membre", "There is only Member."]),
     Entry(
       "a ticket without a source", ticket: "{entity: Member}", code: "unacceptable",
       says: ["the ticket names no source", "Say source:"]),

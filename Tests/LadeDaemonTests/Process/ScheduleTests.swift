@@ -52,6 +52,34 @@ struct ScheduleTests {
     #expect(try folder.names(in: "spool/active").filter { $0.hasPrefix(".") }.count <= 1)
   }
 
+  @Test("are run by hand, their file included, and not while the job before waits", .timeLimit(.minutes(20)))
+  func byHand() async throws {
+    let folder = try DaemonFolder(
+      model: Places.model, recipes: Places.recipes,
+      more: """
+        allowed_folders: [exports]
+        schedules:
+          places:
+            calendar: yearly
+            job: { recipe: countries, source: exports/countries.json }
+        """)
+    try FileManager.default.createDirectory(atPath: folder.file("exports"), withIntermediateDirectories: true)
+    try folder.write(Places.countries, to: "exports/countries.json")
+    let daemon = try await folder.start()
+    let run = try await folder.ladectl("schedule", "run", "places", "--wait")
+    #expect(run.status == 0, "\(run.error)")
+    #expect(try await folder.count("Country") == 3)
+    let schedule = try #require(try await folder.got(ScheduleList.self, "GET", .schedules).schedules.first)
+    #expect(schedule.lastJob == 1 && schedule.lastState == .completed)
+    #expect(try await folder.ladectl("pause", "import").status == 0)
+    #expect(try await folder.asked(Job.self, "schedule", "run", "places").id == 2)
+    let again = try await folder.ladectl("schedule", "run", "places")
+    #expect(again.status == 1 && again.error.contains("job 2 of schedule places is"), "\(again.error)")
+    let none = try await folder.ladectl("schedule", "run", "place")
+    #expect(none.status == 1 && none.error.contains("Did you mean places?"), "\(none.error)")
+    try await daemon.stop()
+  }
+
   private static func jobs(of folder: DaemonFolder, _ state: JobState) async throws -> [Job] {
     try await folder.jobs().filter { $0.state == state && $0.submittedBy == "schedule places" }
   }

@@ -15,20 +15,22 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
     /// How far it goes: `passive`, `full`, `restart` or `truncate`.
     package var mode: LogFlushMode
     /// For how many seconds it waits for readers that still need the log, where the mode waits.
-    package var wait: Double
+    package var patience: Double
 
-    package enum CodingKeys: String, CodingKey, CaseIterable { case mode, wait }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case mode, patience }
 
-    package init(mode: LogFlushMode = .truncate, wait: Double = 30) {
+    package init(mode: LogFlushMode = .truncate, patience: Double = 30) {
       self.mode = mode
-      self.wait = wait
+      self.patience = patience
     }
 
     package init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
-      wait = try values.decodeIfPresent(Double.self, forKey: .wait) ?? 30
+      patience = try values.decodeIfPresent(Double.self, forKey: .patience) ?? 30
       mode = try values.decodeWord(LogFlushMode.self, forKey: .mode) ?? .truncate
-      guard (0...86_400).contains(wait) else { throw Self.bad("wait is \(wait): it can be from 0 to 86400 seconds") }
+      guard (0...86_400).contains(patience) else {
+        throw Self.bad("patience is \(patience): it can be from 0 to 86400 seconds")
+      }
     }
   }
 
@@ -40,7 +42,7 @@ package final class CheckpointOperation: JobOperation, @unchecked Sendable {
     let options = try Options.read(job.options)
     let store = try maintainedStore()
     return try watched { watch in
-      let result = try store.maintenance.flushLog(options.mode, timeout: .seconds(options.wait), watch)
+      let result = try store.maintenance.flushLog(options.mode, timeout: .seconds(options.patience), watch)
       guard !result.isBusy || options.mode == .passive else {
         throw JobFailure(
           code: "busy",

@@ -8,7 +8,7 @@ extension Ladectl {
     static let configuration = CommandConfiguration(
       commandName: "batch", abstract: "Group jobs under one progress, with a job that runs after them all.",
       discussion: "To change the jobs of a batch, name it as a filter: 'ladectl cancel --all --batch 3'.",
-      subcommands: [Submit.self, Show.self, Wait.self])
+      subcommands: [Submit.self, List.self, Show.self, Wait.self])
 
     /// `ladectl batch submit`.
     struct Submit: ControlCommand {
@@ -18,7 +18,7 @@ extension Ladectl {
         Imports each file, or submits the jobs of a description: a BatchSubmission as JSON, whose jobs can be of any kind, \
         depend on each other by name, and be followed by a final job.
 
-          ladectl batch submit *.csv --recipe orders --name 'the orders of May' --wait
+          ladectl batch submit *.csv --recipe orders --name 'May' --wait
           ladectl batch submit --description batch.json
         """, json: .either("a Batch", "a JobList", when: "with --wait"))
 
@@ -97,6 +97,39 @@ extension Ladectl {
       }
     }
 
+    /// `ladectl batch list`.
+    struct List: ControlCommand {
+      static let configuration = verb(
+        "list", "List batches, newest first.", "A batch is removed with the last of its jobs.",
+        json: .document("a BatchList"))
+
+      @Option(
+        help: ArgumentHelp("Maximum number of batches, up to \(BatchQuery.maximumLimit) (default: 50).", valueName: "n")
+      )
+      var limit: Int?
+
+      @Option(help: ArgumentHelp("Only batches older than this one, to continue a list.", valueName: "batch"))
+      var olderThan: Int64?
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func validate() throws {
+        guard limit.map({ (1...BatchQuery.maximumLimit).contains($0) }) ?? true else {
+          throw ValidationError("--limit is a number from 1 to \(BatchQuery.maximumLimit).")
+        }
+      }
+
+      func run(_ session: Session) async throws {
+        let list = try await session.client.batches(BatchQuery(limit: limit ?? 50, before: olderThan))
+        try session.report(list) {
+          list.batches.isEmpty
+            ? "No batches.\n" : list.table.rendered(width: session.terminal.width, style: session.terminal.style)
+        }
+        if let next = list.next, !session.json { session.remark("there are more: --older-than \(next)") }
+      }
+    }
+
     /// `ladectl batch show`.
     struct Show: ControlCommand {
       static let configuration = verb(
@@ -112,7 +145,7 @@ extension Ladectl {
         let batch = try await session.client.batch(batch)
         let list = try await session.client.jobs(JobQuery(JobSelection(batch: batch.id), order: .oldest))
         try session.report(batch) {
-          batch.sheet + "\n" + list.table().rendered(width: session.terminal.width, style: session.terminal.style)
+          batch.sheet + "\n" + list.rendered(width: session.terminal.width, style: session.terminal.style)
         }
       }
     }
@@ -137,6 +170,23 @@ extension Ladectl {
         try await Waiter(session, for: .jobs(jobs)).run(timeout: timeout.seconds)
       }
     }
+  }
+}
+
+extension BatchList {
+  fileprivate var table: TextTable {
+    TextTable(
+      columns: [
+        .init("BATCH", .right), .init("NAME"), .init("BY", rank: 1), .init("SUBMITTED", cut: .nothing, rank: 2),
+        .init("JOBS", .right), .init("PENDING", .right), .init("FAILED", .right),
+      ],
+      rows: batches.map { batch in
+        [
+          "\(batch.id)", .init(batch.name ?? ""), .init(batch.submittedBy.namingUsers),
+          .init(Quantity.time(batch.submittedAt)), .init(Quantity.count(batch.total)),
+          .init(Quantity.count(batch.pending)), .init(Quantity.count(batch.failed), batch.failed > 0 ? .red : nil),
+        ]
+      })
   }
 }
 

@@ -8,8 +8,7 @@ extension Ladectl {
     static let configuration = verb(
       "log", "Show the daemon's last log lines, of one job or of all; -f follows the log.",
       """
-      The daemon keeps only the last lines since its start; 'journalctl -u laded' has all of them,
-      and with JOB_ID=12 those of one job.
+      The daemon keeps only the last lines since its start; 'journalctl -u laded' has all of them, and with JOB_ID=12 those of one job.
 
         ladectl log 12
         ladectl log -f --level warning

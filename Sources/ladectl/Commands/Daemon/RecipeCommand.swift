@@ -6,7 +6,7 @@ extension Ladectl {
   struct RecipeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "recipe", abstract: "Show the recipes, and test one on a file.",
-      subcommands: [List.self, Test.self], defaultSubcommand: List.self)
+      subcommands: [List.self, Show.self, Test.self], defaultSubcommand: List.self)
 
     /// `ladectl recipe list`.
     struct List: ControlCommand {
@@ -27,6 +27,30 @@ extension Ladectl {
       }
     }
 
+    /// `ladectl recipe show`: what the configuration says of a recipe.
+    struct Show: ControlCommand {
+      static let configuration = verb(
+        "show", "Show what the configuration says of a recipe, with the place of each key.",
+        json: .document("a ConfigurationSettings of the recipe's keys"))
+
+      @Argument(help: ArgumentHelp("The recipe.", valueName: "recipe"), completion: .recipes)
+      var name: String
+
+      @OptionGroup var output: OutputOptions
+      @OptionGroup var connection: ConnectionOptions
+
+      func run(_ session: Session) async throws {
+        let key = "recipes.\(name)"
+        let settings = try await session.client.configurationSettings().under(key)
+        guard !settings.settings.isEmpty else {
+          throw LocalFailure.noSuchRecipe(name, known: try await session.client.recipes().recipes.map(\.name))
+        }
+        try session.report(settings) {
+          settings.table(without: key + ".").rendered(width: session.terminal.width, style: session.terminal.style)
+        }
+      }
+    }
+
     /// `ladectl recipe test`: shows what an import would do.
     struct Test: ControlCommand {
       static let configuration = verb(
@@ -36,7 +60,8 @@ extension Ladectl {
         reject some records.
 
           ladectl recipe test people.csv --recipe people
-          ladectl recipe test people.csv --entity Person --option 'delimiter=;' --records 10000
+          ladectl recipe test people.csv --entity Person --records 10000 \\
+            --option 'delimiter=;'
         """, json: .document("a RecipeTestResult"))
 
       @Argument(help: "The file.", completion: .file())
@@ -63,10 +88,21 @@ extension Ladectl {
       }
 
       func run(_ session: Session) async throws {
-        let result = try await session.client.test(
-          RecipeTest(
-            source: AbsolutePath.of(file), recipe: target.recipe, store: target.store, entity: target.entity,
-            mode: target.mode, options: try NamedOption.values(target.option), records: records))
+        let source = AbsolutePath.of(file)
+        var test = RecipeTest(
+          source: source, recipe: target.recipe, store: target.store, entity: target.entity, mode: target.mode,
+          options: try NamedOption.values(target.option), records: records)
+        let result: RecipeTestResult
+        do {
+          result = try await session.client.test(test)
+        } catch ControlClientError.refused(let problem) where problem.code == Problem.unreachableSource {
+          let copied = try await session.client.withCopy(of: source) { path in
+            test.source = path
+            return try await session.client.test(test)
+          }
+          guard let copied else { throw ControlClientError.refused(problem) }
+          result = copied
+        }
         try session.report(result) { result.text(session.terminal.style) }
         guard result.exitStatus == .success else { throw result.exitStatus.silently }
       }

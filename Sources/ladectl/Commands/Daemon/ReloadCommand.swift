@@ -24,13 +24,13 @@ extension Ladectl {
 
 extension Reload {
   fileprivate var text: String {
-    var text =
-      changed.isEmpty
-      ? "nothing has changed" : "applied: " + changed.map(\.printable).joined(separator: ", ")
-    text += "\n"
-    if !needsRestart.isEmpty {
-      text += "needs a restart: " + needsRestart.map(\.printable).joined(separator: ", ") + "\n"
+    func line(_ what: String, _ names: [String]) -> String {
+      names.isEmpty ? "" : "\(what): " + names.map(\.printable).joined(separator: ", ") + "\n"
     }
-    return text
+    var text = line("applied", changed) + line("removed", removed) + line("needs a restart", needsRestart)
+    for store in needsMigration.map(\.printable) {
+      text += "the model of store \(store) has changed: 'ladectl store migrate \(store)' or a restart takes it up\n"
+    }
+    return text.isEmpty ? "nothing has changed\n" : text
   }
 }

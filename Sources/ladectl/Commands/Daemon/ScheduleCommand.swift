@@ -5,7 +5,7 @@ extension Ladectl {
   /// `ladectl schedule`: commands for schedules.
   struct ScheduleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "schedule", abstract: "Show the schedules.", subcommands: [List.self],
+      commandName: "schedule", abstract: "Show the schedules, and run one now.", subcommands: [List.self, Run.self],
       defaultSubcommand: List.self)
 
     /// `ladectl schedule list`.
@@ -28,12 +28,41 @@ extension Ladectl {
   }
 }
 
+extension Ladectl.ScheduleCommand {
+  /// `ladectl schedule run`.
+  struct Run: ControlCommand {
+    static let configuration = Ladectl.verb(
+      "run", "Make a schedule's job now.",
+      """
+      The job counts as the schedule's last one: the next run by the calendar is left out while it hasn't ended, and this \
+      verb is refused while the schedule's last job hasn't. Operators only. A schedule is switched off by 'enabled: false' in \
+      the configuration.
+      """, json: .submission)
+
+    @Argument(help: ArgumentHelp("The schedule.", valueName: "schedule"), completion: .schedules)
+    var name: String
+
+    @Flag(help: "Wait until the job has ended, as 'ladectl wait' does.")
+    var wait = false
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let job = try await session.client.run(schedule: name)
+      if wait { return try await Waiter(session, for: .jobs([job.id])).run(timeout: nil) }
+      try session.report(job) { "job \(job.id) \(job.state.rawValue)\n" }
+    }
+  }
+}
+
 extension ScheduleList {
   fileprivate var table: TextTable {
     TextTable(
       columns: [
-        .init("SCHEDULE"), .init("CALENDAR"), .init("DOES"), .init("NEXT"), .init("LAST"), .init("JOB", .right),
-        .init("STATE"), .init("OUTCOME"),
+        .init("SCHEDULE", cut: .nothing), .init("CALENDAR", rank: 4), .init("DOES", cut: .nothing, rank: 2),
+        .init("NEXT", cut: .nothing), .init("LAST", cut: .nothing, rank: 3), .init("JOB", .right, rank: 5),
+        .init("STATE", cut: .nothing, rank: 6), .init("OUTCOME", rank: 1),
       ],
       rows: schedules.map { schedule in
         let next = schedule.isEnabled ? schedule.nextAt.map(Quantity.time) ?? "never" : "switched off"

@@ -63,7 +63,7 @@ struct StatsSheet: Sendable {
     if let mainQueue = stats.mainQueue { spreads.append(("main queue", mainQueue)) }
     return TextTable(
       columns: [
-        .init("TAKES"), .init("OF", .right), .init("MEDIAN", .right), .init("P99", .right), .init("LONGEST", .right),
+        .init("TAKES"), .init("COUNT", .right), .init("MEDIAN", .right), .init("P99", .right), .init("LONGEST", .right),
       ],
       rows: spreads.map { name, spread in
         [

@@ -15,9 +15,10 @@ extension Ladectl {
         It completes verbs and options, and the running daemon's job numbers, lanes, stores and entities. The daemon has half a \
         second to answer, or $LADE_COMPLETION_PATIENCE seconds.
 
-          bash  ladectl completions bash > ~/.local/share/bash-completion/completions/ladectl
-          zsh   ladectl completions zsh > DIRECTORY/_ladectl, where DIRECTORY is one of $fpath
-          fish  ladectl completions fish > ~/.config/fish/completions/ladectl.fish
+          ladectl completions bash \\
+            > ~/.local/share/bash-completion/completions/ladectl
+          ladectl completions zsh > DIRECTORY/_ladectl     # one of $fpath
+          ladectl completions fish > ~/.config/fish/completions/ladectl.fish
         """)
 
     @Argument(help: "The shell.")

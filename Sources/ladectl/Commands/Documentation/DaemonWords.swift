@@ -16,15 +16,20 @@ struct DaemonWords: Sendable {
   static let jobs = 100
 
   private let client: ControlClient
+  /// The command line typed so far.
+  private let words: [String]
+  /// The store that it names.
+  private let store: String?
 
   /// - Parameter words: the command line typed so far.
   init(_ words: [String]) {
-    var socket: String?
-    if let index = words.firstIndex(of: "--socket"), words.indices.contains(index + 1) {
-      socket = words[index + 1]
-    } else if let word = words.first(where: { $0.hasPrefix("--socket=") }) {
-      socket = String(word.dropFirst("--socket=".count))
+    self.words = words
+    func value(of option: String) -> String? {
+      if let index = words.firstIndex(of: option), words.indices.contains(index + 1) { return words[index + 1] }
+      return words.first { $0.hasPrefix(option + "=") }.map { String($0.dropFirst(option.count + 1)) }
     }
+    let socket = value(of: "--socket") ?? value(of: "--instance").map(ConnectionOptions.path(ofInstance:))
+    store = value(of: "--store")
     client = ControlClient(socketPath: ConnectionOptions.path(givenAs: socket))
   }
 
@@ -47,6 +52,29 @@ struct DaemonWords: Sendable {
   func recipes() async -> [String] {
     let list = await asked { try await $0.recipes() }
     return list?.recipes.map { Self.word($0.name, "\($0.entity) of store \($0.store)") } ?? []
+  }
+
+  func schedules() async -> [String] {
+    let list = await asked { try await $0.schedules() }
+    return list?.schedules.map { Self.word($0.name, "\($0.kind), \($0.calendar.joined(separator: "; "))") } ?? []
+  }
+
+  /// The backups of the store that the command line names, or of the only one.
+  func backups() async -> [String] {
+    let named = store
+    let list = await asked { client in
+      try await client.backups(of: try await client.storeName(named, having: nil) ?? "")
+    }
+    return [Self.word("latest", "the newest")]
+      + (list?.backups.map { Self.word($0.name, Quantity.bytes(Double($0.size))) } ?? [])
+  }
+
+  /// The properties of the entities that the command line names.
+  func properties() async -> [String] {
+    let words = words
+    let stores = await asked { try await $0.stores(StoreQuery(counts: false)) }?.stores ?? []
+    let entities = stores.flatMap(\.entities).filter { words.contains($0.name) }
+    return entities.flatMap { entity in entity.properties.map { Self.word($0, "of \(entity.name)") } }
   }
 
   func entities() async -> [String] {
@@ -89,6 +117,18 @@ extension CompletionKind {
   static var stores: CompletionKind { asking { await $0.stores() } }
   static var recipes: CompletionKind { asking { await $0.recipes() } }
   static var entities: CompletionKind { asking { await $0.entities() } }
+  static var schedules: CompletionKind { asking { await $0.schedules() } }
+  static var backups: CompletionKind { asking { await $0.backups() } }
+  static var properties: CompletionKind { asking { await $0.properties() } }
+  /// The kinds of jobs that laded has by itself; a daemon of one's own may have more.
+  static var jobKinds: CompletionKind {
+    .list(
+      [
+        "import", "export", "update", "prune", "restore", Ladectl.StoreCommand.Backup.kind,
+        Ladectl.StoreCommand.Check.kind, Ladectl.StoreCommand.Checkpoint.kind, Ladectl.StoreCommand.Migrate.kind,
+        Ladectl.StoreCommand.Optimise.kind, Ladectl.StoreCommand.Reindex.kind, Ladectl.StoreCommand.Vacuum.kind,
+      ].sorted())
+  }
   static var jobStates: CompletionKind { .list(JobState.allCases.map(\.rawValue)) }
 
   private static func asking(_ question: @escaping @Sendable (DaemonWords) async -> [String]) -> CompletionKind {

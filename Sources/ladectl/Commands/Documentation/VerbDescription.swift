@@ -43,6 +43,20 @@ struct VerbDescription: Decodable, Sendable {
     try JSONDecoder().decode(Tool.self, from: Data(Ladectl._dumpHelp().utf8)).command
   }
 
+  /// The verb on this process's command line; nil if there is none that is known.
+  static let onCommandLine: VerbDescription? = {
+    let words = CommandWords(Array(CommandLine.arguments.dropFirst())).verbs
+    // Only the wording of an error depends on it.
+    guard var verb = try? VerbDescription.all() else { return nil }
+    for word in words {
+      guard let next = verb.verbs.first(where: { $0.commandName == word || $0.aliases?.contains(word) == true }) else {
+        return nil
+      }
+      verb = next
+    }
+    return verb
+  }()
+
   /// The words to type: `ladectl store check`.
   var words: [String] { (superCommands ?? []) + [commandName] }
 

@@ -7,14 +7,15 @@ extension Ladectl {
     static let configuration = verb(
       "list", "List jobs, newest first.",
       """
-      Columns: \(JobColumn.allCases.map(\.rawValue).joined(separator: ", ")). --sort orders the listed jobs: to find the \
-      longest of all jobs, use a --limit that covers them all.
+      Columns: \(JobColumn.allCases.map(\.rawValue).joined(separator: ", ")). Where a terminal has no room for all of the usual \
+      columns, the less important ones are left out; those named by --columns are all shown. --sort orders the listed jobs: \
+      to find the longest of all jobs, use --all.
 
         ladectl list --state running,available --lane import
-        ladectl list --columns id,source,took,reason --sort -took --limit 1000
+        ladectl list --columns id,source,took,reason --sort -took --all
       """, json: .document("a JobList"))
 
-    @OptionGroup(title: "Filter") var filter: FilterOptions
+    @OptionGroup var filter: FilterOptions
 
     @Option(
       help: ArgumentHelp("Columns to show, separated by commas.", valueName: "column,…"),
@@ -27,40 +28,47 @@ extension Ladectl {
       completion: .list(JobColumn.allCases.map(\.rawValue)), transform: { try Ladectl.sortColumns($0) })
     var sort: [JobSortKey]?
 
-    @Option(help: ArgumentHelp("Maximum number of jobs, up to \(JobQuery.maximumLimit).", valueName: "n"))
-    var limit = 50
+    @Option(
+      help: ArgumentHelp("Maximum number of jobs, up to \(JobQuery.maximumLimit) (default: 50).", valueName: "n"))
+    var limit: Int?
+
+    @Flag(help: "All jobs, however many there are.")
+    var all = false
 
     @Option(
       help: ArgumentHelp("Only jobs older than this one, to continue a list.", valueName: "job"),
       completion: .jobs)
-    var before: Int64?
+    var olderThan: Int64?
 
     @Flag(help: "Oldest first.")
     var oldest = false
 
     @Option(
       help: ArgumentHelp("Only jobs newer than this one; use with --oldest.", valueName: "job"), completion: .jobs)
-    var after: Int64?
+    var newerThan: Int64?
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-      guard (1...JobQuery.maximumLimit).contains(limit) else {
+      guard limit.map({ (1...JobQuery.maximumLimit).contains($0) }) ?? true else {
         throw ValidationError("--limit is a number from 1 to \(JobQuery.maximumLimit).")
       }
+      guard limit == nil || !all else { throw ValidationError("--all lists all jobs: --limit doesn't go with it.") }
     }
 
     func run(_ session: Session) async throws {
       let query = JobQuery(
-        filter.selection, limit: limit, before: before, after: after, order: oldest ? .oldest : .newest)
-      let list = try await session.client.jobs(query).sorted(by: sort ?? [])
+        filter.selection, limit: limit ?? 50, before: olderThan, after: newerThan, order: oldest ? .oldest : .newest)
+      let found = try await all ? session.client.allJobs(query) : session.client.jobs(query)
+      let list = found.sorted(by: sort ?? [])
       try session.report(list) {
         guard !list.jobs.isEmpty else { return "No jobs.\n" }
-        let table = list.table(columns ?? JobColumn.standard)
-        let text = table.rendered(width: session.terminal.width, style: session.terminal.style)
-        let more = list.next.map { "There are more: \(oldest ? "--after" : "--before") \($0)\n" } ?? ""
-        return text + session.terminal.style(more, .dim)
+        let text = list.rendered(columns, width: session.terminal.width, style: session.terminal.style)
+        return text
+      }
+      if let next = list.next, !session.json {
+        session.remark("there are more: \(oldest ? "--newer-than" : "--older-than") \(next), or --all")
       }
     }
   }

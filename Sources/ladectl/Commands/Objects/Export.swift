@@ -14,7 +14,8 @@ extension Ladectl {
       The file appears complete or not at all; the job's note has its name. An import can read it back. To print a few objects, \
       use 'ladectl fetch'.
 
-        ladectl export Order --where "state == 'open'" --columns number,customer.name --format csv --wait
+        ladectl export Order --where "state == 'open'" --format csv --wait \\
+          --columns number,customer.name
       """, json: .submission)
 
     @Argument(help: "The entity.", completion: .entities)
@@ -33,12 +34,14 @@ extension Ladectl {
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "Attributes to sort by, separated by commas; - sorts descending.", valueName: "name,-age"))
+        "Attributes to sort by, separated by commas; - sorts descending.", valueName: "name,-age"),
+      completion: .properties)
     var sort: String?
 
     @Option(
       help: ArgumentHelp(
-        "Columns to write, separated by commas; key paths and relationship.@count are allowed.", valueName: "a,b.c"))
+        "Columns to write, separated by commas; key paths and relationship.@count are allowed.", valueName: "a,b.c"),
+      completion: .properties)
     var columns: String?
 
     @Option(help: ArgumentHelp("Maximum number of objects.", valueName: "n"))
@@ -60,7 +63,7 @@ extension Ladectl {
     var store: String?
 
     @OptionGroup var other: OtherOptions
-    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var submission: SubmissionOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 

@@ -13,10 +13,15 @@ extension Ladectl {
     static let configuration = verb(
       "fetch", "Show objects of an entity.",
       """
+      A table shows 100 objects, and standard error says how to see more; CSV and JSON hold all of them. --format json is an \
+      array of objects, as an import takes it. Pages of 10,000 are read one after the other, while others may write; \
+      'ladectl export' reads one state of the store.
+
       With --watch it keeps running and shows insertions, deletions and changes: on a terminal as a full-screen table, in a \
       pipe as lines that begin with +, - or ~.
 
-        ladectl fetch Stop --where "trip.route.name BEGINSWITH 'L'" --sort name,-id --columns id,name
+        ladectl fetch Stop --where "trip.route.name BEGINSWITH 'L'" \\
+          --sort name,-id --columns id,name
         ladectl fetch Order --where "state == 'open'" --sort -placed --watch
       """,
       json: .either("an ObjectPage", "a WatchResult on one line, then a WatchChanges a line", when: "with --watch"))
@@ -30,13 +35,12 @@ extension Ladectl {
     @Option(
       parsing: .unconditional,
       help: ArgumentHelp(
-        "Attributes to sort by, separated by commas; - sorts descending.", valueName: "name,-age"),
-      transform: { try Ladectl.sortKeys($0) })
+        "Attributes and counts to sort by, separated by commas; - sorts descending.", valueName: "name,-age"),
+      completion: .properties, transform: { try Ladectl.sortKeys($0) })
     var sort: [SortKey]?
 
     @Option(
-      help: ArgumentHelp("Maximum number of objects, up to \(ObjectQuery.maximumLimit) (default: 100).", valueName: "n")
-    )
+      help: ArgumentHelp("Maximum number of objects (default: 100 in a table, otherwise all).", valueName: "n"))
     var limit: Int?
 
     @Option(help: ArgumentHelp("Number of objects to skip.", valueName: "n"))
@@ -47,8 +51,8 @@ extension Ladectl {
 
     @Option(
       help: ArgumentHelp(
-        "Columns to show, separated by commas; key paths are allowed (default: all attributes).",
-        valueName: "a,b.c"))
+        "Columns to show, separated by commas; key paths and relationship.@count are allowed (default: all attributes).",
+        valueName: "a,b.c"), completion: .properties)
     var columns: String?
 
     @Option(help: "The output format.")
@@ -61,9 +65,7 @@ extension Ladectl {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-      guard limit.map({ (1...ObjectQuery.maximumLimit).contains($0) }) ?? true else {
-        throw ValidationError("--limit is a number from 1 to \(ObjectQuery.maximumLimit).")
-      }
+      guard limit.map({ $0 > 0 }) ?? true else { throw ValidationError("--limit is a number from 1.") }
       guard offset >= 0 else { throw ValidationError("--offset is a number from 0.") }
       guard watch else { return }
       guard offset == 0 else {
@@ -87,17 +89,46 @@ extension Ladectl {
           session: Session(client: session.client, terminal: session.terminal, json: json), query: query
         ).run()
       }
-      let page = try await session.client.objects(
-        ObjectQuery(
-          entity: entity, store: store, predicate: predicate, sort: sort ?? [], limit: limit ?? 100, offset: offset,
-          columns: columns))
-      switch session.json ? .json : format {
-      case .json: session.terminal.write(try JSONText.of(page))
-      case .csv: session.terminal.write(page.csv)
-      case .table:
-        session.terminal.write(page.table.rendered(width: session.terminal.width, style: session.terminal.style))
-        session.terminal.write(session.terminal.style(page.summary(offset: offset), .dim))
+      let pages = ObjectPages(
+        client: session.client,
+        query: ObjectQuery(
+          entity: entity, store: store, predicate: predicate, sort: sort ?? [], offset: offset, columns: columns))
+      if session.json { return session.terminal.write(try JSONText.of(try await pages.whole(limit: limit))) }
+      switch format {
+      case .table: try await writeTable(pages, session)
+      case .csv:
+        var isFirst = true
+        let next = try await pages.each(limit: limit) { page in
+          session.terminal.write((isFirst ? CSVText.line(page.columns) : "") + page.csvRows)
+          isFirst = false
+        }
+        if let next { session.remark("more: --offset \(next)") }
+      case .json:
+        var isFirst = true
+        let next = try await pages.each(limit: limit) { page in
+          let objects = try page.objects.joined(separator: ",\n")
+          guard !objects.isEmpty else { return }
+          session.terminal.write((isFirst ? "[\n" : ",\n") + objects)
+          isFirst = false
+        }
+        session.terminal.write(isFirst ? "[]\n" : "\n]\n")
+        if let next { session.remark("more: --offset \(next)") }
       }
+    }
+
+    private func writeTable(_ pages: ObjectPages, _ session: Session) async throws {
+      var shown = 0
+      var dropped: [String] = []
+      let next = try await pages.each(limit: limit ?? 100) { page in
+        guard shown == 0 || !page.rows.isEmpty else { return }
+        let table = page.table
+        session.terminal.write(table.rendered(width: session.terminal.width, style: session.terminal.style))
+        dropped = table.dropped(at: session.terminal.width)
+        shown += page.rows.count
+      }
+      var summary = ObjectPage.summary(offset: offset, count: shown, next: next)
+      if !dropped.isEmpty { summary += "; not shown: \(dropped.joined(separator: ", ").printable)" }
+      session.remark(summary)
     }
   }
 

@@ -15,7 +15,7 @@ extension Ladectl {
 
     @OptionGroup var objects: WhichObjects
     @OptionGroup var other: OtherOptions
-    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var submission: SubmissionOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 

@@ -10,7 +10,8 @@ extension Ladectl {
       Values have the form that imports accept: dates in ISO 8601, binary data in Base64. Runs as a job in the lane \
       'maintenance'. On a terminal it asks first and shows the number of objects.
 
-        ladectl update Order --where "state == 'open'" --set state=closed --set 'note=by hand' --wait
+        ladectl update Order --where "state == 'open'" --wait \\
+          --set state=closed --set 'note=by hand'
       """, json: .submission)
 
     @Option(
@@ -20,7 +21,7 @@ extension Ladectl {
 
     @OptionGroup var objects: WhichObjects
     @OptionGroup var other: OtherOptions
-    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var submission: SubmissionOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 

@@ -10,7 +10,7 @@ struct FilterOptions: ParsableArguments {
     completion: .jobStates, transform: { try Self.states($0) })
   var state: [JobState]?
 
-  @Option(help: ArgumentHelp("Only jobs of this kind: import, vacuum, …", valueName: "kind"))
+  @Option(help: ArgumentHelp("Only jobs of this kind: import, vacuum, …", valueName: "kind"), completion: .jobKinds)
   var kind: String?
 
   @Option(help: ArgumentHelp("Only jobs in this lane.", valueName: "name"), completion: .lanes)

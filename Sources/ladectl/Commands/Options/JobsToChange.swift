@@ -14,7 +14,7 @@ struct JobsToChange: ParsableArguments {
   @Flag(help: "Don't ask for confirmation.")
   var yes = false
 
-  @OptionGroup(title: "Filter, with --all") var filter: FilterOptions
+  @OptionGroup var filter: FilterOptions
 
   func validate() throws {
     guard all == jobs.isEmpty else {

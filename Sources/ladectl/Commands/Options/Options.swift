@@ -15,8 +15,25 @@ struct ConnectionOptions: ParsableArguments {
     completion: .file())
   var socket: String?
 
-  /// The path from the option, the environment or the default.
-  var socketPath: String { Self.path(givenAs: socket) }
+  @Option(
+    help: ArgumentHelp(
+      "The instance of the service, for one that was started as laded@NAME: its socket is "
+        + "/run/lade@NAME/control.sock.", valueName: "name"))
+  var instance: String?
+
+  func validate() throws {
+    guard socket == nil || instance == nil else {
+      throw ValidationError("--instance says which socket: --socket doesn't go with it.")
+    }
+    guard instance.map({ !$0.isEmpty && !$0.contains("/") }) ?? true else {
+      throw ValidationError("--instance is the name behind the @ of the unit, such as shop of laded@shop.")
+    }
+  }
+
+  /// The path from the options, the environment or the default.
+  var socketPath: String { Self.path(givenAs: socket ?? instance.map(Self.path(ofInstance:))) }
+
+  static func path(ofInstance name: String) -> String { "/run/lade@\(name)/control.sock" }
 
   static func path(givenAs option: String?) -> String {
     option ?? getenv("LADE_SOCKET").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }

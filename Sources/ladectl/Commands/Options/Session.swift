@@ -13,6 +13,9 @@ struct Session: Sendable {
 }
 
 extension Session {
+  /// Writes a remark on the result to standard error, where it isn't in the way of a program that reads the result.
+  func remark(_ text: String) { StandardError.write(terminal.errorStyle(text, .dim) + "\n") }
+
   /// Whether a destructive verb may proceed: confirmed by an option, or by the user when asked.
   /// - Throws: ``LocalFailure/noTerminal(question:)`` if there is no terminal.
   func mayGoOn(_ question: String, yes: Bool) throws -> Bool {

@@ -2,6 +2,38 @@ import ArgumentParser
 import ControlAPI
 
 extension Ladectl.StoreCommand {
+  /// `ladectl store backups`.
+  struct Backups: ControlCommand {
+    static let configuration = Ladectl.verb(
+      "backups", "Show the backups of a store, newest first.", json: .document("a BackupList"))
+
+    @Argument(help: "The store; may be omitted if there is only one.", completion: .stores)
+    var store: String?
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var connection: ConnectionOptions
+
+    func run(_ session: Session) async throws {
+      let name = try await session.client.storeName(store, having: nil) ?? ""
+      let list = try await session.client.backups(of: name)
+      try session.report(list) {
+        guard !list.backups.isEmpty else { return "No backups of \(name.printable) in \(list.folder.printable).\n" }
+        let table = TextTable(
+          columns: [
+            .init("BACKUP", cut: .nothing), .init("MADE", cut: .nothing, rank: 1), .init("SIZE", .right),
+            .init("JOB", .right, rank: 2),
+          ],
+          rows: list.backups.map { backup in
+            [
+              .init(backup.name), .init(Quantity.time(backup.madeAt)), .init(Quantity.bytes(Double(backup.size))),
+              "\(backup.job)",
+            ]
+          })
+        return table.rendered(width: session.terminal.width, style: session.terminal.style)
+      }
+    }
+  }
+
   /// `ladectl store restore`.
   struct Restore: ControlCommand {
     static let configuration = Ladectl.verb(
@@ -13,7 +45,7 @@ extension Ladectl.StoreCommand {
         ladectl store restore latest --store main --wait
       """, json: .submission)
 
-    @Argument(help: "The backup: a file name in the store's backup folder, or latest.")
+    @Argument(help: "The backup: a name that 'ladectl store backups' lists, or latest.", completion: .backups)
     var backup: String
 
     @Option(
@@ -28,7 +60,7 @@ extension Ladectl.StoreCommand {
     var yes = false
 
     @OptionGroup var other: OtherOptions
-    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var submission: SubmissionOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 

@@ -7,11 +7,12 @@ extension Ladectl {
     static let configuration = CommandConfiguration(
       commandName: "store", abstract: "Show, check, back up and maintain the stores.",
       discussion: """
-        Each verb except list and show submits a job, by default in the lane 'maintenance'. A job that needs exclusive access \
+        Each verb except list, show and backups submits a job, by default in the lane 'maintenance'. A job that needs exclusive access \
         waits for running imports, and later imports wait for it.
         """,
       subcommands: [
-        List.self, Show.self, Check.self, Backup.self, Restore.self, Vacuum.self, Optimise.self, Checkpoint.self,
+        List.self, Show.self, Check.self, Backup.self, Backups.self, Restore.self, Vacuum.self, Optimise.self,
+        Checkpoint.self,
         Reindex.self, Migrate.self,
       ], defaultSubcommand: List.self)
 
@@ -27,8 +28,8 @@ extension Ladectl {
         try session.report(list) {
           TextTable(
             columns: [
-              .init("STORE"), .init("SIZE", .right), .init("LOG", .right), .init("ENTITIES", .right), .init("PATH"),
-              .init("MODEL"),
+              .init("STORE"), .init("SIZE", .right), .init("WAL", .right), .init("ENTITIES", .right),
+              .init("PATH", cut: .middle), .init("MODEL", cut: .middle, rank: 1),
             ],
             rows: list.stores.map { store in
               [
@@ -61,7 +62,8 @@ extension Ladectl {
         let store = try await session.client.store(name, StoreQuery(counts: count ? true : nil))
         try session.report(store) {
           let style = session.terminal.style
-          let size = "\(Quantity.bytes(Double(store.size))), and \(Quantity.bytes(Double(store.walSize))) of log"
+          let size =
+            "\(Quantity.bytes(Double(store.size))), and \(Quantity.bytes(Double(store.walSize))) of write-ahead log"
           let entities = TextTable(
             columns: [.init("ENTITY"), .init("OBJECTS", .right), .init("PROPERTIES")],
             rows: store.entities.map { entity in
@@ -72,6 +74,9 @@ extension Ladectl {
             })
           return style("Store \(store.name.printable)", .bold) + "\n  \(store.path.printable), \(size)\n"
             + "  model \(store.model.printable)\n\n" + entities.rendered(width: session.terminal.width, style: style)
+        }
+        if !session.json, store.entities.contains(where: { $0.count == nil }) {
+          session.remark("objects weren't counted, as the store is large: --count counts them")
         }
       }
     }

@@ -75,7 +75,7 @@ extension Ladectl.StoreCommand {
     @OptionGroup var connection: ConnectionOptions
 
     var options: [String: OptionValue?] {
-      ["mode": mode.map { .string($0.rawValue) }, "wait": patience.map { .int($0) }]
+      ["mode": mode.map { .string($0.rawValue) }, "patience": patience.map { .int($0) }]
     }
   }
 

@@ -7,7 +7,7 @@ struct StoreWorkOptions: ParsableArguments {
   var store: String?
 
   @OptionGroup var other: OtherOptions
-  @OptionGroup(title: "The job") var submission: SubmissionOptions
+  @OptionGroup var submission: SubmissionOptions
 }
 
 /// Options of a job kind by name.

@@ -17,7 +17,7 @@ extension Ladectl {
         ladectl import people.csv --entity Person --delimiter ';' --wait
         ladectl import *.csv --recipe orders
         ladectl import feed.zip --entity '*' --dry-run --wait
-      """, json: .either("a Job", "a JobList", when: "of several files, or with --wait"))
+      """, json: .document("a JobList"))
 
     @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
     var files: [String]
@@ -33,17 +33,17 @@ extension Ladectl {
     @Option(help: ArgumentHelp("The text encoding.", valueName: "name"))
     var encoding: String?
 
-    @Flag(help: "The first line is a record, not a header; use --names.")
+    @Flag(help: "The first line is a record, not a header; use --columns.")
     var noHeader = false
 
     @Option(help: ArgumentHelp("The column names, separated by commas, instead of the header.", valueName: "a,b"))
-    var names: String?
+    var columns: String?
 
     @Option(help: ArgumentHelp("Number of lines to skip at the beginning.", valueName: "n"))
     var skipLines: Int?
 
     @Option(help: ArgumentHelp("A text that means null, such as NA; repeatable.", valueName: "text"))
-    var null: [String] = []
+    var nulls: [String] = []
 
     @Option(help: "The transaction: each batch, or the whole file.")
     var atomic: Unit?
@@ -51,7 +51,7 @@ extension Ladectl {
     @Flag(help: "Report the result without committing.")
     var dryRun = false
 
-    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var submission: SubmissionOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 
@@ -76,7 +76,7 @@ extension Ladectl {
             to: JobSubmission(
               source: AbsolutePath.of(file), store: target.store, entity: target.entity, recipe: target.recipe,
               mode: target.mode, options: options))
-        }, isList: files.count > 1, wait: submission.wait)
+        }, isList: true, wait: submission.wait)
     }
 
     /// The `--option` values together with the dedicated options.
@@ -93,9 +93,9 @@ extension Ladectl {
         try set("delimiter", delimiter.map { .string($0) })
         try set("encoding", encoding.map { .string($0) })
         try set("header", noHeader ? .bool(false) : nil)
-        try set("columns", names.map { .list($0.split(separator: ",").map { .string(String($0)) }) })
+        try set("columns", columns.map { .list($0.split(separator: ",").map { .string(String($0)) }) })
         try set("skip_lines", skipLines.map { .int($0) })
-        try set("nulls", null.isEmpty ? nil : .list(null.map { .string($0) }))
+        try set("nulls", nulls.isEmpty ? nil : .list(nulls.map { .string($0) }))
         try set("atomic", atomic.map { .string($0.rawValue) })
         try set("dry_run", dryRun ? .bool(true) : nil)
         return options

@@ -53,3 +53,18 @@ struct SpoolCopy: Sendable {
     }
   }
 }
+
+extension ControlClient {
+  /// Sends a request with the path of a copy, after the daemon couldn't open the file itself. The daemon has read or copied it by
+  /// the time it answers.
+  /// - Returns: nil if the file can't be copied.
+  /// - Throws: ``LocalFailure/noSuchFile(path:)``, or what the request throws.
+  func withCopy<Answer: Sendable>(
+    of source: String, _ request: (_ path: String) async throws -> Answer
+  ) async throws -> Answer? {
+    if access(source, F_OK) != 0, errno == ENOENT { throw LocalFailure.noSuchFile(path: source) }
+    guard let copy = SpoolCopy(of: source, inSpool: try await status().spool) else { return nil }
+    defer { copy.remove() }
+    return try await request(copy.path)
+  }
+}

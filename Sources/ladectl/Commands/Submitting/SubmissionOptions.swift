@@ -18,14 +18,14 @@ struct SubmissionOptions: ParsableArguments {
   var notBefore: StartTime?
 
   @Option(
-    help: ArgumentHelp("Cancel the job if it hasn't ended by this time; same forms.", valueName: "time"),
+    help: ArgumentHelp("Discard the job if it hasn't ended by this time; same forms.", valueName: "time"),
     transform: { try StartTime(parsing: $0) })
   var deadline: StartTime?
 
   @Option(
     help: ArgumentHelp("Stop an attempt that takes longer: 90s, 10m, 2h, 1d.", valueName: "span"),
     transform: { try Period(parsing: $0) })
-  var timeLimit: Period?
+  var timeout: Period?
 
   @Option(
     help: ArgumentHelp(
@@ -83,7 +83,7 @@ struct SubmissionOptions: ParsableArguments {
     submission.priority = priority
     submission.notBefore = notBefore?.date
     submission.deadline = deadline?.date
-    submission.timeout = timeLimit?.seconds
+    submission.timeout = timeout?.seconds
     submission.after = dependencies(after, .succeeded) + dependencies(afterEnd, .ended)
     submission.tags = tag
     submission.isHeld = hold

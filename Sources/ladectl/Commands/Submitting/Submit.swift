@@ -12,17 +12,18 @@ extension Ladectl {
       export, prune, update, and those of store.
 
         ladectl submit people.csv --recipe people --after 12
-        ladectl submit --kind vacuum --store main --option incremental=true --not-before '2026-03-01 04:00'
+        ladectl submit --kind vacuum --store main --option incremental=true \\
+          --not-before '2026-03-01 04:00'
       """, json: .either("a Job", "a JobList", when: "with --wait"))
 
     @Argument(help: "The file to import; most other kinds have none.", completion: .file())
     var file: String?
 
-    @Option(help: ArgumentHelp("The kind of job.", valueName: "kind"))
+    @Option(help: ArgumentHelp("The kind of job.", valueName: "kind"), completion: .jobKinds)
     var kind = "import"
 
     @OptionGroup var target: ImportTarget
-    @OptionGroup(title: "The job") var submission: SubmissionOptions
+    @OptionGroup var submission: SubmissionOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 

@@ -6,6 +6,9 @@ struct Submitter: Sendable {
   /// The precision of times on the wire, in seconds.
   private static let rounding = 0.001
 
+  /// The most jobs that a terminal gets a line each of.
+  private static let listed = 10
+
   let session: Session
 
   /// Submits the jobs and reports each as accepted or as an error.
@@ -38,7 +41,11 @@ struct Submitter: Sendable {
         receipts += try await session.client.submit(Array(some))
         for (place, submission) in zip(first..., some)
         where receipts[place].problem?.code == Problem.unreachableSource {
-          if let job = try await submitCopy(of: submission) { receipts[place] = JobReceipt(id: job.id) }
+          do {
+            if let job = try await submitCopy(of: submission) { receipts[place] = JobReceipt(id: job.id) }
+          } catch let error as LocalFailure {
+            receipts[place] = JobReceipt(problem: error.problem)
+          }
         }
       }
     } catch {
@@ -55,14 +62,18 @@ struct Submitter: Sendable {
   }
 
   private func report(_ receipts: [JobReceipt]) async throws {
+    let numbers = receipts.compactMap(\.id)
+    guard let first = numbers.min(), let last = numbers.max() else { return }
+    // Jobs that were submitted together have numbers that are close together, except those that were there before.
     var jobs: [Job] = []
-    for receipt in receipts {
-      guard let id = receipt.id else { continue }
-      var job = try await session.client.job(id)
-      job.transitions = nil
-      jobs.append(job)
+    if last - first < Int64(2 * numbers.count + JobQuery.maximumLimit) {
+      let found = try await session.client.allJobs(JobQuery(before: last + 1, after: first - 1)).jobs
+      let byNumber = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+      jobs = numbers.compactMap { byNumber[$0] }
+    } else {
+      for id in numbers { jobs.append(try await session.client.job(id)) }
+      for place in jobs.indices { jobs[place].transitions = nil }
     }
-    guard !jobs.isEmpty else { return }
     try report(jobs, Set(receipts.filter { $0.isOld == true }.compactMap(\.id)), isList: true)
   }
 
@@ -78,17 +89,35 @@ struct Submitter: Sendable {
 
   /// - Returns: nil if there is no file to copy.
   private func submitCopy(of submission: JobSubmission) async throws -> Job? {
-    guard let source = submission.source,
-      let copy = SpoolCopy(of: source, inSpool: try await session.client.status().spool)
-    else { return nil }
-    // The daemon has taken its own copy by the time it answers.
-    defer { copy.remove() }
-    var submission = submission
-    submission.source = copy.path
-    return try await session.client.submit(submission)
+    guard let source = submission.source else { return nil }
+    return try await session.client.withCopy(of: source) { path in
+      var submission = submission
+      submission.source = path
+      return try await session.client.submit(submission)
+    }
+  }
+
+  /// The jobs by state, with their numbers as ranges.
+  static func summary(of jobs: [Job]) -> String {
+    Dictionary(grouping: jobs, by: \.state).sorted { $0.key.rawValue < $1.key.rawValue }.map { state, jobs in
+      var ranges: [ClosedRange<Int64>] = []
+      for id in Set(jobs.map(\.id)).sorted() {
+        if let last = ranges.last, last.upperBound + 1 == id {
+          ranges[ranges.count - 1] = last.lowerBound...id
+        } else {
+          ranges.append(id...id)
+        }
+      }
+      let shown = ranges.prefix(listed).map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+      let more = ranges.count > shown.count ? " and others" : ""
+      return "\(Quantity.count(jobs.count, "job")) \(state.rawValue): \(shown.joined(separator: ","))\(more)\n"
+    }.joined()
   }
 
   private func report(_ jobs: [Job], _ old: Set<Int64>, isList: Bool) throws {
+    if session.terminal.isInteractive, !session.json, jobs.count > Self.listed {
+      return session.terminal.write(Self.summary(of: jobs))
+    }
     let text = jobs.map { job in
       "job \(job.id) \(job.state.rawValue)" + (job.isHeld ? ", held" : "")
         + (job.waitsFor.map { ", waits for \($0.namingUsers.printable)" } ?? "")

@@ -19,44 +19,52 @@ struct MistakeTests {
     try await expect(1, "job 1 is completed and can't be cancelled: it has succeeded already", from: ["cancel", "1"])
     try await expect(1, "can't be retried: it succeeded: submit it again", from: ["retry", "1"])
     try await expect(1, "There is no lane 'nope'.", "There are import, maintenance.", from: ["pause", "nope"])
+    try await expect(1, "There is no lane 'Import'.", "Did you mean import?", from: ["pause", "Import"])
     try await expect(1, "no store nope", "There is only main.", from: ["store", "vacuum", "nope"])
+    try await expect(1, "ladectl: there is no store man\n", "Did you mean main?", from: ["store", "vacuum", "man"])
     try await expect(1, "no kind of job vacum", "vacuum", from: ["submit", "--kind", "vacum"])
-    try await expect(1, "no recipe nope", "There is only members.", from: ["import", file, "--recipe", "nope"])
+    try await expect(
+      1, "--recipe: there is no recipe member\n", "Did you mean members?",
+      from: ["import", file, "--recipe", "member"])
+    try await expect(
+      1, "no recipe nope", "There is only members.", from: ["import", file, "--recipe", "nope"])
     try await expect(1, "no lane nope", "import", from: ["import", file, "--entity", "Member", "--lane", "nope"])
     try await expect(
-      1, "the daemon can't open \(house.folder.file("none.csv"))", "is the path right",
+      1, "There is no file \(house.folder.file("none.csv")).",
       from: ["import", house.folder.file("none.csv"), "--entity", "Member"])
     try await expect(
-      1, "priority: it is 1000001, and can be from -1000000 to 1000000",
+      1, "--priority: it is 1000001, and can be from -1000000 to 1000000",
       from: ["import", file, "--entity", "Member", "--priority", "1000001"])
-    try await expect(1, "priority: it is 1000001", from: ["priority", "--to", "1000001", "1"])
+    try await expect(1, "--to: it is 1000001", from: ["priority", "--to", "1000001", "1"])
     try await expect(
-      1, "priority: it is -1000001", from: ["priority", "--to", "-1000001", "--all", "--state", "completed", "--yes"])
+      1, "--to: it is -1000001", from: ["priority", "--to", "-1000001", "--all", "--state", "completed", "--yes"])
     try await expect(
-      1, "sort: Member has no property nmae", "It has number, name", from: ["fetch", "Member", "--sort", "nmae"])
+      1, "--sort: Member has no property nmae", "It has number, name", from: ["fetch", "Member", "--sort", "nmae"])
     try await expect(
-      1, "where: Member has no property nmae; did you mean name?", from: ["count", "Member", "--where", "nmae == 'A'"])
-    try await expect(1, "where:", "column 9", "^", from: ["fetch", "Member", "--where", "number <<"])
-    try await expect(1, "columns: Member has no property nmae", from: ["fetch", "Member", "--columns", "nmae"])
-    try await expect(1, "There is no entity 'Membre'.", from: ["fetch", "Membre"])
+      1, "--where: Member has no property nmae; did you mean name?",
+      from: ["count", "Member", "--where", "nmae == 'A'"])
+    try await expect(1, "--where:", "column 9", "^", from: ["fetch", "Member", "--where", "number <<"])
+    try await expect(1, "--columns: Member has no property nmae", from: ["fetch", "Member", "--columns", "nmae"])
+    try await expect(1, "There is no entity 'Membre'.", "Did you mean Member?", from: ["fetch", "Membre"])
+    try await expect(1, "There is no entity 'member'.", "Did you mean Member?", from: ["fetch", "member"])
     try await expect(
-      1, "options: there is no option delimitr", "delimiter",
+      1, "ladectl: there is no option delimitr", "delimiter",
       from: ["import", file, "--entity", "Member", "--option", "delimitr=;"])
     try await expect(
-      1, "options: there is no option foo; there are incremental, pages",
+      1, "ladectl: there is no option foo; there are incremental, pages",
       from: ["store", "vacuum", "--option", "foo=1"])
-    try await expect(1, "options: keep is 0: it can be from 1 to 10000", from: ["store", "backup", "--keep", "0"])
+    try await expect(1, "ladectl: --keep is 0: it can be from 1 to 10000", from: ["store", "backup", "--keep", "0"])
     try await expect(1, "main has no entity Membre; it has Member\n", from: ["store", "reindex", "--entity", "Membre"])
     try await expect(
-      1, "options: Member has no property nmae; did you mean name?",
+      1, "ladectl: Member has no property nmae; did you mean name?",
       from: ["prune", "Member", "--where", "nmae == 'A'", "--yes"])
     try await expect(
-      1, "options: Member has no property nmae; did you mean name?", from: ["export", "Member", "--sort", "nmae"])
-    try await expect(1, "options: Member has no property nmae", from: ["export", "Member", "--columns", "nmae"])
+      1, "ladectl: Member has no property nmae; did you mean name?", from: ["export", "Member", "--sort", "nmae"])
+    try await expect(1, "ladectl: Member has no property nmae", from: ["export", "Member", "--columns", "nmae"])
     try await expect(
-      1, "options: Member has no attribute nmae: did you mean name?",
+      1, "ladectl: Member has no attribute nmae: did you mean name?",
       from: ["update", "Member", "--set", "nmae=A", "--all", "--yes"])
-    try await expect(1, "options: set: ", "age", from: ["update", "Member", "--set", "age=old", "--all", "--yes"])
+    try await expect(1, "ladectl: --set: ", "age", from: ["update", "Member", "--set", "age=old", "--all", "--yes"])
     #expect(try await house.folder.jobs().count == 1, "nothing was submitted")
     try await expect(1, "there is no such file", from: ["model", "show", house.folder.file("none.xcdatamodeld")])
     try await expect(

@@ -74,4 +74,51 @@ struct ObjectVerbTests {
     #expect(try house.folder.data("state/exports/all.csv.gz").prefix(2) == Data([0x1F, 0x8B]))
     try await house.daemon.stop()
   }
+
+  @Test("fetch writes every object as CSV and as JSON, and a table says how to see more")
+  func fetch() async throws {
+    let house = try await MembersHouse()
+    let csv = try await house.folder.ladectl("fetch", "Member", "--format", "csv", "--columns", "number")
+    #expect(csv.text.split(separator: "\n").count == MembersHouse.rows + 1 && csv.error == "")
+    let few = try await house.folder.ladectl("fetch", "Member", "--format", "csv", "--limit", "5", "--offset", "10")
+    #expect(few.text.split(separator: "\n").count == 6 && few.error == "more: --offset 15\n")
+    let json = try await house.folder.ladectl("fetch", "Member", "--format", "json", "--columns", "number,name")
+    let objects = try #require(try JSONSerialization.jsonObject(with: json.output) as? [[String: Any]])
+    #expect(objects.count == MembersHouse.rows && objects[7]["name"] as? String == "Member 7")
+    let table = try await house.folder.ladectl("fetch", "Member", "--columns", "number")
+    #expect(table.text.split(separator: "\n").count == 101)
+    #expect(table.error == "the first 100 objects; more: --offset 100\n")
+    let last = try await house.folder.ladectl("fetch", "Member", "--offset", "\(MembersHouse.rows - 2)")
+    #expect(last.error == "objects 2,999 to 3,000\n")
+    // What fetch writes, an import takes.
+    let file = try house.folder.write(json.text, to: "back.json")
+    let back = try await house.done("import", file, "--entity", "Member")
+    #expect(back.progress.unchanged == Int64(MembersHouse.rows), "\(back.reason ?? "")")
+    try await house.daemon.stop()
+  }
+
+  @Test("fetch counts the objects of a to-many relationship, in a column and to sort by")
+  func counts() async throws {
+    let house = try await MembersHouse()
+    let most = try await house.folder.asked(
+      ObjectPage.self, "fetch", "Member", "--columns", "number,team.@count", "--sort=-team.@count,number", "--limit",
+      "1")
+    #expect(most.columns == ["number", "team.@count"])
+    guard case .int(let number) = most.rows.first?[0], case .int(let count) = most.rows.first?[1] else {
+      return #expect(Bool(false), "\(most)")
+    }
+    #expect(count > 0)
+    #expect(try await house.folder.count("Member", where: "manager.number == \(number)") == Int(count))
+    #expect(try await house.folder.count("Member", where: "team.@count > \(count)") == 0)
+    let names = try await house.folder.ladectl(
+      "fetch", "Member", "--columns", "name,manager", "--sort", "team.@count,number", "--limit", "1")
+    #expect(names.status == 0, "\(names.error)")
+    let wrong = try await house.folder.ladectl("fetch", "Member", "--columns", "team")
+    #expect(wrong.error.contains("team.@count is the number of its objects"), "\(wrong.error)")
+    let followed = try await house.folder.ladectl("fetch", "Member", "--columns", "team.@count", "--watch")
+    #expect(followed.status == 1 && followed.error.contains("doesn't follow counts"), "\(followed.error)")
+    let quoted = try await house.folder.ladectl("fetch", "Member", "--where", "name == Wanda")
+    #expect(quoted.error.contains("If Wanda is a text, it needs quotes: 'Wanda'."), "\(quoted.error)")
+    try await house.daemon.stop()
+  }
 }

@@ -1,6 +1,6 @@
-import Foundation
+package import Foundation
 import Glibc
-import ManagedObjects
+package import ManagedObjects
 
 /// The folder with the backups of a store. Other files in it are left alone.
 struct BackupFolder {
@@ -61,6 +61,37 @@ struct BackupFolder {
         isRetryable: false)
     }
     return file
+  }
+}
+
+/// A backup of a store, for those who want to know which there are.
+package struct StoreBackup: Sendable, Hashable {
+  package let name: String
+  package let madeAt: Date
+  /// Bytes of the file.
+  package let size: Int64
+  /// The job that made it.
+  package let job: Int64
+
+  /// The backups of a store in a folder, the newest first. Blocks.
+  /// - Parameter form: what the store's backups are once they are unpacked.
+  /// - Throws: ``JobFailure``.
+  package static func all(of store: String, in folder: URL, form: StoreCopyForm) throws -> [StoreBackup] {
+    let folder = BackupFolder(url: folder, store: store, form: form)
+    return try folder.backups().reversed().compactMap { name in
+      var status = stat()
+      // One may be removed meanwhile.
+      guard lstat(folder.file(name).path, &status) == 0 else { return nil }
+      return StoreBackup(
+        name: name.description, madeAt: name.time, size: Int64(status.st_size), job: name.job)
+    }
+  }
+
+  /// Refuses a name of a backup that a restore wouldn't find. Blocks.
+  /// - Parameter name: a file's name, or `latest`.
+  /// - Throws: ``JobFailure``.
+  package static func check(_ name: String, of store: String, in folder: URL, form: StoreCopyForm) throws {
+    _ = try BackupFolder(url: folder, store: store, form: form).file(named: name)
   }
 }
 

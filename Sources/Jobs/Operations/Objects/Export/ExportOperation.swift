@@ -61,7 +61,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     (progress.bytesDone, progress.bytesTotal) = (file.length, file.length)
     report(progress)
     let path = environment.exportsDirectory.appendingPathComponent(file.name).path
-    let note = ["\(progress.records) \(entity.name) in \(path), \(file.length) bytes"] + plan.notes
+    let note = ["\(progress.records) \(entity.name) in \(path), \(Quantity.bytes(Double(file.length)))"] + plan.notes
     return .completed(progress, note: note.joined(separator: "; "))
   }
 
