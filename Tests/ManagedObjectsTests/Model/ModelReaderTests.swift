@@ -54,6 +54,29 @@ struct ModelReaderTests {
     #expect(all["n"]?.type == .undefined && all["n"]?.isTransient == true)
   }
 
+  @Test("a default value that Xcode keeps after an attribute's type changed is read as its compiler does")
+  func formerDefaults() throws {
+    let model = try ModelFixture.read(
+      """
+      <entity name="ProductAttribute" representedClassName="ProductAttribute" syncable="YES">
+        <attribute name="attributeID" attributeType="Integer 64" defaultValueString="0" usesScalarValueType="YES"/>
+        <attribute name="visibility" attributeType="Integer 64" defaultValueString="NO" usesScalarValueType="YES"/>
+        <attribute name="variation" attributeType="Integer 16" defaultValueString="YES" usesScalarValueType="YES"/>
+        <attribute name="position" attributeType="Integer 32" defaultValueString="0.0" usesScalarValueType="YES"/>
+        <attribute name="weight" attributeType="Double" defaultValueString="YES" usesScalarValueType="YES"/>
+        <attribute name="price" attributeType="Decimal" defaultValueString="NO"/>
+        <attribute name="taxable" attributeType="Boolean" defaultValueString="1.0" usesScalarValueType="YES"/>
+        <attribute name="name" attributeType="String" defaultValueString="NO"/>
+      </entity>
+      """)
+    let values = try #require(model.entitiesByName["ProductAttribute"]).attributesByName.mapValues(\.defaultValue)
+    #expect(
+      values == [
+        "attributeID": .int(0), "visibility": .int(0), "variation": .int(1), "position": .int(0), "weight": .double(1),
+        "price": .decimal(0), "taxable": .bool(true), "name": .string("NO"),
+      ])
+  }
+
   @Test("a relationship has its bounds, rule, inverse and names; without optional it isn't optional")
   func relationship() throws {
     let model = try ModelFixture.read(

@@ -20,14 +20,14 @@ enum ModelValueText {
   /// A default value.
   static func defaultValue(_ text: String, type: AttributeType) -> Result {
     switch type {
-    case .integer16, .integer32, .integer64, .decimal, .double, .float: return number(text, type: type)
+    case .integer16, .integer32, .integer64, .decimal, .double, .float:
+      // Xcode keeps "NO" when an attribute's type changes from Boolean to a number, and its compiler reads it as 0.
+      if let former = formerFlag(text) { return number(former ? "1" : "0", type: type) }
+      return number(text, type: type)
     case .string: return .value(.string(text))
     case .boolean:
-      switch text.lowercased() {
-      case "yes", "true", "1": return .value(.bool(true))
-      case "no", "false", "0": return .value(.bool(false))
-      default: return .wrong("a Boolean is YES or NO")
-      }
+      guard let value = flag(text) ?? formerNumber(text) else { return .wrong("a Boolean is YES or NO") }
+      return .value(.bool(value))
     case .date: return interval(text)
     case .uuid:
       guard let uuid = UUID(uuidString: text) else { return .wrong("it has to be a UUID") }
@@ -36,6 +36,32 @@ enum ModelValueText {
       guard let url = URL(string: text) else { return .wrong("it has to be a URI") }
       return .value(.uri(url))
     case .binaryData, .transformable, .objectID, .composite, .undefined: return .unsupported
+    }
+  }
+
+  private static func flag(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "yes", "true", "1": true
+    case "no", "false", "0": false
+    default: nil
+    }
+  }
+
+  /// The Boolean that a number's default value was before the attribute's type changed.
+  private static func formerFlag(_ text: String) -> Bool? {
+    switch text {
+    case "YES": true
+    case "NO": false
+    default: nil
+    }
+  }
+
+  /// A Boolean from the number that its default value was before the attribute's type changed: "0.0".
+  private static func formerNumber(_ text: String) -> Bool? {
+    switch finiteDouble(text) {
+    case 0: false
+    case 1: true
+    default: nil
     }
   }
 
