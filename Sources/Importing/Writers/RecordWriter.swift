@@ -81,6 +81,8 @@ package enum WriterError: Error, Sendable, Hashable, CustomStringConvertible {
   case packing(reason: String)
   /// Two columns have one name.
   case columnTwice(String)
+  /// Properties that an import reads from one column have different values in one object.
+  case conflictingValues(column: String, values: [String])
   /// The model's date format leaves out a part of this date.
   case lossyDate(column: String, format: String, date: String)
   /// A key contains the separator of several keys in one text.
@@ -95,7 +97,11 @@ package enum WriterError: Error, Sendable, Hashable, CustomStringConvertible {
     case .badName(let name, let reason): return "“\(name.shown)” can't be the file's name: \(reason)"
     case .database(let path, _, let reason): return "SQLite can't write \(path): \(reason)"
     case .packing(let reason): return "the file can't be compressed: \(reason)"
-    case .columnTwice(let name): return "two columns are called \(name): give one of them another name"
+    case .columnTwice(let name):
+      return "two columns are called \(name): name the columns to write, with only one of them"
+    case .conflictingValues(let column, let values):
+      return "an import reads several properties from the column \(column), and in one object their values are "
+        + "\(values.map { "“\($0.shown)”" }.joined(separator: " and ")): name the columns to write, with only one of them"
     case .lossyDate(let column, let format, let date):
       return "\(column) is written as \(format) by the model, which leaves out a part of \(date): export it with "
         + "dates: iso, and import that with date_format \"\" for this column"

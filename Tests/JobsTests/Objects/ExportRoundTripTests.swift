@@ -1,6 +1,7 @@
 import Foundation
 import Importing
 import ManagedObjects
+import TestSupport
 import Testing
 
 @testable import Jobs
@@ -119,5 +120,85 @@ struct ExportRoundTripTests {
     let back = try await house.take(file, from: house, into: "Item", ImportOptions(mode: .upsert))
     #expect(back.state == .completed)
     #expect(back.progress.unchanged == 4 && back.progress.updated == 0 && back.progress.inserted == 0)
+  }
+
+  /// An inferred model: one column is an attribute of the key and a reference.
+  private static func timetable(in folder: URL) throws -> (ManagedObjectModel, files: [String: String]) {
+    let files = [
+      "trips.csv": "trip_id,headsign\nA1,Harbour\nA2,Island\n",
+      "stop_times.csv": "trip_id,stop_sequence,stop_name\nA1,1,Quay\nA1,2,Island\nA2,1,Island\n",
+    ]
+    let paths = try files.sorted { $0.key < $1.key }.map { name, text in
+      let url = folder.appendingPathComponent(name)
+      try Data(text.utf8).write(to: url)
+      return url.path
+    }
+    let inferred = try ModelInference().run(paths)
+    return (try ImportModel.adding(to: ManagedObjectModel(entities: inferred.definitions)), files)
+  }
+
+  @Test(
+    "of an inferred model, a column that is an attribute and a reference is written once, and imports again to the same rows",
+    arguments: [WrittenFormat.csv, .json, .ndjson, .sqlite])
+  func sharedColumn(_ format: WrittenFormat) async throws {
+    let folder = try ScratchDirectory()
+    let (model, files) = try Self.timetable(in: folder.url)
+    let (house, other) = (try await Warehouse(model: model), try await Warehouse(model: model))
+    try FileManager.default.createDirectory(at: house.exports, withIntermediateDirectories: true)
+    for (entity, file) in [("Trip", "trips.csv"), ("StopTime", "stop_times.csv")] {
+      try Data(try #require(files[file]).utf8).write(to: house.exports.appendingPathComponent(file))
+      let job = try await house.take(file, from: house, into: entity, ImportOptions(mode: .insert))
+      #expect(job.state == .completed && job.progress.rejected == 0, "\(job.reason ?? "")")
+    }
+    for entity in ["Trip", "StopTime"] {
+      let file = "\(entity).\(format.rawValue)"
+      let job = try await house.run("export", entity, #"{"format": "\#(format.rawValue)", "file": "\#(file)"}"#)
+      #expect(job.state == .completed, "\(job.reason ?? "")")
+      let back = try await other.take(file, from: house, into: entity, ImportOptions(mode: .insert))
+      #expect(back.state == .completed && back.progress.rejected == 0, "\(back.reason ?? "") \(back.note ?? "")")
+    }
+    if format == .csv {
+      #expect(try house.contents("StopTime.csv").hasPrefix("trip_id,stop_sequence,stop_name\nA1,1,Quay\n"))
+    }
+    #expect(try other.rows("StopTime") == house.rows("StopTime"))
+    #expect(try other.rows("Trip") == house.rows("Trip"))
+    #expect(try house.count("StopTime", "trip != nil") == 3)
+  }
+
+  @Test("a shared column takes the reference's key where the attribute has none, and two different values are refused")
+  func conflictingColumn() async throws {
+    let model = try ImportModel.adding(
+      to: ManagedObjectModel(entities: [
+        EntityDefinition(
+          "Trip", attributes: [AttributeDefinition("code", .string)], uniquenessConstraints: [["code"]]),
+        EntityDefinition(
+          "Stop", attributes: [AttributeDefinition("trip_code", .string)],
+          relationships: [RelationshipDefinition("trip", to: "Trip", userInfo: ["mappedKeyName": "trip_code"])]),
+      ]))
+    let house = try await Warehouse(model: model)
+    try house.change { context in
+      let trip = try context.insert("Trip")
+      try trip.setValue(.string("A"), forKey: "code")
+      for code in ["A", nil, "B"] {
+        let stop = try context.insert("Stop")
+        try stop.setValue(code.map(Value.string) ?? .null, forKey: "trip_code")
+        if code != "B" { try stop.setValue(.object(trip.objectID), forKey: "trip") }
+      }
+    }
+    var job = try await house.run("export", "Stop", #"{"file": "stops.csv"}"#)
+    #expect(job.state == .completed, "\(job.reason ?? "")")
+    #expect(try house.contents("stops.csv") == "trip_code\nA\nA\nB\n")
+    try house.change { context in
+      let trip = try context.fetch(FetchRequest<ManagedObject>(entityName: "Trip"))[0]
+      for stop in try context.fetch(FetchRequest<ManagedObject>(entityName: "Stop")) {
+        try stop.setValue(.object(trip.objectID), forKey: "trip")
+      }
+    }
+    job = try await house.run("export", "Stop", #"{"file": "stops.csv"}"#)
+    #expect(job.state == .discarded)
+    #expect(
+      job.reason?.contains("trip_code, and in one object their values are “B” and “A”") == true, "\(job.reason ?? "")")
+    job = try await house.run("export", "Stop", #"{"file": "stops.csv", "columns": "trip"}"#)
+    #expect(job.state == .completed, "\(job.reason ?? "")")
   }
 }

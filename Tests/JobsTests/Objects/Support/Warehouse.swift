@@ -21,10 +21,12 @@ final class Warehouse: Sendable {
   var exports: URL { folder.file("state/exports") }
   var active: URL { folder.file("active") }
 
-  init(_ add: (inout OperationCatalogue) -> Void = { _ in }) async throws {
+  init(
+    model: ManagedObjectModel? = nil, _ add: (inout OperationCatalogue) -> Void = { _ in }
+  ) async throws {
     folder = try ScratchDirectory()
     let faults = faults
-    data = PersistentStoreCoordinator(model: try WarehouseModel.model.get())
+    data = PersistentStoreCoordinator(model: try model ?? WarehouseModel.model.get())
     let description = PersistentStoreDescription.sqlite(at: folder.file("data.sqlite"))
     try data.addPersistentStore(
       PersistentStoreDescription { model, entities in

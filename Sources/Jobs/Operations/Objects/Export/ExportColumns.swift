@@ -12,6 +12,11 @@ struct ExportColumns {
   private(set) var columns: [WrittenColumn] = []
   private(set) var collections: [(source: ExportPlan.Collection, written: WrittenCollection)] = []
   private(set) var notes: [String] = []
+  /// The own properties that an import reads from a column that another property has already: their values, and its place.
+  private(set) var shared: [(property: FetchedProperty, column: Int)] = []
+  /// The places of the columns of the entity's own properties, by the column's name.
+  private var ownPlaces: [String: Int] = [:]
+  private var ownPaths: Set<String> = []
   /// Where the attributes of a to-many relationship that were named one by one stand.
   private var places: [String: Int] = [:]
 
@@ -130,12 +135,12 @@ struct ExportColumns {
 
   private mutating func add(_ attribute: AttributeDescription) throws {
     let name = attribute.userInfo["mappedKeyName"] ?? attribute.name
-    try append(attribute.name, WrittenColumn(attribute, name: name, keepsModelDates: options.dates == .model))
+    try appendOwn(attribute.name, WrittenColumn(attribute, name: name, keepsModelDates: options.dates == .model))
   }
 
   private mutating func add(_ relationship: RelationshipDescription, key: AttributeDescription) throws {
     let name = relationship.userInfo["mappedKeyName"] ?? relationship.name
-    try append(
+    try appendOwn(
       "\(relationship.name).\(key.name)", WrittenColumn(key, name: name, keepsModelDates: options.dates == .model))
   }
 
@@ -157,6 +162,17 @@ struct ExportColumns {
     let count = try ExpressionDescription(nextName, format: name, expressionResultType: .integer64)
     columns.append(WrittenColumn(name: name))
     properties.append(.expression(count))
+  }
+
+  /// Appends a column, unless it is another property's as well: both have the value of one column, which is written once.
+  private mutating func appendOwn(_ path: String, _ column: WrittenColumn) throws {
+    let isNew = ownPaths.insert(path).inserted
+    if isNew, let place = ownPlaces[column.name] {
+      shared.append((.expression(ExpressionDescription("lade.shared.\(shared.count)", .keyPath(path))), place))
+      return
+    }
+    ownPlaces[column.name] = columns.count
+    try append(path, column)
   }
 
   private mutating func append(_ path: String, _ column: WrittenColumn) throws {

@@ -47,7 +47,13 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     do {
       if plan.collections.isEmpty {
         try context.eachDictionary(plan.request) { row in
-          try writer.write(row, [])
+          if plan.sharesColumns {
+            var merged = row
+            try plan.merge(&merged)
+            try writer.write(merged, [])
+          } else {
+            try writer.write(row, [])
+          }
           try step(file)
         }
       } else {
@@ -89,6 +95,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     }
     try context.eachDictionary(plan.request) { row in
       rows.append(row)
+      try plan.merge(&rows[rows.count - 1])
       if rows.count == Self.batch { try flush() }
     }
     try flush()

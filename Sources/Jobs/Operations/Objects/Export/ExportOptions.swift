@@ -84,10 +84,13 @@ struct ExportPlan {
     let slots: [Int]
   }
 
-  /// Its columns are those of the layout, and behind them the object itself if there are collections.
+  /// Its columns are those of the layout, behind them the other properties of shared columns, and last the object itself if
+  /// there are collections.
   var request: FetchRequest<ManagedObject>
   let layout: WrittenFormat.Layout
   let collections: [Collection]
+  /// The places of the columns that the properties behind the layout's columns share.
+  private let sharedColumns: [Int]
   /// What was left out, for people.
   let notes: [String]
 
@@ -105,7 +108,8 @@ struct ExportPlan {
         name.hasPrefix("-")
           ? FetchSortDescriptor(String(name.dropFirst()), ascending: false) : FetchSortDescriptor(name)
       }, fetchLimit: options.limit, includesSubentities: options.subentities, includesPendingChanges: false)
-    request.propertiesToFetch = columns.properties
+    request.propertiesToFetch = columns.properties + columns.shared.map(\.property)
+    sharedColumns = columns.shared.map(\.column)
     collections = columns.collections.map(\.source)
     if !collections.isEmpty {
       request.propertiesToFetch?.append(.expression(ExpressionDescription("lade.object", .keyPath("objectID"))))
@@ -114,5 +118,22 @@ struct ExportPlan {
       title: entity.name, columns: columns.columns, collections: columns.collections.map(\.written),
       delimiter: try options.delimiterByte())
     notes = columns.notes
+  }
+
+  /// Whether there are columns that several properties share.
+  var sharesColumns: Bool { !sharedColumns.isEmpty }
+
+  /// Puts the values of properties that share a column into it.
+  /// - Throws: ``WriterError/conflictingValues(column:values:)`` for an object in which they differ.
+  func merge(_ row: inout ContiguousArray<Value>) throws(WriterError) {
+    for (index, column) in sharedColumns.enumerated() {
+      let other = row[layout.columns.count + index]
+      if other.isNull || row[column] == other { continue }
+      guard row[column].isNull || row[column].plainText == other.plainText else {
+        throw .conflictingValues(
+          column: layout.columns[column].name, values: [row[column].plainText, other.plainText])
+      }
+      row[column] = other
+    }
   }
 }
