@@ -129,6 +129,7 @@ package final class SQLiteStore: BulkLoading {
       try db.execute(sql: "PRAGMA cache_size = -\(options.readerCache / 1024)")
       PredicateFunctions.register(on: db)
       DateForms.register(on: db)
+      TextForms.register(on: db)
     }
     return configuration
   }

@@ -20,7 +20,10 @@ struct Laded: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The configuration.", valueName: "path"))
   var config = "/etc/lade/lade.yaml"
 
-  @Flag(help: "Only read the configuration and the models that it names, and say what is wrong with them.")
+  @Flag(
+    help: ArgumentHelp(
+      "Only read the configuration and the models that it names, and say what is wrong with them, or which stores can't "
+        + "be migrated to them."))
   var checkConfig = false
 
   func run() async throws {

@@ -1,5 +1,8 @@
 import ControlAPI
+import Foundation
 import Jobs
+import ManagedObjects
+import SQLiteStore
 import Spool
 import StrictYAML
 
@@ -71,6 +74,25 @@ extension LoadedConfiguration {
           with: key))
     }
     return problems.isEmpty ? [] : ConfigurationProblems(problems, layers: layers).problems
+  }
+
+  /// The stores that couldn't be opened at the next start, because their files can't be migrated to their models. Files
+  /// that the caller may not read are left out. Makes nothing. Blocks.
+  func migrationProblems() -> [ConfigurationProblem] {
+    DataStores.readable(configuration.stores).stores.all.compactMap { store in
+      let (name, file) = (store.configuration.name, URL(fileURLWithPath: store.configuration.path))
+      do {
+        try SQLiteStore.checkMigration(
+          at: file, to: store.coordinator.model, store.configuration.migration.options)
+        return nil
+      } catch ManagedObjectError.store(let failure) where [.permission, .cannotOpen].contains(failure.kind) {
+        return nil
+      } catch {
+        let key = "stores.\(name).model"
+        let reason = "the store \(name) couldn't be opened at the next start: \(error)"
+        return problem(.unfit(key: key, problem: reason), with: key)
+      }
+    }
   }
 }
 

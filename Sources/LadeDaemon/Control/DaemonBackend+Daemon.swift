@@ -40,7 +40,8 @@ extension DaemonBackend {
     }
   }
 
-  /// As `laded --check-config` does: all layers, the models that they name, and whether recipes and schedules fit these.
+  /// As `laded --check-config` does: all layers, the models that they name, whether recipes and schedules fit these, and
+  /// whether stores can be migrated to them.
   func checkConfiguration() async throws -> ConfigurationCheck {
     let (path, current, operations) = (loaded.path, configuration, plan.operations)
     return try await Self.checkQueue.result { try Self.check(path, current, operations) }
@@ -56,7 +57,7 @@ extension DaemonBackend {
   ) throws -> ConfigurationCheck {
     do {
       let new = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
-      let problems = try new.problems(operations)
+      let problems = try new.problems(operations) + new.migrationProblems()
       return ConfigurationCheck(
         path: path, isGood: problems.isEmpty, differs: new.configuration != current,
         mistakes: problems.map(ConfigurationCheck.Mistake.init))

@@ -52,12 +52,14 @@ public struct Daemon: Sendable {
 
   private var configuration: DaemonConfiguration { loaded.configuration }
 
-  /// Reads the models, and looks whether files could be imported by the recipes. Makes nothing.
+  /// Reads the models, and looks whether files could be imported by the recipes and the stores migrated. Makes nothing.
   /// - Throws: ``DaemonError`` with everything that is wrong.
   public func check() async throws {
-    let problems = try await DispatchQueue(label: "laded.check").result { [loaded, operations] in
-      try loaded.problems(operations)
-    }
+    try await check { [loaded, operations] in try loaded.problems(operations) + loaded.migrationProblems() }
+  }
+
+  private func check(_ find: @escaping @Sendable () throws -> [ConfigurationProblem]) async throws {
+    let problems = try await DispatchQueue(label: "laded.check").result(of: find)
     guard !problems.isEmpty else { return }
     throw DaemonError.configuration(ConfigurationProblems(problems, layers: loaded.layers).description)
   }
@@ -87,7 +89,7 @@ public struct Daemon: Sendable {
     // Files are made for the daemon and its group.
     umask(0o007)
     // Before anything is made, and before a store is migrated.
-    try await check()
+    try await check { [loaded, operations] in try loaded.problems(operations) }
     let passed = try passedSockets()
     // Migrating stores can take long.
     let starting = TimeoutExtender(logger: logger)

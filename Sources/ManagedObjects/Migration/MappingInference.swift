@@ -112,9 +112,10 @@ extension MappingInference {
     guard let origin: AttributeDescription = origin(of: attribute, in: entity) else {
       return newAttribute(attribute, entity)
     }
-    let policy = "keep the type, or write an entity migration policy"
-    if !attribute.type.takes(origin.type) {
-      note(entity, attribute, "is \(attribute.type.rawValue) and was \(origin.type.rawValue)", policy)
+    if attribute.widening(from: origin) == nil {
+      note(
+        entity, attribute, "is \(attribute.type.rawValue) and was \(origin.type.rawValue)",
+        MigrationObstacle.keepType(origin.type))
     }
     guard origin.isOptional, !attribute.isOptional, attribute.definition.derivationExpression == nil else {
       return PropertyMapping(attribute.name, .property(origin.name))
@@ -136,17 +137,6 @@ extension MappingInference {
       note(entity, attribute, "is new and required, and has no default", "give it a default value, or make it optional")
     }
     return PropertyMapping(attribute.name, .value(attribute.defaultValue))
-  }
-}
-
-extension AttributeType {
-  /// Whether every value of `other` is also a value of this type, stored in the same form.
-  func takes(_ other: AttributeType) -> Bool {
-    if self == other { return true }
-    switch (self, other) {
-    case (.integer32, .integer16), (.integer64, .integer16), (.integer64, .integer32), (.double, .float): return true
-    default: return false
-    }
   }
 }
 

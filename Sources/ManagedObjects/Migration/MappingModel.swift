@@ -43,7 +43,8 @@ public struct MappingModel: Sendable {
   /// entities that move into or out of a hierarchy.
   ///
   /// Source: `inferredMappingModel(forSourceModel:destinationModel:)` of Core Data. It differs in that
-  /// - an integer may become a wider one, and a float a double: their values are stored alike;
+  /// - an attribute's type may change where no value is lost: a whole number to a wider one, to Decimal, or to Double or Float
+  ///   if all its values are exact there; a Boolean to a number, a Float to a Double, and nearly everything to String;
   /// - entities without a common parent may get one: Core Data can't merge hierarchies. Where two rows would have the same
   ///   number, those of all entities but one get new numbers, and with them new object IDs;
   /// - a renaming identifier of the new version is an explicit claim: another entity or property that has the claimed name is

@@ -68,6 +68,22 @@ public struct MigrationObstacle: Sendable, Equatable, CustomStringConvertible {
     self.remedy = remedy
   }
 
+  /// The obstacle of values that the new type doesn't hold exactly.
+  package static func inexact(
+    _ attribute: AttributeDescription, of entity: EntityDescription, from origin: AttributeDescription, problem: String
+  ) -> MigrationObstacle {
+    MigrationObstacle(
+      entity.name, attribute.name,
+      problem: "is \(attribute.type.rawValue) and was \(origin.type.rawValue), and \(problem)",
+      remedy: "make it Decimal, which holds every whole number")
+  }
+
+  /// What to do about values that the new type can't hold.
+  package static func keepType(_ type: AttributeType) -> String {
+    "keep the type \(type.rawValue), and give the new type to a new attribute that imports fill in; or let a program of "
+      + "your own migrate the store with an entity migration policy"
+  }
+
   /// The obstacle in words.
   public var description: String { "\(entity)\(property.map { "." + $0 } ?? "") \(problem): \(remedy)" }
 }

@@ -122,7 +122,7 @@ public final class MigrationManager {
     let object = try destinationContext.insert(name)
     for property in mapping.attributeMappings {
       guard let value = try value(of: property, source) else { continue }
-      try object.setValue(value, forKey: property.name)
+      try object.setValue(widened(value, property, source, object), forKey: property.name)
     }
     if object.entity.primaryKey == nil,
       numbers[object.entity.rootEntity.index]?.insert(source.objectID.number).inserted == true
@@ -149,6 +149,24 @@ public final class MigrationManager {
         try destination.setValue(moved(value, relationship), forKey: property.name)
       }
     }
+  }
+
+  /// A value of the source's attribute as one of the new object's, whose type may be wider.
+  private func widened(
+    _ value: Value, _ property: PropertyMapping, _ source: ManagedObject, _ object: ManagedObject
+  ) throws -> Value {
+    guard let name = property.sourceName, let origin = source.entity.attributesByName[name],
+      let attribute = object.entity.attributesByName[property.name], origin.type != attribute.type,
+      attribute.widening(from: origin) != nil
+    else { return value }
+    // A default for nil has the new type already.
+    if case .propertyOrValue = property.source, source.value(forKey: name)?.isNull == true { return value }
+    guard let widened = attribute.widened(value, from: origin) else {
+      throw MigrationError.cannotInfer(obstacles: [
+        .inexact(attribute, of: object.entity, from: origin, problem: "\(value.plainText) isn't exact in it")
+      ])
+    }
+    return widened
   }
 
   private func value(of property: PropertyMapping, _ source: ManagedObject) throws -> Value? {

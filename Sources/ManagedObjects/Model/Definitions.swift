@@ -134,6 +134,17 @@ public struct RelationshipDefinition: Sendable, Hashable, Codable {
   }
 }
 
+extension RelationshipDefinition {
+  /// The key of a to-one relationship's user info that names its column in a table.
+  package static let columnNameKey = "columnName"
+
+  /// The name of the column with the numbers of the related rows, where the user info gives one.
+  package var columnName: String? {
+    guard !isToMany, let name = userInfo[Self.columnNameKey], !name.isEmpty else { return nil }
+    return name
+  }
+}
+
 /// One fetched property, as defined; see ``ManagedObject/fetchedObjects(forKey:)``.
 public struct FetchedPropertyDefinition: Sendable, Hashable, Codable {
   /// The property's name.

@@ -7,7 +7,7 @@
 // fetched properties, or the order of definition. Beyond that list:
 // - it doesn't cover transient properties, which leave no trace in the file;
 // - it covers uniqueness constraints, derivations and the elements of composites, which have indexes and columns in the file;
-// - it covers two keys of the user info, which change the file: `primaryKey` and `dateStorage`.
+// - it covers three keys of the user info, which change the file: `primaryKey`, `dateStorage` and `columnName`.
 
 public import Foundation
 
@@ -44,7 +44,7 @@ extension RelationshipDefinition {
       "relationship", name, isOptional ? "optional" : "required", destination, inverse, isToMany ? "to-many" : "to-one",
       isOrdered ? "ordered" : "unordered", String(minimumCount), String(maximumCount), deleteRule.rawValue,
       versionHashModifier,
-    ]
+    ] + (columnName.map { ["column", $0] } ?? [])
   }
 }
 
@@ -145,6 +145,7 @@ extension PropertyDescription {
       words.append("with the inverse \(relationship.definition.inverse ?? "none")")
       words.append("\(relationship.definition.minimumCount)...\(relationship.definition.maximumCount)")
       words.append(relationship.deleteRule.rawValue)
+      if let column = relationship.definition.columnName { words.append("in the column \(column)") }
     }
     if let modifier = versionHashModifier { words.append("modified by \(modifier)") }
     return words.joined(separator: " ")

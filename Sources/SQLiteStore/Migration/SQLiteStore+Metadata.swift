@@ -53,4 +53,32 @@ extension PersistentStoreCoordinator {
       }
     }
   }
+
+  /// Checks whether the file at `url` can be opened with a model, as far as that follows from the model and from the one that
+  /// the file contains. Changes nothing, and leaves what depends on the rows to the migration.
+  ///
+  /// - Throws: ``SchemaError`` when the model has no tables, ``MigrationError/cannotInfer(obstacles:)`` with every obstacle, ``MigrationError/unreadableModel(store:reason:)``,
+  ///   or ``ManagedObjectError/store(_:)`` when the file can't be read.
+  package static func checkMigration(
+    at url: URL, to model: ManagedObjectModel, _ options: MigrationOptions
+  ) throws {
+    _ = try SchemaMap(model: model)
+    guard FileManager.default.fileExists(atPath: url.path) else { return }
+    try SQLiteStore.translating(url) {
+      var configuration = Configuration()
+      configuration.readonly = true
+      configuration.busyMode = .timeout(30)
+      var path = url.path
+      // Without a log, nobody has the file open: SQLite then needn't make the files that connections share.
+      if !FileManager.default.fileExists(atPath: path + "-wal") {
+        path = "file://" + url.path(percentEncoded: true) + "?immutable=1"
+      }
+      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.read { db in
+        guard try db.tableExists("lade_metadata") else { return }
+        let opening = StoreOpening(model: model, entities: model.entities, path: url.path, options: options)
+        try opening.checkMigration(db)
+      }
+    }
+  }
 }

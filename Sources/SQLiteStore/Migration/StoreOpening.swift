@@ -67,6 +67,17 @@ struct StoreOpening {
     return opened
   }
 
+  /// Checks, without changing the file, that no migration is needed or that it can be inferred from the two versions.
+  func checkMigration(_ db: Database) throws {
+    guard let kept = try StoredVersion(db, path: path) else { return }
+    let held = entitiesToKeep(kept)
+    guard try kept.hashes != StoredVersion(model, held).hashes else { return }
+    let source = try kept.model(path: path)
+    let mapping = try MappingModel.inferred(
+      from: source, source.entities.filter { kept.hashes[$0.name] != nil }, to: model, held)
+    if options.refusesLossyMigration { try options.accept(mapping.losses, store: path) }
+  }
+
   private func identifier(_ db: Database) throws -> String {
     try db.execute(sql: "CREATE TABLE IF NOT EXISTS lade_metadata (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
     if let known = try StoredVersion.text("identifier", db) { return known }

@@ -88,6 +88,11 @@ extension TableMigration {
     guard let former = origin.attributesByName[name], let column = old.columnIfStored(of: former, in: origin),
       columns[old.table(of: origin)]?.contains(column.lowercased()) == true
     else { return nil }
+    if former.type != attribute.type, attribute.widening(from: former) == .text {
+      return SQLTerm(
+        sql: "\(TextForms.function.name)(\(SQLText.name(column)), \(SQLText.literal(former.type.rawValue)))")
+    }
+    // The stored forms of other types that values are widened to differ by the column's affinity alone.
     guard attribute.type == .date, DateStorage(former) != DateStorage(attribute) else { return .column(column) }
     let function = DateStorage(attribute) == .unix ? DateForms.unix.name : DateForms.iso.name
     return SQLTerm(sql: "\(function)(\(SQLText.name(column)))")

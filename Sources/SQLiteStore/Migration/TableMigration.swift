@@ -56,6 +56,7 @@ struct TableMigration {
   /// - Throws: ``MigrationError``, or SQLite's error.
   func run() throws {
     try checkAbstractEntities()
+    try checkExactNumbers()
     var finished: Set<String> = []
     var renamings: [(from: String, to: String)] = []
     for table in new.tables {
@@ -200,6 +201,30 @@ extension TableMigration {
           MigrationObstacle(
             image.name, problem: "is abstract now, and has \(count) rows",
             remedy: "delete them first, or write an entity migration policy that makes others of them"))
+      }
+    }
+    guard obstacles.isEmpty else { throw MigrationError.cannotInfer(obstacles: obstacles) }
+  }
+
+  /// Checks that whole numbers that are floating-point numbers now are exact.
+  func checkExactNumbers() throws {
+    var obstacles: [MigrationObstacle] = []
+    for entity in destinations where !entity.isAbstract {
+      guard let origin = origins[entity], let mapping = mapping[destination: entity.name] else { continue }
+      for attribute in entity.attributes {
+        guard let name = mapping.attributeMappings.first(where: { $0.name == attribute.name })?.sourceName,
+          let former = origin.attributesByName[name], case .exact(let range)? = attribute.widening(from: former),
+          let column = old.columnIfStored(of: former, in: origin),
+          columns[old.table(of: origin)]?.contains(column.lowercased()) == true
+        else { continue }
+        let count = try count(
+          old, origin, "\(SQLText.name(column)) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)")
+        guard count > 0 else { continue }
+        obstacles.append(
+          .inexact(
+            attribute, of: entity, from: former,
+            problem: "\(count) row\(count == 1 ? " has a number that isn't" : "s have numbers that aren't") exact in it"
+          ))
       }
     }
     guard obstacles.isEmpty else { throw MigrationError.cannotInfer(obstacles: obstacles) }

@@ -80,9 +80,13 @@ struct SchemaBuilder {
       for relationship in entity.relationships
       where relationship.entity === entity && !relationship.isToMany && !relationship.isTransient {
         let declaration = reference(from: relationship, to: relationship.destinationEntity)
-        columns.add(relationship, as: relationship.name + "_id", sharedBy: declaration, declaration)
+        let wanted = relationship.definition.columnName ?? relationship.name + "_id"
+        columns.add(relationship, as: wanted, sharedBy: declaration, declaration)
         if entity.orderedReferences.contains(relationship) { columns.addPosition(beside: relationship) }
       }
+    }
+    guard columns.definitions.count <= SchemaMap.maximumColumns else {
+      throw .tooManyColumns(table: header.table, count: columns.definitions.count)
     }
     return TableMap(
       name: header.table, rootEntity: root, primaryKeyColumn: header.primaryKey,
@@ -268,6 +272,8 @@ extension SchemaBuilder {
 public enum SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Attributes of a type that has no column: undefined ones that aren't transient, and composites without elements.
   case unsupportedAttribute(entity: String, attribute: String, type: String)
+  /// A table would have more columns than SQLite allows.
+  case tooManyColumns(table: String, count: Int)
 
   /// What can't be stored, and what to do.
   public var description: String {
@@ -275,6 +281,10 @@ public enum SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
     case .unsupportedAttribute(let entity, let attribute, let type):
       return
         "\(entity).\(attribute) is \(type), which has no column in SQLite: give it another type or make it transient"
+    case .tooManyColumns(let table, let count):
+      return
+        "\(table) would be a table of \(count) columns, and SQLite's have at most \(SchemaMap.maximumColumns): leave "
+        + "attributes out of the model, or move some to an entity of their own"
     }
   }
 }

@@ -6,7 +6,8 @@ package import ManagedObjects
 /// 1. An entity hierarchy is one table with the root entity's name.
 /// 2. The primary key is the attribute that the model names, otherwise `id` (`_id` beside an attribute of that name).
 /// 3. A hierarchy of several entities has a column `entity` with the name of each row's entity.
-/// 4. An attribute's column has its name, an element `address.city` of a composite `address_city`; a to-one relationship's is `<relationship>_id`, a foreign key.
+/// 4. An attribute's column has its name, an element `address.city` of a composite `address_city`; a to-one
+///    relationship's is `<relationship>_id`, or what `columnName` in its user info says: a foreign key.
 /// 5. Properties of the same name and type in sibling entities share a column; with different types the later ones are
 ///    `<Entity>_<name>`.
 /// 6. A many-to-many relationship is a table `<Entity>_<relationship>`, named for the side that sorts first, with the
@@ -17,6 +18,9 @@ package import ManagedObjects
 ///
 /// Transient attributes and fetched properties have no column; the other side of a to-one relationship has none either.
 package struct SchemaMap: Sendable {
+  /// The columns that a table can have: SQLite's default `SQLITE_MAX_COLUMN`.
+  package static let maximumColumns = 2000
+
   /// A table for each hierarchy, in the model's order.
   package let tables: [TableMap]
   /// A table for each many-to-many relationship.

@@ -195,4 +195,28 @@ extension RelationshipDefinition {
     copy.inverse = nil
     return copy
   }
+
+  @Test("a to-one relationship whose column gets another name keeps its objects")
+  func columnName() throws {
+    func entities(_ info: [String: String]) -> [EntityDefinition] {
+      [
+        EntityDefinition(
+          "Owner", relationships: [RelationshipDefinition("pets", to: "Pet", inverse: "owner", isToMany: true)]),
+        EntityDefinition(
+          "Pet", relationships: [RelationshipDefinition("owner", to: "Owner", inverse: "pets", userInfo: info)]),
+      ]
+    }
+    try store.open(entities([:])) { context in
+      let owner = try context.add("Owner")
+      try context.add("Pet", ["owner": .object(owner.objectID)])
+      try context.add("Pet")
+    }
+    for info in [["columnName": "owner_row"], ["columnName": "keeper"], [:]] {
+      try store.open(entities(info)) { context in
+        #expect(try context.values("Pet", "owner").map(\.isNull) == [false, true])
+      }
+      let column = info["columnName"] ?? "owner_id"
+      #expect(try store.column("SELECT \(column) FROM Pet ORDER BY id") == ["1", "NULL"])
+    }
+  }
 }

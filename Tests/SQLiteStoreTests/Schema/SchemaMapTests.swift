@@ -199,6 +199,34 @@ struct SchemaMapTests {
     }
   }
 
+  @Test("a to-one relationship's column has the name that the model gives it, which can't be taken twice")
+  func columnNames() throws {
+    let schema = try schema([
+      EntityDefinition(
+        "Trip", attributes: [AttributeDefinition("stop_row", .string)],
+        relationships: [
+          RelationshipDefinition("route", to: "Route", userInfo: ["columnName": "route_row"]),
+          RelationshipDefinition("stop", to: "Route", userInfo: ["columnName": "stop_row"]),
+          RelationshipDefinition("line", to: "Route", userInfo: ["columnName": ""]),
+          RelationshipDefinition("many", to: "Route", isToMany: true, userInfo: ["columnName": "many"]),
+        ]),
+      EntityDefinition("Route", attributes: [AttributeDefinition("route_id", .string)]),
+    ])
+    #expect(schema.tables[0].columns.map(\.name) == ["id", "stop_row", "route_row", "_stop_row", "line_id"])
+  }
+
+  @Test("a table of more columns than SQLite allows is refused with what to do, and one of as many is made")
+  func tooManyColumns() throws {
+    func wide(_ count: Int) -> [EntityDefinition] {
+      [EntityDefinition("Wide", attributes: (1...count).map { AttributeDefinition("c\($0)", .integer64) })]
+    }
+    #expect(throws: SchemaError.tooManyColumns(table: "Wide", count: 2001)) { _ = try schema(wide(2000)) }
+    let stack = PersistentStoreCoordinator(model: try ManagedObjectModel(entities: wide(1999)))
+    let directory = try ScratchDirectory()
+    try stack.addPersistentStore(.sqlite(at: directory.file("wide.sqlite")))
+    try stack.close()
+  }
+
   @Test("a relationship into another store has a column without a foreign key, and a warning")
   func otherStores() throws {
     let model = PredicateFixture.model

@@ -150,4 +150,47 @@ struct StoreVerbTests {
     #expect(try await house.folder.count("Member") == MembersHouse.rows)
     try await house.daemon.stop()
   }
+
+  @Test("a wider type is migrated to by an operator, and --check-config says beforehand what can't be")
+  func widen() async throws {
+    func model(_ price: String, _ note: String) -> ModelText {
+      ModelText(
+        ModelText.entity(
+          "Article", unique: ["number"],
+          [
+            .attribute("number", "Integer 64"), .attribute("price", price, optional: true),
+            .attribute("note", note, optional: true),
+          ]))
+    }
+    let folder = try DaemonFolder(
+      model: model("Integer 16", "String"), recipes: "  articles: { store: main, entity: Article }")
+    let daemon = try await folder.start()
+    let first = try await folder.imported("number,price,note\n1,10,a\n2,20,b\n", as: "1.csv", into: "articles")
+    #expect(first.state == .completed, "\(first.reason ?? "")")
+    func check() async throws -> ProgramOutput {
+      try await ProgramOutput.of(
+        Products.laded, ["--config", folder.file("lade.yaml"), "--check-config"],
+        environment: Products.environment([:]),
+        files: folder.file("check"))
+    }
+    // Beside the daemon, and of a store that nobody has open.
+    try model("Decimal", "Integer 64").write(to: folder.file("Model.xcdatamodeld"))
+    let refused = try await check()
+    #expect(refused.status == 78)
+    #expect(refused.error.contains("the store main couldn't be opened at the next start"), "\(refused.error)")
+    #expect(
+      refused.error.contains("Article.note is Integer 64 and was String: keep the type String"), "\(refused.error)")
+    #expect(!refused.error.contains("price"), "\(refused.error)")
+    try model("Decimal", "String").write(to: folder.file("Model.xcdatamodeld"))
+    #expect(try await check().status == 0)
+    let migration = try await folder.ladectl("store", "migrate", "--wait")
+    #expect(migration.status == 0, "\(migration.error)")
+    let second = try await folder.imported("number,price,note\n1,10.5,a\n3,30,c\n", as: "2.csv", into: "articles")
+    #expect(second.state == .completed && second.progress.rejected == 0, "\(second.reason ?? "")")
+    #expect(try await folder.sqlite("SELECT group_concat(price, ' ') FROM Article ORDER BY number") == "10.5 20 30")
+    try await daemon.stop()
+    try model("Boolean", "String").write(to: folder.file("Model.xcdatamodeld"))
+    #expect(try await check().error.contains("Article.price is Boolean and was Decimal"))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("main.sqlite-shm")))
+  }
 }
