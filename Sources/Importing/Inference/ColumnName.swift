@@ -27,11 +27,13 @@ struct ColumnName {
 
   static let suffixes: Set<String> = ["code", "fk", "guid", "id", "key", "no", "nr", "number", "ref", "uuid"]
   private static let parts: Set<String> = [
-    "date", "day", "hour", "index", "lang", "language", "line", "locale", "month", "part", "pos", "position", "quarter",
+    "date", "day", "hour", "index", "lang", "language", "line", "locale", "minute", "month", "part", "pos", "position",
+    "quarter",
     "row", "seq", "sequence", "type", "version", "week", "year",
   ]
   private static let measures: Set<String> = [
-    "amount", "arrival", "balance", "comment", "cost", "count", "created", "date", "departure", "description", "height",
+    "amount", "arrival", "balance", "comment", "cost", "count", "created", "date", "delay", "departure", "description",
+    "distance", "duration", "height",
     "lat", "latitude", "length", "lon", "long", "longitude", "lng", "modified", "note", "notes", "price", "quantity",
     "size", "text", "time", "timestamp", "total", "updated", "url", "value", "weight", "width",
   ]

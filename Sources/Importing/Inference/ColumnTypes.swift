@@ -20,6 +20,9 @@ struct ColumnTypes {
   private(set) var greatest: Int64 = .min
   /// Whether there were any values.
   private(set) var hasValues = false
+  /// The notations by which all values may be written, and whether a value shows that it is one.
+  private var notations = NumberNotation.all
+  private var hasNotation = false
 
   /// Takes a text into account, without spaces at its ends.
   mutating func note(_ text: UnsafeRawBufferPointer, isJSONNumber: Bool) {
@@ -37,10 +40,15 @@ struct ColumnTypes {
     if mayBeURI { mayBeURI = Self.isURI(text) }
     if mayBeISODate { mayBeISODate = ISODate.date(parsing: text.assumingMemoryBound(to: UInt8.self)) != nil }
     if forms != 0 { narrowForms(text) }
+    if !notations.isEmpty {
+      notations = NumberNotation.fitting(text, notations)
+      hasNotation = hasNotation || NumberNotation.isTelling(text)
+    }
   }
 
   mutating func noteBoolean() {
     hasValues = true
+    notations = []
     (mayBeInteger, mayBeNumber, mayBeUUID, mayBeURI, mayBeISODate, forms) = (false, false, false, false, false, 0)
   }
 
@@ -73,7 +81,7 @@ struct ColumnTypes {
     func equals(_ word: StaticString) -> Bool {
       text.count == word.utf8CodeUnitCount && text.indices.allSatisfy { text[$0] | 0x20 == word.utf8Start[$0] }
     }
-    return equals("true") || equals("false")
+    return equals("true") || equals("false") || equals("yes") || equals("no")
   }
 
   private static func isUUID(_ text: UnsafeRawBufferPointer) -> Bool {
@@ -108,9 +116,10 @@ struct InferredType: Hashable {
 extension ColumnTypes {
   /// The type for a column of this name.
   ///
-  /// 0 and 1 stay whole numbers: only the words true and false make a Boolean. Two digits after the point in every value,
-  /// a name that suggests money, and digits that a Double can't hold make a Decimal. Numbers that identify things, such
-  /// as `id` and `order_no`, have 64 bits; others the fewest that hold them.
+  /// 0 and 1 stay whole numbers: only the words true, false, yes and no make a Boolean. Two digits after the point in every
+  /// value, a name that suggests money, and digits that a Double can't hold make a Decimal. Whole numbers have 64 bits: the
+  /// next file may have greater ones, and fewer bits save nothing in the store. Seconds or milliseconds since 1970 are dates
+  /// only if the column's name suggests dates.
   func type(named name: String) -> InferredType {
     guard hasValues else { return InferredType(type: .string, note: "it has no values; taken as text") }
     if mayBeBoolean { return InferredType(type: .boolean) }
@@ -119,27 +128,22 @@ extension ColumnTypes {
     if mayBeNumber {
       if forms & (1 << UInt32(DateForm.compact)) != 0 {
         if DateForm.isNamed(name) { return InferredType(type: .date, dateFormat: "yyyyMMdd") }
-        return InferredType(type: .integer32, note: "its values could be dates (yyyyMMdd); taken as whole numbers")
+        return InferredType(type: .integer64, note: "its values could be dates (yyyyMMdd); taken as whole numbers")
       }
       if words.contains(where: Self.codes.contains) { return InferredType(type: .string) }
+      if let unit = EpochUnit(least: least, greatest: greatest), mayBeInteger {
+        if EpochUnit.isNamed(name) { return InferredType(type: .date, dateFormat: unit.rawValue) }
+      }
       return number(words)
     }
     if mayBeISODate { return InferredType(type: .date) }
     if forms != 0 { return date }
-    return InferredType(type: mayBeURI ? .uri : .string)
+    if mayBeURI { return InferredType(type: .uri) }
+    return InferredType(type: .string, note: hasNotation ? notations.note(NameText.property(of: name)) : nil)
   }
 
   private func number(_ words: [String]) -> InferredType {
-    if mayBeInteger {
-      // Identifying numbers grow from file to file.
-      if let last = words.last, ColumnName.suffixes.contains(last) { return InferredType(type: .integer64) }
-      for type in [AttributeType.integer16, .integer32] {
-        if let range = type.integerRange, range.contains(least), range.contains(greatest) {
-          return InferredType(type: type)
-        }
-      }
-      return InferredType(type: .integer64)
-    }
+    if mayBeInteger { return InferredType(type: .integer64) }
     if significant > 38 {
       return isAllWhole
         ? InferredType(type: .string, note: "its numbers have more than 38 digits; taken as text")
@@ -168,6 +172,24 @@ extension ColumnTypes {
   private static let money: Set<String> = [
     "amount", "balance", "cost", "costs", "fare", "fee", "gross", "net", "price", "salary", "tax", "total", "vat",
   ]
+}
+
+/// The units in which whole numbers count the time since 1970; each case's value is the date format.
+enum EpochUnit: String {
+  case seconds = "UnixTime"
+
+  /// The unit in which all numbers of a range are from 1990 to 2099; nil if there is none.
+  init?(least: Int64, greatest: Int64) {
+    guard (631_152_000...4_102_444_800).contains(least), (631_152_000...4_102_444_800).contains(greatest) else {
+      return nil
+    }
+    self = .seconds
+  }
+
+  /// Whether a column of this name may count time.
+  static func isNamed(_ name: String) -> Bool {
+    EntityNames.words(of: name).contains { ["timestamp", "time", "ts", "epoch", "at"].contains($0.lowercased()) }
+  }
 }
 
 /// The forms of dates that are tried, besides ISO 8601.

@@ -4,8 +4,13 @@ import ManagedObjects
 ///
 /// A column becomes an attribute of the same name where Core Data allows that, otherwise of an allowed name, with
 /// the column as `mappedKeyName`. A reference becomes a to-one relationship with an inverse; its column is an attribute
-/// as well only where it is part of the key. Attributes are optional except for the key's: files are samples, and the next
+/// as well only where it is part of the key. The foreign key holds row numbers, not keys, so its column is `<relationship>_row`:
+/// a join by the name of a key column is an error rather than wrong. Attributes are optional except for the key's: files are samples, and the next
 /// one may have a gap.
+///
+/// Objects in a column become an entity of their own, to which a relationship of the column's name leads. They are found by
+/// their key if they have one, otherwise they belong to their owner and are deleted with it. Arrays of texts become a
+/// transformable attribute.
 struct DefinitionBuilding {
   private let files: [DraftFile]
   private(set) var definitions: [EntityDefinition] = []
@@ -13,10 +18,13 @@ struct DefinitionBuilding {
   private var taken: [Set<String>]
   /// The attribute of each column.
   private var attributeNames: [[Int: String]] = []
+  /// The entities' names, in lower case.
+  private var entityNames: Set<String>
 
   init(_ files: [DraftFile]) {
     self.files = files
     taken = Array(repeating: [], count: files.count)
+    entityNames = Set(files.map { $0.entity.lowercased() })
   }
 
   mutating func build(into entities: inout [InferredModel.Entity]) {
@@ -35,6 +43,16 @@ struct DefinitionBuilding {
       let all = references[index].values.sorted { $0.column < $1.column }
       for probe in all { entities[index].columns[probe.column].reference = add(probe, of: index, among: all) }
     }
+    for (index, file) in files.enumerated() {
+      let base = FileNames.base(of: file.profile.input.name)
+      for (column, facts) in file.columns.enumerated() {
+        guard let nesting = facts.nesting, nesting.isOfObjects else { continue }
+        let reference = addEntity(
+          of: nesting, column: facts.name, owner: index, base: base,
+          path: "\(file.profile.input.name): \(facts.name)", into: &entities)
+        entities[index].columns[column].reference = reference
+      }
+    }
   }
 
   private mutating func addEntity(_ index: Int, _ references: [Int: ReferenceProbe]) {
@@ -43,7 +61,12 @@ struct DefinitionBuilding {
       file.entity, className: file.entity, userInfo: [ImportOrder.fileNameKey: file.profile.input.name])
     entity.codeGenerationType = "class"
     var names: [Int: String] = [:]
-    for (column, facts) in file.columns.enumerated() where !facts.isLeftOut {
+    for (column, facts) in file.columns.enumerated() {
+      if facts.nesting?.isOfTexts == true {
+        names[column] = Self.addList(facts.name, to: &entity, among: &taken[index])
+        continue
+      }
+      if facts.isLeftOut { continue }
       let isKey = file.key.contains(column)
       guard isKey || references[column] == nil else { continue }
       let name = NameText.unique(NameText.property(of: facts.name), among: &taken[index])
@@ -60,6 +83,92 @@ struct DefinitionBuilding {
     if !file.key.isEmpty { entity.uniquenessConstraints = [file.key.compactMap { names[$0] }] }
     attributeNames.append(names)
     definitions.append(entity)
+  }
+
+  /// Adds an attribute for arrays of texts, and returns its name.
+  private static func addList(
+    _ column: String, to entity: inout EntityDefinition, among taken: inout Set<String>
+  ) -> String {
+    let name = NameText.unique(NameText.property(of: column), among: &taken)
+    var attribute = AttributeDefinition(name, .transformable)
+    attribute.attributeValueClassName = "[String]"
+    if name != column { attribute.userInfo["mappedKeyName"] = column }
+    entity.attributes.append(attribute)
+    return name
+  }
+
+  /// Adds the entity of a column's objects, and a relationship to it.
+  private mutating func addEntity(
+    of nesting: NestedProfile, column: String, owner: Int, base: String, path: String,
+    into entities: inout [InferredModel.Entity]
+  ) -> InferredModel.Reference {
+    let plain = EntityNames.entity(of: column)
+    let ownerName = definitions[owner].name
+    let name = NameText.unique(
+      entityNames.contains(plain.lowercased()) ? ownerName + plain : plain, among: &entityNames)
+    let index = definitions.count
+    let words = { (text: String) in EntityNames.words(of: text).map { $0.lowercased() } }
+    let key = nesting.key(entity: words(name), base: words(column))
+    var entity = EntityDefinition(name, className: name)
+    entity.codeGenerationType = "class"
+    var names: Set<String> = []
+    var report = nesting.columns.map { InferredModel.Column(nested: $0, of: nesting.objects) }
+    for (place, facts) in nesting.columns.enumerated() where !report[place].isLeftOut && facts.nested == 0 {
+      let name = NameText.unique(NameText.property(of: facts.name), among: &names)
+      let type = facts.type
+      var attribute = AttributeDefinition(name, type.type, isOptional: place != key?.column)
+      if name != facts.name { attribute.userInfo["mappedKeyName"] = facts.name }
+      attribute.userInfo["dateFormat"] = type.dateFormat
+      entity.attributes.append(attribute)
+      if place == key?.column { entity.uniquenessConstraints = [[name]] }
+      report[place].attribute = name
+    }
+    for (place, facts) in nesting.columns.enumerated()
+    where !report[place].isLeftOut && facts.nesting?.isOfTexts == true {
+      report[place].attribute = Self.addList(facts.name, to: &entity, among: &names)
+    }
+    definitions.append(entity)
+    taken.append(names)
+    let reference = relate(owner, to: index, by: nesting, key: key, column: column, base: base)
+    // A place for the report, before those of the objects within.
+    let place = entities.count
+    entities.append(
+      InferredModel.Entity(
+        nested: name, path: path, records: nesting.objects, key: key.map { nesting.columns[$0.column].name },
+        columns: report))
+    for (inner, facts) in nesting.columns.enumerated() where !report[inner].isLeftOut {
+      guard let nesting = facts.nesting, nesting.isOfObjects else { continue }
+      let reference = addEntity(
+        of: nesting, column: facts.name, owner: index, base: column, path: "\(path).\(facts.name)", into: &entities)
+      entities[place].columns[inner].reference = reference
+    }
+    return reference
+  }
+
+  /// Adds the relationship from an owner to its nested objects, and its inverse.
+  private mutating func relate(
+    _ owner: Int, to index: Int, by nesting: NestedProfile, key: (column: Int, isShared: Bool)?, column: String,
+    base: String
+  ) -> InferredModel.Reference {
+    let isShared = key.map { $0.isShared || !nesting.isToMany } ?? false
+    let name = NameText.unique(NameText.property(of: column), among: &taken[owner])
+    let inverse = NameText.unique(
+      NameText.property(of: isShared ? base : definitions[owner].name), among: &taken[index])
+    func info(_ name: String, isToMany: Bool) -> [String: String] {
+      isToMany ? [:] : [RelationshipDefinition.columnNameKey: name + "_row"]
+    }
+    var there = RelationshipDefinition(
+      name, to: definitions[index].name, inverse: inverse, isToMany: nesting.isToMany,
+      deleteRule: key == nil ? .cascade : .nullify, userInfo: info(name, isToMany: nesting.isToMany))
+    if name != column { there.userInfo["mappedKeyName"] = column }
+    definitions[owner].relationships.append(there)
+    definitions[index].relationships.append(
+      RelationshipDefinition(
+        inverse, to: definitions[owner].name, inverse: name, isToMany: isShared,
+        userInfo: info(inverse, isToMany: isShared)))
+    return InferredModel.Reference(
+      relationship: name, inverse: inverse, entity: definitions[index].name,
+      column: key.map { nesting.columns[$0.column].name }, matched: nesting.objects)
   }
 
   private mutating func add(
@@ -82,7 +191,10 @@ struct DefinitionBuilding {
     definitions[index].relationships.append(
       RelationshipDefinition(
         name, to: target.entity, inverse: inverse,
-        userInfo: ["mappedKeyName": column.name, "relatedByAttribute": keyName]))
+        userInfo: [
+          "mappedKeyName": column.name, "relatedByAttribute": keyName,
+          RelationshipDefinition.columnNameKey: name + "_row",
+        ]))
     definitions[probe.target].relationships.append(
       RelationshipDefinition(inverse, to: file.entity, inverse: name, isToMany: true))
     return InferredModel.Reference(

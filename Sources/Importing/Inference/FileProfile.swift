@@ -6,6 +6,7 @@ struct FileProfile {
   var unreadable: Int64 = 0
   var firstProblem: String?
   var columns: [ColumnProfile] = []
+  private let budget: HashBudget
   var notes: [String] = []
 
   /// Reads a file to its end.
@@ -13,6 +14,7 @@ struct FileProfile {
   /// - Throws: ``ReaderError``, or ``InferenceError``.
   init(_ input: InferenceInput, keyLimit: Int, budget: HashBudget) throws {
     self.input = input
+    self.budget = budget
     notes = try input.read { (batch: RecordBatch) in
       while columns.count < batch.columns.count {
         columns.append(ColumnProfile(batch.columns[columns.count], budget: budget))
@@ -32,7 +34,12 @@ struct FileProfile {
   private mutating func note(_ cell: Cell, _ batch: RecordBatch, _ column: Int, _ keyLimit: Int) {
     switch cell.kind {
     case .missing, .null, .empty: return
-    case .nested: columns[column].nested += 1
+    case .nested:
+      guard let value = batch.withBytes(of: cell, { NestedValue(json: $0) }) else {
+        columns[column].nested += 1
+        return
+      }
+      columns[column].note(nested: value, owner: records, limit: keyLimit, depth: 0, budget: budget)
     case .yes, .no:
       columns[column].present += 1
       columns[column].types.noteBoolean()
@@ -40,14 +47,17 @@ struct FileProfile {
       columns[column].noteExample(cell.kind == .yes ? "true" : "false")
     case .text, .number:
       if cell.length == 0 { return }
-      columns[column].present += 1
-      batch.withBytes(of: cell) { bytes in columns[column].note(bytes, cell.kind == .number, keyLimit) }
+      batch.withBytes(of: cell) { bytes in
+        if input.nulls.map({ $0.contains(bytes) || $0.contains(ValueConverter.trimmed(bytes)) }) == true { return }
+        columns[column].present += 1
+        columns[column].note(bytes, cell.kind == .number, keyLimit)
+      }
     }
   }
 }
 
 extension ColumnProfile {
-  fileprivate mutating func note(_ bytes: UnsafeRawBufferPointer, _ isJSONNumber: Bool, _ limit: Int) {
+  mutating func note(_ bytes: UnsafeRawBufferPointer, _ isJSONNumber: Bool, _ limit: Int) {
     leastLength = min(leastLength, bytes.count)
     greatestLength = max(greatestLength, bytes.count)
     let trimmed = ValueConverter.trimmed(bytes)
@@ -55,13 +65,25 @@ extension ColumnProfile {
       blank += 1
     } else {
       if trimmed.count < bytes.count { padded += 1 }
-      types.note(trimmed, isJSONNumber: isJSONNumber)
+      noteType(trimmed, isJSONNumber)
     }
     note(hash: KeyHash.of(bytes), limit: limit)
     if examples.count < 3 { noteExample(String(decoding: bytes.prefix(160), as: UTF8.self)) }
   }
 
-  fileprivate mutating func noteExample(_ text: String) {
+  private mutating func noteType(_ text: UnsafeRawBufferPointer, _ isJSONNumber: Bool) {
+    if text.count <= 8, NullWords.usual.contains(text) {
+      // From here on, the types are narrowed with such words and without them.
+      if typesWithoutNulls == nil { typesWithoutNulls = types }
+      let word = String(decoding: text, as: UTF8.self)
+      if nullWords.count < 4, !nullWords.contains(word) { nullWords.append(word) }
+    } else {
+      typesWithoutNulls?.note(text, isJSONNumber: isJSONNumber)
+    }
+    types.note(text, isJSONNumber: isJSONNumber)
+  }
+
+  mutating func noteExample(_ text: String) {
     let short = text.count > 32 ? text.prefix(31) + "…" : text
     if examples.count < 3, !examples.contains(short) { examples.append(short) }
   }
@@ -78,14 +100,19 @@ struct ColumnProfile {
 
   let name: String
   var types = ColumnTypes()
+  /// The types without words such as `NA`, once there was one.
+  fileprivate(set) var typesWithoutNulls: ColumnTypes?
+  /// Those words, the first few.
+  fileprivate(set) var nullWords: [String] = []
   /// Records with a value.
   var present: Int64 = 0
   /// Values with spaces or tabs around them.
   var padded: Int64 = 0
   /// Values of spaces only: text as they are, nothing for every other type.
   var blank: Int64 = 0
-  /// JSON objects and arrays.
+  /// JSON objects and arrays, and what stands in them.
   var nested: Int64 = 0
+  var inner: NestedProfile?
   /// In bytes of UTF-8.
   var leastLength = Int.max
   var greatestLength = 0
@@ -107,6 +134,19 @@ struct ColumnProfile {
 
   /// The number of distinct values; nil if there are more than were remembered.
   var distinct: Int? { knowsAllValues ? keys.count : nil }
+
+  /// The type of its values, with what it would be without words for no value.
+  var type: InferredType {
+    var type = types.type(named: name)
+    guard type.type == .string, let other = typesWithoutNulls, other.hasValues else { return type }
+    let without = other.type(named: name)
+    guard without.type != .string else { return type }
+    let words = nullWords.map { "“\($0)”" }.joined(separator: " and ")
+    let options = nullWords.map { "--option 'nulls=\($0)'" }.joined(separator: " ")
+    type.note =
+      "its values are \(without.type.rawValue) but for \(words): taken as text, and with \(options) as that type"
+    return type
+  }
 
   /// Adds a value's hash.
   mutating func note(hash: UInt64, limit: Int) {

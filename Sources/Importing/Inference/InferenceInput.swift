@@ -24,17 +24,25 @@ package enum InferenceError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 }
 
-/// A file, or a member of an archive, with the records of one entity.
+/// A file, a member of an archive or a table of a database, with the records of one entity.
 struct InferenceInput: Sendable, Hashable {
   let path: String
   let member: String?
-  let options: ReaderOptions
+  /// The table, if the database has several.
+  var table: String?
+  var options: ReaderOptions
+  /// Words for no value; nil for none.
+  var nulls: NullWords?
+  /// What to say of how it is read.
+  var notes: [String] = []
 
   /// The name that suggests its content.
-  var name: String { FileNames.last(of: member ?? path) }
+  var name: String { table ?? FileNames.last(of: member ?? path) }
 
   /// For messages.
-  var shownName: String { member.map { "\(FileNames.last(of: path)): \(SourceError.shown($0))" } ?? path }
+  var shownName: String {
+    (member ?? table).map { "\(FileNames.last(of: path)): \(SourceError.shown($0))" } ?? path
+  }
 
   /// Reads all of it, batch by batch. Returns notes on how it was read.
   func read(_ body: (RecordBatch) throws -> Void) throws -> [String] {
@@ -42,8 +50,12 @@ struct InferenceInput: Sendable, Hashable {
     do {
       let opened = try openSource(fileDescriptor: file.descriptor, name: path, options: options, from: nil)
       let batch = RecordBatch()
-      while try opened.reader.read(into: batch, limit: 4_096) { try body(batch) }
-      return opened.detection.notes
+      // The first batch has the columns, even if there are no records.
+      repeat {
+        _ = try opened.reader.read(into: batch, limit: 4_096)
+        try body(batch)
+      } while batch.count > 0
+      return opened.detection.notes + notes
     } catch let error as ReaderError {
       if error == .emptyFile { return ["the file is empty"] }
       throw InferenceError.unreadable(file: shownName, reason: "\(error)")
@@ -52,7 +64,8 @@ struct InferenceInput: Sendable, Hashable {
 
   // MARK: Finding them
 
-  /// The inputs at paths: files, all files in folders, all members of archives; and notes on those that were skipped.
+  /// The inputs at paths: files, all files in folders, all members of archives, all tables of databases; and notes on those
+  /// that were skipped.
   static func find(
     _ paths: [String], options: ReaderOptions
   ) throws -> (inputs: [InferenceInput], notes: [String]) {
@@ -96,7 +109,18 @@ struct InferenceInput: Sendable, Hashable {
       guard options.member == nil,
         let archive = try SourceArchive(fileDescriptor: file.descriptor, name: path, options: options)
       else {
-        inputs.append(InferenceInput(path: path, member: options.member, options: options))
+        let tables = try Self.tables(file.descriptor, options)
+        guard tables.count > 1 else {
+          inputs.append(InferenceInput(path: path, member: options.member, options: options))
+          return
+        }
+        for table in tables {
+          var chosen = options
+          chosen.table = table
+          inputs.append(InferenceInput(path: path, member: nil, table: table, options: chosen))
+        }
+        notes.append(
+          "\(path) has \(tables.count) tables: import each with the option table, such as table=\(tables[0])")
         return
       }
       for member in archive.members {
@@ -114,6 +138,44 @@ struct InferenceInput: Sendable, Hashable {
     } catch let error as ReaderError {
       throw InferenceError.unreadable(file: path, reason: "\(error)")
     }
+  }
+
+  /// The tables of a database, of which the options choose none; none for any other file.
+  private static func tables(_ descriptor: Int32, _ options: ReaderOptions) throws(ReaderError) -> [String] {
+    guard options.table == nil, options.query == nil else { return [] }
+    let file = try PlainSource(descriptor: descriptor)
+    guard try file.readSample(SourceSample.signatureSize).starts(with: SQLiteFormat.signature) else { return [] }
+    return try SQLiteDatabase(
+      descriptor: descriptor, fileSize: file.size, isQueried: false, maximumRecordBytes: options.maximumRecordBytes
+    ).tables
+  }
+
+  /// The input with a name for each column of a file that has no header line.
+  func namingColumns() throws -> InferenceInput {
+    let file = try OpenFile(path)
+    var probe = options
+    (probe.header, probe.columns) = (false, ["column1"])
+    var count = 1
+    do {
+      let opened = try openSource(fileDescriptor: file.descriptor, name: path, options: probe, from: nil)
+      guard [.csv, .tsv].contains(opened.detection.format) else { return self }
+      let batch = RecordBatch()
+      if try opened.reader.read(into: batch, limit: 1), batch.count > 0,
+        case .tooManyFields(_, let found)? = batch.problem(0)
+      {
+        count = found
+      }
+    } catch let error as ReaderError {
+      if error == .emptyFile { return self }
+      throw InferenceError.unreadable(file: shownName, reason: "\(error)")
+    }
+    var named = self
+    named.options.header = false
+    named.options.columns = (1...count).map { "column\($0)" }
+    named.notes.append(
+      "its columns have no names: import it with header: false and columns: [column1 to column\(count)], or name them here "
+        + "with --option columns=NAME for each")
+    return named
   }
 
   private static func isArchive(_ name: String) -> Bool {

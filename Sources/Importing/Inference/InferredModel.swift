@@ -18,6 +18,14 @@ package struct InferredModel: Encodable, Sendable {
     package internal(set) var reference: Reference?
     /// A note on anything else, such as what couldn't be determined.
     package internal(set) var notes: [String]
+    /// Whether no property takes it.
+    var isLeftOut = false
+    /// Whether any record has a value in it.
+    var hasValues = true
+
+    private enum CodingKeys: String, CodingKey {
+      case name, attribute, type, dateFormat, nulls, distinct, minimum, maximum, examples, reference, notes
+    }
   }
 
   /// The target of a reference.
@@ -25,9 +33,9 @@ package struct InferredModel: Encodable, Sendable {
     package let relationship: String
     package let inverse: String
     package let entity: String
-    /// The column there.
-    package let column: String
-    /// The number of values, all of which exist there.
+    /// The key column there; nil if objects have none.
+    package let column: String?
+    /// The number of values, all of which exist there, or of the objects in the column.
     package let matched: Int64
   }
 
@@ -50,6 +58,8 @@ package struct InferredModel: Encodable, Sendable {
   package internal(set) var notes: [String]
   /// The model's entities.
   package internal(set) var definitions: [EntityDefinition] = []
+  /// The number of entities that are files'; those of nested objects follow them.
+  let fileCount: Int
 
   private enum CodingKeys: String, CodingKey {
     case entities, order, notes
@@ -59,6 +69,7 @@ package struct InferredModel: Encodable, Sendable {
   /// - Throws: `ModelError`, which would be a bug in this code.
   init(_ files: [DraftFile], notes: [String]) throws {
     self.notes = notes
+    fileCount = files.count
     entities = files.map(Entity.init)
     var building = DefinitionBuilding(files)
     building.build(into: &entities)
@@ -75,6 +86,9 @@ package struct InferredModel: Encodable, Sendable {
 }
 
 extension InferredModel.Entity {
+  /// SQLite's default `SQLITE_MAX_COLUMN`.
+  private static let maximumColumns = 2000
+
   fileprivate init(_ file: DraftFile) {
     name = file.entity
     self.file = file.profile.input.name
@@ -94,6 +108,12 @@ extension InferredModel.Entity {
         "no key was found: importing the file twice makes every object twice. If it has one, add a uniqueness constraint"
       )
     }
+    // The row number is one, too.
+    if columns.count >= Self.maximumColumns {
+      notes.append(
+        "it has \(columns.count) columns, and a table of SQLite's has at most \(Self.maximumColumns): a store can't be made "
+          + "with this model before attributes are left out")
+    }
     if let note = file.keyNote { notes.append(note) }
     if let key = file.key.first, file.key.count == 1,
       file.columns[key].words.keyRank(
@@ -104,22 +124,65 @@ extension InferredModel.Entity {
   }
 }
 
+extension InferredModel.Entity {
+  /// An entity of nested objects.
+  init(nested name: String, path: String, records: Int64, key: String?, columns: [InferredModel.Column]) {
+    self.init(
+      name: name, file: path, records: records, unreadable: 0, key: key.map { [$0] } ?? [], columns: columns,
+      notes: key == nil ? ["its objects have no key: each belongs to the object in which it stands"] : [])
+  }
+}
+
 extension InferredModel.Column {
+  /// A column of nested objects.
+  init(nested profile: ColumnProfile, of objects: Int64) {
+    name = profile.name
+    let inferred = profile.type
+    type = profile.nesting.map(Self.kind) ?? inferred.type.rawValue
+    dateFormat = inferred.dateFormat
+    nulls = objects - profile.present - profile.nested
+    distinct = profile.distinct
+    hasValues = profile.present > 0
+    let isInteger = inferred.type.integerRange != nil && profile.present > 0
+    minimum = isInteger ? profile.types.least : nil
+    maximum = isInteger ? profile.types.greatest : nil
+    examples = profile.examples
+    notes = profile.nested > 0 ? [] : inferred.note.map { [$0] } ?? []
+    if profile.name.contains(".") {
+      isLeftOut = true
+      notes = ["its name has a point in it, which is a path in nested objects: it is left out of the model"]
+    } else if profile.nested > 0, profile.nesting == nil {
+      isLeftOut = true
+      notes = [Self.leftOut(profile)]
+    }
+  }
+
+  private static func kind(_ nesting: NestedProfile) -> String {
+    nesting.isOfTexts ? AttributeType.transformable.rawValue : "objects"
+  }
+
+  private static func leftOut(_ profile: ColumnProfile) -> String {
+    "\(profile.nested) of its values are objects or arrays, and not all are objects, arrays of objects or arrays of texts: "
+      + "it is left out of the model"
+  }
+
   fileprivate init(_ file: DraftFile, _ index: Int) {
     let column = file.columns[index]
     let profile = file.profile.columns[index]
     name = column.name
-    type = column.type.type.rawValue
+    type = column.nesting.map(Self.kind) ?? column.type.type.rawValue
     dateFormat = column.type.dateFormat
     nulls = column.nulls
     distinct = column.distinct
+    hasValues = profile.present > 0
     let isInteger = column.type.type.integerRange != nil
     minimum = isInteger ? profile.types.least : nil
     maximum = isInteger ? profile.types.greatest : nil
     examples = profile.examples
     notes = column.type.note.map { [$0] } ?? []
     if column.isLeftOut {
-      notes = ["\(profile.nested) of its values are objects or arrays: it is left out of the model"]
+      isLeftOut = column.nesting == nil
+      notes = isLeftOut ? [Self.leftOut(profile)] : []
     }
     if column.uniqueness == .undetermined {
       notes.append("whether its values are unique wasn't determined: there are too many, or spaces around them")
@@ -146,7 +209,7 @@ extension InferredModel {
 }
 
 /// Text from files, fit for a terminal.
-private enum SourceText {
+enum SourceText {
   /// Without control sequences.
   static func shown(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isSteering) else { return text }
@@ -195,9 +258,16 @@ extension InferredModel.Column {
     return [
       name, becomes.isEmpty ? "-" : becomes, type + (dateFormat.map { " \($0)" } ?? ""), "\(nulls)",
       distinct.map(String.init) ?? "many", range ?? "",
-      reference.map { "\($0.entity).\($0.column), \($0.matched) matched" } ?? "",
+      reference.map(\.shown) ?? "",
       examples.map { $0.replacingNewlines }.joined(separator: " | "),
     ]
+  }
+}
+
+extension InferredModel.Reference {
+  fileprivate var shown: String {
+    guard let column else { return "\(entity), \(matched) object\(matched == 1 ? "" : "s")" }
+    return "\(entity).\(column), \(matched) matched"
   }
 }
 

@@ -35,7 +35,7 @@ struct KeyPlan {
 
   /// The records needed to accept a key that no name suggests.
   static let fewRecords: Int64 = 10
-  private static let most = 8
+  private static let most = 12
 
   init() {}
 
@@ -85,7 +85,8 @@ struct KeyPlan {
     guard records > 1 else { return }
     let usable = columns.indices.filter {
       columns[$0].isComplete && (columns[$0].isComparable || columns[$0].type.type == .date)
-        && columns[$0].uniqueness != .undetermined
+        && columns[$0].uniqueness != .undetermined && (columns[$0].distinct != 1 || records < Self.fewRecords)
+        && (columns[$0].words.isKeyLike || columns[$0].words.mayIdentify)
     }
     func worth(_ column: Int) -> Int {
       columns[column].words.suffix != nil ? 0 : columns[column].words.isKeyLike ? 1 : 2

@@ -69,13 +69,7 @@ package struct ModelFileWriter {
     parts.append(("syncable", "YES"))
     if let generation = entity.codeGenerationType { parts.append(("codeGenerationType", generation)) }
     var lines = ["    " + element("entity", parts) + ">"]
-    for attribute in entity.attributes {
-      var parts = [("name", attribute.name)]
-      if attribute.isOptional { parts.append(("optional", "YES")) }
-      parts.append(("attributeType", attribute.type.rawValue))
-      if attribute.usesScalarValueType { parts.append(("usesScalarValueType", "YES")) }
-      lines += with(attribute.userInfo, element("attribute", parts))
-    }
+    for attribute in entity.attributes { lines += with(attribute.userInfo, beginning(of: attribute)) }
     for relationship in entity.relationships {
       var parts = [("name", relationship.name)]
       if relationship.isOptional { parts.append(("optional", "YES")) }
@@ -97,6 +91,20 @@ package struct ModelFileWriter {
     }
     lines += userInfo(entity.userInfo, indent: "        ")
     return lines + ["    </entity>"]
+  }
+
+  private static func beginning(of attribute: AttributeDefinition) -> String {
+    var parts = [("name", attribute.name)]
+    if attribute.isOptional { parts.append(("optional", "YES")) }
+    parts.append(("attributeType", attribute.type.rawValue))
+    if let name = attribute.attributeValueClassName { parts.append(("customClassName", name)) }
+    if attribute.usesScalarValueType { parts.append(("usesScalarValueType", "YES")) }
+    return element("attribute", parts)
+  }
+
+  /// An attribute's element in one line.
+  static func element(of attribute: AttributeDefinition) -> String {
+    with(attribute.userInfo, beginning(of: attribute)).map { String($0.trimmingPrefix { $0 == " " }) }.joined()
   }
 
   /// A property's element, with its user info inside.

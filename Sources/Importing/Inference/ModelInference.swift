@@ -15,13 +15,38 @@ package struct ModelInference {
   package var hashLimit = 24_000_000
   /// How the files are read.
   package var reader: ReaderOptions
+  /// Words for no value, which the imports of the files then need as well.
+  package var nulls: [String]
 
-  package init(reader: ReaderOptions = ReaderOptions()) { self.reader = reader }
+  /// Whether the first line of a CSV file names its columns. If not, and the options don't name them either, they are numbered.
+  package var hasHeader = true
+
+  package init(reader: ReaderOptions = ReaderOptions(), nulls: [String] = []) {
+    self.reader = reader
+    self.nulls = nulls
+  }
+
+  /// - Parameter values: options by the names that recipes give them: those of reading, and `nulls`.
+  /// - Throws: ``ReaderError/invalidOption(name:reason:)``.
+  package init(named values: [String: [String]]) throws {
+    var values = values
+    nulls = values.removeValue(forKey: ImportOptionKey.nulls.rawValue) ?? []
+    if values["columns"] == nil, values["header"] == ["false"] {
+      values["header"] = nil
+      hasHeader = false
+    }
+    reader = try ReaderOptions(named: values)
+  }
 
   /// The model of files, of all files in folders, and of all members of archives.
   /// - Throws: ``InferenceError``.
   package func run(_ paths: [String]) throws -> InferredModel {
     var (inputs, notes) = try InferenceInput.find(paths, options: reader)
+    inputs = try inputs.map { input in
+      var input = try hasHeader ? input : input.namingColumns()
+      if !nulls.isEmpty { input.nulls = NullWords(nulls) }
+      return input
+    }
     let budget = HashBudget(hashLimit)
     var names: Set<String> = []
     var files: [DraftFile] = []
@@ -45,6 +70,10 @@ package struct ModelInference {
       files[index].keepValues(of: Set(plans[index].targets))
     }
     try readAgain(&files, budget)
+    if !nulls.isEmpty {
+      notes.append(
+        "import the files with nulls: [\(nulls.joined(separator: ", "))], without which records are rejected")
+    }
     return try InferredModel(files, notes: notes)
   }
 
@@ -80,8 +109,10 @@ struct DraftFile {
     let nulls: Int64
     /// Whether every record has a value that can be compared with others.
     let isComplete: Bool
-    /// Whether it can't become an attribute.
+    /// Whether it can't become an attribute of a plain type.
     let isLeftOut: Bool
+    /// What stands in it, if all its values are nested.
+    let nesting: NestedProfile?
 
     /// Whether its values can be parts of a key.
     var isComparable: Bool {
@@ -121,11 +152,12 @@ extension DraftFile.Column {
   fileprivate init(_ profile: ColumnProfile, records: Int64) {
     name = profile.name
     words = ColumnName(profile.name)
-    let type = profile.types.type(named: profile.name)
+    let type = profile.type
     self.type = type
     let isText = type.type == .string
     nulls = records - profile.present - profile.nested - (isText ? 0 : profile.blank)
     isLeftOut = profile.nested > 0
+    nesting = profile.nesting
     // With spaces around them, two spellings of one number may look like two values.
     let isPlain = isText || profile.padded == 0
     isComplete = records > 0 && profile.present == records && profile.blank == 0 && !isLeftOut

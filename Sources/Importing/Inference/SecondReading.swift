@@ -101,10 +101,14 @@ struct SecondReading {
     case .no: return 2
     case .text, .number:
       return batch.withBytes(of: cell) { bytes -> UInt64? in
+        if let nulls = file.profile.input.nulls, nulls.contains(bytes) || nulls.contains(ValueConverter.trimmed(bytes))
+        {
+          return nil
+        }
         if type.type == .string { return bytes.isEmpty ? nil : KeyHash.of(bytes) }
         let text = ValueConverter.trimmed(bytes)
         if text.isEmpty { return nil }
-        guard type.type == .date else { return KeyHash.of(text) }
+        guard type.type == .date, type.dateFormat != EpochUnit.seconds.rawValue else { return KeyHash.of(text) }
         // Two spellings of one day are one value.
         let form = type.dateFormat.flatMap { format in DateForm.all.first { $0.format == format } }
         let instant =

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import ManagedObjects
 import Testing
 
@@ -69,6 +70,34 @@ struct FeedInferenceTests {
     try check(model, source: folder, isArchive: false, room)
   }
 
+  @Test("joined by SQL, gives the right rows by the columns that hold row numbers, and none by the names of keys")
+  func joins() throws {
+    let room = try InferenceRoom()
+    for (name, text) in Self.small { try room.write(text, as: "feed/" + name) }
+    let folder = room.file("feed").path
+    let model = try ModelInference().run([folder])
+    let coordinator = try room.store(model)
+    _ = try room.importAll(model, from: folder, isArchive: false, into: coordinator)
+    try coordinator.close()
+    let database = try DatabaseQueue(path: room.file("store.sqlite").path)
+    func rows(_ sql: String) throws -> [String] { try database.read { try String.fetchAll($0, sql: sql) } }
+    #expect(
+      try rows("SELECT trip_id || ' ' || Route.route_id FROM Trip JOIN Route ON Route.id = Trip.route_row ORDER BY 1")
+        == ["F1-1 F1", "F1-2 F1", "F2-1 F2"])
+    #expect(
+      try rows(
+        """
+        SELECT Stop.stop_id || ' ' || StopTime.stop_sequence FROM StopTime JOIN Trip ON Trip.id = trip_row
+        JOIN Stop ON Stop.id = stop_row WHERE Trip.trip_id = 'F1-2' ORDER BY 1
+        """) == ["I1 1", "Q2 2"])
+    // Both are the key here.
+    #expect(try rows("SELECT count(*) || '' FROM StopTime JOIN Trip USING (trip_id)") == ["6"])
+    // A row number isn't called like a key.
+    for join in ["Trip JOIN Route USING (route_id)", "StopTime JOIN Stop USING (stop_id)"] {
+      #expect(throws: DatabaseError.self) { try rows("SELECT count(*) || '' FROM \(join)") }
+    }
+  }
+
   @Test(
     "of Caltrain is inferred without help, and imports the zip twice, the second time without a change",
     .enabled(if: realFeed != nil, "the shared data aren't beside the package"))
@@ -111,6 +140,30 @@ struct FeedInferenceTests {
       #expect(counts.unchanged == entity.records, "\(entity.name)")
     }
     return coordinator
+  }
+
+  @Test("every table of a database is an entity, with its references")
+  func tables() throws {
+    let room = try InferenceRoom()
+    let path = room.file("shop.sqlite").path
+    let database = try DatabaseQueue(path: path)
+    try database.write { db in
+      try db.execute(
+        sql: """
+          CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);
+          CREATE TABLE orders (order_id INTEGER, customer_id INTEGER, total REAL);
+          INSERT INTO customers VALUES (7, 'Ada'), (9, 'Bob');
+          INSERT INTO orders VALUES (1, 9, 1.5), (2, 7, 2), (3, 9, 4.25);
+          """)
+    }
+    try database.close()
+    let model = try ModelInference().run([path])
+    #expect(model.keys == ["Customer": ["id"], "Order": ["order_id"]])
+    #expect(model.references == ["Order.customer -> Customer.id"])
+    #expect(model.order == ["customers", "orders"])
+    #expect(model.notes.contains { $0.contains("has 2 tables") && $0.contains("table=customers") })
+    let one = try ModelInference(named: ["table": ["orders"]]).run([path])
+    #expect(one.entities.map(\.records) == [3])
   }
 
   @Test("archives in a folder are read, and packed files inside them are skipped")

@@ -78,7 +78,7 @@ extension InferredModel {
   var references: [String] {
     entities.flatMap { entity in
       entity.columns.compactMap { column in
-        column.reference.map { "\(entity.name).\($0.relationship) -> \($0.entity).\($0.column)" }
+        column.reference.map { "\(entity.name).\($0.relationship) -> \($0.entity).\($0.column ?? "-")" }
       }
     }.sorted()
   }

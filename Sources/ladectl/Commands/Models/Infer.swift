@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Importing
+import ManagedObjects
 
 extension Ladectl.Model {
   /// `ladectl model infer`: infers a model from files. Needs no daemon.
@@ -11,7 +12,11 @@ extension Ladectl.Model {
       Reads \(FileFormats.standard.titles), compressed or not, archives with all their files, and folders. Each file becomes an entity. It reads the files twice, and every type \
       and key holds for all their records; future files may differ, so review the model before you use it.
 
-      With --output it writes the model in Xcode's format; otherwise it only prints it.
+      Words for no value, such as NA, are told by --option nulls=NA, as in recipes. The columns of a CSV file without a header \
+      line are numbered, with --option header=false. All tables of an SQLite database are read.
+
+      With --output it writes the model in Xcode's format; otherwise it only prints it. With --against it prints what another \
+      model lacks for the files.
 
       Options of reading, which --option takes:
 
@@ -29,6 +34,12 @@ extension Ladectl.Model {
 
     @Option(help: ArgumentHelp("Write the model to NAME.xcdatamodel in this directory.", valueName: "name"))
     var name: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "Compare the files with this .xcdatamodeld or .xcdatamodel directory, and print the changes by which the model would "
+          + "take all of them.", valueName: "model"), completion: .directory)
+    var against: String?
 
     @Flag(help: "Overwrite an existing model.")
     var force = false
@@ -49,6 +60,9 @@ extension Ladectl.Model {
       guard modelPath == nil || name == nil else {
         throw ValidationError("Say where to write the model by --output or by --name, not by both.")
       }
+      guard against == nil || (modelPath == nil && name == nil) else {
+        throw ValidationError("--against prints changes, and writes no model: leave --output and --name out.")
+      }
       guard !force || modelPath != nil || name != nil else {
         throw ValidationError("--force goes with --output or --name: nothing is written without one of them.")
       }
@@ -61,18 +75,27 @@ extension Ladectl.Model {
     }
 
     func run() async throws {
+      let known: ManagedObjectModel?
+      do {
+        known = try against.map { try ManagedObjectModel(contentsOf: URL(fileURLWithPath: $0)) }
+      } catch {
+        throw LocalFailure.cantReadModel(path: against ?? "", reason: String(describing: error))
+      }
       let model: InferredModel
       do {
         let values = Dictionary(grouping: option, by: \.name).mapValues { $0.map(\.value) }
         let writer = destination.map { (path: $0, isThere: FileManager.default.fileExists(atPath: $0)) }
         // Checked before reading the files, which may take a while.
         if let writer, writer.isThere, !force { throw InferenceError.exists(path: writer.path) }
-        model = try ModelInference(reader: ReaderOptions(named: values)).run(files)
+        model = try ModelInference(named: values).run(files)
         if let writer { try ModelFileWriter(model.definitions).write(to: writer.path, overwrites: force) }
       } catch {
         throw LocalFailure.cantInferModel(reason: String(describing: error))
       }
-      if output.json {
+      if let known {
+        let comparison = ModelComparison(of: known, with: model)
+        Terminal().write(output.json ? try JSONText.of(comparison) : comparison.text)
+      } else if output.json {
         Terminal().write(try JSONText.of(Result(model: destination, inferred: model)))
       } else {
         Terminal().write(model.text + (destination.map { "\nThe model is in \($0.printable)\n" } ?? ""))

@@ -1,0 +1,52 @@
+import Foundation
+import ManagedObjects
+import Testing
+
+@testable import Importing
+
+@Suite("What a model lacks for files")
+struct ModelComparisonTests {
+  private static let person = EntityDefinition(
+    "Person",
+    attributes: [
+      AttributeDefinition("id", .integer64, isOptional: false), AttributeDefinition("age", .integer16),
+      AttributeDefinition("fee", .integer32), AttributeDefinition("size", .integer16),
+      AttributeDefinition("joined", .date, userInfo: ["dateFormat": "d/M/yyyy"]),
+      AttributeDefinition("fullName", .string, isOptional: false, userInfo: ["mappedKeyName": "name"]),
+      AttributeDefinition("code", .string, isOptional: false),
+    ],
+    relationships: [RelationshipDefinition("team", to: "Team", userInfo: ["mappedKeyName": "team_id"])],
+    uniquenessConstraints: [["id"]])
+  private static let team = EntityDefinition(
+    "Team", attributes: [AttributeDefinition("id", .integer64)], uniquenessConstraints: [["id"]])
+
+  private func changes(_ files: [(String, String)]) throws -> [ModelComparison.Change] {
+    let model = try ManagedObjectModel(entities: [Self.person, Self.team])
+    return ModelComparison(of: model, with: try InferenceRoom().infer(files)).changes
+  }
+
+  @Test("is said change by change, with the attribute to add or to alter")
+  func changes() throws {
+    let found = try changes([
+      (
+        "people.csv",
+        "id,name,age,fee,size,joined,team_id,phone\n1,Ada,41,10.5,70000,3/4/2024,1,+49 1\n2,,7,3,1,5/6/2024,2,\n"
+      ), ("cities.csv", "code,name\nB,Bath\n"),
+    ])
+    #expect(
+      found.map { "\($0.kind.rawValue) \($0.entity).\($0.property ?? "")" } == [
+        "optional Person.fullName", "new_type Person.fee", "new_type Person.size", "new_property Person.phone",
+        "missing_column Person.code", "new_entity City.",
+      ])
+    #expect(found[0].text.contains("1 of 2 records have no value"))
+    #expect(found[1].element == #"<attribute name="fee" optional="YES" attributeType="Decimal"/>"#)
+    #expect(found[2].element == #"<attribute name="size" optional="YES" attributeType="Integer 64"/>"#)
+    #expect(found[3].element == #"<attribute name="phone" optional="YES" attributeType="String"/>"#)
+  }
+
+  @Test("is nothing where the files fit")
+  func nothing() throws {
+    let fitting = "id,name,code,age,fee,size,joined,team_id\n1,Ada,x,41,10,70,3/4/2024,1\n"
+    #expect(try changes([("people.csv", fitting)]).isEmpty)
+  }
+}
