@@ -99,7 +99,7 @@ package struct ModelComparison: Encodable, Sendable {
         "it is required, and \(column.nulls) of \(found.records) records have no value: make it optional")
     }
     guard column.hasValues, let wanted = AttributeType(rawValue: column.type),
-      let type = Self.type(of: attribute, for: wanted, column)
+      let type = Self.needed(attribute, for: wanted, column)
     else { return }
     var definition = attribute.definition
     definition.type = type
@@ -112,8 +112,8 @@ package struct ModelComparison: Encodable, Sendable {
   }
 
   /// The type that an attribute needs for values of a column; nil if its own will do.
-  private static func type(
-    of attribute: AttributeDescription, for wanted: AttributeType, _ column: InferredModel.Column
+  private static func needed(
+    _ attribute: AttributeDescription, for wanted: AttributeType, _ column: InferredModel.Column
   ) -> AttributeType? {
     if attribute.type == wanted { return nil }
     switch (attribute.type, wanted) {
