@@ -140,10 +140,11 @@ package struct Health: Codable, Sendable, Hashable {
   package var version: String
   /// What is wrong, in words; nil where nothing is.
   package var output: String?
-  /// What was looked at, by name: `the main queue`, `the lane import`. The draft has a list for each, here of one.
+  /// What was looked at: `main_queue`, `lane:import`, `queue_store`. The draft has a list for each, here of one.
   package var checks: [String: [Check]]
 
   /// What follows from the checks.
+  /// - Parameter checks: by the names that people read, such as `the main queue` and `the lane import`.
   package init(version: String, checks: [String: Check]) {
     let troubles = checks.filter { $0.value.status != .pass }.sorted { $0.key < $1.key }
     status = troubles.contains { $0.value.status == .fail } ? .fail : troubles.isEmpty ? .pass : .warn
@@ -151,7 +152,14 @@ package struct Health: Codable, Sendable, Hashable {
     output =
       troubles.isEmpty
       ? nil : troubles.map { name, check in check.output.map { "\(name): \($0)" } ?? name }.joined(separator: "; ")
-    self.checks = checks.mapValues { [$0] }
+    self.checks = Dictionary(checks.map { (Self.key(of: $0), [$1]) }) { $0 + $1 }
+  }
+
+  /// A name as a key that programs can write without quotes.
+  private static func key(of name: String) -> String {
+    let words = name.hasPrefix("the ") ? name.dropFirst("the ".count) : name[...]
+    if words.hasPrefix("lane ") { return "lane:" + words.dropFirst("lane ".count) }
+    return String(words).replacing("'s ", with: "_").replacing(" ", with: "_")
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable { case status, version, output, checks }

@@ -55,7 +55,9 @@ struct LoopbackServerTests {
       for uri in ["/", "/v1/status", "/v1/jobs", "/v1/openapi.yaml", "/metrics/x", "/v1/health/x"] {
         let answer = try await tcp(uri, port: port)
         #expect(answer.status == 404, "\(uri)")
-        #expect(try WireFormat.decode(Problem.self, from: answer.body).code == "no_such_route", "\(uri)")
+        let problem = try WireFormat.decode(Problem.self, from: answer.body)
+        #expect(problem.code == "no_such_route", "\(uri)")
+        #expect(problem.hint?.contains("It has /metrics, /v1/health, /v1/ready") == true, "\(problem)")
       }
       for (method, uri, status) in [
         ("POST", "/metrics", 405), ("DELETE", "/v1/health", 405), ("POST", "/v1/jobs", 404),
@@ -66,6 +68,17 @@ struct LoopbackServerTests {
         #expect(answer.headers["content-type"] == Problem.contentType)
         if status == 405 { #expect(answer.headers["allow"] == "GET") }
       }
+    }
+  }
+
+  @Test("HEAD is answered as GET, without a body")
+  func head() async throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/curl") else { return print("there is no curl") }
+    try await serving(MemoryBackend()) { port async throws in
+      let run = try await LadectlProcess.run(
+        program: "/usr/bin/curl", ["--silent", "--head", "http://127.0.0.1:\(port)/v1/health"])
+      #expect(run.status == 0 && run.output.hasPrefix("HTTP/1.1 200"), "\(run.output)\(run.error)")
+      #expect(run.output.hasSuffix("\r\n\r\n"), "\(run.output)")
     }
   }
 

@@ -195,7 +195,7 @@ struct ControlVerbTests {
       #expect(nothing.output.hasSuffix("\nThe import would import nothing: every record is rejected.\n"))
       let check = try await run("config", "check")
       #expect(check.status == 1)
-      #expect(check.output.contains("/etc/lade/lade.yaml:3:1: lnaes: there is no key `lnaes`"))
+      #expect(check.output.contains("/etc/lade/lade.yaml:3:1: there is no key `lnaes`"))
       #expect(try await run("recipe").output.contains("people"))
     }
   }

@@ -118,7 +118,7 @@ struct MetricsTests {
     #expect(well.status == 200 && well.health.status == .pass, "\(well)")
     #expect(
       Set(well.health.checks.keys)
-        == ["the queue's store", "the lane import", "the lane maintenance", "the main queue"])
+        == ["queue_store", "lane:import", "lane:maintenance", "main_queue"])
     #expect(try await health(folder, "/v1/ready").status == 200)
     #expect(try await metrics(folder).value("lade_jobs", ["lane": "import", "state": "running"]) == 1)
     daemon.terminate()

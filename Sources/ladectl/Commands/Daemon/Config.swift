@@ -121,7 +121,9 @@ extension ConfigurationCheck {
       return mistakes.map { mistake in
         var place = mistake.file?.printable ?? path
         if let line = mistake.line { place += ":\(line)" + (mistake.column.map { ":\($0)" } ?? "") }
-        return "\(place): " + (mistake.key.map { "\($0.printable): " } ?? "") + mistake.message.printable + "\n"
+        // Most messages name the key themselves.
+        let key = mistake.key.flatMap { mistake.message.contains($0) ? nil : $0.printable + ": " } ?? ""
+        return "\(place): " + key + mistake.message.printable + "\n"
       }.joined()
     }
     return "\(path): good\n"
