@@ -53,12 +53,14 @@ extension PersistentStoreCoordinator {
       }
     }
   }
+}
 
+extension SQLiteStore {
   /// Checks whether the file at `url` can be opened with a model, as far as that follows from the model and from the one that
   /// the file contains. Changes nothing, and leaves what depends on the rows to the migration.
   ///
-  /// - Throws: ``SchemaError`` when the model has no tables, ``MigrationError/cannotInfer(obstacles:)`` with every obstacle, ``MigrationError/unreadableModel(store:reason:)``,
-  ///   or ``ManagedObjectError/store(_:)`` when the file can't be read.
+  /// - Throws: ``SchemaError`` when the model has no tables, ``MigrationError/cannotInfer(obstacles:)`` with every obstacle,
+  ///   ``MigrationError/unreadableModel(store:reason:)``, or ``ManagedObjectError/store(_:)`` when the file can't be read.
   package static func checkMigration(
     at url: URL, to model: ManagedObjectModel, _ options: MigrationOptions
   ) throws {
