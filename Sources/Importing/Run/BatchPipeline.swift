@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import ManagedObjects
 import Synchronization
 
@@ -38,7 +39,12 @@ final class BatchPipeline: @unchecked Sendable {
     self.mapping = mapping
     self.batchSize = batchSize
     for _ in 0..<3 { emptied.signal() }
-    DispatchQueue(label: "import.reader").async { self.readAll() }
+    // The reader goes on at the priority of the thread that imports. A failure to set it costs nothing but that.
+    let niceness = getpriority(PRIO_PROCESS, 0)
+    DispatchQueue(label: "import.reader", qos: .utility).async {
+      if niceness > 0 { _ = setpriority(PRIO_PROCESS, 0, niceness) }
+      self.readAll()
+    }
   }
 
   /// The next batch; nil after the last.

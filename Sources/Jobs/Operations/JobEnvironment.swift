@@ -20,6 +20,8 @@ public struct JobEnvironment: Sendable {
   package var upkeep: [String: StoreUpkeep] = [:]
   /// Where reports of what was found go.
   package var reportsDirectory: URL?
+  /// The nice value of the threads that jobs run on, from 0 to 19, so that answers get the processor before jobs.
+  package var niceness: Int32 = 0
   /// A logger; the one that an operation gets names its job.
   public var logger: Logger
   /// Reports the job's progress to the queue. Set by the queue for each job.

@@ -120,10 +120,18 @@ open class JobOperation: Operation, @unchecked Sendable {
 
   /// Called by the operation queue when it is the operation's turn.
   public final override func start() {
+    Self.yield(environment.niceness)
     super.start()
     // Foundation doesn't call `main()` of an operation that was cancelled before; that is an end, too.
     let next = successor.withLock { $0.take() }?()
     finished.withLock { $0.take() }?(next)
+  }
+
+  /// Gives the calling thread a nice value. It keeps it, because lowering it again takes a privilege: lanes have threads of
+  /// the utility class, which nothing that answers runs on.
+  private static func yield(_ niceness: Int32) {
+    guard niceness > 0, getpriority(PRIO_PROCESS, 0) < niceness else { return }
+    _ = setpriority(PRIO_PROCESS, 0, niceness)
   }
 
   /// Sets what is called once, on the operation's thread, when it has done its work, or was cancelled before; what it

@@ -24,7 +24,7 @@ final class LaneQueue: Sendable {
     let queue: DispatchQueue
 
     init(label: String) {
-      queue = DispatchQueue(label: label)
+      queue = DispatchQueue(label: label, qos: .utility)
       operations.name = label
       operations.maxConcurrentOperationCount = 1
       operations.underlyingQueue = queue

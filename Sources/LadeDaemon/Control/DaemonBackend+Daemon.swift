@@ -25,7 +25,7 @@ extension DaemonBackend {
 
   func logLines() -> AsyncStream<LogLine> { meters.log.stream() }
 
-  private static let checkQueue = DispatchQueue(label: "control.configuration", qos: .utility)
+  private static let checkQueue = DispatchQueue(label: "control.configuration")
 
   func configurationSettings() async throws -> ConfigurationSettings {
     let (path, current) = (loaded.path, configuration)

@@ -116,7 +116,7 @@ extension JobFilter {
 
 extension DaemonBackend {
   /// Reject files are read one after the other: each takes a core for as long as it is.
-  private static let rejectQueue = DispatchQueue(label: "control.rejects", qos: .utility)
+  private static let rejectQueue = DispatchQueue(label: "control.rejects")
 
   func rejects(_ id: Int64) async throws -> RejectReport {
     let job = try await translating { try await queue.job(id) }

@@ -10,7 +10,7 @@ import Spool
 
 extension DaemonBackend {
   /// Files are looked at there: of /proc, and what a disk may be slow to tell.
-  private static let measuringQueue = DispatchQueue(label: "control.metrics", qos: .utility)
+  private static let measuringQueue = DispatchQueue(label: "control.metrics")
 
   func metrics() async throws -> [MetricFamily] {
     // Kept in memory while jobs move.

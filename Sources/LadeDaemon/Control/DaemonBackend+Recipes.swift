@@ -8,7 +8,7 @@ import Spool
 
 extension DaemonBackend {
   /// One file is tried at a time: it takes a core, and its store's turn to write.
-  private static let trialQueue = DispatchQueue(label: "control.trial", qos: .utility)
+  private static let trialQueue = DispatchQueue(label: "control.trial")
 
   func recipes() -> [Recipe] {
     configuration.recipes.map { Recipe(name: $0.name, store: $0.store, entity: $0.entity, lane: $0.lane) }

@@ -99,6 +99,7 @@ final class DaemonParts: Sendable {
       logger: logger)
     environment.presentStores = { stores.coordinators }
     environment.upkeep = StoreUpkeep.of(current, stores, logger)
+    environment.niceness = 5
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
     let schedules = try current.now.plan.schedules()
     do {

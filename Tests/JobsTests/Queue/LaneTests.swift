@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Jobs
@@ -33,6 +34,21 @@ struct LaneTests {
         throw JobQueueError.unknownLane(name, known: known.sorted())
       }
     }
+  }
+
+  @Test("a job runs on a thread that lets others go first, as far as the environment says")
+  func niceness() async throws {
+    let house = try TestHouse(.inMemory)
+    let seen = Mutex<Int32?>(nil)
+    let look: ScriptedOperation.Script = { _ in
+      seen.withLock { $0 = getpriority(PRIO_PROCESS, 0) }
+      return .completed(JobProgress())
+    }
+    let queue = try house.queue(["look": look], niceness: 3)
+    try await queue.start()
+    let job = try await queue.submit(.of("look"))
+    #expect(try await queue.whenEnded(job.id).state == .completed)
+    #expect(try #require(seen.withLock { $0 }) >= 3)
   }
 
   @Test("a lane's concurrency can be changed while it runs, and outlives the daemon", arguments: StoreKind.allCases)

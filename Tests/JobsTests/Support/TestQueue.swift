@@ -87,7 +87,7 @@ final class TestHouse: Sendable {
     _ kinds: [String: ScriptedOperation.Script] = [:],
     exclusive: [String: ScriptedOperation.Script] = [:],
     lanes: [LaneConfiguration] = [.init(name: "import", concurrency: 1)], delegate: TestDelegate = TestDelegate(),
-    retention: JobRetention = .init(), schedules: [JobSchedule] = [],
+    retention: JobRetention = .init(), schedules: [JobSchedule] = [], niceness: Int32 = 0,
     logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   ) throws -> JobQueue {
     var catalogue = OperationCatalogue()
@@ -98,8 +98,9 @@ final class TestHouse: Sendable {
     for (kind, script) in exclusive {
       catalogue.add(kind, access: .exclusive) { ScriptedOperation(job: $0, environment: $1, script: script) }
     }
-    let environment = JobEnvironment(
+    var environment = JobEnvironment(
       dataStores: [:], activeDirectory: directory, rejectsDirectory: directory, logger: logger)
+    environment.niceness = niceness
     let queue = try JobQueue(
       coordinator: coordinator, lanes: lanes, operations: catalogue, environment: environment, retention: retention,
       schedules: schedules, backoff: Backoff(first: 10, longest: 60, spread: 0.5),
