@@ -1,7 +1,7 @@
 import Importing
 import ManagedObjects
 
-/// The models that people are imported with: entity `Person`, `id` its primary key.
+/// The models that are imported into: people, with entity `Person` and `id` as its primary key, and three of other objects.
 enum PeopleModel: String, CaseIterable {
   /// With an index on `email`: the standard load's.
   case plain
@@ -9,10 +9,26 @@ enum PeopleModel: String, CaseIterable {
   case withoutIndex = "without-index"
   /// With the index, and a relationship to a `Club`, found by its `code`, which is unique.
   case clubs
+  /// Readings: an entity for each kind of key.
+  case readings
+  /// Objects with five others in each.
+  case parents
+  /// A transit feed.
+  case feed
 
   /// The model, with the entities that imports add to it.
   func make() throws -> ManagedObjectModel {
-    try ImportModel.adding(to: ManagedObjectModel(entities: self == .clubs ? [person, club] : [person]))
+    try ImportModel.adding(to: ManagedObjectModel(entities: entities))
+  }
+
+  private var entities: [EntityDefinition] {
+    switch self {
+    case .plain, .withoutIndex: [person]
+    case .clubs: [person, club]
+    case .readings: KeyedModel.readings
+    case .parents: KeyedModel.parents
+    case .feed: KeyedModel.feed
+    }
   }
 
   private var person: EntityDefinition {

@@ -78,7 +78,7 @@ final class ConvertedBatch: @unchecked Sendable {
   /// The keys of the flat rows for a to-one relationship, by its place in the mapping.
   func flatKeys(_ place: Int) -> ArraySlice<Value> { flat?.keys(place) ?? [] }
 
-  /// The flat rows in the order of their keys, in a mode that finds objects.
+  /// The flat rows with complete keys in the order of these, in a mode that finds objects.
   var keyOrder: [Int32] { flat?.order ?? [] }
 
   /// Turns the flat rows into rows that become objects.
@@ -138,7 +138,7 @@ final class ConvertedBatch: @unchecked Sendable {
 /// The rows of a batch in flat memory: no value, no string and no array is made for them.
 ///
 /// Possible where records have no references, or only keys of objects that the store has. A mode that only inserts needs no
-/// objects for them. In modes that find objects by one key, they are compared with the store's rows, and objects are made
+/// objects for them. In modes that find objects by one uniqueness constraint, they are compared with the store's rows, and objects are made
 /// of those that change something.
 struct FlatRows {
   let rows: NewRows
@@ -147,7 +147,7 @@ struct FlatRows {
   /// The key of each row, for each to-one relationship of the mapping. The reading of a record that is rejected may leave
   /// one more.
   private var keys: [[Value]]
-  /// The rows in the order of their keys, in a mode that finds objects.
+  /// The rows with complete keys in the order of these, in a mode that finds objects.
   private(set) var order: [Int32] = []
 
   init(_ rows: NewRows, references: Int, capacity: Int) {
@@ -169,8 +169,8 @@ struct FlatRows {
   }
 
   /// Prepares the comparison with the store's rows; false if two rows have the same key.
-  mutating func sort(by slot: Int) -> Bool {
-    guard let order = rows.order(by: slot) else { return false }
+  mutating func sort(by slots: [Int]) -> Bool {
+    guard let order = rows.order(by: slots) else { return false }
     self.order = order
     return true
   }

@@ -25,7 +25,7 @@ struct RecordConverter {
     self.mode = mode
     self.bytesRead = bytesRead
     isChecked = Self.checksRows(of: mapping.entity, mode)
-    notesRejected = mode == .synchronise
+    notesRejected = mapping.identifiesRejected(in: mode)
     filter = mapping.rules.filter
   }
 
@@ -75,7 +75,7 @@ struct RecordConverter {
     guard !entity.hasOwnClass, entity.validationRules.hasNoSets, mapping.hasPlainReferencesOnly else { return nil }
     // Rows made of values are validated as values, or as objects.
     if !isDirect, !isChecked || !mapping.references.isEmpty { return nil }
-    if mode.findsObjects, mapping.comparisonKey(in: mode) == nil { return nil }
+    guard mapping.comparisonKey(in: mode) != nil else { return nil }
     let rows = NewRows(
       entity, of: coordinator, capacity: source.count, textCapacity: source.byteCount,
       initial: mapping.rules.initialValues)
@@ -85,8 +85,8 @@ struct RecordConverter {
   /// Whether the rows need no objects yet. Prepares the comparison with the store's rows, in a mode that finds objects.
   private func settle(_ flat: inout FlatRows) -> Bool {
     guard mode.findsObjects else { return !needsObjects || mapping.references.isEmpty }
-    guard !needsObjects, let slot = mapping.comparisonKey(in: mode) else { return false }
-    return flat.sort(by: slot)
+    guard !needsObjects, let key = mapping.comparisonKey(in: mode) else { return false }
+    return key.isEmpty || flat.sort(by: key)
   }
 
   /// Converts a record into the next flat row, or into a rejection.

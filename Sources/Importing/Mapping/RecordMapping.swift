@@ -57,7 +57,7 @@ package final class RecordMapping {
   let mayNest: Bool
   /// The entity's uniqueness constraints whose attributes all have a column.
   let constraints: [Constraint]
-  /// Columns that nothing takes and that the recipe doesn't name.
+  /// Columns that nothing takes and that the recipe doesn't name. The reader says which columns have no name.
   package let ignored: [String]
   /// The column with the reasons of earlier rejections, in a reject file that isn't tabular; nil in any other source.
   let reasonColumn: Int?
@@ -85,7 +85,7 @@ package final class RecordMapping {
     self.rules = rules
     self.columns = columns
     var columnIndex = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
-    for name in options.ignoredColumns { columnIndex[name] = nil }
+    for name in options.ignoredColumns + [""] { columnIndex[name] = nil }
     self.columnIndex = columnIndex
     var taken: Set<Int> = []
     var attributes: [AttributeColumn] = []
@@ -128,7 +128,7 @@ package final class RecordMapping {
       return columns.count == needed.count ? Constraint(attributes: constraint, columns: columns) : nil
     }
     ignored = columns.enumerated().filter { column, name in
-      !taken.contains(column) && !options.ignoredColumns.contains(name) && !RejectReason.isAdded(name)
+      !name.isEmpty && !taken.contains(column) && !options.ignoredColumns.contains(name) && !RejectReason.isAdded(name)
     }.map(\.element)
     reasonColumn = columns.firstIndex(of: RejectReason.member).flatMap { taken.contains($0) ? nil : $0 }
     if options.unknownColumns == .refuse, !ignored.isEmpty { throw unknownColumns }
@@ -158,9 +158,17 @@ package final class RecordMapping {
     }.map(\.0)
   }
 
-  private var unknownColumns: MappingError {
+  /// The columns that the entity could take besides those that it takes.
+  private var freeColumns: [String] {
     let taken = Set(columns).subtracting(ignored)
-    let free = expectedColumns.filter { !taken.contains($0) }
+    return expectedColumns.filter { !taken.contains($0) }
+  }
+
+  /// What to add to a note about the ignored columns.
+  var ignoredSpellings: String { MappingError.spellings(ignored, of: freeColumns) }
+
+  private var unknownColumns: MappingError {
+    let free = freeColumns
     return .unknownColumns(
       entity: entity.name,
       columns: ignored.map { .init(name: $0, nearest: NearestName.of($0, among: free)) })
@@ -259,6 +267,12 @@ package final class RecordMapping {
     reference.renderedKey(record, in: batch, columnIndex)
   }
 
+  /// Whether it matters which object a rejected record is about: it keeps that object from being deleted. Without a key, no
+  /// record is about an object that the store has.
+  func identifiesRejected(in mode: ImportMode) -> Bool {
+    mode == .synchronise || (mode == .replace && !constraints.isEmpty)
+  }
+
   // MARK: Comparing with the store's rows
 
   /// Whether all relationships are to-one, given by a plain key, and lead to other entities: to objects that the store has,
@@ -274,19 +288,27 @@ package final class RecordMapping {
       }
   }
 
-  /// The slot of the one attribute that identifies the entity's objects; nil if there are several, or no column gives it.
-  func comparisonKey(in mode: ImportMode) -> Int? {
-    guard mode != .replace, entity.superentity == nil, entity.subentities.isEmpty,
-      entity.uniquenessConstraints.count == 1, constraints.count == 1,
-      let constraint = constraints.first, constraint.attributes.count == 1, constraint.columns.count == 1
+  /// The slots of the attributes that identify the entity's objects; none if the mode looks for no object, as one that
+  /// replaces objects without a key. nil if objects may be found in several ways, or no column gives a part of the key.
+  func comparisonKey(in mode: ImportMode) -> [Int]? {
+    if !mode.findsObjects { return [] }
+    guard entity.superentity == nil, entity.subentities.isEmpty else { return nil }
+    if mode == .replace, entity.uniquenessConstraints.isEmpty { return [] }
+    guard entity.uniquenessConstraints.count == 1, let constraint = constraints.first,
+      constraint.columns.count == constraint.attributes.count
     else { return nil }
-    return constraint.attributes.first?.slot
+    return constraint.attributes.map(\.slot)
   }
 
   /// The slots in which a row may change its object.
-  var comparedSlots: [Int] {
-    Set(
-      attributes.map(\.slot) + rules.constants.map(\.slot) + references.map(\.relationship.slot)
-    ).sorted()
+  func comparedSlots(in mode: ImportMode) -> [Int] {
+    guard mode == .replace else {
+      return Set(
+        attributes.map(\.slot) + rules.constants.map(\.slot) + references.map(\.relationship.slot)
+      ).sorted()
+    }
+    // What the record doesn't mention becomes as in a new object.
+    let attributes = Self.attributes(of: entity).map(\.slot)
+    return attributes + entity.relationships.filter { !$0.isToMany && !$0.isTransient }.map(\.slot)
   }
 }

@@ -9,16 +9,37 @@ import ManagedObjects
 
 /// Applies the nested objects of a batch to a context. One fetch for each entity and key of a batch.
 final class NestedApplier {
-  /// An entity, and attributes that identify its objects.
-  private struct Place: Hashable {
-    let entity: EntityDescription
-    let attributes: [String]
-  }
-
   /// An entity, and the attribute that keys of its objects are of.
   private struct KeyPlace: Hashable {
     let entity: EntityDescription
     let attribute: String
+  }
+
+  /// The objects of a place by their keys.
+  ///
+  /// Tables stand in arrays and are changed in place, for each object: nothing else may hold a copy at that moment, such as a
+  /// loop over them, or each change would copy thousands of entries.
+  private struct ObjectTable {
+    let entity: EntityDescription
+    let attributes: [AttributeDescription]
+    var objects: [UniqueKey: ManagedObject] = [:]
+
+    /// Whether the objects of a row, which has these attributes' values, are in it.
+    func isOf(_ row: NestedRow, _ attributes: [AttributeDescription]) -> Bool {
+      entity === row.entity && self.attributes.elementsEqual(attributes, by: ===)
+    }
+
+    /// The slots of the key in an object of the entity or of one that inherits from it.
+    func slots(of object: ManagedObject) -> [Int] {
+      object.entity === entity ? attributes.map(\.slot) : attributes.compactMap { object.entity.slot(of: $0.name) }
+    }
+  }
+
+  /// The IDs of a place's objects by their keys.
+  private struct IDTable {
+    let entity: EntityDescription
+    let attribute: String
+    var ids: [Value: ManagedObjectID]
   }
 
   /// What a nested object will become.
@@ -53,8 +74,8 @@ final class NestedApplier {
   private let context: ManagedObjectContext
   private let resolver: ReferenceResolver
   private var members: [ManagedObject] = []
-  private var objects: [Place: [UniqueKey: ManagedObject]] = [:]
-  private var keyed: [KeyPlace: [Value: ManagedObjectID]] = [:]
+  private var tables: [ObjectTable] = []
+  private var keyTables: [IDTable] = []
   /// New objects, with the relationship that they were created for.
   private var created: [(object: ManagedObject, relationship: String)] = []
   /// Every nested object of the records, changed or not.
@@ -71,7 +92,7 @@ final class NestedApplier {
 
   /// Finds the store's objects for these links.
   func find(_ links: some Sequence<NestedLink>) throws {
-    var identities: [Place: (attributes: [AttributeDescription], keys: Set<UniqueKey>)] = [:]
+    var wanted: [Set<UniqueKey>] = []
     var keys: [KeyPlace: (end: NestedEnd, keys: Set<Value>)] = [:]
     var inner: [EntityDescription: Set<String>] = [:]
     func collect(_ link: NestedLink) {
@@ -82,9 +103,9 @@ final class NestedApplier {
           let place = KeyPlace(entity: link.relationship.destinationEntity, attribute: key.name)
           keys[place, default: (link.end, [])].keys.insert(value)
         case .object(let row):
-          if let identity = row.identity(link.end.key) {
-            let place = Place(entity: row.entity, attributes: identity.attributes.map(\.name))
-            identities[place, default: (identity.attributes, [])].keys.insert(identity.key)
+          if let identity = row.identity {
+            let place = table(of: row, identity.attributes, &wanted)
+            wanted[place].insert(identity.key)
           }
           for link in row.links where link.hasObjects { inner[row.entity, default: []].insert(link.relationship.name) }
           row.links.forEach(collect)
@@ -92,18 +113,29 @@ final class NestedApplier {
       }
     }
     links.forEach(collect)
-    for (place, what) in identities {
+    for (place, keys) in wanted.enumerated() {
+      let entity = tables[place].entity
       let found = try ExistingObjects(
-        place.entity, [.init(attributes: what.attributes, columns: [])], keys: [0: what.keys],
-        sets: (inner[place.entity] ?? []).sorted(), in: context)
-      retain(inner[place.entity] ?? [], of: found.all())
-      objects[place] = [:]
-      for key in what.keys { objects[place]?[key] = found.object(key, 0) }
+        entity, [.init(attributes: tables[place].attributes, columns: [])], keys: [0: keys],
+        sets: (inner[entity] ?? []).sorted(), in: context)
+      retain(inner[entity] ?? [], of: found.all())
+      for key in keys { tables[place].objects[key] = found.object(key, 0) }
     }
     for (place, what) in keys {
       guard let key = what.end.key else { continue }
-      keyed[place] = try resolver.find(what.end.relationship, by: key, keys: what.keys)
+      let ids = try resolver.find(what.end.relationship, by: key, keys: what.keys)
+      keyTables.append(IDTable(entity: place.entity, attribute: place.attribute, ids: ids))
     }
+  }
+
+  /// The place of the table for a row's object, with a set of wanted keys beside it.
+  private func table(
+    of row: NestedRow, _ attributes: [AttributeDescription], _ wanted: inout [Set<UniqueKey>]
+  ) -> Int {
+    if let place = tables.firstIndex(where: { $0.isOf(row, attributes) }) { return place }
+    tables.append(ObjectTable(entity: row.entity, attributes: attributes))
+    wanted.append([])
+    return tables.count - 1
   }
 
   /// Retains what relationships of objects hold. It was fetched together, so that it isn't read again one by one.
@@ -118,21 +150,30 @@ final class NestedApplier {
 
   /// Notes an object that is new or whose values have changed.
   func note(_ object: ManagedObject, formerly old: ContiguousArray<Value>?) {
-    for place in objects.keys where object.entity.isKindOf(place.entity) {
-      let slots = place.attributes.compactMap { object.entity.slot(of: $0) }
+    for place in tables.indices where object.entity.isKindOf(tables[place].entity) {
+      let slots = tables[place].slots(of: object)
+      let key = UniqueKey(slots.map { object.value(at: $0) })
       if let old {
         let former = UniqueKey(slots.map { old[$0] })
-        if objects[place]?[former] === object { objects[place]?[former] = nil }
+        if former != key, tables[place].objects[former] === object { tables[place].objects[former] = nil }
       }
-      let key = UniqueKey(slots.map { object.value(at: $0) })
-      if !key.isPartial { objects[place]?[key] = object }
+      if !key.isPartial { tables[place].objects[key] = object }
     }
-    for place in keyed.keys where object.entity.isKindOf(place.entity) {
-      guard let slot = object.entity.slot(of: place.attribute) else { continue }
-      if let old, keyed[place]?[old[slot]] == object.objectID { keyed[place]?[old[slot]] = nil }
+    for place in keyTables.indices where object.entity.isKindOf(keyTables[place].entity) {
+      guard let slot = object.entity.slot(of: keyTables[place].attribute) else { continue }
       let key = object.value(at: slot)
-      if !key.isNull, keyed[place]?[key] == nil { keyed[place]?[key] = object.objectID }
+      if let old, old[slot] != key, keyTables[place].ids[old[slot]] == object.objectID {
+        keyTables[place].ids[old[slot]] = nil
+      }
+      if !key.isNull, keyTables[place].ids[key] == nil { keyTables[place].ids[key] = object.objectID }
     }
+  }
+
+  /// The object that a row is about; nil if there is none yet.
+  private func object(
+    of row: NestedRow, _ identity: (attributes: [AttributeDescription], key: UniqueKey)
+  ) -> ManagedObject? {
+    tables.first { $0.isOf(row, identity.attributes) }?.objects[identity.key]
   }
 
   // MARK: Planning
@@ -153,11 +194,12 @@ final class NestedApplier {
       case .key(let key):
         if key.isNull { return nil }
         guard let end = link.end.key else { return nil }
-        let place = KeyPlace(entity: link.relationship.destinationEntity, attribute: end.name)
-        guard let id = keyed[place]?[key] else {
+        let entity = link.relationship.destinationEntity
+        let table = keyTables.first { $0.entity === entity && $0.attribute == end.name }
+        guard let id = table?.ids[key] else {
           throw Problem(
             path: path, code: "no_such_object",
-            message: "there is no \(place.entity.name) with \(place.attribute) “\(key.plainText.shown)”")
+            message: "there is no \(entity.name) with \(end.name) “\(key.plainText.shown)”")
         }
         return .id(id)
       case .object(let row):
@@ -169,10 +211,10 @@ final class NestedApplier {
   private func plan(
     _ row: NestedRow, _ link: NestedLink, held: [ManagedObject], _ taken: inout Set<ObjectIdentifier>, at path: String
   ) throws -> Planned {
-    let identity = row.identity(link.end.key)
+    let identity = row.identity
     let object: ManagedObject?
     if let identity {
-      object = objects[Place(entity: row.entity, attributes: identity.attributes.map(\.name))]?[identity.key]
+      object = self.object(of: row, identity)
     } else if link.relationship.isToMany {
       object = held.first { held in
         !taken.contains(ObjectIdentifier(held)) && row.given.allSatisfy { held.value(at: $0) == row.values[$0] }
@@ -268,7 +310,7 @@ final class NestedApplier {
     let row = planned.row
     var object = planned.object
     if object == nil, let identity = planned.identity {
-      object = objects[Place(entity: row.entity, attributes: identity.attributes.map(\.name))]?[identity.key]
+      object = self.object(of: row, identity)
     }
     let former = object?.slots
     let target: ManagedObject

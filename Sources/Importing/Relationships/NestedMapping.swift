@@ -57,7 +57,8 @@ struct NestedEnd: Sendable {
     switch key {
     case .success(let key):
       do {
-        converter = try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
+        converter = try ValueConverter(
+          attribute: key, dateFormat: key.userInfo["dateFormat"], emptyStringIsNull: true)
         self.key = key
       } catch {
         // Nothing converts to the type of the key, so only objects can be given.

@@ -8,22 +8,27 @@ final class NestedRow: Sendable {
   /// The slots of the attributes that are given.
   let given: [Int]
   let links: [NestedLink]
+  /// What the object is found by: the first uniqueness constraint whose attributes are all given, or the relationship's key.
+  let identity: (attributes: [AttributeDescription], key: UniqueKey)?
 
-  init(_ entity: EntityDescription, _ values: ContiguousArray<Value>, given: [Int], links: [NestedLink]) {
+  /// - Parameter key: the attribute by which the relationship finds its objects.
+  init(
+    _ entity: EntityDescription, _ values: ContiguousArray<Value>, given: [Int], links: [NestedLink],
+    key: AttributeDescription?
+  ) {
     self.entity = entity
     self.values = values
     self.given = given
     self.links = links
-  }
-
-  /// What the object is found by: the first uniqueness constraint whose attributes are all given, or the relationship's key.
-  func identity(_ key: AttributeDescription?) -> (attributes: [AttributeDescription], key: UniqueKey)? {
     func isGiven(_ attribute: AttributeDescription) -> Bool {
       given.contains(attribute.slot) && !values[attribute.slot].isNull
     }
-    let own = key.flatMap { entity.propertiesByName[$0.name] as? AttributeDescription }.map { [[$0]] } ?? []
-    guard let found = (entity.uniquenessConstraints + own).first(where: { $0.allSatisfy(isGiven) }) else { return nil }
-    return (found, UniqueKey(found.map { values[$0.slot] }))
+    var found = entity.uniquenessConstraints.first { $0.allSatisfy(isGiven) }
+    if found == nil, let own = key.flatMap({ entity.propertiesByName[$0.name] as? AttributeDescription }), isGiven(own)
+    {
+      found = [own]
+    }
+    identity = found.map { ($0, UniqueKey($0.map { values[$0.slot] })) }
   }
 }
 
@@ -70,7 +75,7 @@ struct NestedConversion {
         throw Problem(
           path: path, code: "wrong_kind", message: "\(entity.name) is abstract: no object can be made of it")
       }
-      return .object(try row(nested, mappings[entity], at: path))
+      return .object(try row(nested, mappings[entity], key: end.key, at: path))
     }
     guard let converter = end.converter else {
       throw Problem(
@@ -86,7 +91,9 @@ struct NestedConversion {
     }
   }
 
-  private func row(_ nested: NestedValue, _ mapping: NestedMapping, at path: String) throws(Problem) -> NestedRow {
+  private func row(
+    _ nested: NestedValue, _ mapping: NestedMapping, key: AttributeDescription?, at path: String
+  ) throws(Problem) -> NestedRow {
     var values = mapping.entity.initialValues
     var given: [Int] = []
     for target in mapping.attributes {
@@ -105,7 +112,7 @@ struct NestedConversion {
       guard let value = Self.lookUp(nested, relationship.paths) else { continue }
       links.append(try link(value, relationship.end, at: "\(path).\(relationship.relationship.name)"))
     }
-    return NestedRow(mapping.entity, values, given: given, links: links)
+    return NestedRow(mapping.entity, values, given: given, links: links, key: key)
   }
 
   private static func lookUp(_ nested: NestedValue, _ paths: [[String]]) -> NestedValue? {

@@ -1,5 +1,6 @@
-// Most records of a file that is imported again change nothing. Where one key identifies their objects, and they refer to
-// nothing or to objects of other entities that all exist, they are compared with the store's rows while these are read:
+// Most records of a file that is imported again change nothing. Where one uniqueness constraint identifies their objects, and
+// they refer to nothing or to objects of other entities that all exist, they are compared with the store's rows while these
+// are read:
 //   1. what is the same is counted, and no object is made of it;
 //   2. what the store doesn't have is inserted without objects;
 //   3. the rest is applied like any batch, and all three are one save.
@@ -62,12 +63,13 @@ struct BatchComparison {
     guard let rows = batch.flatRows, try point(rows, of: batch), let matches = try matches(of: rows, in: batch) else {
       return nil
     }
+    let replaced = try replacedNumbers(matches)
     var absent: [Int] = []
     var different: [Int] = []
     var numbers: [Int64] = []
     for row in 0..<rows.count {
       if let number = matches.numbers[row] {
-        if matches.isSame[row] { numbers.append(number) } else { different.append(row) }
+        if matches.isSame[row], !replaced.contains(number) { numbers.append(number) } else { different.append(row) }
       } else if target.mode == .update {
         // It will be rejected with a message.
         different.append(row)
@@ -84,20 +86,26 @@ struct BatchComparison {
       outcome.tally.add(try target.absent?.seen.mark(applier) ?? applier.tally)
       outcome.rejections = applier.rejections
     }
+    let new = absent.count == rows.count ? rows : rows.selecting(absent, of: context.persistentStoreCoordinator)
     if let seen = target.absent?.seen {
-      for row in absent {
-        // Without a numeric key of its own, a row's number isn't known before it is saved.
-        guard let slot = entity.primaryKey?.slot, case .int(let number) = rows.value(row, slot) else { return nil }
-        numbers.append(number)
+      if !absent.isEmpty {
+        guard let given = try context.obtainNumbers(for: new) else { return nil }
+        numbers += given
       }
       try seen.mark(numbers.sorted())
     }
     if !absent.isEmpty {
-      let new = absent.count == rows.count ? rows : rows.selecting(absent, of: context.persistentStoreCoordinator)
       guard try context.insert(new) else { return nil }
       outcome.tally.inserted += Int64(absent.count)
     }
     return outcome
+  }
+
+  /// The objects among the matches that an earlier batch has replaced, in a mode that does so: a second record of the same key
+  /// is to be rejected.
+  private func replacedNumbers(_ matches: RowMatches) throws -> Set<Int64> {
+    guard target.mode == .replace, let seen = target.absent?.seen else { return [] }
+    return try seen.marked(among: matches.numbers.compactMap(\.self))
   }
 
   /// Points the references of a batch's rows to the store's objects; false when one of them doesn't exist.
@@ -114,8 +122,9 @@ struct BatchComparison {
 
   /// The store's rows with the same keys; nil when comparing can't find them.
   private func matches(of rows: NewRows, in batch: ConvertedBatch) throws -> RowMatches? {
-    guard target.mode.findsObjects else { return RowMatches(count: rows.count) }
     guard let key = batch.mapping.comparisonKey(in: target.mode) else { return nil }
-    return try context.matches(of: rows, by: key, order: batch.keyOrder, slots: batch.mapping.comparedSlots)
+    if key.isEmpty { return RowMatches(count: rows.count) }
+    return try context.matches(
+      of: rows, by: key, order: batch.keyOrder, slots: batch.mapping.comparedSlots(in: target.mode))
   }
 }

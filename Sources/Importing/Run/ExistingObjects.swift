@@ -10,8 +10,11 @@ struct ExistingObjects {
   private static let list = 10_000
 
   private let constraints: [RecordMapping.Constraint]
-  /// By the place of a constraint. Only the constraints that the batch uses are there.
-  private var objects: [Int: [UniqueKey: ManagedObject]]
+  /// The places of the constraints that the batch uses.
+  private let places: [Int]
+  /// By the place of a constraint. Changed in place, for each record: nothing else may hold a copy at that moment, such as a
+  /// loop over them, or each change would copy thousands of entries.
+  private var objects: [[UniqueKey: ManagedObject]]
 
   /// Fetches the objects, and what these to-many relationships of theirs hold. The context must have no changes yet.
   init(
@@ -19,41 +22,42 @@ struct ExistingObjects {
     sets: [String] = [], in context: ManagedObjectContext
   ) throws {
     self.constraints = constraints
-    objects = keys.mapValues { _ in [:] }
+    places = keys.keys.sorted()
+    objects = Array(repeating: [:], count: constraints.count)
     for (place, keys) in keys {
       for predicate in Self.predicates(constraints[place].attributes, keys) {
         var request = FetchRequest<ManagedObject>(entityName: entity.name, predicate: predicate)
         request.relationshipKeyPathsForPrefetching = sets
         for object in try context.fetch(request) {
           let key = key(of: object, place)
-          if keys.contains(key) { objects[place]?[key] = object }
+          if keys.contains(key) { objects[place][key] = object }
         }
       }
     }
   }
 
   /// The objects of one constraint.
-  func all() -> [ManagedObject] { objects.values.flatMap(\.values) }
+  func all() -> [ManagedObject] { objects.flatMap(\.values) }
 
   /// Whether objects are found by these attributes.
   func isKey(_ attributes: [String]) -> Bool {
-    objects.keys.contains { Set(constraints[$0].attributes.map(\.name)) == Set(attributes) }
+    places.contains { Set(constraints[$0].attributes.map(\.name)) == Set(attributes) }
   }
 
   /// The object with that key, which isn't partial.
-  func object(_ key: UniqueKey, _ place: Int) -> ManagedObject? { objects[place]?[key] }
+  func object(_ key: UniqueKey, _ place: Int) -> ManagedObject? { objects[place][key] }
 
   /// Notes the keys of a new object, or of one whose keys have changed.
   mutating func note(_ object: ManagedObject, formerly old: ContiguousArray<Value>?) {
-    for place in objects.keys {
+    for place in places {
       let attributes = constraints[place].attributes
       let new = key(of: object, place)
       if let old {
         let former = UniqueKey(attributes.map { old[$0.slot] })
         if former == new { continue }
-        if objects[place]?[former] === object { objects[place]?[former] = nil }
+        if objects[place][former] === object { objects[place][former] = nil }
       }
-      if !new.isPartial { objects[place]?[new] = object }
+      if !new.isPartial { objects[place][new] = object }
     }
   }
 

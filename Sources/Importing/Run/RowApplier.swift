@@ -152,7 +152,7 @@ final class RowApplier {
   /// The keys of the other records: of the rejected ones and of those that wait for an object.
   func rejectedKeys() -> RejectedKeys {
     var rejected = batch.rejectedKeys
-    guard applied.rows.count < batch.rows.count else { return rejected }
+    guard applied.rows.count < batch.rows.count, batch.mapping.identifiesRejected(in: mode) else { return rejected }
     let rows = Set(applied.rows.map(\.index))
     for index in batch.rows.indices where !rows.contains(index) {
       let row = batch.rows[index]

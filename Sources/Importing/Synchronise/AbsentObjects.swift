@@ -36,8 +36,7 @@ struct AbsentObjects {
     }
     scope = given.isEmpty ? nil : .and(given)
     seen = SeenObjects(
-      context: context, job: job, entity: rules.entity, hidesOthers: mode == .replace && given.isEmpty,
-      countsRejected: mode == .synchronise)
+      context: context, job: job, entity: rules.entity, hidesOthers: mode == .replace && given.isEmpty)
   }
 
   /// Objects that can't be deleted because others need them.

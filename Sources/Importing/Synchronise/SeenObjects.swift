@@ -12,30 +12,25 @@ struct SeenObjects {
   private let entity: EntityDescription
   /// Whether references don't find its other objects, which will be deleted.
   private let hidesOthers: Bool
-  /// Whether a rejected record still protects its object from deletion.
-  private let countsRejected: Bool
 
   init(
-    context: ManagedObjectContext, job: String, entity: EntityDescription, hidesOthers: Bool, countsRejected: Bool
+    context: ManagedObjectContext, job: String, entity: EntityDescription, hidesOthers: Bool
   ) {
     self.context = context
     self.job = job
     self.entity = entity
     self.hidesOthers = hidesOthers
-    self.countsRejected = countsRejected
   }
 
-  /// Marks what a batch was about, for the context's next save.
+  /// Marks what a batch was about, for the context's next save. A rejected record protects its object from deletion, too.
   /// - Returns: the batch's tally, with the rejected records that don't say what they are about.
   func mark(_ rows: RowApplier) throws -> Tally {
     var tally = rows.tally
     var numbers = try rows.appliedNumbers()
-    if countsRejected {
-      let rejected = rows.rejectedKeys()
-      numbers += rows.numbers(of: rejected)
-      tally.unidentified = rejected.unidentified
-      tally.unidentifiedLine = rejected.firstLine
-    }
+    let rejected = rows.rejectedKeys()
+    numbers += rows.numbers(of: rejected)
+    tally.unidentified = rejected.unidentified
+    tally.unidentifiedLine = rejected.firstLine
     try mark(numbers)
     try mark(referred: rows.referred())
     return tally
@@ -96,6 +91,13 @@ struct SeenObjects {
   func unseen(among ids: [ManagedObjectID]) throws -> [ManagedObjectID] {
     let chunks = try objects(of: Array(Set(ids.map { SeenRows.chunk(of: $0.number) }))).mapValues(Self.rows)
     return ids.filter { chunks[SeenRows.chunk(of: $0.number)]?.contains($0.number) != true }
+  }
+
+  /// Those of the rows that a record was about.
+  func marked(among numbers: [Int64]) throws -> Set<Int64> {
+    if numbers.isEmpty { return [] }
+    let chunks = try objects(of: Array(Set(numbers.map(SeenRows.chunk)))).mapValues(Self.rows)
+    return Set(numbers.filter { chunks[SeenRows.chunk(of: $0)]?.contains($0) == true })
   }
 
   /// Deletes the marks of a job.

@@ -12,9 +12,10 @@ public enum ImportMode: String, Codable, Sendable, Hashable, CaseIterable {
   /// A record whose key belongs to an existing object takes that object's place: references to it, and its to-many
   /// relationships that the source doesn't mention, lead to the new object. Everything else that the source doesn't
   /// mention is as in a new object. A record that doesn't differ from its object isn't written, so the counts are those
-  /// of changes; without a unique key, they are all old objects and all records. Objects that no accepted record
-  /// describes are deleted with the model's delete rules; if these rules, or a reference that mustn't be empty, forbid a
-  /// deletion, the job fails and nothing changes. Of several records with one key, all but one are rejected. Objects of
+  /// of changes; without a unique key, they are all old objects and all records. Objects that no record describes
+  /// are deleted with the model's delete rules; if these rules, or a reference that mustn't be empty, forbid a deletion,
+  /// the job fails and nothing changes. A rejected record describes its object as in ``synchronise``, so that object stays
+  /// as it was. Of several records with one key, all but one are rejected. Objects of
   /// sub-entities stay, and so do those with another constant part of the key, as in ``synchronise``.
   case replace
   /// As ``upsert``, then deletes the objects that no record describes.

@@ -17,6 +17,8 @@ final class MagicalImport {
   private var keys: [EntityDescription: ImportKeys] = [:]
   /// By attribute and value: the object, or nil when there is none.
   private var known: [Place: [Value: ManagedObject?]] = [:]
+  /// The places of `known`. A loop over its own keys would hold a copy of it, so that each change copied thousands of entries.
+  private var places: [Place] = []
 
   init(_ context: ManagedObjectContext) { self.context = context }
 
@@ -28,6 +30,7 @@ final class MagicalImport {
     for start in stride(from: 0, to: records.count, by: max(1, batchSize)) {
       let batch = records[start..<min(records.count, start + max(1, batchSize))]
       known.removeAll()
+      places.removeAll()
       try lookUp(batch, of: entity)
       for record in batch {
         if let object = try importRecord(record, into: entity, by: keys(of: entity).relatedBy) {
@@ -95,7 +98,7 @@ final class MagicalImport {
         let value = object.value(at: place.attribute.slot)
         if case .some(nil) = found[value] { found[value] = object }
       }
-      known[place] = found
+      if known.updateValue(found, forKey: place) == nil { places.append(place) }
     }
   }
 
@@ -136,7 +139,7 @@ final class MagicalImport {
 
   /// Adds a new object to the table, so that later records find it.
   private func note(_ object: ManagedObject) {
-    for place in known.keys where object.entity.isKindOf(place.entity) {
+    for place in places where object.entity.isKindOf(place.entity) {
       let value = object.value(at: place.attribute.slot)
       if case .some(nil) = known[place]?[value] { known[place]?[value] = object }
     }

@@ -124,6 +124,18 @@ extension ManagedObjectContext {
     return true
   }
 
+  /// Gives rows their permanent IDs before ``insert(_:)``, as ``obtainPermanentIDs(for:)`` does for objects.
+  /// - Returns: the numbers of the IDs, in the order of the rows; nil when an attribute numbers them and one has no value.
+  package func obtainNumbers(for new: NewRows) throws -> [Int64]? {
+    confinement.check()
+    if let key = new.entity.primaryKey {
+      let cells = (0..<new.count).map { new.cell($0, key.slot) }
+      return cells.allSatisfy { $0.kind == .int } ? cells.map(\.bits) : nil
+    }
+    new.givenIDs = try source.permanentIDs(for: Array(repeating: new.entity, count: new.count), in: [:])
+    return new.givenIDs.map(\.number)
+  }
+
   /// Drops the rows that were to be inserted.
   package func removeNewRows() {
     confinement.check()

@@ -280,7 +280,11 @@ extension PersistentStoreCoordinator {
     if changes.newRows.isEmpty || (store as? any BulkLoading)?.takesNewRows == true { return try store.write(changes) }
     var plain = changes
     plain.newRows = []
-    for rows in changes.newRows { plain.inserted += (0..<rows.count).map { rows.row($0) } }
+    for rows in changes.newRows {
+      plain.inserted += (0..<rows.count).map { row in
+        rows.givenIDs.isEmpty ? rows.row(row) : StoreRow(id: rows.givenIDs[row], values: rows.values(row))
+      }
+    }
     var result = try store.write(plain)
     var ids = result.ids[changes.inserted.count...]
     for rows in changes.newRows {

@@ -136,9 +136,9 @@ public protocol StoreTransaction: StoreReader {
 package protocol BulkLoading: IncrementalStore {
   /// Whether ``IncrementalStore/write(_:)`` takes ``StoreChanges/newRows``; if not, it gets them among the inserted rows.
   var takesNewRows: Bool { get }
-  /// Compares new rows, in the order of their different keys, with the stored rows of the same keys. Returns nil when the
-  /// caller must compare by itself.
-  func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches?
+  /// Compares new rows, in the order of their different keys, with the stored rows that have the same values in the slots of
+  /// the key. Returns nil when the caller must compare by itself.
+  func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches?
   /// Removes, for the time of a load, the indexes of an entity's table that only speed up reading, if that pays for the
   /// expected rows. Each call that returns true must be balanced by ``endPostponement(of:)``.
   func postponeIndexes(of entity: EntityDescription, expecting rows: Int64) throws -> Bool

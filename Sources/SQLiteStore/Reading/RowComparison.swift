@@ -5,7 +5,7 @@ package import ManagedObjects
 
 extension SQLiteReader {
   /// Looks each row up by the key's index. Where the keys are row numbers that lie close together, one scan reads all rows.
-  package func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? {
+  package func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches? {
     let layout = try store.layout(of: rows.entity)
     guard let comparison = RowComparison(layout, slots, by: key) else { return nil }
     return try store.translating { try read { db in try comparison.matches(of: rows, order, in: db) } }
@@ -24,16 +24,15 @@ private struct RowComparison {
   private static let sparseness = 4
   private let layout: RowLayout
   private let columns: [Column]
-  private let key: Int
-  /// Whether the key is the row's number.
-  private let isNumber: Bool
+  /// The key's slots, and whether each is a date that the store keeps as ISO 8601.
+  private let key: [(slot: Int, isISODate: Bool)]
+  /// The key's only slot, if it is the row's number.
+  private let number: Int?
   private let selection: String
-  private let keyColumn: String
+  private let condition: String
 
-  init?(_ layout: RowLayout, _ slots: [Int], by key: Int) {
+  init?(_ layout: RowLayout, _ slots: [Int], by key: [Int]) {
     self.layout = layout
-    self.key = key
-    isNumber = layout.keySlot == key
     var columns: [Column] = []
     var names = [layout.keyColumn.quotedName]
     for slot in slots where slot != layout.keySlot {
@@ -41,22 +40,30 @@ private struct RowComparison {
       columns.append(Column(slot: slot, kind: column.kind))
       names.append(column.name.quotedName)
     }
-    guard layout.entityColumn == nil,
-      let keyColumn = isNumber ? layout.keyColumn : layout.columns.first(where: { $0.slot == key })?.name
-    else { return nil }
+    var parts: [(slot: Int, isISODate: Bool)] = []
+    var conditions: [String] = []
+    for slot in key {
+      let column = layout.columns.first { $0.slot == slot }
+      guard let name = slot == layout.keySlot ? layout.keyColumn : column?.name else { return nil }
+      parts.append((slot, column?.kind == .isoDate))
+      conditions.append("\(name.quotedName) = ?")
+    }
+    guard layout.entityColumn == nil, !parts.isEmpty else { return nil }
+    self.key = parts
+    number = key.count == 1 && key.first == layout.keySlot ? layout.keySlot : nil
     self.columns = columns
-    self.keyColumn = keyColumn.quotedName
-    selection = "SELECT \(names.joined(separator: ", ")) FROM \(layout.table.quotedName) WHERE \(self.keyColumn)"
+    condition = conditions.joined(separator: " AND ")
+    selection = "SELECT \(names.joined(separator: ", ")) FROM \(layout.table.quotedName) WHERE"
   }
 
   func matches(of rows: NewRows, _ order: [Int32], in db: Database) throws -> RowMatches {
     var matches = RowMatches(count: rows.count)
     guard let first = order.first, let last = order.last else { return matches }
-    if isNumber {
-      let (low, high) = (rows.cell(Int(first), key).bits, rows.cell(Int(last), key).bits)
+    if let number {
+      let (low, high) = (rows.cell(Int(first), number).bits, rows.cell(Int(last), number).bits)
       let (distance, overflows) = high.subtractingReportingOverflow(low)
       if !overflows, distance / Int64(Self.sparseness) <= Int64(order.count) {
-        try scan(rows, order, low...high, db, &matches)
+        try scan(rows, order, by: number, low...high, db, &matches)
         return matches
       }
     }
@@ -66,9 +73,11 @@ private struct RowComparison {
 
   /// Reads all rows between the least key and the greatest.
   private func scan(
-    _ rows: NewRows, _ order: [Int32], _ range: ClosedRange<Int64>, _ db: Database, _ matches: inout RowMatches
+    _ rows: NewRows, _ order: [Int32], by key: Int, _ range: ClosedRange<Int64>, _ db: Database,
+    _ matches: inout RowMatches
   ) throws {
-    let sql = "\(selection) BETWEEN ? AND ? ORDER BY \(keyColumn)"
+    let column = layout.keyColumn.quotedName
+    let sql = "\(selection) \(column) BETWEEN ? AND ? ORDER BY \(column)"
     let statement = try db.cachedStatement(sql: sql).sqliteStatement
     defer { sqlite3_reset(statement) }
     sqlite3_bind_int64(statement, 1, range.lowerBound)
@@ -89,13 +98,16 @@ private struct RowComparison {
 
   /// Looks each row up.
   private func look(_ rows: NewRows, _ order: [Int32], _ db: Database, _ matches: inout RowMatches) throws {
-    let sql = "\(selection) = ?"
+    let sql = "\(selection) \(condition)"
     let statement = try db.cachedStatement(sql: sql).sqliteStatement
     let binder = RowBinder()
     defer { sqlite3_reset(statement) }
     for row in order.lazy.map(Int.init) {
       binder.begin()
-      binder.bind(rows.cell(row, key), of: rows, isISODate: false, to: statement, at: 1)
+      for (place, part) in key.enumerated() {
+        binder.bind(
+          rows.cell(row, part.slot), of: rows, isISODate: part.isISODate, to: statement, at: Int32(place + 1))
+      }
       switch sqlite3_step(statement) {
       case SQLITE_ROW:
         matches.numbers[row] = sqlite3_column_int64(statement, 0)

@@ -248,9 +248,9 @@ extension RowWrite {
   /// Inserts and numbers rows without objects.
   func insert(_ rows: NewRows) throws -> SavedRows {
     let layout = try store.layout(of: rows.entity)
-    var given: [Int64] = []
+    var given = rows.givenIDs.map(\.number)
     given.reserveCapacity(rows.count)
-    for row in 0..<rows.count {
+    for row in given.count..<rows.count {
       if let slot = layout.keySlot, case let cell = rows.cell(row, slot), cell.kind == .int {
         given.append(cell.bits)
       } else {

@@ -90,6 +90,22 @@ struct ReplaceTests {
     #expect(room.refusals() == ["4,code,duplicate_key", "5,code,duplicate_key"])
   }
 
+  @Test("keeps the objects of rejected records as they are", arguments: StoreKind.allCases, [1, 2, 100])
+  func rejected(kind: StoreKind, batch: Int) throws {
+    let room = try ImportRoom(kind)
+    try room.furnish(people: ["a", "b", "c", "d"])
+    let text = "code,name,age\na,Ann,1\nb,Bob,old\nc,,3\n"
+    let end = try room.run(text, mode: .replace, batch: batch)
+    #expect(end.tally == "0i 1u 0= 2r 0?")
+    #expect(end.counts.deleted == 1)
+    #expect(try room.rows("code", "name", "age") == ["a|Ann|1", "b|b|", "c|c|"])
+    try room.run("row,number,price\n1,1,1\n2,2,2\n", into: "Seat", job: "2")
+    let unknown = try room.run("row,number,price\n1,1,5\nx,2,2\n", as: "b.csv", into: "Seat", mode: .replace, job: "3")
+    #expect(unknown.tally == "0i 1u 0= 1r 0?")
+    #expect(try room.rows("row", "number", "price", of: "Seat") == ["1|1|5", "2|2|2"])
+    #expect(unknown.notes.contains { $0.hasPrefix("nothing was deleted: 1 rejected record(s)") })
+  }
+
   @Test("lets objects pass unique values on to each other", arguments: StoreKind.allCases, [1, 2, 100])
   func uniqueValues(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)

@@ -1,7 +1,7 @@
 import BenchSupport
 import Foundation
 
-/// The rows that imports are measured with, as a file: see `standard-load.awk`, which makes them.
+/// The rows that imports are measured with, as a file: see `standard-load.awk` and `keyed-load.awk`, which make them.
 struct LoadFile {
   /// How the same people are written: what differs from the standard load.
   enum Variant: String {
@@ -16,6 +16,23 @@ struct LoadFile {
     case withClubs = "with-clubs"
     /// Not people, but their clubs.
     case clubs
+    /// Readings, which are found by keys of several kinds.
+    case readings
+    /// Every hundredth reading has another level.
+    case changedReadings = "changed-readings"
+    /// A JSON object a line, with five objects in it.
+    case parents
+    /// The files of a transit feed.
+    case stops, routes, trips
+    case stopTimes = "stop_times"
+
+    /// The program that makes it, in the folder of the benchmarks.
+    var generator: String {
+      switch self {
+      case .people, .randomEmail, .changed, .ndjson, .withClubs, .clubs: "standard-load.awk"
+      case .readings, .changedReadings, .parents, .stops, .routes, .trips, .stopTimes: "keyed-load.awk"
+      }
+    }
 
     /// The generator's options, besides the number of rows.
     fileprivate var options: [String] {
@@ -26,6 +43,9 @@ struct LoadFile {
       case .ndjson: ["format=ndjson"]
       case .withClubs: ["clubs=\(LoadFile.clubs)"]
       case .clubs: ["clubs=\(LoadFile.clubs)", "format=clubs"]
+      case .readings: []
+      case .changedReadings: ["changed=\(LoadFile.changedEach)"]
+      case .parents, .stops, .routes, .trips, .stopTimes: ["format=\(rawValue)"]
       }
     }
   }
@@ -34,6 +54,8 @@ struct LoadFile {
   static let changedEach = 100
   /// How many clubs there are.
   static let clubs = 100_000
+  /// How many objects are in each of ``Variant/parents``.
+  static let parts = 5
 
   var rows: Int
   var file: URL
@@ -42,7 +64,7 @@ struct LoadFile {
   /// program that is measured has to wait for the disk.
   init(_ variant: Variant = .people, rows: Int, generator: URL, folder: URL) throws {
     self.rows = rows
-    let ending = variant == .ndjson ? "ndjson" : "csv"
+    let ending = variant == .ndjson || variant == .parents ? "ndjson" : "csv"
     file = folder.appending(path: "\(variant.rawValue)-\(rows).\(ending)")
     let maker = try Maker(generator: generator, options: ["rows=\(rows)"] + variant.options)
     if !maker.hasMade(file) {

@@ -31,7 +31,7 @@ struct Workbench {
   /// The file of that kind, of `rows` rows if nothing else is said; made if it isn't there.
   func load(_ variant: LoadFile.Variant = .people, rows: Int? = nil) throws -> LoadFile {
     try LoadFile(
-      variant, rows: rows ?? self.rows, generator: folder.appending(path: "standard-load.awk"),
+      variant, rows: rows ?? self.rows, generator: folder.appending(path: variant.generator),
       folder: folder.appending(path: "results/load"))
   }
 

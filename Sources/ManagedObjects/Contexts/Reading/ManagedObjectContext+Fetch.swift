@@ -189,12 +189,12 @@ extension ManagedObjectContext {
   /// Compares rows that aren't inserted yet with those that the store has under the same keys. Unsaved changes don't count.
   ///
   /// - Parameters:
-  ///   - key: the slot of the one attribute by which the entity's objects are unique.
+  ///   - key: the slots of the attributes by which the entity's objects are unique.
   ///   - order: the rows in the order of their keys, as ``NewRows/order(by:)`` says.
   ///   - slots: the slots to compare.
   /// - Returns: nil where only objects can be compared: the context has a parent or is pinned, the entity has relatives, there
   ///   are several stores, or the store doesn't support it.
-  package func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? {
+  package func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches? {
     confinement.check()
     guard parent == nil, rows.entity.superentity == nil, rows.entity.subentities.isEmpty,
       persistentStoreCoordinator.persistentStores.count == 1,

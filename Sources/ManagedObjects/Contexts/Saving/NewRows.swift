@@ -66,6 +66,8 @@ package final class NewRows: @unchecked Sendable {
   @exclusivity(unchecked) var scopes: [IDScope] = []
   /// The initial row. Its text and other values lie before those of all rows.
   private let initial: UnsafeMutablePointer<Cell>
+  /// The permanent IDs of the rows, if they were given before the save; none otherwise.
+  package internal(set) var givenIDs: [ManagedObjectID] = []
   /// The scope of the rows' IDs until they are saved, and the number that these count down from.
   private let scope: IDScope
   private let temporary: Int64

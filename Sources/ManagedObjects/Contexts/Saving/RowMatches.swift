@@ -14,29 +14,69 @@ package struct RowMatches: Sendable {
 }
 
 extension NewRows {
-  /// The rows in the order of their keys, which are integers or text; nil when one has none, or two have the same.
-  package func order(by slot: Int) -> [Int32]? {
-    guard count > 0 else { return [] }
-    let kind = cell(0, slot).kind
-    guard kind == .int || kind == .text, (0..<count).allSatisfy({ cell($0, slot).kind == kind }) else { return nil }
-    var order = (0..<Int32(count)).map { $0 }
-    if !isAscending(order, slot) {
+  /// The rows in the order of their keys, which are numbers, text, dates or UUIDs in each slot. A row with an incomplete key
+  /// isn't among them: it matches nothing. nil when a key has a value of another type, or two rows have the same.
+  package func order(by slots: [Int]) -> [Int32]? {
+    var kinds: [Cell.Kind?] = Array(repeating: nil, count: slots.count)
+    var order: [Int32] = []
+    order.reserveCapacity(count)
+    for row in 0..<count {
+      var isComplete = true
+      for place in slots.indices {
+        let cell = cell(row, slots[place])
+        if cell.kind == .null {
+          isComplete = false
+        } else if kinds[place] == nil {
+          kinds[place] = cell.kind
+        }
+        guard cell.kind == .null || cell.kind == kinds[place], isOrdered(cell) else { return nil }
+      }
+      if isComplete { order.append(Int32(row)) }
+    }
+    if !isAscending(order, slots) {
       // The order of equal keys doesn't matter: they are detected below.
-      order.sort { compare(Int($0), Int($1), slot) < 0 }
-      guard isAscending(order, slot) else { return nil }
+      order.sort { compare(Int($0), Int($1), slots) < 0 }
+      guard isAscending(order, slots) else { return nil }
     }
     return order
   }
 
-  private func isAscending(_ order: [Int32], _ slot: Int) -> Bool {
-    order.indices.dropFirst().allSatisfy { compare(Int(order[$0 - 1]), Int(order[$0]), slot) < 0 }
+  private func isOrdered(_ cell: Cell) -> Bool {
+    switch cell.kind {
+    case .null, .int, .bool, .double, .date, .text: return true
+    case .reference: return false
+    case .other: if case .uuid = other(cell) { return true } else { return false }
+    }
   }
 
-  /// Less than 0 when the first key comes first, compared as integers or bytes.
-  private func compare(_ first: Int, _ second: Int, _ slot: Int) -> Int {
-    let (a, b) = (cell(first, slot), cell(second, slot))
-    guard a.kind == .text else { return a.bits < b.bits ? -1 : a.bits == b.bits ? 0 : 1 }
-    let (x, y) = (bytes(of: a), bytes(of: b))
+  private func isAscending(_ order: [Int32], _ slots: [Int]) -> Bool {
+    order.indices.dropFirst().allSatisfy { compare(Int(order[$0 - 1]), Int(order[$0]), slots) < 0 }
+  }
+
+  /// Less than 0 when the first key comes first.
+  private func compare(_ first: Int, _ second: Int, _ slots: [Int]) -> Int {
+    for slot in slots {
+      let order = compare(cell(first, slot), cell(second, slot))
+      if order != 0 { return order }
+    }
+    return 0
+  }
+
+  /// Compares as numbers or bytes.
+  private func compare(_ a: Cell, _ b: Cell) -> Int {
+    switch a.kind {
+    case .text: return compare(bytes(of: a), bytes(of: b))
+    case .double:
+      let (x, y) = (Double(bitPattern: UInt64(bitPattern: a.bits)), Double(bitPattern: UInt64(bitPattern: b.bits)))
+      return x < y ? -1 : x == y ? 0 : 1
+    case .other:
+      guard case .uuid(let x) = other(a), case .uuid(let y) = other(b) else { return 0 }
+      return withUnsafeBytes(of: x.uuid) { x in withUnsafeBytes(of: y.uuid) { y in compare(x, y) } }
+    case .null, .int, .bool, .date, .reference: return a.bits < b.bits ? -1 : a.bits == b.bits ? 0 : 1
+    }
+  }
+
+  private func compare(_ x: UnsafeRawBufferPointer, _ y: UnsafeRawBufferPointer) -> Int {
     for place in 0..<min(x.count, y.count) where x[place] != y[place] { return x[place] < y[place] ? -1 : 1 }
     return x.count - y.count
   }

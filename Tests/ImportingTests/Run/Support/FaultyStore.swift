@@ -18,6 +18,7 @@ final class FaultyStore: BulkLoading {
       var isForGood = false
       var moment = Moment.before
       var writes = 0
+      var newRows: [String: Int] = [:]
       var intrusion: (@Sendable () throws -> Void)?
     }
     private let state = Mutex(State())
@@ -31,6 +32,15 @@ final class FaultyStore: BulkLoading {
 
     /// Has `body` done just before the next write: what another thread may do at that moment.
     func intrude(_ body: @escaping @Sendable () throws -> Void) { state.withLock { $0.intrusion = body } }
+
+    /// Counts rows that are written without objects, by entity.
+    func note(_ rows: [NewRows]) {
+      if rows.isEmpty { return }
+      state.withLock { state in for rows in rows { state.newRows[rows.entity.name, default: 0] += rows.count } }
+    }
+
+    /// How many rows of an entity were written without objects.
+    func newRows(of entity: String) -> Int { state.withLock { $0.newRows[entity] ?? 0 } }
 
     func heal() { state.withLock { $0 = State() } }
 
@@ -70,7 +80,7 @@ final class FaultyStore: BulkLoading {
   var identifier: String { store.identifier }
   var url: URL? { store.url }
   var takesNewRows: Bool { (store as? any BulkLoading)?.takesNewRows ?? false }
-  func matches(of rows: NewRows, by key: Int, order: [Int32], slots: [Int]) throws -> RowMatches? {
+  func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches? {
     try (store as? any BulkLoading)?.matches(of: rows, by: key, order: order, slots: slots)
   }
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
@@ -100,7 +110,10 @@ final class FaultyStore: BulkLoading {
     if moment == .after { throw Fault.injected }
     return result
   }
-  func write(_ changes: StoreChanges) throws -> StoreWriteResult { try plan.run { try store.write(changes) } }
+  func write(_ changes: StoreChanges) throws -> StoreWriteResult {
+    plan.note(changes.newRows)
+    return try plan.run { try store.write(changes) }
+  }
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try plan.run { try store.permanentIDs(for: entities) }
   }

@@ -6,7 +6,8 @@ enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
     try ImportModel.adding(
       to: ManagedObjectModel(
-        entities: [country, person, seat, badge, visit, node, shoe, everything, gauge, abstract] + ShopModel.entities
+        entities: [country, person, seat, reading, device, badge, visit, node, shoe, everything, gauge, abstract]
+          + ShopModel.entities
           + StoreroomModel.entities + ClubModel.entities))
   }
 
@@ -52,6 +53,22 @@ enum StaffModel {
       AttributeDefinition("price", .decimal),
     ],
     uniquenessConstraints: [["row", "number"]])
+
+  /// Found by a text and an instant.
+  private static let reading = EntityDefinition(
+    "Reading",
+    attributes: [
+      AttributeDefinition("station", .string), AttributeDefinition("at", .date),
+      AttributeDefinition("level", .double), AttributeDefinition("grade", .integer16, defaultValue: .int(3)),
+    ],
+    relationships: [RelationshipDefinition("site", to: "Country", userInfo: ["relatedByAttribute": "code"])],
+    uniquenessConstraints: [["station", "at"]])
+
+  /// Found by a UUID.
+  private static let device = EntityDefinition(
+    "Device",
+    attributes: [AttributeDefinition("serial", .uuid, isOptional: false), AttributeDefinition("note", .string)],
+    uniquenessConstraints: [["serial"]])
 
   /// Numbered by its own attribute, and with an owner that it must have.
   private static let badge = EntityDefinition(

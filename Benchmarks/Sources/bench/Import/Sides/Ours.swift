@@ -8,6 +8,7 @@ struct Ours {
     case plain
     case withoutIndex = "without-index"
     case clubs
+    case readings, parents, feed
   }
 
   var model = Model.plain
@@ -28,14 +29,7 @@ struct Ours {
   /// - Throws: ``WrongContents`` when it didn't do `expected`: inserted, updated, unchanged.
   @discardableResult
   func run(_ database: URL, from source: URL, expecting expected: [Int]) throws -> MeasuredRun {
-    let run = try MeasuredProgram(
-      programBeside("lade-import").path,
-      [
-        "--database", database.path, "--source", source.path, "--model", model.rawValue, "--entity", entity,
-        "--mode", mode,
-      ]
-    ).run()
-    let report = try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
+    let (run, report) = try measured(database, from: source)
     let found = [report.inserted, report.updated, report.unchanged]
     guard found == expected, report.rejected == 0 else {
       throw WrongContents(
@@ -43,6 +37,26 @@ struct Ours {
         found: "\(found), and \(report.rejected) rejected")
     }
     return run
+  }
+
+  /// Imports an archive of files into a database: one process.
+  func runFeed(_ database: URL, from archive: URL) throws -> MeasuredRun {
+    let (run, report) = try measured(database, from: archive)
+    guard report.rejected == 0 else {
+      throw WrongContents(who: "lade-import", expected: "no rejects", found: "\(report.rejected) rejected")
+    }
+    return run
+  }
+
+  private func measured(_ database: URL, from source: URL) throws -> (MeasuredRun, Report) {
+    let run = try MeasuredProgram(
+      programBeside("lade-import").path,
+      [
+        "--database", database.path, "--source", source.path, "--model", model.rawValue, "--entity", entity,
+        "--mode", mode,
+      ]
+    ).run()
+    return (run, try JSONDecoder().decode(Report.self, from: Data(run.output.utf8)))
   }
 }
 

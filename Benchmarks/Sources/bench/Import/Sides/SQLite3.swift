@@ -27,7 +27,7 @@ struct SQLite3 {
   }
 
   /// Runs the shell's commands one after the other: one process.
-  private func run(_ database: URL, _ commands: [String]) throws -> MeasuredRun {
+  func run(_ database: URL, _ commands: [String]) throws -> MeasuredRun {
     try MeasuredProgram(program, ["-batch", "-bail", database.path] + commands).run()
   }
 
@@ -91,6 +91,16 @@ struct SQLite3 {
     }
     return Contents(
       rows: rows, sums: lines.suffix(2).joined(separator: "|"), integrity: lines.dropLast(3).joined(separator: "; "))
+  }
+
+  /// Counts rows, reads tables as one query says, and checks the file.
+  func contents(of database: URL, count: String, _ sums: String) throws -> Contents {
+    let output = try query(database, ["PRAGMA integrity_check", count, sums])
+    let lines = output.split(separator: "\n").map(String.init)
+    guard lines.count >= 3, let rows = Int(lines[lines.count - 2]) else {
+      return Contents(rows: 0, sums: "", integrity: output)
+    }
+    return Contents(rows: rows, sums: lines[lines.count - 1], integrity: lines.dropLast(2).joined(separator: "; "))
   }
 
   /// A query result that shows whether each person in Lade's store is in the right club.
