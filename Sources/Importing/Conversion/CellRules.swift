@@ -14,6 +14,8 @@ final class CellRules: Sendable {
   let zone: LocalTime?
   /// What separates the strings of a list.
   let separator: String?
+  /// Whether bytes are base64 by the recipe, even where they could be hexadecimal digits.
+  let isBase64: Bool
   private let values: (texts: TextSet, values: [Value], list: String)?
   let refusesOtherValues: Bool
 
@@ -55,6 +57,7 @@ final class CellRules: Sendable {
       ? nil : try BooleanWords(trueWords: rule.trueWords, falseWords: rule.falseWords, attribute: name)
     zone = try Self.zone(rule.timeZone, attribute: name)
     separator = rule.separator
+    isBase64 = rule.binaryEncoding == .base64
     self.values = values
     refusesOtherValues = rule.refusesOtherValues
   }
@@ -66,7 +69,7 @@ final class CellRules: Sendable {
 
   /// Whether a converter without rules would do the same.
   private func isTrivial(_ plain: ValueConverter) -> Bool {
-    nulls == nil && separators == nil && words == nil && zone == nil && separator == nil
+    nulls == nil && separators == nil && words == nil && zone == nil && separator == nil && !isBase64
       && !(trims && plain.base == .string)
   }
 
@@ -83,16 +86,17 @@ final class CellRules: Sendable {
     try check("grouping_separator", rule.groupingSeparator != nil, isNumber)
     try check("true_words", rule.trueWords != nil, attribute.type == .boolean)
     try check("separator", rule.separator != nil, plain.base == .list)
+    try check("binary_encoding", rule.binaryEncoding != nil, attribute.type == .binaryData)
     if rule.separator == "" {
       throw .badOption(
         attribute: attribute.name, option: "separator", value: "",
         reason: "must not be empty: give the text between two strings")
     }
     try check("false_words", rule.falseWords != nil, attribute.type == .boolean)
-    if let name = rule.timeZone, plain.base == .unixTime {
+    if let name = rule.timeZone, [.unixTime, .unixMillis, .unixMicros].contains(plain.base) {
       throw .badOption(
         attribute: attribute.name, option: "time_zone", value: name,
-        reason: "has no effect with UnixTime, which is the same everywhere: leave it out")
+        reason: "has no effect with \(plain.dateFormat ?? ""), which is the same everywhere: leave it out")
     }
     if rule.refusesOtherValues, rule.values?.isEmpty ?? true {
       throw .badOption(

@@ -10,6 +10,9 @@ package enum ConversionCode: String, Error, Sendable, Hashable, Codable {
   case notAUUID = "not_a_uuid"
   case notAURI = "not_a_uri"
   case notBase64 = "not_base64"
+  case notHexadecimal = "not_hexadecimal"
+  /// Bytes that may be base64 as well as hexadecimal digits.
+  case ambiguousBinary = "ambiguous_binary"
   /// A number that the type can't hold.
   case outOfRange = "out_of_range"
   /// A decimal number with more than 38 significant digits.
@@ -46,6 +49,9 @@ package struct ConversionProblem: Error, Sendable, Hashable, CustomStringConvert
     case .notAUUID: return "isn't a UUID"
     case .notAURI: return "isn't a URI"
     case .notBase64: return "isn't base64; expected \(expected)"
+    case .notHexadecimal: return "isn't hexadecimal; expected \(expected)"
+    case .ambiguousBinary:
+      return "may be hexadecimal digits or base64: say which in the recipe, binary_encoding: hex or base64"
     case .outOfRange: return "is out of range for \(expected)"
     case .tooPrecise: return "has more than the 38 digits that \(expected) can hold"
     case .unknownValue: return "isn't one of the values that the recipe knows: \(words ?? "none")"

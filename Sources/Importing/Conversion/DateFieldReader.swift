@@ -91,9 +91,13 @@ struct DateFieldReader {
     return true
   }
 
-  /// `Z`, `+hh`, `+hhmm` or `+hh:mm`.
+  /// `Z`, `GMT`, `UTC`, `+hh`, `+hhmm` or `+hh:mm`.
   private mutating func takeZone(allowsZ: Bool) -> Bool {
     guard index < text.count else { return false }
+    if name(Self.zones, letters: 3) != nil {
+      offset = 0
+      return true
+    }
     let sign = text[index]
     index &+= 1
     if allowsZ, sign | 0x20 == UInt8(ascii: "z") {
@@ -146,6 +150,7 @@ struct DateFieldReader {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
   ]
   private static let halves: [StaticString] = ["am", "pm"]
+  private static let zones: [StaticString] = ["gmt", "utc"]
 
   private static func days(in month: Int, of year: Int) -> Int {
     switch month {

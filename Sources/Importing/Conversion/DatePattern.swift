@@ -2,7 +2,8 @@
 ///
 /// Supported: `y yyyy yy u` year (two digits: 1969 to 2068), `M MM L LL` month, `MMM MMMM` English month names, `d dd`
 /// day, `E…` English names of weekdays, read and ignored, `H HH` hour, `h hh` with `a` hour and AM or PM, `m mm` minute,
-/// `s ss` second, `S…` fraction of a second, `Z…`, `X…`, `x…` time zone. Letters between single quotes and all characters that
+/// `s ss` second, `S…` fraction of a second, `Z…`, `X…`, `x…`, `z…` time zone, which may be `GMT` or
+/// `UTC`; other zones have no names. Letters between single quotes and all characters that
 /// aren't letters stand for themselves; two single quotes are one.
 ///
 /// One or two letters take one or two digits, unless another number is adjacent: then exactly as many digits as letters.
@@ -104,6 +105,7 @@ struct DatePattern: Sendable {
     case "S": return count <= 9 ? .fraction(UInt8(count)) : nil
     case "E": return count <= 4 ? .weekdayName : nil
     case "a": return count <= 3 ? .half : nil
+    case "z": return count <= 3 ? .zone(allowsZ: true) : nil
     case "Z": return count == 4 || count > 5 ? nil : .zone(allowsZ: count == 5)
     case "X": return count <= 3 ? .zone(allowsZ: true) : nil
     case "x": return count <= 3 ? .zone(allowsZ: false) : nil

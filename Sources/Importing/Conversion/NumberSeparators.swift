@@ -1,7 +1,8 @@
 /// A column's notation of numbers other than `1234.56`: the decimal separator, and the separator of groups of digits.
 ///
-/// Groups may have any number of digits, since groups of two, three and four are in use. A group separator stands between
-/// two digits of the whole part and nowhere else: not at its ends, not twice, not in the fraction.
+/// Groups have three digits, the first one to three. So a number in the other notation, `12.34` where points separate groups,
+/// is an error and not a number a hundred times as large. Indian numbers, `1,23,45,678`, have two digits in all groups but the
+/// last. Groups of four aren't read: `1.2345` would be one of them.
 struct NumberSeparators: Sendable {
   /// In UTF-8, one to four bytes.
   private let fraction: [UInt8]
@@ -39,7 +40,8 @@ struct NumberSeparators: Sendable {
   /// The expected notation, for error messages.
   var words: String {
     let point = "with “\(String(decoding: fraction, as: UTF8.self))” before the fraction"
-    return group.isEmpty ? point : point + " and “\(String(decoding: group, as: UTF8.self))” between groups of digits"
+    return group.isEmpty
+      ? point : point + " and “\(String(decoding: group, as: UTF8.self))” between groups of three digits"
   }
 
   /// Calls `body` with the number rewritten with a point and without groups.
@@ -66,10 +68,11 @@ struct NumberSeparators: Sendable {
     var count = 0
     var index = 0
     var isWhole = true
+    var groups = Groups()
     func isDigit(_ index: Int) -> Bool { index >= 0 && index < text.count && text[index] &- 0x30 < 10 }
     while index < text.count {
       if isWhole, Self.stands(group, at: index, in: text) {
-        guard isDigit(index - 1), isDigit(index + group.count) else { throw .notANumber }
+        guard isDigit(index - 1), isDigit(index + group.count), groups.end() else { throw .notANumber }
         index += group.count
         continue
       }
@@ -83,12 +86,38 @@ struct NumberSeparators: Sendable {
         // A point that isn't one of the column's separators is an error.
         guard byte != UInt8(ascii: ".") else { throw .notANumber }
         if byte | 0x20 == UInt8(ascii: "e") { isWhole = false }
+        if isWhole, byte &- 0x30 < 10 { groups.digits += 1 }
         index += 1
       }
       plain[count] = byte
       count += 1
     }
+    guard groups.areComplete else { throw .notANumber }
     return count
+  }
+
+  /// The groups of digits of a number, from its beginning.
+  private struct Groups {
+    /// The digits since the last separator.
+    var digits = 0
+    private var first = 0
+    /// The digits of each group between the first and the last; 0 before there is one.
+    private var width = 0
+
+    /// Ends a group; false if it can't have so many digits.
+    mutating func end() -> Bool {
+      defer { digits = 0 }
+      if first == 0 {
+        first = digits
+        return (1...3).contains(digits)
+      }
+      guard digits == 2 || digits == 3, width == 0 || width == digits else { return false }
+      width = digits
+      return true
+    }
+
+    /// Whether the digits since the last separator are a last group, or there was no separator.
+    var areComplete: Bool { first == 0 || (digits == 3 && (width != 2 || first <= 2)) }
   }
 
   @inline(__always)

@@ -8,10 +8,15 @@ extension ValueConverter {
   /// - Parameters:
   ///   - attribute: the property, or the attribute of a relationship's keys.
   ///   - rule: the rule, with the recipe's `nulls` and `trims` for all columns if it has none of its own.
+  ///   - emptyStringIsNull: as in ``init(attribute:dateFormat:emptyStringIsNull:)``.
   /// - Throws: `ConverterError`.
-  package init(attribute: AttributeDescription, rule: PropertyRule) throws(ConverterError) {
+  package init(
+    attribute: AttributeDescription, rule: PropertyRule, emptyStringIsNull: Bool = false
+  ) throws(ConverterError) {
     let plain = try ValueConverter(
-      attribute: attribute, dateFormat: rule.dateFormat ?? attribute.userInfo["dateFormat"], separator: rule.separator)
+      attribute: attribute, dateFormat: rule.dateFormat ?? attribute.userInfo["dateFormat"],
+      emptyStringIsNull: emptyStringIsNull, separator: rule.separator,
+      bytes: rule.binaryEncoding)
     let rules = try CellRules.of(rule, plain)
     self = rules.map(plain.following) ?? plain
   }
@@ -20,7 +25,11 @@ extension ValueConverter {
   func ruled(_ whole: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
     guard let rules else { return .null }  // Never: a converter of this kind has rules.
     let text = rules.trims || base != .string ? Self.trimmed(whole) : whole
-    if text.isEmpty { return base == .string && !emptyStringIsNull ? .string("") : .null }
+    if text.isEmpty {
+      // The record has an empty text, not one that trimming emptied.
+      guard base == .string, whole.isEmpty, !emptyStringIsNull else { return .null }
+      return try rules.value(of: text) ?? .string("")
+    }
     if base == .list { return rules.nulls?.contains(text) == true ? .null : try list(text) }
     if let value = try rules.value(of: text) { return value }
     return try written(text, rules)

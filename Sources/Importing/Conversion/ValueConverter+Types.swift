@@ -3,7 +3,7 @@ import ManagedObjects
 
 // One function for each type. Their texts aren't empty and have no space around them.
 extension ValueConverter {
-  /// A sign and digits, and nothing else.
+  /// A sign and digits; or another notation of a whole number, such as `1.0` and `1e3`, as in JSON.
   func integer(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
     var index = 0
     let isNegative = text[0] == UInt8(ascii: "-")
@@ -13,7 +13,7 @@ extension ValueConverter {
     var overflows = false
     while index < text.count {
       let digit = text[index] &- 0x30
-      guard digit < 10 else { throw .notAnInteger }
+      guard digit < 10 else { return try otherNotation(text) }
       // 19 digits can't overflow an unsigned 64-bit integer.
       if index < 19 {
         magnitude = magnitude &* 10 &+ UInt64(digit)
@@ -27,6 +27,15 @@ extension ValueConverter {
     }
     if overflows { throw .outOfRange }
     return try fitting(magnitude, isNegative: isNegative)
+  }
+
+  @inline(never)
+  private func otherNotation(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Int64 {
+    do {
+      return try wholeNumber(text)
+    } catch {
+      throw error == .notANumber ? .notAnInteger : error
+    }
   }
 
   /// A number whose value is an integer, in any notation.
@@ -86,7 +95,9 @@ extension ValueConverter {
 
   func date(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Date {
     switch base {
-    case .unixTime: return try unixTime(text)
+    case .unixTime: return try unixTime(text, perSecond: 1)
+    case .unixMillis: return try unixTime(text, perSecond: 1_000)
+    case .unixMicros: return try unixTime(text, perSecond: 1_000_000)
     case .datePattern:
       guard let microseconds = pattern?.microsecondsSince1970(text, in: rules?.zone) else { throw .notADate }
       return try storable(microseconds)
@@ -121,9 +132,9 @@ extension ValueConverter {
     guard let microseconds = ISODate.microseconds(parsing: text.assumingMemoryBound(to: UInt8.self)) else {
       throw .notADate
     }
-    // What it says of a zone stands behind hours and minutes: a sign, or the letter Z.
+    // What it says of a zone stands behind hours and minutes: a sign, or letters.
     let saysZone = text.dropFirst(16).contains {
-      $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || $0 | 0x20 == UInt8(ascii: "z")
+      $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") || ($0 | 0x20) &- 0x61 < 26
     }
     if saysZone { return try storable(microseconds) }
     let fraction = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
@@ -131,16 +142,15 @@ extension ValueConverter {
     return try storable(microseconds - offset * 1_000_000)
   }
 
-  /// Seconds since 1970; or milliseconds from 100,000,000,000 on, which as seconds would be in the year 5138. MagicalRecord's
-  /// `UnixTime` means milliseconds, others mean seconds.
-  private func unixTime(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Date {
+  /// A time since 1970, in a unit that the format says: a number's size doesn't tell.
+  private func unixTime(_ text: UnsafeRawBufferPointer, perSecond: Double) throws(ConversionCode) -> Date {
     let number: Double
     do {
       number = try DecimalNotation(text).double(text)
     } catch {
       throw error == .notANumber ? .notADate : error
     }
-    return try instant(abs(number) >= 1e11 ? number / 1000 : number)
+    return try instant(number / perSecond)
   }
 
   /// A date of the years 0 to 9999, rounded to the microsecond as stores keep it, so that a date read back equals the one
@@ -182,8 +192,57 @@ extension ValueConverter {
     return url
   }
 
+  /// Base64, or PostgreSQL's `\x` and hexadecimal digits.
+  ///
+  /// Base64 isn't guessed where the text may well be hexadecimal, as an MD5 is: its bytes would be others.
   func data(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Data {
+    if text.count >= 2, text[0] == UInt8(ascii: "\\"), text[1] == UInt8(ascii: "x") { return try hexadecimal(text) }
+    if rules?.isBase64 != true, Self.looksHexadecimal(text) { throw .ambiguousBinary }
     guard let data = Data(base64Encoded: Data(text)) else { throw .notBase64 }
+    return data
+  }
+
+  /// Whether a text consists of at least eight hexadecimal digits of one case, and of an even number of them. Capital letters
+  /// alone don't count: zeros in base64 are such a text.
+  private static func looksHexadecimal(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.count >= 8, text.count.isMultiple(of: 2) else { return false }
+    var (hasDigit, hasSmall, hasCapital) = (false, false, false)
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): hasSmall = true
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): hasCapital = true
+      default: return false
+      }
+    }
+    return hasSmall ? !hasCapital : hasDigit
+  }
+
+  /// Pairs of hexadecimal digits, also after `0x` or `\x`.
+  func hexadecimal(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Data {
+    var digits = text[...]
+    if text.count >= 2, text[1] == UInt8(ascii: "x") || text[1] == UInt8(ascii: "X"),
+      text[0] == UInt8(ascii: "0") || text[0] == UInt8(ascii: "\\")
+    {
+      digits = digits.dropFirst(2)
+    }
+    guard digits.count.isMultiple(of: 2) else { throw .notHexadecimal }
+    var data = Data(capacity: digits.count / 2)
+    var high: UInt8?
+    for byte in digits {
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - 0x30
+      case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): digit = (byte | 0x20) - 0x57
+      default: throw .notHexadecimal
+      }
+      if let upper = high {
+        data.append(upper << 4 | digit)
+        high = nil
+      } else {
+        high = digit
+      }
+    }
     return data
   }
 }

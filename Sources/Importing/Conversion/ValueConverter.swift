@@ -8,12 +8,15 @@ package import ManagedObjects
 /// one byte too; `problem(_:text:)` puts it into words.
 ///
 /// - Spaces, tabs and line ends around the text, as in indented XML, are ignored; around strings only if a recipe says so.
-/// - Text of no bytes is null, except for strings if the caller says so.
+/// - Text of no bytes is null, but for strings: there it is the empty text, unless the caller says otherwise.
 /// - A recipe's rules for texts are in `CellRules`, and cost nothing where there are none.
 /// - Validation checks whether the attribute accepts null, and its bounds; conversion doesn't.
 package struct ValueConverter: Sendable {
   enum Kind: UInt8 {
-    case integer, decimal, double, float, boolean, string, isoDate, unixTime, datePattern, uuid, uri, data
+    case integer, decimal, double, float, boolean, string, isoDate, unixTime, unixMillis, unixMicros, datePattern, uuid,
+      uri
+    /// Bytes, as base64 or as hexadecimal digits.
+    case data, hexadecimal
     /// The strings between separators, as the data of a transformable attribute. With rules only.
     case list
     /// By `CellRules`, and then by `base`.
@@ -36,11 +39,11 @@ package struct ValueConverter: Sendable {
   /// A converter for `attribute`.
   ///
   /// - Parameters:
-  ///   - dateFormat: for dates: nil for ISO 8601, `UnixTime`, or a pattern of Unicode's TR 35; see `DatePattern`.
+  ///   - dateFormat: for dates: nil for ISO 8601, one of ``UnixTimeUnit``, or a pattern of Unicode's TR 35; see `DatePattern`.
   ///   - emptyStringIsNull: whether text of no bytes is null for a string too.
   /// - Throws: `ConverterError`.
   package init(
-    attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = true
+    attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = false
   ) throws(ConverterError) {
     try self.init(
       attribute: attribute, dateFormat: dateFormat, emptyStringIsNull: emptyStringIsNull, separator: nil)
@@ -48,9 +51,11 @@ package struct ValueConverter: Sendable {
 
   /// A converter for `attribute`; with a separator, for an array of strings.
   init(
-    attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = true, separator: String?
+    attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = false, separator: String?,
+    bytes: PropertyRule.BinaryEncoding? = nil
   ) throws(ConverterError) {
-    let (kind, pattern) = try Self.kind(of: attribute, dateFormat: dateFormat, isList: separator != nil)
+    var (kind, pattern) = try Self.kind(of: attribute, dateFormat: dateFormat, isList: separator != nil)
+    if kind == .data, bytes == .hexadecimal { kind = .hexadecimal }
     self.init(
       attribute: attribute, kind: kind, base: kind, emptyStringIsNull: emptyStringIsNull, pattern: pattern,
       dateFormat: dateFormat, rules: nil)
@@ -94,8 +99,13 @@ package struct ValueConverter: Sendable {
     case .date:
       switch dateFormat {
       case nil, "": return (.isoDate, nil)
-      case "UnixTime": return (.unixTime, nil)
-      case let format?: return (.datePattern, try DatePattern(format, attribute: attribute.name))
+      case let format?:
+        switch UnixTimeUnit(rawValue: format) {
+        case .seconds: return (.unixTime, nil)
+        case .milliseconds: return (.unixMillis, nil)
+        case .microseconds: return (.unixMicros, nil)
+        case nil: return (.datePattern, try DatePattern(format, attribute: attribute.name))
+        }
       }
     case .transformable where isList:
       do {
@@ -133,10 +143,11 @@ package struct ValueConverter: Sendable {
     case .double: return .double(try DecimalNotation(text).double(text))
     case .float: return .double(try float(text))
     case .boolean: return .bool(try boolean(text))
-    case .isoDate, .unixTime, .datePattern: return .date(try date(text))
+    case .isoDate, .unixTime, .unixMillis, .unixMicros, .datePattern: return .date(try date(text))
     case .uuid: return .uuid(try uuid(text))
     case .uri: return .uri(try uri(text))
     case .data: return .data(try data(text))
+    case .hexadecimal: return .data(try hexadecimal(text))
     case .string: return .string(String(decoding: text, as: UTF8.self))
     case .list: return try list(text)
     case .ruled: return try ruled(whole)
@@ -159,7 +170,7 @@ package struct ValueConverter: Sendable {
     switch kind {
     case .integer: return .int(try wholeNumber(number))
     case .isoDate: return .date(try instant(DecimalNotation(number).double(number)))
-    case .uuid, .uri, .data, .list: throw .wrongKind
+    case .uuid, .uri, .data, .hexadecimal, .list: throw .wrongKind
     case .ruled: return try ruled(number: number)
     default: return try value(of: number, kind, whole: number)
     }
@@ -189,7 +200,11 @@ package struct ValueConverter: Sendable {
     var expected = attribute.type.rawValue
     switch base {
     case .isoDate: expected += " as in 2024-01-31 or 2024-01-31T12:00:00Z"
-    case .unixTime: expected += " as seconds or milliseconds since 1970"
+    case .unixTime: expected += " as seconds since 1970 (UnixTimeMillis is for milliseconds)"
+    case .unixMillis: expected += " as milliseconds since 1970"
+    case .unixMicros: expected += " as microseconds since 1970"
+    case .data: expected += " as base64 (hexadecimal digits need binary_encoding: hex)"
+    case .hexadecimal: expected += " as hexadecimal digits"
     case .datePattern: expected += " in the format \(dateFormat ?? "")"
     case .integer: expected += " (\(least) to \(greatest))"
     default: break

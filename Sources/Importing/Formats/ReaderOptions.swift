@@ -59,11 +59,12 @@ package struct ReaderOptions: Sendable, Hashable {
   /// Whether a file of UTF-8 without a byte order mark could be taken for another encoding.
   var mayReadUTF8AsAnother: Bool { fallbackEncoding != nil || encoding.map { $0 != .utf8 } ?? false }
 
-  /// Refuses names that are empty or given twice.
-  static func check(names: [String]) throws(ReaderError) {
+  /// Refuses names that are given twice, or empty unless columns may have no name.
+  static func check(names: [String], mayBeEmpty: Bool = false) throws(ReaderError) {
     guard names.count <= maximumColumns else { throw .tooManyColumns(limit: maximumColumns) }
     var seen = Set<String>()
     for (index, name) in names.enumerated() {
+      if name.isEmpty, mayBeEmpty { continue }
       if name.isEmpty { throw .emptyColumnName(index: index + 1) }
       if !seen.insert(name).inserted { throw .duplicateColumn(name: SourceError.shown(name)) }
     }

@@ -118,7 +118,7 @@ extension ColumnTypes {
   ///
   /// 0 and 1 stay whole numbers: only the words true, false, yes and no make a Boolean. Two digits after the point in every
   /// value, a name that suggests money, and digits that a Double can't hold make a Decimal. Whole numbers have 64 bits: the
-  /// next file may have greater ones, and fewer bits save nothing in the store. Seconds or milliseconds since 1970 are dates
+  /// next file may have greater ones, and fewer bits save nothing in the store. Seconds, milliseconds or microseconds since 1970 are dates
   /// only if the column's name suggests dates.
   func type(named name: String) -> InferredType {
     guard hasValues else { return InferredType(type: .string, note: "it has no values; taken as text") }
@@ -131,8 +131,8 @@ extension ColumnTypes {
         return InferredType(type: .integer64, note: "its values could be dates (yyyyMMdd); taken as whole numbers")
       }
       if words.contains(where: Self.codes.contains) { return InferredType(type: .string) }
-      if let unit = EpochUnit(least: least, greatest: greatest), mayBeInteger {
-        if EpochUnit.isNamed(name) { return InferredType(type: .date, dateFormat: unit.rawValue) }
+      if mayBeInteger, let unit = UnixTimeUnit(least: least, greatest: greatest) {
+        if UnixTimeUnit.isNamed(name) { return InferredType(type: .date, dateFormat: unit.rawValue) }
       }
       return number(words)
     }
@@ -174,20 +174,19 @@ extension ColumnTypes {
   ]
 }
 
-/// The units in which whole numbers count the time since 1970; each case's value is the date format.
-enum EpochUnit: String {
-  case seconds = "UnixTime"
-
+extension UnixTimeUnit {
   /// The unit in which all numbers of a range are from 1990 to 2099; nil if there is none.
-  init?(least: Int64, greatest: Int64) {
-    guard (631_152_000...4_102_444_800).contains(least), (631_152_000...4_102_444_800).contains(greatest) else {
-      return nil
+  fileprivate init?(least: Int64, greatest: Int64) {
+    let unit = Self.allCases.first { unit in
+      let years = 631_152_000 * unit.perSecond...4_102_444_800 * unit.perSecond
+      return years.contains(least) && years.contains(greatest)
     }
-    self = .seconds
+    guard let unit else { return nil }
+    self = unit
   }
 
   /// Whether a column of this name may count time.
-  static func isNamed(_ name: String) -> Bool {
+  fileprivate static func isNamed(_ name: String) -> Bool {
     EntityNames.words(of: name).contains { ["timestamp", "time", "ts", "epoch", "at"].contains($0.lowercased()) }
   }
 }

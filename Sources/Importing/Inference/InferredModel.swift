@@ -162,7 +162,9 @@ extension InferredModel.Column {
   }
 
   private static func leftOut(_ profile: ColumnProfile) -> String {
-    "\(profile.nested) of its values are objects or arrays, and not all are objects, arrays of objects or arrays of texts: "
+    if profile.name.isEmpty { return "it has no name: imports ignore it" }
+    return
+      "\(profile.nested) of its values are objects or arrays, and not all are objects, arrays of objects or arrays of texts: "
       + "it is left out of the model"
   }
 

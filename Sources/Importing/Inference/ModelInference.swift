@@ -53,7 +53,8 @@ package struct ModelInference {
     for input in inputs {
       let profile = try FileProfile(input, keyLimit: keyLimit, budget: budget)
       guard !profile.columns.isEmpty else {
-        notes.append("\(input.shownName) was skipped: it has no columns")
+        notes.append(
+          "\(input.shownName) was skipped: it has no records, whose values would tell the types of its columns")
         continue
       }
       let name = NameText.unique(EntityNames.entity(of: FileNames.base(of: input.name)), among: &names)
@@ -156,7 +157,7 @@ extension DraftFile.Column {
     self.type = type
     let isText = type.type == .string
     nulls = records - profile.present - profile.nested - (isText ? 0 : profile.blank)
-    isLeftOut = profile.nested > 0
+    isLeftOut = profile.nested > 0 || profile.name.isEmpty
     nesting = profile.nesting
     // With spaces around them, two spellings of one number may look like two values.
     let isPlain = isText || profile.padded == 0

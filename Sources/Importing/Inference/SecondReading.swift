@@ -108,7 +108,9 @@ struct SecondReading {
         if type.type == .string { return bytes.isEmpty ? nil : KeyHash.of(bytes) }
         let text = ValueConverter.trimmed(bytes)
         if text.isEmpty { return nil }
-        guard type.type == .date, type.dateFormat != EpochUnit.seconds.rawValue else { return KeyHash.of(text) }
+        guard type.type == .date, type.dateFormat.flatMap({ UnixTimeUnit(rawValue: $0) }) == nil else {
+          return KeyHash.of(text)
+        }
         // Two spellings of one day are one value.
         let form = type.dateFormat.flatMap { format in DateForm.all.first { $0.format == format } }
         let instant =

@@ -34,6 +34,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case tooManyRejects(count: Int64, limit: Int, first: String)
   /// More than the allowed share of the records was rejected, from 0 to 1.
   case tooLargeShareRejected(count: Int64, records: Int64, share: Double, first: String)
+  /// Records were rejected, and none was taken in.
+  case nothingImported(records: Int64, rejected: Int64, first: String)
   case fileFailed(path: String, operation: String, reason: String)
   /// The disk is full.
   case diskFull(path: String, operation: String)
@@ -55,6 +57,7 @@ extension MappingError: CustomStringConvertible {
       return
         "none of the columns \(list(columns)) is one of \(entity)'s; expected some of \(list(expected)). "
         + "Name the source's columns under properties in the recipe or options, or by mappedKeyName in the model"
+        + Self.spellings(columns, of: expected)
     case .noKey(let entity, let constraints, let columns, let mode):
       if constraints.isEmpty {
         return
@@ -64,6 +67,7 @@ extension MappingError: CustomStringConvertible {
         "\(mode.rawValue) needs a column for each attribute of a uniqueness constraint of \(entity) "
         + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns)). "
         + "If one of them is it, name it under properties in the recipe or options"
+        + Self.spellings(columns, of: Array(constraints.joined()))
     case .cannotReplace(let entity, let count, let examples):
       return
         "\(count) \(entity) that the file doesn't have can't be deleted, since others need them, such as "
@@ -96,6 +100,11 @@ extension MappingError: CustomStringConvertible {
       return
         "\(count) of \(records) records were rejected, more than the allowed share of \(Self.percent(share)). "
         + "The first: \(first)"
+    case .nothingImported(let records, let rejected, let first):
+      let count = records == rejected ? "all \(records) were rejected" : "\(rejected) of \(records) were rejected"
+      return
+        "none of the file's records was imported: \(count). The first: \(first.isEmpty ? "see the reject file" : first). "
+        + "With reject_share: 100% such a file is accepted"
     case .fileFailed(let path, let operation, let reason): return "can't \(operation) \(path): \(reason)"
     case .diskFull(let path, let operation):
       return "can't \(operation) \(path): its disk is full. Free some space; the job is tried again"
@@ -108,6 +117,18 @@ extension MappingError: CustomStringConvertible {
   private static func percent(_ share: Double) -> String {
     let percent = (share * 1_000_000).rounded() / 10_000
     return (Int64(exactly: percent).map { String($0) } ?? String(percent)) + "%"
+  }
+
+  /// What to add to a message about columns that weren't found: those that differ from an expected name in case or spaces only.
+  static func spellings(_ columns: [String], of expected: [String]) -> String {
+    func plain(_ name: String) -> String { name.lowercased().filter { $0.isLetter || $0.isNumber } }
+    let known = Dictionary(expected.map { (plain($0), $0) }) { first, _ in first }
+    let pairs = columns.compactMap { column in
+      known[plain(column)].flatMap { $0 == column ? nil : "“\(SourceError.shown(column))” isn't \($0)" }
+    }
+    if pairs.isEmpty { return "" }
+    return ". Names are compared letter by letter: " + pairs.prefix(4).joined(separator: ", ")
+      + (pairs.count > 4 ? ", …" : "")
   }
 
   /// A bounded list of column names. A file may have many, and long ones.

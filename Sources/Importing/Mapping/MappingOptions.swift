@@ -2,8 +2,9 @@
 ///
 /// A cell becomes a value in these steps: the spaces around its text are removed, if it is to be trimmed; it is null, if it
 /// is one of the `nulls`; it has the given meaning, if it is one of the `values`; otherwise it is converted by the rule's
-/// notation for numbers, dates and booleans. An empty CSV field is null before any of these steps. JSON numbers and booleans
-/// may be nulls and values too; otherwise they mean what they mean in JSON.
+/// notation for numbers, dates, booleans and bytes. An empty CSV field is null before any of these steps; one in quotes is an
+/// empty text, and so is `""` of JSON. JSON numbers and booleans may be nulls and values too; otherwise they mean what they
+/// mean in JSON.
 ///
 /// A default applies where the record says null, and where the record of a new object says nothing. A record that updates
 /// an object and doesn't mention an attribute, as JSON records may, leaves it alone. A default takes precedence over the
@@ -22,7 +23,8 @@ package struct MappingOptions: Codable, Sendable, Hashable {
   /// The rules, by the name of an attribute or relationship of the entity. For nested objects, the model says how they are
   /// read: see ``NestedMapping``.
   package var properties: [String: PropertyRule] = [:]
-  /// Texts that mean null in every column, such as `NA`. An empty field is always null.
+  /// Texts that mean null in every column, such as `NA`. An empty field is always null; a text of no characters, which CSV
+  /// writes as `""`, is null for strings if it is among these.
   package var nulls: [String] = []
   /// Whether spaces, tabs and line ends around texts are removed in every column. Around numbers and dates they always are.
   package var trims = false
@@ -46,6 +48,14 @@ public struct PropertyRule: Codable, Sendable, Hashable {
     case reject
   }
 
+  /// How bytes are written as text.
+  public enum BinaryEncoding: String, Codable, Sendable, CaseIterable {
+    /// Base64, by RFC 4648.
+    case base64
+    /// Pairs of hexadecimal digits, also after `0x` or `\x`.
+    case hexadecimal = "hex"
+  }
+
   /// The column that it comes from.
   public var column: String?
   /// The value of every object, as if each record had it in a column, in the rule's notation. Updated objects get it too.
@@ -57,15 +67,18 @@ public struct PropertyRule: Codable, Sendable, Hashable {
   public var nulls: [String]?
   /// Whether spaces around texts are removed in this column; nil: as ``MappingOptions/trims`` says.
   public var trims: Bool?
-  /// The notation of dates: `UnixTime`, or a pattern of Unicode's TR 35.
+  /// The notation of dates: `UnixTime`, `UnixTimeMillis`, `UnixTimeMicros`, or a pattern of Unicode's TR 35.
   public var dateFormat: String?
   /// The zone of dates that don't give one, such as `Europe/Berlin`; nil: UTC. A time skipped when clocks go forward is read
   /// with the offset from before, and so becomes later by the difference; a time that occurs twice is the first of the two.
   public var timeZone: String?
   /// The decimal separator, one character; nil: a point.
   public var decimalSeparator: String?
-  /// The separator of groups of digits, one character; nil: none. Groups may have any size, in the whole part only.
+  /// The separator of groups of digits, one character; nil: none. Groups have three digits, or two in all but the
+  /// last as in India, in the whole part only.
   public var groupingSeparator: String?
+  /// How binary data is written; nil: base64, but a text that looks hexadecimal is rejected.
+  public var binaryEncoding: BinaryEncoding?
   /// Words for true and false. If one of the two isn't given, the usual words. Case makes no difference.
   public var trueWords: [String]?
   /// See ``trueWords``.
@@ -117,7 +130,7 @@ extension MappingOptions {
 extension PropertyRule {
   private enum CodingKeys: String, CodingKey {
     case column, constant, defaultValue, nulls, trims, dateFormat, timeZone, decimalSeparator, groupingSeparator
-    case trueWords, falseWords, values, refusesOtherValues, separator, key, creates, unresolved
+    case trueWords, falseWords, values, refusesOtherValues, separator, key, creates, unresolved, binaryEncoding
   }
 
   /// Reads a rule; every key may be left out.
@@ -134,6 +147,7 @@ extension PropertyRule {
     values = try rule.decodeIfPresent([String: String].self, forKey: .values)
     refusesOtherValues = try rule.decodeIfPresent(Bool.self, forKey: .refusesOtherValues) ?? refusesOtherValues
     (separator, key) = try (text(.separator), text(.key))
+    binaryEncoding = try rule.decodeIfPresent(BinaryEncoding.self, forKey: .binaryEncoding)
     creates = try rule.decodeIfPresent(Bool.self, forKey: .creates) ?? creates
     unresolved = try rule.decodeIfPresent(Unresolved.self, forKey: .unresolved)
   }
@@ -148,6 +162,7 @@ package enum PropertyRuleKey: String, CaseIterable, Sendable {
   case timeZone = "time_zone"
   case decimalSeparator = "decimal_separator"
   case groupingSeparator = "grouping_separator"
+  case binaryEncoding = "binary_encoding"
   case trueWords = "true_words"
   case falseWords = "false_words"
   case values

@@ -78,7 +78,7 @@ package final class MappingRules: Sendable {
     }
   }
 
-  /// The converter for a relationship's keys: values of an attribute of its destination.
+  /// The converter for a relationship's keys: values of an attribute of its destination. An empty text refers to nothing.
   func converter(of key: AttributeDescription, for relationship: String) throws(ConverterError) -> ValueConverter {
     try Self.converter(of: key, for: relationship, options)
   }
@@ -112,11 +112,12 @@ package final class MappingRules: Sendable {
     of key: AttributeDescription, for relationship: String, _ options: MappingOptions
   ) throws(ConverterError) -> ValueConverter {
     guard var rule = rule(relationship, options) else {
-      return try ValueConverter(attribute: key, dateFormat: key.userInfo["dateFormat"])
+      return try ValueConverter(
+        attribute: key, dateFormat: key.userInfo["dateFormat"], emptyStringIsNull: true)
     }
     // It separates keys; a key doesn't contain it.
     rule.separator = nil
-    return try ValueConverter(attribute: key, rule: rule)
+    return try ValueConverter(attribute: key, rule: rule, emptyStringIsNull: true)
   }
 
   private static func concernsColumnOnly(_ rule: PropertyRule) -> Bool {

@@ -26,12 +26,20 @@ struct PendingKeys {
       }
       let attribute = try wanted[relationship]?.attribute ?? key(of: relationship)
       // As ``Value/plainText`` writes a value: dates by ISO 8601, whatever the file's own format was.
-      let converter = try converters[relationship] ?? ValueConverter(attribute: attribute, dateFormat: nil)
+      let converter = try converters[relationship] ?? Self.converter(of: attribute)
       converters[relationship] = converter
       for text in texts {
         wanted[relationship, default: (attribute, [:])].texts[text] = Self.value(of: text, converter)
       }
     }
+  }
+
+  /// Reads what ``Value/plainText`` wrote.
+  private static func converter(of key: AttributeDescription) throws -> ValueConverter {
+    guard key.type == .binaryData else { return try ValueConverter(attribute: key, dateFormat: nil) }
+    var rule = PropertyRule()
+    rule.binaryEncoding = .base64
+    return try ValueConverter(attribute: key, rule: rule)
   }
 
   /// Finds the store's objects with these keys.

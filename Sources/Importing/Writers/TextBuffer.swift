@@ -139,7 +139,7 @@ extension TextBuffer {
       place[10] = UInt8(ascii: "T")
       place[count] = UInt8(ascii: "Z")
       advance(by: count + 1)
-    case .unix: append(unixTime: microseconds)
+    case .unix(let unit): append(microseconds, in: unit)
     case .pattern(let pattern, let format):
       let text = pattern.text(microseconds)
       guard text.withUnsafeBytes({ pattern.microsecondsSince1970($0) }) == microseconds else {
@@ -149,10 +149,9 @@ extension TextBuffer {
     }
   }
 
-  /// Seconds, or milliseconds where a reader would take this many seconds for milliseconds.
-  private func append(unixTime microseconds: Int64) {
-    let isFar = microseconds.magnitude >= 100_000_000_000_000_000
-    let unit: UInt64 = isFar ? 1000 : 1_000_000
+  /// A time since 1970 in a unit, with a fraction if it needs one.
+  private func append(_ microseconds: Int64, in unixTimeUnit: UnixTimeUnit) {
+    let unit = UInt64(1_000_000 / unixTimeUnit.perSecond)
     if microseconds < 0 { append(UInt8(ascii: "-")) }
     let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: unit)
     append(Int64(whole))

@@ -6,8 +6,8 @@ package struct WrittenColumn: Sendable {
   enum DateForm: Sendable {
     /// ISO 8601, in UTC.
     case iso
-    /// Seconds since 1970.
-    case unix
+    /// A number of units since 1970.
+    case unix(UnixTimeUnit)
     case pattern(DatePattern, format: String)
   }
 
@@ -32,8 +32,12 @@ package struct WrittenColumn: Sendable {
     }
     switch attribute.userInfo["dateFormat"] {
     case nil, "": dates = .iso
-    case "UnixTime": dates = .unix
-    case let format?: dates = .pattern(try DatePattern(format, attribute: attribute.name), format: format)
+    case let format?:
+      if let unit = UnixTimeUnit(rawValue: format) {
+        dates = .unix(unit)
+      } else {
+        dates = .pattern(try DatePattern(format, attribute: attribute.name), format: format)
+      }
     }
   }
 

@@ -99,14 +99,15 @@ final class ImportConversion {
     }
   }
 
-  /// Numbers are seconds since 1970, or milliseconds when as seconds they would be after the year 5000.
+  /// Numbers are seconds since 1970 unless the format names another unit.
   private func date(_ data: ImportedValue, for attribute: AttributeDescription) throws -> Date {
     let format = attribute.userInfo["dateFormat"]
-    if format == nil || format == "UnixTime", let seconds = number(data, isTextToo: format != nil) {
-      return Date(timeIntervalSince1970: abs(seconds) >= 1e11 ? seconds / 1000 : seconds)
+    let unit = format.map { UnixTimeUnit(rawValue: $0) } ?? .seconds
+    if let unit, let count = number(data, isTextToo: format != nil) {
+      return Date(timeIntervalSince1970: count / Double(unit.perSecond))
     }
     guard let text = text(data) else { throw unfit(data, attribute) }
-    if let format, format != "UnixTime" {
+    if let format, unit == nil {
       if let date = formatter(format).date(from: text) { return date }
     } else if format == nil, let date = ISODate.date(parsing: text) {
       return date

@@ -7,7 +7,7 @@ import Spelling
 /// functions use this form, and its text order is its order in time.
 ///
 /// It reads `YYYY-MM-DD`, optionally followed by `T` or a space and `HH:MM[:SS[.f…]]`, and then by `Z`, `±HH`, `±HHMM` or
-/// `±HH:MM`. Without a zone the time is UTC. Digits beyond the microsecond round. Dates that don't exist in the proleptic
+/// `±HH:MM`, also after a space, or by ` UTC` or ` GMT`. Without a zone the time is UTC. Digits beyond the microsecond round. Dates that don't exist in the proleptic
 /// Gregorian calendar are refused, and so are leap seconds, which neither SQL nor `Date` has.
 public enum ISODate {
   /// The maximum number of bytes that ``write(microseconds:to:)`` writes.
@@ -138,10 +138,23 @@ extension ISODate {
     return next > start ? (value &* scale, next) : nil
   }
 
+  /// Whether the three letters at `start` are UTC or GMT.
+  private static func isUTC(_ bytes: UnsafePointer<UInt8>, _ start: Int) -> Bool {
+    let word = (bytes[start] & 0xDF, bytes[start + 1] & 0xDF, bytes[start + 2] & 0xDF)
+    return word == (0x55, 0x54, 0x43) || word == (0x47, 0x4D, 0x54)
+  }
+
   /// The zone's seconds east of UTC from the rest of the text at `start`, nil if it isn't a zone.
   @inline(__always) private static func zone(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
-    let length = bytes.count - start
+    var start = start
+    var length = bytes.count - start
     guard length > 0, let base = bytes.baseAddress else { return length == 0 ? 0 : nil }
+    if base[start] == UInt8(ascii: " ") {
+      start += 1
+      length -= 1
+      if length == 3, isUTC(base, start) { return 0 }
+      guard length > 1 else { return nil }
+    }
     let sign = base[start]
     if sign == UInt8(ascii: "Z") || sign == UInt8(ascii: "z") { return length == 1 ? 0 : nil }
     guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), length >= 3 else { return nil }
@@ -224,5 +237,31 @@ extension ISODate {
     var length = 26
     while buffer[length - 1] == 0x30 { length -= 1 }
     return length
+  }
+}
+
+/// The units in which dates count time since 1970, by the names of `dateFormat` in a model's user info and of `date_format` in
+/// a recipe. A number's size doesn't tell its unit: 31,536,000,000 is a day of 1971 in milliseconds and of 2969 in seconds.
+package enum UnixTimeUnit: String, CaseIterable, Sendable {
+  case seconds = "UnixTime"
+  case milliseconds = "UnixTimeMillis"
+  case microseconds = "UnixTimeMicros"
+
+  /// How many of them a second has.
+  package var perSecond: Int64 {
+    switch self {
+    case .seconds: 1
+    case .milliseconds: 1_000
+    case .microseconds: 1_000_000
+    }
+  }
+
+  /// The unit in words.
+  package var noun: String {
+    switch self {
+    case .seconds: "seconds"
+    case .milliseconds: "milliseconds"
+    case .microseconds: "microseconds"
+    }
   }
 }

@@ -34,11 +34,37 @@ struct DateConversionTests {
     #expect(try seconds(ConverterFixture.text("9999-12-31T23:59:59Z", .date)) == 253_402_300_799)
   }
 
-  @Test("UnixTime is seconds, or milliseconds where seconds would be thousands of years away")
+  @Test("an ISO date may have a space before its zone, or UTC or GMT, which goes before the recipe's zone")
+  func spacedZones() throws {
+    var rule = PropertyRule()
+    rule.timeZone = "America/New_York"
+    for (text, instant) in [
+      ("2014-01-02 10:11 +0200", "2014-01-02T08:11:00Z"), ("2014-01-02 10:11:12 -05:30", "2014-01-02T15:41:12Z"),
+      ("2014-01-02 10:11:12.5 UTC", "2014-01-02T10:11:12.5Z"), ("2014-01-02T10:11 gmt", "2014-01-02T10:11:00Z"),
+    ] {
+      let expected = try seconds(ConverterFixture.text(instant, .date))
+      #expect(try seconds(ConverterFixture.text(text, .date)) == expected)
+      #expect(try seconds(ConverterFixture.text(text, .date, rule)) == expected)
+    }
+    #expect(try ConverterFixture.text("2014-01-02 10:11 CET", .date) == .refused(.notADate))
+    #expect(try ConverterFixture.text("2014-01-02 10:11UTC", .date) == .refused(.notADate))
+  }
+
+  @Test("UnixTime is seconds, and milliseconds and microseconds have names of their own, however large a number is")
   func unixTime() throws {
     #expect(try seconds(ConverterFixture.text("1388349428", .date, format: "UnixTime")) == 1_388_349_428)
     #expect(try seconds(ConverterFixture.text("-1.5", .date, format: "UnixTime")) == -1.5)
-    #expect(try seconds(ConverterFixture.number("1388349427543", .date, format: "UnixTime")) == 1_388_349_427.543)
+    #expect(try ConverterFixture.number("1388349427543", .date, format: "UnixTime") == .refused(.outOfRange))
+    #expect(try seconds(ConverterFixture.number("1388349427543", .date, format: "UnixTimeMillis")) == 1_388_349_427.543)
+    #expect(try seconds(ConverterFixture.text("31536000000", .date, format: "UnixTimeMillis")) == 31_536_000)
+    #expect(try seconds(ConverterFixture.text("-31536000000", .date, format: "UnixTimeMillis")) == -31_536_000)
+    #expect(
+      try seconds(ConverterFixture.text("1388349427543210", .date, format: "UnixTimeMicros")) == 1_388_349_427.543_21)
+    let converter = try ConverterFixture.converter(.date, format: "UnixTime")
+    let problem = ConverterFixture.bytes("1388349427543") { converter.problem(.outOfRange, text: $0) }
+    #expect(
+      "\(problem)"
+        == "a: “1388349427543” is out of range for Date as seconds since 1970 (UnixTimeMillis is for milliseconds)")
     #expect(try ConverterFixture.text("soon", .date, format: "UnixTime") == .refused(.notADate))
     #expect(try ConverterFixture.text("1e300", .date, format: "UnixTime") == .refused(.outOfRange))
   }
@@ -46,6 +72,9 @@ struct DateConversionTests {
   @Test(
     "a pattern reads what it describes",
     arguments: [
+      ("EEE, dd MMM yyyy HH:mm:ss zzz", "Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z"),
+      ("EEE, d MMM yyyy HH:mm:ss Z", "Sun, 6 Nov 1994 08:49:37 UTC", "1994-11-06T08:49:37Z"),
+      ("yyyy-MM-dd HH:mm z", "1994-11-06 08:49 +0130", "1994-11-06T07:19:00Z"),
       ("yyyyMMdd", "20240229", "2024-02-29T00:00:00Z"), ("yyyyMMddHHmmss", "20240229235958", "2024-02-29T23:59:58Z"),
       ("yyyy-MM-dd'T'HH:mm:ss'Z'", "2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"),
       ("dd.MM.yyyy HH:mm", "31.12.1999 23:59", "1999-12-31T23:59:00Z"),

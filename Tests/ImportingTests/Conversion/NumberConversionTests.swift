@@ -7,12 +7,13 @@ import Testing
 @Suite("Numbers from text")
 struct NumberConversionTests {
   @Test(
-    "an integer is a sign and digits that fit its type",
+    "an integer is a sign and digits that fit its type, or another notation of a whole number, as in JSON",
     arguments: [
       ("0", AttributeType.integer16, Int64(0)), ("-32768", .integer16, -32768), ("+32767", .integer16, 32767),
       ("2147483647", .integer32, 2_147_483_647), ("-9223372036854775808", .integer64, .min),
       ("9223372036854775807", .integer64, .max), ("000000000000000000000000000012", .integer16, 12),
-      (" \t7  ", .integer16, 7), ("-0", .integer64, 0),
+      (" \t7  ", .integer16, 7), ("-0", .integer64, 0), ("1.0", .integer16, 1), ("-12.00", .integer32, -12),
+      ("1e3", .integer16, 1000), ("9223372036854775807.0", .integer64, .max),
     ])
   func integers(text: String, type: AttributeType, value: Int64) throws {
     #expect(try ConverterFixture.text(text, type) == .value(.int(value)))
@@ -21,7 +22,8 @@ struct NumberConversionTests {
   @Test(
     "a text that isn't an integer, or doesn't fit, is refused and never wraps",
     arguments: [
-      ("12.0", AttributeType.integer64, ConversionCode.notAnInteger), ("1e3", .integer64, .notAnInteger),
+      ("12.5", AttributeType.integer64, ConversionCode.notAnInteger), ("1e", .integer64, .notAnInteger),
+      ("40000.0", .integer16, .outOfRange), ("1e400", .integer64, .outOfRange), ("1.0.0", .integer64, .notAnInteger),
       ("-", .integer64, .notAnInteger), ("+", .integer64, .notAnInteger), ("--1", .integer64, .notAnInteger),
       ("1 2", .integer64, .notAnInteger), ("0x1F", .integer64, .notAnInteger), ("1,000", .integer64, .notAnInteger),
       ("١", .integer64, .notAnInteger), ("32768", .integer16, .outOfRange), ("-32769", .integer16, .outOfRange),

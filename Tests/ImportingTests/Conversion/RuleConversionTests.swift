@@ -55,7 +55,7 @@ struct RuleConversionTests {
     #expect(try ConverterFixture.text("f", .string, rule) == .value(.string("female")))
     #expect(try ConverterFixture.text("female", .string, rule) == .refused(.unknownValue))
     #expect(try ConverterFixture.text("?", .string, rule) == .value(.null))
-    #expect(try ConverterFixture.text("", .string, rule) == .value(.null))
+    #expect(try ConverterFixture.text("", .string, rule) == .refused(.unknownValue))
     let converter = try ValueConverter(attribute: ConverterFixture.attribute(.string), rule: rule)
     let problem = ConverterFixture.bytes("x") { converter.problem(.unknownValue, text: $0) }
     #expect("\(problem)" == "a: “x” isn't one of the values that the recipe knows: f, m")

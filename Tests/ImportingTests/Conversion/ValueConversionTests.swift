@@ -42,14 +42,43 @@ struct ValueConversionTests {
     #expect(try ConverterFixture.text("AAEC*w==", .binaryData) == .refused(.notBase64))
   }
 
-  @Test("a string keeps its spaces, and is null when empty unless the caller says otherwise")
+  @Test("bytes are base64, and text that may as well be hexadecimal is refused until the recipe says which it is")
+  func bytes() throws {
+    let md5 = "d41d8cd98f00b204e9800998ecf8427e"
+    for text in [md5, md5.uppercased(), "deadbeef", "0123456789"] {
+      #expect(try ConverterFixture.text(text, .binaryData) == .refused(.ambiguousBinary), "\(text)")
+    }
+    for text in ["AAAAAAAA", "cafe", "AAECAAE=", "dEADbEEF"] {
+      #expect(
+        try ConverterFixture.text(text, .binaryData) == .value(.data(#require(Data(base64Encoded: text)))), "\(text)")
+    }
+    let hex = PropertyRule { $0.binaryEncoding = .hexadecimal }
+    for text in ["deadbeef", "DEADBEEF", "0xDeadBeef", "\\xdeadbeef"] {
+      #expect(try ConverterFixture.text(text, .binaryData, hex) == .value(.data(Data([0xDE, 0xAD, 0xBE, 0xEF]))))
+    }
+    for text in ["abc", "xy", "AAEC*w==", "0x0"] {
+      #expect(try ConverterFixture.text(text, .binaryData, hex) == .refused(.notHexadecimal))
+    }
+    #expect(try ConverterFixture.text("\\x00ff", .binaryData) == .value(.data(Data([0, 255]))))
+    let base64 = PropertyRule { $0.binaryEncoding = .base64 }
+    #expect(
+      try ConverterFixture.text("deadbeef", .binaryData, base64)
+        == .value(.data(#require(Data(base64Encoded: "deadbeef")))))
+    #expect(throws: ConverterError.self) { try ConverterFixture.text("", .string, hex) }
+  }
+
+  @Test("a string keeps its spaces, and is the empty text when empty unless the caller says otherwise")
   func strings() throws {
     #expect(try ConverterFixture.text("  a ä 🐟 ", .string) == .value(.string("  a ä 🐟 ")))
     #expect(try ConverterFixture.text(" ", .string) == .value(.string(" ")))
-    #expect(try ConverterFixture.text("", .string) == .value(.null))
-    let kept = try ValueConverter(
-      attribute: ConverterFixture.attribute(.string), dateFormat: nil, emptyStringIsNull: false)
-    #expect(try ConverterFixture.bytes("", kept.convert(text:)) == .string(""))
+    #expect(try ConverterFixture.text("", .string) == .value(.string("")))
+    let ofKeys = try ValueConverter(
+      attribute: ConverterFixture.attribute(.string), dateFormat: nil, emptyStringIsNull: true)
+    #expect(try ConverterFixture.bytes("", ofKeys.convert(text:)) == .null)
+    let rule = PropertyRule { $0.nulls = ["", "NA"] }
+    #expect(try ConverterFixture.text("", .string, rule) == .value(.null))
+    #expect(try ConverterFixture.text("", .string, PropertyRule { $0.nulls = ["NA"] }) == .value(.string("")))
+    #expect(try ConverterFixture.text(" ", .string, PropertyRule { $0.trims = true }) == .value(.null))
   }
 
   @Test(

@@ -18,6 +18,33 @@ struct ColumnMappingTests {
     #expect(end.notes == ["ignored column(s) that Person doesn't have: born"])
   }
 
+  @Test("a column that differs from an attribute in case or spaces only is pointed out")
+  func spellings() throws {
+    let room = try ImportRoom(.memory)
+    let end = try room.run("code,name, Age ,colour\na,Ann,3,red\n")
+    #expect(
+      end.notes == [
+        "ignored column(s) that Person doesn't have:  Age , colour. Names are compared letter by letter: “ Age ” isn't age"
+      ])
+    let nothing = try room.failure("CODE,NAME\na,Ann\n", as: "b.csv", job: "2")
+    #expect("\(try #require(nothing))".hasSuffix("letter by letter: “CODE” isn't code, “NAME” isn't name"))
+    let seats = try room.failure("Row,number,price\n1,2,3\n", as: "c.csv", into: "Seat", mode: .upsert, job: "3")
+    #expect("\(try #require(seats))".hasSuffix("letter by letter: “Row” isn't row"))
+  }
+
+  @Test("a column without a name is ignored, with a note that says which", arguments: StoreKind.allCases)
+  func unnamed(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let end = try room.run(
+      ",code,name,\n0,a,Ann,\n1,b,Bob,x\n", mapping: MappingOptions { $0.unknownColumns = .refuse })
+    #expect(end.tally == "2i 0u 0= 0r 0?")
+    #expect(try room.rows("code", "name") == ["a|Ann", "b|Bob"])
+    #expect(end.notes == ["column 1, 4 has no name in the header line and was ignored"])
+    let excel = try room.run("sep=;\ncode;name\na;Anna\nb;Bob, Jr.;x\n", as: "b.csv", job: "2")
+    #expect(excel.tally == "0i 1u 0= 1r 0?")
+    #expect(try room.rows("name") == ["Anna", "Bob"])
+  }
+
   @Test("a relationship takes the column of its mappedKeyName, or of its name")
   func relationships() throws {
     let mapping = try mapping("Person", ["code", "country_code", "country", "boss"])

@@ -14,13 +14,36 @@ struct RecordValueTests {
     #expect(try room.rows("code", "grade") == ["a|7", "b|3", "c|7", "d|7"])
   }
 
-  @Test("an empty cell is nil, a quoted one too, and spaces are text", arguments: StoreKind.allCases)
+  @Test(
+    "an empty cell is nil, a quoted one is the empty text where it is a string, and spaces are text",
+    arguments: StoreKind.allCases)
   func emptyCells(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
     try room.run("row,number,price\n1,,\n\"\", 2 ,\"\"\n", into: "Seat")
     #expect(try room.rows("row", "number", "price", of: "Seat") == ["1||", "|2|"])
     try room.run("key,text\n0F8FAD5B-D9CB-469F-A165-70867728950E, x \n", as: "b.csv", into: "Everything", job: "2")
     #expect(try room.rows("text", of: "Everything") == [" x "])
+    for (number, text) in [
+      "code,name,email\na,\"\",\nb,x,\"\"\n",
+      "{\"code\":\"a\",\"name\":\"\",\"email\":null}\n{\"code\":\"b\",\"name\":\"x\",\"email\":\"\"}",
+    ].enumerated() {
+      let room = try ImportRoom(kind)
+      try room.run(text, as: number == 0 ? "a.csv" : "a.ndjson", job: "3")
+      let people = try room.context().fetch(FetchRequest<ManagedObject>(entityName: "Person")).map {
+        [$0.value(forKey: "code"), $0.value(forKey: "name"), $0.value(forKey: "email")]
+      }
+      let expected: [[Value?]] = [
+        [.string("a"), .string(""), .null], [.string("b"), .string("x"), .string("")],
+      ]
+      #expect(people.sorted { $0[0]?.plainText ?? "" < $1[0]?.plainText ?? "" } == expected)
+    }
+  }
+
+  @Test("an empty text refers to nothing, quoted or not", arguments: StoreKind.allCases)
+  func emptyKeys(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let end = try room.run("code,name,boss,country_code\na,A,\"\",\n")
+    #expect(end.tally == "1i 0u 0= 0r 0?")
   }
 
   @Test("a required attribute without a default rejects its record when it is empty", arguments: StoreKind.allCases)
@@ -30,8 +53,8 @@ struct RecordValueTests {
       try room.furnish(people: ["b"])
       let text =
         "{\"code\":\"a\",\"name\":null}\n{\"code\":\"c\"}\n{\"code\":\"d\",\"name\":\"D\"}\n{\"code\":\"e\",\"name\":\"\"}"
-      #expect(try room.run(text, as: "a.ndjson", mode: mode).tally == "1i 0u 0= 3r 0?")
-      #expect(try room.rows("code", "name") == ["b|b", "d|D"])
+      #expect(try room.run(text, as: "a.ndjson", mode: mode).tally == "2i 0u 0= 2r 0?")
+      #expect(try room.rows("code", "name") == ["b|b", "d|D", "e|"])
     }
     let room = try ImportRoom(kind)
     try room.furnish(people: ["b"])

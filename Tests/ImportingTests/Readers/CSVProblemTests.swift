@@ -120,7 +120,9 @@ struct CSVProblemTests {
   @Test("the header must have names, each once")
   func header() throws {
     #expect(try read("a,b,a\n1,2,3\n").error == .duplicateColumn(name: "a"))
-    #expect(try read("a,,c\n1,2,3\n").error == .emptyColumnName(index: 2))
+    #expect(try read("a,,c\n1,2,3\n").columns == ["a", "", "c"])
+    #expect(
+      try read("a,b\n1,2\n", ReaderOptions(columns: ["x", ""])).error == .emptyColumnName(index: 2))
     #expect(
       try read("a,\"b\n1,2\n").error
         == .malformed(

@@ -82,7 +82,7 @@ struct WritingTests {
     "dates in the model's format are read as the same instant",
     arguments: [
       "yyyy-MM-dd'T'HH:mm:ss.SSSSSSZ", "EEEE, dd MMMM yyyy h:mm:ss a XXX S", "y.M.d H:m:s.S", "yyyyMMddHHmmssSSSSSS",
-      "''yyyy''MMddHHmmss.SSSSSSx", "UnixTime",
+      "''yyyy''MMddHHmmss.SSSSSSx", "UnixTime", "UnixTimeMillis", "UnixTimeMicros",
     ])
   func dates(_ format: String) throws {
     let attribute = try Self.attribute(.date, dateFormat: format)

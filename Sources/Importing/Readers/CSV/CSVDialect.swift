@@ -43,6 +43,18 @@ struct CSVDialect {
     sample.contains(carriageReturn) && !sample.contains(lineFeed) ? carriageReturn : lineFeed
   }
 
+  /// The delimiter that a first line `sep=;` names, as Excel writes and reads it; nil if the first line is another.
+  static func separatorLine(_ sample: UnsafeBufferPointer<UInt8>, newline: UInt8) -> UInt8? {
+    let word = "sep=".utf8
+    guard sample.count > word.count + 1, zip(sample, word).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else { return nil }
+    let separator = sample[word.count]
+    guard separator != newline, separator != carriageReturn else { return nil }
+    let end = sample[word.count + 1]
+    if end == newline { return separator }
+    guard end == carriageReturn, sample.count > word.count + 2, sample[word.count + 2] == newline else { return nil }
+    return separator
+  }
+
   private func mostFrequent(in sample: UnsafeBufferPointer<UInt8>) -> UInt8 {
     var counts = [Int](repeating: 0, count: Self.candidates.count)
     var quoted = false

@@ -38,8 +38,14 @@ final class CSVReader: RecordReader {
     window.skipByteOrderMark()
     line += try window.skipLines(options.skipLines, endingWith: newline)
     if options.skipLines > 0 { _ = try window.fill(until: SourceSample.size) }
+    var said: UInt8?
+    if usual == nil, let separator = CSVDialect.separatorLine(window.bytes, newline: newline) {
+      said = separator
+      line += try window.skipLines(1, endingWith: newline)
+      _ = try window.fill(until: SourceSample.size)
+    }
     dialect = try CSVDialect(
-      sample: window.bytes, newline: newline, delimiter: delimiter ?? usual, options: options)
+      sample: window.bytes, newline: newline, delimiter: delimiter ?? said ?? usual, options: options)
     let rejectHeader = RejectReason.columns.joined(separator: String(UnicodeScalar(dialect.delimiter)))
     if window.bytes.starts(with: rejectHeader.utf8) {
       columns = try readHeader()
@@ -56,7 +62,8 @@ final class CSVReader: RecordReader {
     } else {
       throw .noHeader
     }
-    try ReaderOptions.check(names: columns)
+    // Data frames are written with a column of row numbers that has no name.
+    try ReaderOptions.check(names: columns, mayBeEmpty: true)
     expectedFields = columns.count
     findings = detect(options, usual: usual)
     if let position, position.byteOffset > window.offset {
@@ -107,6 +114,11 @@ final class CSVReader: RecordReader {
     if options.header, options.columns == nil { found.looksLikeHeader = columns.allSatisfy(Self.looksLikeName) }
     if options.delimiter == nil, dialect.delimiter != usual ?? UInt8(ascii: ",") {
       found.notes.append("the fields are taken to be separated by \(delimiter == "\t" ? "tabs" : "“\(delimiter)”")")
+    }
+    let unnamed = columns.indices.filter { columns[$0].isEmpty }
+    if !unnamed.isEmpty {
+      let numbers = unnamed.prefix(12).map { "\($0 + 1)" }.joined(separator: ", ") + (unnamed.count > 12 ? ", …" : "")
+      found.notes.append("column \(numbers) has no name in the header line and was ignored")
     }
     if found.looksLikeHeader == false {
       found.notes.append("the first line was taken for the column names, but looks like a record")

@@ -1,7 +1,8 @@
 /// Reads an array of objects in a JSON document, strictly by RFC 8259: the array is the document or stands under a
 /// key; the rest of the document is skipped. Memory is that of one record, whatever the document's length.
 ///
-/// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered.
+/// A mistake ends the reading, since nothing after it can be trusted; the records before it are delivered. Only half of a
+/// surrogate pair leaves no doubt where its record ends: that record has a problem, and the next one is read.
 final class JSONReader: SequentialReader {
   private enum Place {
     /// Behind the opening bracket.
@@ -118,20 +119,30 @@ final class JSONReader: SequentialReader {
     let storage = batch.storage
     let firstCell = storage.pointee.cellCount
     let first = try cursor.next()
+    /// How many bytes into the record half of a surrogate pair stands.
+    var surrogate: Int?
     while true {
       let (start, end) = cursor.waiting
       let scan: JSONScan
-      if first == UInt8(ascii: "{") {
+      if first == UInt8(ascii: "{"), surrogate == nil {
         scan = parser.parse(from: start, to: end, final: false, depth: depth + 1, into: storage)
       } else {
         var walker = JSONWalker(depth: depth + 1)
+        walker.passesSurrogates = surrogate != nil
         scan = walker.walk(from: start, to: end, final: false)
+      }
+      if surrogate == nil, case .mistake(.loneSurrogate, let half) = scan {
+        surrogate = half - start
+        storage.pointee.cellCount = firstCell
+        continue
       }
       if case .end(let place) = scan, place - start <= maximumRecordBytes {
         storage.pointee.finish(
           bytes: start, kept: place - start, line: cursor.line, byteOffset: cursor.window.offset,
           byteLength: place - start, firstCell: firstCell)
-        if first == UInt8(ascii: "{") {
+        if let surrogate {
+          batch.setProblem(.malformedJSON(JSONMistake.loneSurrogate.description, column: surrogate + 1))
+        } else if first == UInt8(ascii: "{") {
           parser.decodeTexts(in: storage)
         } else {
           batch.setProblem(.notAnObject(found: JSONToken.kind(of: first)))
@@ -153,7 +164,9 @@ final class JSONReader: SequentialReader {
   private func skipElement(into batch: RecordBatch) throws(ReaderError) {
     let beginning = Array(cursor.window.bytes.prefix(RecordBatch.keptBytes))
     let (line, offset) = (cursor.line, cursor.window.offset)
-    try cursor.skip(JSONWalker(depth: depth + 1))
+    var walker = JSONWalker(depth: depth + 1)
+    walker.passesSurrogates = true
+    try cursor.skip(walker)
     let length = Int(cursor.window.offset - offset)
     batch.finishTooLong(
       beginning: beginning, line: line, byteOffset: offset, byteLength: length, limit: maximumRecordBytes)

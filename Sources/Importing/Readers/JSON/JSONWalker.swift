@@ -13,6 +13,8 @@ struct JSONWalker {
   private var expected: Expected
   private(set) var depth: Int
   private let floor: Int
+  /// Whether half of a surrogate pair is passed over: where its string ends isn't in doubt.
+  var passesSurrogates = false
   /// Bit n: whether level n is an object.
   private var objects = SIMD8<UInt64>.zero
 
@@ -92,7 +94,11 @@ struct JSONWalker {
         continue
       case .restOfText, .restOfKey:
         var escaped = false
-        let scan = JSONToken.string(place, end, escaped: &escaped)
+        var scan = JSONToken.string(place, end, escaped: &escaped)
+        while passesSurrogates, case .mistake(.loneSurrogate, let half) = scan {
+          // Behind its `\uXXXX`, all of which has been read.
+          scan = JSONToken.string(half + 6, end, escaped: &escaped)
+        }
         guard case .end(let next) = scan else { return scan }
         place = next
         if expected == .restOfKey {

@@ -56,7 +56,14 @@ extension EdgeCase {
     csv("Ctrl-Z at the end is text", "1,2\u{1A}", [.values(["1", "2\u{1A}"])]),
     csv("a quoted header name with a comma", "1,2\n", header: "\"a,\",b\n", [.values(["1", "2"])]),
     csv("two columns of one name are refused", "1,2\n", header: "a,a\n", [], error: .duplicateColumn(name: "a")),
-    csv("a column without a name is refused", "1,2\n", header: "a,\n", [], error: .emptyColumnName(index: 2)),
+    csv(
+      "a column without a name is read, as pandas writes one", "0,1,2\n", header: ",a,b\n", [.values(["0", "1", "2"])]),
+    csv("several columns without a name", "1,2,\n", header: "a,,\n", [.values(["1", "2", "<empty>"])]),
+    csv(
+      "a first line that says what separates the fields, for Excel", "1;2,5\n", header: "sep=;\na;b\n",
+      [.values(["1", "2,5"])]),
+    csv("the same with CRLF, and in capitals", "1|2\r\n", header: "SEP=|\r\na|b\r\n", [.values(["1", "2"])]),
+    csv("a column that is called sep=", "1\n", header: "sep=\n", [.values(["1"])]),
     csv(
       "a quote left open in the header is refused", "1,2\n", header: "a,\"b\n", [],
       error: .malformed(line: 1, column: 1, what: "in the header, \(RecordProblem.unterminatedQuote)")),
