@@ -18,6 +18,9 @@ package struct ImportCounts: Sendable, Hashable {
 
   package init() {}
 
+  /// Records that objects were made of or found for.
+  package var taken: Int64 { inserted + updated + unchanged }
+
   /// The sum of two imports.
   static func + (a: ImportCounts, b: ImportCounts) -> ImportCounts {
     var sum = a

@@ -54,8 +54,8 @@ package struct ValueConverter: Sendable {
     attribute: AttributeDescription, dateFormat: String?, emptyStringIsNull: Bool = false, separator: String?,
     bytes: PropertyRule.BinaryEncoding? = nil
   ) throws(ConverterError) {
-    var (kind, pattern) = try Self.kind(of: attribute, dateFormat: dateFormat, isList: separator != nil)
-    if kind == .data, bytes == .hexadecimal { kind = .hexadecimal }
+    let (plain, pattern) = try Self.kind(of: attribute, dateFormat: dateFormat, isList: separator != nil)
+    let kind = plain == .data && bytes == .hexadecimal ? Kind.hexadecimal : plain
     self.init(
       attribute: attribute, kind: kind, base: kind, emptyStringIsNull: emptyStringIsNull, pattern: pattern,
       dateFormat: dateFormat, rules: nil)

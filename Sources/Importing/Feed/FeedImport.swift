@@ -117,7 +117,9 @@ final class FeedImport {
       }
     }
     let all = counts
-    try RejectLimits(request.options).check(all, first: "see the reject files", atEnd: true)
+    let limits = RejectLimits(request.options)
+    try limits.check(all, first: "see the reject files", atEnd: true)
+    try limits.checkTaken(all, first: "see the reject files")
     var checkpoint = checkpoint
     checkpoint.isFinished = true
     checkpoint.counts = all

@@ -28,7 +28,7 @@ final class NestedRow: Sendable {
     {
       found = [own]
     }
-    identity = found.map { ($0, UniqueKey($0.map { values[$0.slot] })) }
+    identity = found.map { found in (attributes: found, key: UniqueKey(found.map { values[$0.slot] })) }
   }
 }
 

@@ -87,11 +87,15 @@ final class BatchWriter {
   /// - Parameters:
   ///   - bytes: the length of the source, as the import reports it.
   ///   - afterSave: called after each save of deferred records.
+  ///   - judge: called once every record has become an object or a reject; throws if the import mustn't end well.
   /// - Returns: notes for a person; nil when `shouldStop` returned true before the end.
-  func finish(bytes: Int64, shouldStop: () -> Bool, afterSave: () throws -> Void) throws -> [String]? {
+  func finish(
+    bytes: Int64, shouldStop: () -> Bool, afterSave: () throws -> Void, judge: () throws -> Void
+  ) throws -> [String]? {
     defer { context.reset() }
     guard try settleDeferred(shouldStop: shouldStop, afterSave: afterSave) else { return nil }
     try target.absent?.check(checkpoint)
+    try judge()
     let unresolvedBefore = checkpoint.counts.unresolved
     let unresolved = try commit.advance { checkpoint in
       try target.backlog.references.resolve(target.resolver, &checkpoint, shouldStop: shouldStop)

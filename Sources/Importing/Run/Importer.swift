@@ -14,8 +14,8 @@ package import ManagedObjects
 
 /// Runs imports. Blocks its thread; call it from an operation's `main()`.
 package struct Importer {
-  let coordinator: PersistentStoreCoordinator
-  let request: ImportRequest
+  package let coordinator: PersistentStoreCoordinator
+  package let request: ImportRequest
   /// A load of at least this many records may drop the indexes that it doesn't need itself.
   private let largeLoad: Int64
   /// The feed that this import is a part of.

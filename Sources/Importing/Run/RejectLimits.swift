@@ -25,4 +25,10 @@ struct RejectLimits {
       throw .tooLargeShareRejected(count: counts.rejected, records: counts.records, share: share, first: first)
     }
   }
+
+  /// Fails when records were rejected and none was taken in, unless the options name a share, by which it was judged.
+  func checkTaken(_ counts: ImportCounts, first: String) throws(MappingError) {
+    guard share == nil, counts.rejected > 0, counts.taken == 0 else { return }
+    throw .nothingImported(records: counts.records, rejected: counts.rejected, first: first)
+  }
 }

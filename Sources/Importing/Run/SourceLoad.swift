@@ -102,7 +102,12 @@ final class SourceLoad {
     _ = try begin.identified(as: source)
     if part?.holdsEnd == true { return .finished(progress, .committed, notes: []) }
     try indexes.rebuild()
-    let notes = try writer.finish(bytes: bytesTotal, shouldStop: control.shouldStop) { try checkLimits(atEnd: true) }
+    let notes = try writer.finish(bytes: bytesTotal, shouldStop: control.shouldStop) {
+      try checkLimits(atEnd: true)
+    } judge: {
+      control.report(progress)
+      if part == nil { try limits.checkTaken(writer.checkpoint.counts, first: writer.firstRejection) }
+    }
     guard let notes else { return try stopped(first) }
     bytesDone = bytesTotal
     return .finished(progress, .committed, notes: sourceNotes + notes + mappingNotes)
@@ -146,7 +151,9 @@ final class SourceLoad {
   private var mappingNotes: [String] {
     var notes: [String] = []
     if request.options.mapping.unknownColumns == .warn, !mapping.ignored.isEmpty {
-      notes.append("ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.ignored))")
+      notes.append(
+        "ignored column(s) that \(entity.name) doesn't have: \(MappingError.list(mapping.ignored))"
+          + mapping.ignoredSpellings)
     }
     if !mapping.mayNest, !mapping.absent.isEmpty {
       notes.append("the file has no column(s) \(mapping.absent.joined(separator: ", ")), which the recipe names")

@@ -10,9 +10,7 @@ extension JobOptionsError: JobFailing {
 
 extension MappingError: JobFailing {
   package var jobFailure: JobFailure {
-    var message = description
-    if code == "too_many_rejects" { message += ". What was committed stays" }
-    return JobFailure(code: code, message: message, isRetryable: isRetryable)
+    JobFailure(code: code, message: description, isRetryable: isRetryable)
   }
 
   private var isRetryable: Bool {
@@ -36,6 +34,7 @@ extension MappingError: JobFailing {
     case .sourceChanged: return "source_changed"
     case .badFeed: return "feed"
     case .tooManyRejects, .tooLargeShareRejected: return "too_many_rejects"
+    case .nothingImported: return "nothing_imported"
     case .fileFailed: return "file"
     case .diskFull: return "disk_full"
     }
@@ -45,11 +44,7 @@ extension MappingError: JobFailing {
 extension ReaderError: JobFailing {
   package var jobFailure: JobFailure {
     if case .readFailed = self { return JobFailure(code: "file", message: description, isRetryable: true) }
-    var message = description
-    if case .malformed = self {
-      message += ". The records before it are imported: mend the file and submit it again, by upsert"
-    }
-    return JobFailure(code: "malformed_source", message: message, isRetryable: false)
+    return JobFailure(code: "malformed_source", message: description, isRetryable: false)
   }
 }
 
@@ -71,12 +66,40 @@ extension StoreTransactionError: JobFailing {
 }
 
 extension JobFailure {
-  /// Why an import failed that commits all of its file or nothing.
-  init(ofWholeImport error: any Error) {
+  /// Why an import failed, with what it leaves in the store.
+  ///
+  /// - Parameters:
+  ///   - progress: what was reported last.
+  ///   - entity: the entity that was imported; nil for a feed.
+  init(_ error: any Error, of options: ImportOptions, into entity: EntityDescription?, after progress: ImportProgress?)
+  {
     self.init(error)
-    // The hint about the records before the failure doesn't apply here.
-    if error is MappingError || error is ReaderError || error is MemberFailure { message = String(describing: error) }
-    message += ". Nothing of the file was committed"
+    let cause = (error as? MemberFailure)?.reason ?? error
+    if options.isWhole {
+      message += ". Nothing of the file was committed"
+    } else if let taken = progress?.counts.taken, taken > 0 {
+      message += Self.remains(taken, cause, options, entity).map { ". " + $0 } ?? ""
+    }
+  }
+
+  /// What became of the records before the failure, and what to do about them.
+  private static func remains(
+    _ taken: Int64, _ cause: any Error, _ options: ImportOptions, _ entity: EntityDescription?
+  ) -> String? {
+    let records = taken == 1 ? "1 record" : "\(taken) records"
+    switch cause {
+    case ReaderError.source(.truncated), ReaderError.source(.corrupt), ReaderError.source(.trailingData):
+      return "\(records) before the damage was found \(taken == 1 ? "is" : "are") committed and may be wrong. "
+        + "With atomic: file a damaged file leaves nothing"
+    case ReaderError.malformed:
+      let before = "The \(records) before it \(taken == 1 ? "is" : "are") imported: mend the file and submit "
+      let hasKey = entity?.uniquenessConstraints.isEmpty != true
+      guard options.mode == .insert || !hasKey else { return before + "it again" }
+      return before + (hasKey ? "the rest of it, or all of it by upsert" : "the rest of it")
+    case MappingError.tooManyRejects, MappingError.tooLargeShareRejected:
+      return "The \(records) imported before \(taken == 1 ? "stays" : "stay")"
+    default: return nil
+    }
   }
 }
 

@@ -32,22 +32,24 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     let request = try importRequest()
     let context = try context()
     let coordinator = context.persistentStoreCoordinator
-    let end = try end(of: Importer(coordinator: coordinator, request: request), request, in: context)
+    let end = try end(of: Importer(coordinator: coordinator, request: request), in: context)
     let last = JobProgress(end.progress, rejects: request.rejects.lastPathComponent)
     if !end.isFinished { return isCancelled ? .cancelled(last) : .interrupted(last) }
     return .completed(last, note: end.notes.isEmpty ? nil : end.notes.joined(separator: "; "))
   }
 
-  private func end(
-    of importer: Importer, _ request: ImportRequest, in context: ManagedObjectContext
-  ) throws -> ImportEnd {
+  private func end(of importer: Importer, in context: ManagedObjectContext) throws -> ImportEnd {
+    let request = importer.request
     let rejects = request.rejects.lastPathComponent
+    var last: ImportProgress?
     do {
-      return try importer.run(
-        in: context, shouldStop: { isCancelled || isDraining }, report: { report(JobProgress($0, rejects: rejects)) })
+      return try importer.run(in: context, shouldStop: { isCancelled || isDraining }) { progress in
+        last = progress
+        report(JobProgress(progress, rejects: rejects))
+      }
     } catch {
-      guard request.options.isWhole else { throw error }
-      throw JobFailure(ofWholeImport: error)
+      let entity = importer.coordinator.model.entitiesByName[request.entity]
+      throw JobFailure(error, of: request.options, into: entity, after: last)
     }
   }
 

@@ -102,7 +102,7 @@ final class ImportConversion {
   /// Numbers are seconds since 1970 unless the format names another unit.
   private func date(_ data: ImportedValue, for attribute: AttributeDescription) throws -> Date {
     let format = attribute.userInfo["dateFormat"]
-    let unit = format.map { UnixTimeUnit(rawValue: $0) } ?? .seconds
+    let unit: UnixTimeUnit? = format.map { UnixTimeUnit(rawValue: $0) } ?? .seconds
     if let unit, let count = number(data, isTextToo: format != nil) {
       return Date(timeIntervalSince1970: count / Double(unit.perSecond))
     }

@@ -40,6 +40,8 @@ struct ColumnTypeTests {
   func unixTime() throws {
     let columns = try InferenceRoom().columns("created_at,user_no,time\n1700000000,1700000000,83000\n")
     #expect(columns == ["created_at Date UnixTime", "user_no Integer 64", "time Integer 64"])
+    let finer = try InferenceRoom().columns("at,ts\n1700000000123,1700000000123456\n")
+    #expect(finer == ["at Date UnixTimeMillis", "ts Date UnixTimeMicros"])
   }
 
   @Test(

@@ -176,11 +176,13 @@ struct ComparingTests {
 
   @Test("need no object for their keys, whatever these consist of, where the table is empty")
   func newRows() throws {
-    let files = [
-      ("Reading", "station,at,level\n" + (10..<60).map { "N,2024-03-01T00:00:\($0)Z,1\n" }.joined()),
-      ("Seat", "row,number,price\n" + (10..<60).map { "1,\($0),1.5\n" }.joined()),
-      ("Country", "code,name\n" + (10..<60).map { "c\($0),x\n" }.joined()),
-      ("Device", "serial,note\n" + (10..<60).map { "00000000-0000-0000-0000-0000000000\($0),x\n" }.joined()),
+    func file(_ header: String, _ row: (Int) -> String) -> String {
+      ([header] + (10..<60).map(row)).joined(separator: "\n") + "\n"
+    }
+    let files: [(String, String)] = [
+      ("Reading", file("station,at,level") { "N,2024-03-01T00:00:\($0)Z,1" }),
+      ("Seat", file("row,number,price") { "1,\($0),1.5" }), ("Country", file("code,name") { "c\($0),x" }),
+      ("Device", file("serial,note") { "00000000-0000-0000-0000-0000000000\($0),x" }),
     ]
     for (entity, text) in files {
       for mode in [ImportMode.upsert, .synchronise, .replace] {

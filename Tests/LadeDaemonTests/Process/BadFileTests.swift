@@ -65,6 +65,15 @@ struct BadFileTests {
       inserted: 1,
       rejects: [(2, "not_an_integer"), (4, "not_an_integer"), (5, "not_an_integer")]),
     BadFile(
+      "nothing but rejects", "nothing.csv", "number,name,age\n1,A,x\n2,B,y\n",
+      says: [
+        "none of the file's records was imported: all 2 were rejected", "The first: line 2", "reject_share: 100%",
+      ],
+      rejects: [(2, "not_an_integer"), (3, "not_an_integer")]),
+    BadFile(
+      "nothing but rejects, where the recipe accepts that", "accepted.csv", "number,name,age\n1,A,x\n",
+      recipe: "lenient", .completed, rejects: [(2, "not_an_integer")]),
+    BadFile(
       "columns that the entity doesn't have", "columns.csv", "number,colour,name,shape\n1,red,Ada,round\n", .completed,
       says: ["ignored column(s) that Member doesn't have: colour, shape"], inserted: 1),
     BadFile(
@@ -79,10 +88,10 @@ struct BadFileTests {
     BadFile(
       "JSON that is malformed in the middle", "middle.json",
       "[{\"number\": 1, \"name\": \"Ada\"},\n{\"number\": 2, \"name\": \"Bob\"},\n{\"number\": 3, \"name\": oops}]",
-      says: ["line 3, column "], inserted: 2),
+      says: ["line 3, column ", "The 2 records before it are imported: mend the file and submit it again"], inserted: 2),
     BadFile(
       "JSON that ends too early", "end.json", "[{\"number\": 1, \"name\": \"Ada\"},\n{\"number\": 2, \"na",
-      says: ["line 2, column ", "the text ends"], inserted: 1),
+      says: ["line 2, column ", "the text ends", "The 1 record before it is imported"], inserted: 1),
     BadFile(
       "NDJSON with a malformed line", "lines.ndjson",
       "{\"number\": 1, \"name\": \"Ada\"}\n{\"number\": oops}\n{\"number\": 3, \"name\": \"Cy\"}\n", .completed,
@@ -92,6 +101,7 @@ struct BadFileTests {
   private static let recipes = """
       members: { store: main, entity: Member }
       strict: { store: main, entity: Member, reject_limit: 2 }
+      lenient: { store: main, entity: Member, reject_share: 100% }
     """
 
   @Test("says what, where and what to do, is kept, and the daemon goes on", .timeLimit(.minutes(20)), arguments: files)

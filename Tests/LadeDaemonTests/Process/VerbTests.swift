@@ -27,6 +27,20 @@ struct VerbTests {
     try await daemon.stop()
   }
 
+  @Test("import - reads standard input, and leaves nothing in the spool", .timeLimit(.minutes(20)))
+  func standardInput() async throws {
+    let (folder, daemon) = try await started()
+    let file = try folder.write(Self.csv, to: "mine.csv")
+    let command = "'\(Products.ladectl.path)' import - --entity Member --wait < '\(file)'"
+    let run = try await ProgramOutput.of(
+      URL(fileURLWithPath: "/bin/sh"), ["-c", command],
+      environment: Products.environment(["LADE_SOCKET": folder.file("s")]), files: folder.nextRun())
+    #expect(run.status == 0, "\(run.error)")
+    #expect(run.text.contains("stdin completed: 4 records, 4 inserted"), "\(run.text)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("spool/tmp")) == [])
+    try await daemon.stop()
+  }
+
   @Test("a recipe and options of one's own say how the file is read", .timeLimit(.minutes(20)))
   func options() async throws {
     let (folder, daemon) = try await started()

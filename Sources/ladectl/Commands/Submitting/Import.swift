@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlAPI
+import Glibc
 
 extension Ladectl {
   /// `ladectl import`: imports files, with command-line options for the common settings.
@@ -17,9 +18,13 @@ extension Ladectl {
         ladectl import people.csv --entity Person --delimiter ';' --wait
         ladectl import *.csv --recipe orders
         ladectl import feed.zip --entity '*' --dry-run --wait
+        zcat orders.csv.gz | ladectl import - --recipe orders
       """, json: .document("a JobList"))
 
-    @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
+    @Argument(
+      help: ArgumentHelp(
+        "The files; - for standard input, whose format is found by its content or by --format.", valueName: "file"),
+      completion: .file())
     var files: [String]
 
     @OptionGroup var target: ImportTarget
@@ -65,18 +70,34 @@ extension Ladectl {
       guard submission.uniqueKey == nil || files.count == 1 else {
         throw ValidationError("With one --unique-key several files would be one job; give one file.")
       }
+      guard files.count(where: { $0 == "-" }) <= 1 else {
+        throw ValidationError("Standard input can be read once: give - only once.")
+      }
       _ = try options
     }
 
     func run(_ session: Session) async throws {
       let options = try options
+      let input = files.contains("-") ? try await standardInput(session) : nil
+      // The daemon has taken its own copy by the time it answers.
+      defer { input?.remove() }
       try await Submitter(session: session).run(
         files.map { file in
           submission.applied(
             to: JobSubmission(
-              source: AbsolutePath.of(file), store: target.store, entity: target.entity, recipe: target.recipe,
+              source: file == "-" ? input?.path : AbsolutePath.of(file), store: target.store, entity: target.entity,
+              recipe: target.recipe,
               mode: target.mode, options: options))
         }, isList: true, wait: submission.wait)
+    }
+
+    /// Standard input as a file in the spool, where the daemon can read it.
+    private func standardInput(_ session: Session) async throws -> SpoolCopy {
+      let spool = try await session.client.status().spool
+      guard let copy = SpoolCopy(ofStandardInputInSpool: spool) else {
+        throw LocalFailure.cantWrite(path: spool + "/tmp", reason: String(cString: strerror(errno)))
+      }
+      return copy
     }
 
     /// The `--option` values together with the dedicated options.

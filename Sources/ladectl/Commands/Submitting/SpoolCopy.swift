@@ -18,9 +18,19 @@ struct SpoolCopy: Sendable {
     defer { close(input) }
     var status = stat()
     guard fstat(input, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.init(of: input, named: source.split(separator: "/").last.map(String.init) ?? "file", inSpool: spool)
+  }
+
+  /// Copies standard input to its end.
+  /// - Returns: nil if it can't be read or `tmp/` can't be written to; `errno` says why.
+  init?(ofStandardInputInSpool spool: String) {
+    self.init(of: STDIN_FILENO, named: "stdin", inSpool: spool)
+  }
+
+  private init?(of input: Int32, named name: String, inSpool spool: String) {
     // A dot name marks it as unfinished. The folder passes on the spool's group.
     folder = "\(spool)/tmp/.ladectl-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
-    path = folder + "/" + (source.split(separator: "/").last.map(String.init) ?? "file")
+    path = folder + "/" + name
     guard mkdir(folder, 0o750) == 0 else { return nil }
     guard Self.copy(input, to: path) else {
       remove()
@@ -28,10 +38,12 @@ struct SpoolCopy: Sendable {
     }
   }
 
-  /// Removes the copy.
+  /// Removes the copy; keeps `errno`.
   func remove() {
+    let code = errno
     unlink(path)
     rmdir(folder)
+    errno = code
   }
 
   private static func copy(_ input: Int32, to path: String) -> Bool {

@@ -80,7 +80,8 @@ final class ImportRoom {
     var options = ImportOptions(mode: mode, reader: reader, batchSize: batch, rejectLimit: limit)
     options.mapping = mapping
     options.mapping.properties.merge(rules) { $1 }
-    options.rejectShare = share
+    // A file of nothing but rejects is a file like any other, unless a test adjusts that.
+    options.rejectShare = share ?? 1
     adjust(&options)
     let request = ImportRequest(
       job: job, source: source, name: name, entity: entity, options: options,

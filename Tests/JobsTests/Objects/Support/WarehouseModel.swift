@@ -4,7 +4,8 @@ import ManagedObjects
 /// Items of every type of attribute, their makers, labels and shelves.
 enum WarehouseModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
-    try ImportModel.adding(to: ManagedObjectModel(entities: [item, book, maker, label, shelf, permit]))
+    try ImportModel.adding(
+      to: ManagedObjectModel(entities: [item, book, maker, label, shelf, permit, trilogy, volume]))
   }
 
   private static let item = EntityDefinition(
@@ -62,6 +63,19 @@ enum WarehouseModel {
       RelationshipDefinition("item", to: "Item", inverse: "permit"),
       RelationshipDefinition("owner", to: "Maker", isOptional: false),
     ],
+    uniquenessConstraints: [["number"]])
+
+  /// With its volumes in an order that isn't theirs by number.
+  private static let trilogy = EntityDefinition(
+    "Trilogy", attributes: [AttributeDefinition("name", .string, isOptional: false)],
+    relationships: [
+      RelationshipDefinition("volumes", to: "Volume", inverse: "trilogy", isToMany: true, isOrdered: true)
+    ],
+    uniquenessConstraints: [["name"]])
+
+  private static let volume = EntityDefinition(
+    "Volume", attributes: [AttributeDefinition("number", .integer32, isOptional: false)],
+    relationships: [RelationshipDefinition("trilogy", to: "Trilogy", inverse: "volumes")],
     uniquenessConstraints: [["number"]])
 
   private static let tags: AttributeDefinition = {

@@ -37,10 +37,14 @@ struct ExportColumns {
       case nil: if !relationship.isToMany || relationship.isManyToMany { left.append(relationship.name) }
       case let key? where !relationship.isToMany: try add(relationship, key: key)
       case let key?:
-        // Of one-to-many relationships the other end says what they hold.
-        guard relationship.isManyToMany else { continue }
+        // Of one-to-many relationships the other end says what they hold, but not in which order.
+        guard relationship.isManyToMany || relationship.isOrdered else { continue }
         if options.format.nests || separator(of: relationship) != nil {
           try add(keysOf: relationship, key: key)
+        } else if !relationship.isManyToMany {
+          notes.append(
+            "the order of \(relationship.name) isn't in it: json and ndjson have it, and \(options.format.rawValue) if the "
+              + "model gives the relationship a mappedSeparator")
         } else {
           left.append(relationship.name)
         }
