@@ -54,6 +54,24 @@ struct InferTests {
     #expect(found.model == nil)
   }
 
+  @Test("compares files with a model, and says what it lacks")
+  func against() async throws {
+    let directory = try TemporaryDirectory()
+    let files = try Self.files(in: directory)
+    let model = directory.file("Shop.xcdatamodel")
+    #expect(try await LadectlProcess.run(["model", "infer"] + files + ["--output", model]).status == 0)
+    let fitting = try await LadectlProcess.run(["model", "infer"] + files + ["--against", model])
+    #expect(
+      fitting.status == 0 && fitting.output.contains("takes all of the files"), "\(fitting.error)\(fitting.output)")
+    try Data("id;name;phone\n1;Ada;+49\n".utf8).write(to: URL(fileURLWithPath: files[1]))
+    let changed = try await LadectlProcess.run(["model", "infer"] + files + ["--against", model])
+    #expect(
+      changed.output.contains(#"<attribute name="phone" optional="YES" attributeType="String"/>"#), "\(changed.output)")
+    let wrong = try await LadectlProcess.run(
+      ["model", "infer"] + files + ["--against", directory.file("None.xcdatamodel")])
+    #expect(wrong.status == 1)
+  }
+
   @Test("writes over a model only with --force")
   func force() async throws {
     let directory = try TemporaryDirectory()
