@@ -94,7 +94,8 @@ example: deps ## build and run a separate package that uses the libraries
 
 lint: ## check the format of the sources and the syntax of the scripts
 	@for script in $(SCRIPTS); do bash -n $$script || exit 1; done
-	@perl -c .ci/manual 2> /dev/null || perl -c .ci/manual
+	@for script in .ci/manual .ci/copyright; do perl -c $$script 2> /dev/null || perl -c $$script || exit 1; done
+	@for script in systemd/debian/p*; do sh -n $$script || exit 1; done
 	@.ci/vocabulary
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
 	@echo "lint: clean"

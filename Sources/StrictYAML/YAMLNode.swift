@@ -59,6 +59,9 @@ package struct YAMLNode {
   /// Whether it is a single value that says nothing, as `~` does. An empty text in quotes says something.
   var isNull: Bool { isPlain && ["", "~", "null", "Null", "NULL"].contains(node.scalar?.string) }
 
+  /// Whether it is a `null` that somebody wrote. An empty value may only be unfinished.
+  package var isWrittenNull: Bool { isNull && node.scalar?.string != "" }
+
   /// The keys and values of a mapping, as they stand there; empty for all else.
   package var pairs: [(key: YAMLNode, value: YAMLNode)] {
     guard let mapping = node.mapping else { return [] }

@@ -26,6 +26,12 @@ struct Laded: AsyncParsableCommand {
         + "be migrated to them."))
   var checkConfig = false
 
+  @MainActor static func main() async {
+    // On the main thread, before the first other one.
+    DispatchLog.quietIfPrioritiesAreDenied()
+    await main(nil)
+  }
+
   func run() async throws {
     do {
       let daemon = try Daemon(configurationPath: config, isOnlyChecked: checkConfig)

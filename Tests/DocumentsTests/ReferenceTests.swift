@@ -111,7 +111,7 @@ struct ReferenceTests {
 
   @Test("the example configuration explains every key")
   func example() async throws {
-    let example = try Document("etc/lade/lade.yaml").text
+    let example = try Document("docs/examples/lade.yaml").text
     for (mapping, keys) in try await knownKeys() {
       for key in keys { #expect(example.contains(try Regex("\\b\(key):")), "\(mapping) \(key)") }
     }

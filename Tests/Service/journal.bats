@@ -2,6 +2,18 @@
 # The service's journal messages: fields, priorities, message IDs and the catalogue.
 load outside.bash
 
+@test "threads that get no higher priority, as in a container, aren't worth a line" {
+  inside << 'END'
+    mkdir -p /etc/systemd/system/laded.service.d
+    printf '[Service]\nLimitNICE=0\n' > /etc/systemd/system/laded.service.d/nice.conf
+    install_package
+    people 10 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+    equal "the lines" "" "$(journalctl --unit laded --output=cat | grep -i 'thread priority' || true)"
+END
+}
+
 @test "the log of a job is found by its number, store, entity and lane, and equals that of ladectl log" {
   inside << 'END'
     install_package

@@ -124,7 +124,7 @@ END
   inside << 'END'
     install_package
     for name in shop school; do
-      sed "s|/var/lib/lade/main|/var/lib/lade@$name/main|" /etc/lade/lade.yaml > "/etc/lade/$name.yaml"
+      sed "s|/var/lib/lade/main|/var/lib/lade@$name/main|" /etc/lade/lade.yaml.d/demo.yaml > "/etc/lade/$name.yaml"
       systemctl enable --now --quiet "laded@$name"
     done
     people 10 /tmp/shop.csv

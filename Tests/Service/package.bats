@@ -8,8 +8,8 @@ load outside.bash
     equal "the service" active "$(systemctl is-active laded)"
     equal "at the next boot" enabled "$(systemctl is-enabled laded)"
     equal "its user" lade "$(stat -c %U /proc/"$(main_pid)")"
-    equal "the spool's mode" "2770 lade:lade" "$(stat -c '%a %U:%G' /var/spool/lade/incoming)"
-    equal "the folder of a recipe" "2770 lade:lade" "$(stat -c '%a %U:%G' /var/spool/lade/incoming/people)"
+    equal "the spool's mode" "3770 lade:lade" "$(stat -c '%a %U:%G' /var/spool/lade/incoming)"
+    equal "the folder of a recipe" "3770 lade:lade" "$(stat -c '%a %U:%G' /var/spool/lade/incoming/people)"
     equal "the socket's mode" "660 lade:lade" "$(stat -c '%a %U:%G' /run/lade/control.sock)"
     contains "what systemctl status says" "0 available, 0 running" "$(systemctl show --property=StatusText laded)"
     people 1000 /tmp/people.csv
@@ -45,7 +45,7 @@ END
     people 100 /tmp/people.csv
     drop /tmp/people.csv people
     eventually ended 1
-    sed -i 's/^#log_level: info/log_level: debug/' /etc/lade/lade.yaml
+    echo 'log_level: debug' >> /etc/lade/lade.yaml
     pid=$(main_pid)
     install_package
     started_since "$pid" || die "it wasn't restarted"
@@ -55,7 +55,7 @@ END
 END
 }
 
-@test "a removal keeps configuration and data; a purge removes everything" {
+@test "a removal keeps configuration and data; a purge removes everything, if the question is answered so" {
   inside << 'END'
     # Files that systemd and dpkg write themselves don't count.
     files() { find /etc /home /opt /root /run /srv /usr /var -xdev \( -path /run/systemd -o -path /run/log -o -path /run/credentials \
@@ -66,22 +66,64 @@ END
     people 10 /tmp/people.csv
     drop /tmp/people.csv people
     eventually ended 1
-    cp /etc/lade/lade.yaml /etc/lade/shop.yaml
-    sed -i 's|/var/lib/lade/main|/var/lib/lade@shop/main|' /etc/lade/shop.yaml
-    systemctl start laded@shop
+    sed 's|/var/lib/lade/main|/var/lib/lade@shop/main|' /etc/lade/lade.yaml.d/demo.yaml > /etc/lade/shop.yaml
+    systemctl enable --quiet --now laded@shop
     dpkg --remove lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
     systemctl --quiet is-active laded && die "it still runs"
     systemctl --quiet is-active laded@shop && die "an instance still runs"
     [[ ! -e /usr/bin/laded && -f /etc/lade/lade.yaml && -f /var/lib/lade/main.sqlite ]]
     rm /etc/lade/shop.yaml
+    echo 'lade lade/remove-data boolean true' | debconf-set-selections
     dpkg --purge lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
-    getent passwd lade && die "the user is left"
-    getent group lade && die "the group is left"
+    # It may own files elsewhere.
+    getent passwd lade > /dev/null || die "the user is gone"
     files > /tmp/after
-    rests=$(comm -13 /tmp/before /tmp/after)
+    rests=$(comm -13 /tmp/before /tmp/after | grep -v "^/var/lib/debconf\\|^/etc/systemd/system/multi-user.target.wants$\\|^/etc/[a-z]*-$" || true)
     equal "the rests" "" "$rests"
     equal "what it said" "" "$(grep -i -E 'warning|error' /tmp/dpkg.log || true)"
 END
+}
+
+@test "a purge without an answer keeps the data, and always keeps the administrator's files" {
+  inside << 'END'
+    install_package
+    people 10 /tmp/people.csv
+    drop /tmp/people.csv people
+    eventually ended 1
+    cp /etc/lade/lade.yaml.d/demo.yaml /etc/lade/lade.yaml.d/mine.yaml
+    dpkg --purge lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
+    [[ ! -e /etc/lade/lade.yaml && -f /etc/lade/lade.yaml.d/mine.yaml && -f /var/lib/lade/main.sqlite && -d /var/spool/lade/done ]]
+    install_package
+    equal "the rows" 10 "$(ladectl count Person)"
+END
+}
+
+@test "an upgrade asks nothing, and doesn't bring the deleted demo back" {
+  inside << 'END'
+    install_package
+    printf 'stores: {shop: {path: /var/lib/lade/shop.sqlite, model: models/Demo.xcdatamodeld}}\n' > /etc/lade/lade.yaml.d/shop.yaml
+    rm /etc/lade/lade.yaml.d/demo.yaml
+    systemctl restart laded
+    install_package
+    [[ ! -e /etc/lade/lade.yaml.d/demo.yaml ]]
+    equal "the stores" shop "$(ladectl store list --json | jq -r '.stores[].name')"
+END
+}
+
+@test "its copyright file has the licences of what it contains" {
+  folder=$BATS_TEST_TMPDIR/package
+  dpkg-deb --extract "$package" "$folder"
+  copyright=$folder/usr/share/doc/lade/copyright
+  head -1 "$copyright" | grep -F 'copyright-format/1.0'
+  for part in 'GRDB.swift/*' 'swift-nio/*' 'hummingbird/*' 'Yams/*' 'Yams/Sources/CYaml/*' 'swift-argument-parser/*' 'usr/lib/lade/*'; do
+    grep -F "Files: $part" "$copyright"
+  done
+  grep -F 'UNICODE LICENSE V3' "$copyright"
+  grep -F 'Runtime Library Exception' "$copyright"
+  # Each licence that is named is there.
+  for licence in $(sed -n 's/^License: //p' "$copyright" | sort -u); do
+    [[ $(grep -c -F -x "License: $licence" "$copyright") -ge 2 ]]
+  done
 }
 
 @test "it depends on Debian's libraries, and contains Swift's for itself alone" {

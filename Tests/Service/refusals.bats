@@ -19,7 +19,7 @@ END
   inside << 'END'
     install_package
     systemctl stop laded
-    sed -i 's|path: /var/lib/lade/main.sqlite|path: /srv/main.sqlite|' /etc/lade/lade.yaml
+    sed -i 's|path: /var/lib/lade/main.sqlite|path: /srv/main.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
     chmod 777 /srv
     systemctl start laded && die "it started"
     equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
@@ -27,6 +27,26 @@ END
     contains "the journal" "ead-only" "$(journalctl --unit laded)"
     contains "the status" "failed: store main" "$(systemctl show --property=StatusText laded)"
     [[ ! -e /srv/main.sqlite ]]
+END
+}
+
+@test "clients of a daemon that can't start don't start it again and again, and the reason stays visible" {
+  inside << 'END'
+    install_package
+    systemctl stop laded
+    sed -i 's|path: /var/lib/lade/main.sqlite|path: /srv/main.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
+    for _ in 1 2 3 4 5 6 7 8; do
+      ladectl list > /tmp/said 2>&1 && die "it answered"
+      contains "the hint" "systemctl status laded" "$(cat /tmp/said)"
+    done
+    failed() { [[ $(systemctl is-failed laded.socket) == failed ]]; }
+    eventually failed
+    starts=$(journalctl --unit laded | grep -c 'failed: store main\|store main can.t be opened')
+    ((starts <= 6)) || die "it was started $starts times"
+    contains "the status" "store main" "$(systemctl show --property=StatusText laded)$(systemctl status --no-pager laded || true)"
+    sed -i 's|path: /srv/main.sqlite|path: /var/lib/lade/main.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
+    systemctl start laded.socket laded
+    ladectl status > /dev/null
 END
 }
 

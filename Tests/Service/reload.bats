@@ -29,7 +29,9 @@ END
     printf 'lanes: {import: {concurency: 4}}\n' > /etc/lade/lade.yaml.d/wrong.yaml
     systemctl reload laded && die "it was taken"
     contains "the journal" 'did you mean `concurrency`?' "$(journalctl --unit laded)"
-    # Signals the daemon without the preceding check.
+    metric() { curl --silent --unix-socket /run/lade/control.sock http://lade/metrics | awk -v name="$1" '$1 == name { print $2 }'; }
+    equal "the metric" 0 "$(metric lade_config_last_reload_successful)"
+    # The signal is no check, either.
     kill -HUP "$pid"
     told_so() { [[ $(journalctl --unit laded) == *"it was refused, and nothing has changed"* ]]; }
     eventually told_so
@@ -37,6 +39,44 @@ END
     equal "the process" "$pid" "$(main_pid)"
     equal "the service" active "$(systemctl is-active laded)"
     equal "the lane" 1 "$(ladectl lane list --json | jq '.lanes[] | select(.name == "import").concurrency')"
+END
+}
+
+@test "a new store waits for a restart, which the reload names, and everything else applies" {
+  inside << 'END'
+    install_package
+    mkdir -p /etc/lade/lade.yaml.d
+    cat > /etc/lade/lade.yaml.d/shop.yaml << 'YAML'
+stores: { shop: { path: /var/lib/lade/shop.sqlite, model: models/Demo.xcdatamodeld } }
+recipes: { customers: { store: shop, entity: Person }, more: { store: main, entity: Person } }
+YAML
+    contains "what is said before" "needs a restart: stores.shop, recipes.customers" "$(ladectl config check)"
+    systemctl reload laded
+    contains "the journal" "needs a restart: stores.shop, recipes.customers" "$(journalctl --unit laded)"
+    [[ -d /var/spool/lade/incoming/more && ! -d /var/spool/lade/incoming/customers ]]
+    systemctl restart laded
+    people 10 /tmp/people.csv
+    drop /tmp/people.csv customers
+    eventually ended 1
+    equal "the rows" 10 "$(ladectl count Person --store shop)"
+END
+}
+
+@test "each instance is reloaded by its own file" {
+  inside << 'END'
+    install_package
+    sed 's|/var/lib/lade/main|/var/lib/lade@shop/main|' /etc/lade/lade.yaml.d/demo.yaml > /etc/lade/shop.yaml
+    systemctl enable --now --quiet laded@shop
+    cp /etc/lade/shop.yaml /tmp/shop.yaml
+    echo 'laens: {}' >> /etc/lade/shop.yaml
+    systemctl reload laded@shop && die "its mistake was taken"
+    systemctl reload laded
+    (cat /tmp/shop.yaml; echo 'lanes: {import: {concurrency: 4}}') > /etc/lade/shop.yaml
+    echo 'laens: {}' >> /etc/lade/lade.yaml
+    systemctl reload laded@shop
+    equal "its lane" 4 "$(ladectl lane list --json --socket /run/lade@shop/control.sock | jq '.lanes[] | select(.name == "import").concurrency')"
+    systemctl reload laded && die "the mistake was taken"
+    true
 END
 }
 

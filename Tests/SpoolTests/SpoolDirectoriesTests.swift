@@ -9,7 +9,7 @@ struct SpoolDirectoriesTests {
   @Test("are created, two for the group to write in and three to look into")
   func modes() throws {
     let spool = try TemporarySpool()
-    for (name, mode) in [("incoming", 0o2770), ("tmp", 0o2770), ("active", 0o750), ("done", 0o750), ("corrupt", 0o750)]
+    for (name, mode) in [("incoming", 0o3770), ("tmp", 0o3770), ("active", 0o750), ("done", 0o750), ("corrupt", 0o750)]
     {
       var status = stat()
       try #require(stat(spool.url(name), &status) == 0)

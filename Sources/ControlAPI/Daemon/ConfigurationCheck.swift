@@ -28,19 +28,35 @@ package struct ConfigurationCheck: Codable, Sendable, Hashable {
   package var isGood: Bool
   /// Whether it says something else than the daemon works by.
   package var differs: Bool
+  /// The changed keys that a reload would apply: `recipes.people`, `keep`.
+  package var changed: [String]
+  /// The keys of lanes, recipes and schedules that a reload would remove.
+  package var removed: [String]
+  /// The changed keys that need a restart.
+  package var needsRestart: [String]
+  /// The stores whose models have changed.
+  package var needsMigration: [String]
   package var mistakes: [Mistake]
 
-  package init(path: String, isGood: Bool, differs: Bool, mistakes: [Mistake] = []) {
+  /// - Parameter reload: what a reload would do.
+  package init(path: String, isGood: Bool, differs: Bool, reload: Reload = Reload(), mistakes: [Mistake] = []) {
     self.path = path
     self.isGood = isGood
     self.differs = differs
+    changed = reload.changed
+    removed = reload.removed
+    needsRestart = reload.needsRestart
+    needsMigration = reload.needsMigration
     self.mistakes = mistakes
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case path
     case isGood = "good"
-    case differs, mistakes
+    case differs, changed, removed
+    case needsRestart = "needs_restart"
+    case needsMigration = "needs_migration"
+    case mistakes
   }
 }
 

@@ -42,13 +42,17 @@ package struct LaneStatus: Codable, Sendable, Hashable {
   package var available: Int
   package var scheduled: Int
   package var retryable: Int
-  /// Whether none of its jobs starts until it is resumed.
+  /// Whether none of its jobs starts until it is resumed; nil from a daemon that doesn't say it.
   package var isPaused: Bool?
+  package var pausedBy: String?
+  package var pausedAt: Date?
+  /// Until when its rate lets no further job start; nil if it lets one start now.
+  package var nextStart: Date?
 
   /// A lane at one moment.
   package init(
     name: String, concurrency: Int, running: Int = 0, available: Int = 0, scheduled: Int = 0, retryable: Int = 0,
-    isPaused: Bool? = nil
+    isPaused: Bool? = nil, pausedBy: String? = nil, pausedAt: Date? = nil, nextStart: Date? = nil
   ) {
     self.name = name
     self.concurrency = concurrency
@@ -57,11 +61,26 @@ package struct LaneStatus: Codable, Sendable, Hashable {
     self.scheduled = scheduled
     self.retryable = retryable
     self.isPaused = isPaused
+    self.pausedBy = pausedBy
+    self.pausedAt = pausedAt
+    self.nextStart = nextStart
+  }
+
+  /// A lane's figures.
+  package init(_ lane: Lane) {
+    func count(_ state: JobState) -> Int { lane.counts[state] ?? 0 }
+    self.init(
+      name: lane.name, concurrency: lane.concurrency, running: count(.running), available: count(.available),
+      scheduled: count(.scheduled), retryable: count(.retryable), isPaused: lane.isPaused, pausedBy: lane.pausedBy,
+      pausedAt: lane.pausedAt, nextStart: lane.nextStart)
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case name, concurrency, running, available, scheduled, retryable
     case isPaused = "paused"
+    case pausedBy = "paused_by"
+    case pausedAt = "paused_at"
+    case nextStart = "next_start"
   }
 }
 

@@ -236,6 +236,7 @@ extension JobProgress {
     bytesDone += other.bytesDone
     bytesTotal += other.bytesTotal
     records += other.records
+    recordsTotal += other.recordsTotal
     inserted += other.inserted
     updated += other.updated
     unchanged += other.unchanged

@@ -24,11 +24,16 @@ package final class JobRecord: ManagedObject {
     set { tags = newValue.isEmpty ? nil : "|" + newValue.joined(separator: "|") + "|" }
   }
 
+  /// Whether its progress is that of the records of a store.
+  private var countsRecords: Bool { kind == UpdateOperation.kind || kind == PruneOperation.kind }
+
   package var progress: JobProgress {
     get {
       JobProgress(
         bytesDone: bytesDone, bytesTotal: bytesTotal, records: records, inserted: inserted, updated: updated,
-        unchanged: unchanged, deleted: deleted, rejected: rejected, skipped: skipped, rejectsFile: rejectsFile)
+        unchanged: unchanged, deleted: deleted, rejected: rejected, skipped: skipped, rejectsFile: rejectsFile,
+        // Not in the store: at the end it is the number of records.
+        recordsTotal: countsRecords && jobState == .completed ? records : 0)
     }
     set {
       bytesDone = newValue.bytesDone

@@ -184,11 +184,12 @@ extension JobQueue {
   }
 
   private func snapshot(of name: String, _ counts: JobCounts) -> Lane? {
-    state.withLock { state in
+    let now = clock.now()
+    return state.withLock { state in
       guard let control = state.lanes[name] else { return nil }
       return Lane(
         control.configuration, control.setting, counts: counts.lanes[name] ?? [:],
-        running: state.running.holders(in: name))
+        running: state.running.holders(in: name), nextStart: control.nextStart(at: now))
     }
   }
 }

@@ -252,30 +252,34 @@ extension JobQueue {
       if let progress = state.withLock({ $0.running.progress(of: job.id) }) { job.progress = progress }
     case .scheduled:
       if job.isHeld {
-        job.waitsFor = "its release"
+        (job.obstacle, job.waitsFor) = (.release, "its release")
       } else if job.isAwaitingFile {
-        job.waitsFor = "its file"
+        (job.obstacle, job.waitsFor) = (.file, "its file")
       } else if job.isAwaitingJobs {
-        job.waitsFor = job.batchOrJobs
+        (job.obstacle, job.waitsFor) = (.jobs, job.batchOrJobs)
       }
-    case .available: job.waitsFor = obstacle(to: job)
+    case .available:
+      if let (obstacle, words) = self.obstacle(to: job) {
+        job.obstacle = obstacle
+        job.waitsFor = words
+      }
     case .retryable, .completed, .cancelled, .discarded: break
     }
     return job
   }
 
   /// What keeps an available job from running, apart from the jobs before it.
-  private func obstacle(to job: Job) -> String? {
+  private func obstacle(to job: Job) -> (JobObstacle, String)? {
     let access = operations.access(of: job.kind)
     let now = clock.now()
     return state.withLock { state in
-      guard let lane = state.lanes[job.lane] else { return "a lane \(job.lane), which isn't configured" }
+      guard let lane = state.lanes[job.lane] else { return (.lane, "a lane \(job.lane), which isn't configured") }
       if lane.setting.isPaused {
-        return "lane \(job.lane), which \(lane.setting.pausedBy ?? "somebody") paused"
+        return (.paused, "lane \(job.lane), which \(lane.setting.pausedBy ?? "somebody") paused")
       }
-      if let obstacle = state.use.obstacle(to: job.id, store: job.store, access: access) { return obstacle }
+      if let use = state.use.obstacle(to: job.id, store: job.store, access: access) { return (.store, use) }
       guard let next = lane.nextStart(at: now) else { return nil }
-      return "the rate of lane \(job.lane), until \(next.formatted(.iso8601))"
+      return (.rate, "the rate of lane \(job.lane), until \(next.formatted(.iso8601))")
     }
   }
 }

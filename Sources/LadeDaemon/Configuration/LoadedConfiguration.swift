@@ -103,7 +103,9 @@ extension YAMLValue {
   /// The value, or those of a mapping's keys, with the place of each.
   fileprivate var settings: [ConfigurationSettings.Setting] {
     let entries = knownEntries()
-    if node.isMapping, !entries.isEmpty, !Self.secrets.contains(key) { return entries.flatMap(\.value.settings) }
+    // A later layer may have removed all of them.
+    let isEmpty = entries.isEmpty && node.pairs.isEmpty
+    if node.isMapping, !isEmpty, !Self.secrets.contains(key) { return entries.flatMap(\.value.settings) }
     return [
       .init(
         key: key, value: Self.secrets.contains(key) ? "(a secret)" : node.onOneLine, file: reader.file,

@@ -43,8 +43,8 @@ extension DaemonBackend {
   /// As `laded --check-config` does: all layers, the models that they name, whether recipes and schedules fit these, and
   /// whether stores can be migrated to them.
   func checkConfiguration() async throws -> ConfigurationCheck {
-    let (path, current, operations) = (loaded.path, configuration, plan.operations)
-    return try await Self.checkQueue.result { try Self.check(path, current, operations) }
+    let (path, current, started) = (loaded.path, plan, loaded.configuration)
+    return try await Self.checkQueue.result { try Self.check(path, current, started) }
   }
 
   func reload(by peer: Peer) async throws -> Reload {
@@ -53,13 +53,16 @@ extension DaemonBackend {
   }
 
   private static func check(
-    _ path: String, _ current: DaemonConfiguration, _ operations: OperationCatalogue
+    _ path: String, _ current: SubmissionPlan, _ started: DaemonConfiguration
   ) throws -> ConfigurationCheck {
     do {
       let new = try LoadedConfiguration(path: path, environment: ProcessInfo.processInfo.environment)
-      let problems = try new.problems(operations) + new.migrationProblems()
+      let problems = try new.problems(current.operations) + new.migrationProblems()
+      let reload =
+        try problems.isEmpty ? ReloadPlan(new.configuration, over: current, since: started).reload : Reload()
       return ConfigurationCheck(
-        path: path, isGood: problems.isEmpty, differs: new.configuration != current,
+        path: path, isGood: problems.isEmpty,
+        differs: new.configuration != current.configuration || !reload.needsMigration.isEmpty, reload: reload,
         mistakes: problems.map(ConfigurationCheck.Mistake.init))
     } catch let problems as ConfigurationProblems {
       return ConfigurationCheck(
@@ -97,7 +100,7 @@ extension DaemonBackend {
     }
     for job in queue.runningJobs {
       let progress = job.progress
-      let share = progress.bytesTotal > 0 ? ", \(progress.bytesDone * 100 / progress.bytesTotal) %" : ""
+      let share = progress.percent.map { ", \($0) %" } ?? ""
       let seconds = job.startedAt.map { Int(-$0.timeIntervalSinceNow) } ?? 0
       lines.append(
         "state: job \(job.id): \(job.kind) \(job.source ?? job.entity ?? "") in \(job.lane), attempt \(job.attempt), "
@@ -149,7 +152,9 @@ extension DaemonBackend {
   ) async throws -> Lane {
     try permissions.checkOperator(peer, to: what)
     do {
-      return try await body()
+      let changed = try await body()
+      await service.lanesChanged()
+      return changed
     } catch JobQueueError.unknownLane(let name, let known) {
       throw ControlError.noSuchLane(name, known: known)
     }

@@ -18,10 +18,13 @@ extension DaemonBackend {
     let stores =
       stores.all.map { ($0.configuration.name, $0.configuration.path) }
       + [(MainContexts.queueStoreName, loaded.configuration.queueStore)]
-    let measured = try await Self.measuringQueue.result { Self.sizes(of: stores) + ProcessUse.now().families }
+    let measured = try await Self.measuringQueue.result { [kept = meters.kept] in
+      try Self.sizes(of: stores) + kept.families() + ProcessUse.now().families
+    }
     var build = MetricFamily(.gauge, "lade_build_info", "The version of this daemon; always 1.")
     build.add(1, ["version": LadeVersion.current])
-    return [build, Self.jobs(counts)] + meters.jobs.families
+    return [build, Self.jobs(counts)] + Self.reloads(await reloader.outcome)
+      + Self.lanes(try await queue.laneSnapshots()) + meters.jobs.families
       + [
         MetricFamily(
           "lade_main_queue_wait_seconds",
@@ -36,6 +39,31 @@ extension DaemonBackend {
       for state in JobState.allCases { jobs.add(states[state] ?? 0, ["lane": lane, "state": state.rawValue]) }
     }
     return jobs
+  }
+
+  private static func reloads(_ outcome: Reloader.Outcome) -> [MetricFamily] {
+    [
+      MetricFamily(
+        .gauge, "lade_config_last_reload_successful",
+        "Whether the last reload of the configuration was applied: 1, or 0 if it was refused.",
+        value: outcome.isSuccess ? 1 : 0),
+      MetricFamily(
+        .gauge, "lade_config_last_reload_success_timestamp_seconds",
+        "When a configuration was last applied, in seconds since 1970.",
+        value: Int64(outcome.lastSuccess.timeIntervalSince1970)),
+    ]
+  }
+
+  private static func lanes(_ lanes: [Lane]) -> [MetricFamily] {
+    var paused = MetricFamily(
+      .gauge, "lade_lane_paused", "Whether a lane is paused, so that none of its jobs starts: 1, else 0.")
+    var limited = MetricFamily(
+      .gauge, "lade_lane_rate_limited", "Whether the rate of a lane lets no further job start now: 1, else 0.")
+    for lane in lanes {
+      paused.add(lane.isPaused ? 1 : 0, ["lane": lane.name])
+      limited.add(lane.nextStart == nil ? 0 : 1, ["lane": lane.name])
+    }
+    return [paused, limited]
   }
 
   private static func spool(_ status: SpoolStatus) -> [MetricFamily] {

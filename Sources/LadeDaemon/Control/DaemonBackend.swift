@@ -12,6 +12,7 @@ struct DaemonBackend: ControlBackend {
   /// What the daemon was started with.
   let loaded: LoadedConfiguration
   let reloader: Reloader
+  let service: StatusService
   let queue: JobQueue
   let stores: DataStores
   let directories: SpoolDirectories
@@ -27,13 +28,7 @@ struct DaemonBackend: ControlBackend {
 
   func status() async throws -> Status {
     let counts = try await queue.counts()
-    // In the order of `lanes()`.
-    let lanes = configuration.lanes.sorted { $0.name < $1.name }.map { lane in
-      let states = counts.lanes[lane.name] ?? [:]
-      return LaneStatus(
-        name: lane.name, concurrency: lane.concurrency, running: states[.running] ?? 0,
-        available: states[.available] ?? 0, scheduled: states[.scheduled] ?? 0, retryable: states[.retryable] ?? 0)
-    }
+    let lanes = try await queue.laneSnapshots().map(LaneStatus.init)
     let mainContexts = meters.mainContexts.status
     return Status(
       version: LadeVersion.current, pid: getpid(), startedAt: startedAt, lanes: lanes,

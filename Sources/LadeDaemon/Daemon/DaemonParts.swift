@@ -54,14 +54,15 @@ final class DaemonParts: Sendable {
       directories: open.directories, settings: try configuration.spoolSettings(), delegate: bridge, logger: logger)
     status = StatusService(queue: queue, logger: logger)
     reloader = Reloader(
-      loaded, current, stores: open.stores, queue: queue, intake: intake, level: level, status: status, logger: logger)
+      loaded, current, queue: queue, intake: intake, level: level, status: status, logger: logger)
     backend = DaemonBackend(
-      current: current, loaded: loaded, reloader: reloader, queue: queue, stores: open.stores,
+      current: current, loaded: loaded, reloader: reloader, service: status, queue: queue, stores: open.stores,
       directories: open.directories, intake: intake,
       meters: Meters(
         log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
-        health: HealthProbe(LivenessProbe(queue))), standing: events.standing, readiness: Readiness(of: intake),
+        health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories)), standing: events.standing,
+      readiness: Readiness(of: intake),
       startedAt: startedAt)
     (self.open, self.queue, self.events, self.bridge, self.intake, self.logger) = (
       open, queue, events, bridge, intake, logger
@@ -80,6 +81,7 @@ final class DaemonParts: Sendable {
   func services(_ servers: any Service...) -> [any Service] {
     [WatchdogService(queue: queue, logger: logger)] + servers + [
       QueueService(queue: queue, current: backend.current, logger: logger), SpoolService(intake: intake), status,
+      FileRetentionService(directories: open.directories, current: backend.current, logger: logger),
       backend.meters.mainQueue, backend.readiness,
     ]
   }
@@ -180,4 +182,5 @@ struct Meters: Sendable {
   let jobs: JobMeter
   let mainContexts: MainContexts
   let health: HealthProbe
+  let kept: KeptFilesMeter
 }

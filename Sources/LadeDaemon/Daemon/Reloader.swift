@@ -1,7 +1,7 @@
-// A reload is all or nothing. Whatever can be wrong is found out first, off every queue that work waits for: the layers, the
-// models, recipes and schedules against the stores as they are open. Then the queue takes its part in one transaction, or
-// refuses; from there on nothing can fail: the snapshot that everybody reads is replaced while the queue stands still,
-// and the intake follows. Reloads go one after the other.
+// A reload is all or nothing. Mistakes are found first, off every queue that work waits for: in the layers, the models,
+// recipes and schedules. What needs a restart is set aside (`ReloadPlan`). Then the queue takes its part in one transaction,
+// or refuses; after that nothing can fail: the current snapshot is replaced while the queue stands still, and the intake
+// follows. Reloads run one after the other.
 
 import ControlAPI
 import ControlServer
@@ -15,7 +15,6 @@ import Spool
 actor Reloader {
   private let loaded: LoadedConfiguration
   private let current: CurrentConfiguration
-  private let stores: DataStores
   private let queue: JobQueue
   private let intake: SpoolIntake
   private let level: LiveLogLevel
@@ -25,15 +24,24 @@ actor Reloader {
   private let reading = DispatchQueue(label: "laded.configuration", qos: .utility)
   private var last: Task<Reload, any Error>?
   private var isStopping = false
+  /// How the last reload ended; the start counts as one.
+  private(set) var outcome = Outcome(isSuccess: true, lastSuccess: Date())
+
+  /// How reloads have ended.
+  struct Outcome: Sendable {
+    /// Whether the last one was applied.
+    var isSuccess: Bool
+    /// When one was applied last.
+    var lastSuccess: Date
+  }
 
   /// - Parameter loaded: what the daemon was started with.
   init(
-    _ loaded: LoadedConfiguration, _ current: CurrentConfiguration, stores: DataStores, queue: JobQueue,
-    intake: SpoolIntake, level: LiveLogLevel, status: StatusService, logger: Logger
+    _ loaded: LoadedConfiguration, _ current: CurrentConfiguration, queue: JobQueue, intake: SpoolIntake,
+    level: LiveLogLevel, status: StatusService, logger: Logger
   ) {
     self.loaded = loaded
     self.current = current
-    self.stores = stores
     self.queue = queue
     self.intake = intake
     self.level = level
@@ -66,10 +74,12 @@ actor Reloader {
     defer { extender.end() }
     do {
       let reload = try await perform()
+      outcome = Outcome(isSuccess: true, lastSuccess: Date())
       logger.notice("configuration: \(reload.words)", metadata: JournalMessage.configurationReloaded.metadata())
       await status.reloaded(nil)
       return reload
     } catch {
+      outcome.isSuccess = false
       let mistakes = if case ControlError.badConfiguration(let mistakes) = error { mistakes } else { ["\(error)"] }
       for mistake in mistakes { logger.error("configuration: \(mistake)") }
       logger.error(
@@ -82,20 +92,16 @@ actor Reloader {
 
   private func perform() async throws -> Reload {
     let old = current.now
-    let (path, stores, since) = (loaded.path, stores, loaded.configuration)
-    let (read, new, schedules, outdated) = try await reading.result(of: {
+    let (path, started) = (loaded.path, loaded.configuration)
+    let (next, new) = try await reading.result(of: {
       let read = try Self.read(path, old.plan.operations)
-      let configuration = read.configuration.inForce(since: since)
-      let plan = SubmissionPlan(configuration: configuration, stores: stores, operations: old.plan.operations)
-      return (
-        read, CurrentConfiguration.Snapshot(plan), try Self.schedules(of: plan, as: read), stores.withOtherModels()
-      )
+      let next = try ReloadPlan(read.configuration, over: old.plan, since: started)
+      return (next, CurrentConfiguration.Snapshot(next.submissions))
     })
     let configuration = new.configuration
     let settings = try configuration.spoolSettings()
-    let changes = old.configuration.changes(to: read.configuration)
     do {
-      try await queue.reconfigure(JobQueueConfiguration(configuration, schedules)) { [current, level] in
+      try await queue.reconfigure(JobQueueConfiguration(configuration, next.schedules)) { [current, level] in
         current.put(new)
         level.level = configuration.logLevel
       }
@@ -103,8 +109,7 @@ actor Reloader {
       throw ControlError.badConfiguration(error.description.split(separator: "\n").map { "\(path): \($0)" })
     }
     await intake.reconfigure(settings)
-    return Reload(
-      changed: changes.now, removed: changes.removed, needsRestart: changes.atStart, needsMigration: outdated)
+    return next.reload
   }
 
   /// The configuration as it is now, if nothing is wrong with it.
@@ -118,23 +123,6 @@ actor Reloader {
       problems = error.problems
     }
     throw ControlError.badConfiguration(problems.map(\.description))
-  }
-
-  /// The schedules, if they and the recipes fit the stores as these are open.
-  private static func schedules(
-    of plan: SubmissionPlan, as read: LoadedConfiguration
-  ) throws -> [JobSchedule] {
-    let (schedules, misfits) = try plan.fittingSchedules()
-    let all = try plan.recipeMisfits() + misfits
-    guard all.isEmpty else {
-      throw ControlError.badConfiguration(
-        all.map { misfit in
-          let words = misfit.description + (misfit.description.hasSuffix(".") ? "" : ".")
-          let what = "\(words) It needs a restart, for the stores and their models are those of the start."
-          return read.problem(.unfit(key: misfit.key, problem: what), with: misfit.key).description
-        })
-    }
-    return schedules
   }
 }
 

@@ -117,8 +117,13 @@ struct SpoolBridge: SpoolDelegate {
     if let name = job.activeName { _ = try await directories.finish(activeName: name, as: outcome) }
   }
 
-  /// Removes the rejects of a job that was removed from the queue.
+  /// Removes the files of a job that was removed from the queue, unless they are kept forever, and its rejects.
   func removed(_ job: Job, rejects: String) async throws {
+    if current.now.configuration.keep.files != .forever {
+      try await directories.onQueue { [directories] in
+        try directories.removeKept(job: job.id, activeName: job.activeName)
+      }
+    }
     // The name is the daemon's own: the job's number and an ending.
     guard let name = job.progress.rejectsFile else { return }
     let file = URL(fileURLWithPath: rejects).appendingPathComponent(name)

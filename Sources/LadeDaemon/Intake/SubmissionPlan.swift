@@ -14,7 +14,7 @@ struct SubmissionProblem: Error, Equatable {
 
 /// Turns a request into a submission to the queue. What the request doesn't say comes from the recipe.
 struct SubmissionPlan: Sendable {
-  let configuration: DaemonConfiguration
+  var configuration: DaemonConfiguration
   let stores: DataStores
   /// What does each kind of job.
   var operations = OperationCatalogue()
@@ -86,11 +86,15 @@ struct SubmissionPlan: Sendable {
 
   /// What the configuration says and can't be, and the key that says it.
   struct Misfit: Sendable {
+    /// The recipe or schedule: `recipes.people`.
+    let part: String
     let key: String
     let description: String
 
-    init(_ what: String, key: String, field: String, _ problem: SubmissionProblem) {
-      self.key = "\(key).\(problem.field)"
+    /// - Parameter section: the keys under `part` that lead to the field.
+    init(_ what: String, part: String, section: String = "", field: String, _ problem: SubmissionProblem) {
+      self.part = part
+      key = "\(part)\(section).\(problem.field)"
       let field = field.isEmpty ? "" : "\(field): "
       description = "\(what): \(field)\(problem.reason)" + (problem.advice.isEmpty ? "" : ". \(problem.advice)")
     }
@@ -113,7 +117,7 @@ struct SubmissionPlan: Sendable {
         return nil
       } catch let problem as SubmissionProblem {
         let field = problem.field == "options" ? "" : problem.field
-        return Misfit("recipe \(recipe.name)", key: "recipes.\(recipe.name)", field: field, problem)
+        return Misfit("recipe \(recipe.name)", part: "recipes.\(recipe.name)", field: field, problem)
       }
     }
   }
@@ -238,7 +242,9 @@ extension SubmissionPlan {
         schedules.append(try self.schedule(schedule))
       } catch let problem as SubmissionProblem {
         misfits.append(
-          Misfit("schedule \(schedule.name)", key: "schedules.\(schedule.name).job", field: problem.field, problem))
+          Misfit(
+            "schedule \(schedule.name)", part: "schedules.\(schedule.name)", section: ".job", field: problem.field,
+            problem))
       }
     }
     return (schedules, misfits)

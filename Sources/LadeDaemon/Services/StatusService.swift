@@ -48,7 +48,10 @@ struct StatusService: Service {
     if let trouble { notify(.ready, .status(trouble)) } else { await ready() }
   }
 
-  private func tell(_ job: Job) async {
+  /// Says that a lane was paused or resumed, which moves no job.
+  func lanesChanged() async { await tell(nil) }
+
+  private func tell(_ job: Job?) async {
     do {
       notify(.status(try await summary(job)))
     } catch {
@@ -56,13 +59,16 @@ struct StatusService: Service {
     }
   }
 
-  /// `12 available, 2 running: stop_times 41 %`
+  /// `12 available, 2 running: stop_times 41 %; paused: import`
   private func summary(_ job: Job?) async throws -> String {
     let counts = try await queue.counts()
+    let lanes = try await queue.laneSnapshots()
     var text = "\(counts[.available]) available, \(counts[.running]) running"
-    if let job, job.state == .running, job.progress.bytesTotal > 0 {
-      text += ": \(job.source ?? job.entity ?? "") \(job.progress.bytesDone * 100 / job.progress.bytesTotal) %"
+    if let job, job.state == .running, let percent = job.progress.percent {
+      text += ": \(job.source ?? job.entity ?? "") \(percent) %"
     }
+    let paused = lanes.filter(\.isPaused).map(\.name)
+    if !paused.isEmpty { text += "; paused: " + paused.joined(separator: ", ") }
     return text
   }
 

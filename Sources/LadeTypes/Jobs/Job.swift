@@ -77,6 +77,8 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
   /// What a job that hasn't begun waits for, such as `store main, which job 12 (vacuum) has alone`. Nil for the next job
   /// of a lane, and in events.
   public var waitsFor: String?
+  /// The same as a word.
+  public var obstacle: JobObstacle?
 
   // Not on the wire.
 
@@ -123,6 +125,7 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
     case uniqueKey = "unique_key"
     case batch, deadline, timeout, after
     case waitsFor = "waits_for"
+    case obstacle
     case failureCode = "failure_code"
     case rescues, progress, reason, note
     case rejectsFile = "rejects_file"

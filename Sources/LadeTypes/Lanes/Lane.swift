@@ -73,6 +73,8 @@ package struct Lane: Codable, Sendable, Hashable {
   package var counts: [JobState: Int]
   /// The numbers of the jobs that run.
   package var running: [Int64]
+  /// Until when the rate lets no further job start; nil if it lets one start now.
+  package var nextStart: Date?
 
   package var name: String { configuration.name }
   /// How many of its jobs run at a time.
@@ -84,12 +86,13 @@ package struct Lane: Codable, Sendable, Hashable {
   /// A lane at one moment.
   package init(
     _ configuration: LaneConfiguration, _ setting: LaneSetting = LaneSetting(), counts: [JobState: Int] = [:],
-    running: [Int64] = []
+    running: [Int64] = [], nextStart: Date? = nil
   ) {
     self.configuration = configuration
     self.setting = setting
     self.counts = counts.filter { $0.value != 0 }
     self.running = running
+    self.nextStart = nextStart
   }
 
   package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -99,6 +102,7 @@ package struct Lane: Codable, Sendable, Hashable {
     case pausedBy = "paused_by"
     case pausedAt = "paused_at"
     case rate, counts, running
+    case nextStart = "next_start"
   }
 
   package init(from decoder: any Decoder) throws {
@@ -115,6 +119,7 @@ package struct Lane: Codable, Sendable, Hashable {
     if concurrency != configuration.concurrency { setting.concurrency = concurrency }
     counts = try values.decode([JobState: Int].self, forKey: .counts)
     running = try values.decode([Int64].self, forKey: .running)
+    nextStart = try values.decodeIfPresent(Date.self, forKey: .nextStart)
   }
 
   package func encode(to encoder: any Encoder) throws {
@@ -128,5 +133,6 @@ package struct Lane: Codable, Sendable, Hashable {
     try values.encodeIfPresent(setting.pausedAt, forKey: .pausedAt)
     try values.encode(counts, forKey: .counts)
     try values.encode(running, forKey: .running)
+    try values.encodeIfPresent(nextStart, forKey: .nextStart)
   }
 }

@@ -39,7 +39,7 @@ final class DirectoryHandle: Sendable {
   func directory(_ name: FileName, creatingWith mode: mode_t) throws -> DirectoryHandle {
     if let found = try directory(name) { return found }
     // The service may not set the setgid bit, not even here; the folder above has it.
-    if mkdirat(descriptor.number, name.terminated, mode & 0o777) == 0 {
+    if mkdirat(descriptor.number, name.terminated, mode & 0o1777) == 0 {
       try synchronise()
       guard let made = try directory(name) else {
         throw SpoolError.system(call: "mkdir", path: place(name), code: ENOENT)

@@ -16,11 +16,11 @@ package final class SpoolDirectories: Sendable {
   enum Folder: String, CaseIterable, Sendable {
     case incoming, active, done, corrupt, tmp
 
-    /// The group writes to the directories for handing over, and what it creates there belongs to the group (setgid). In the
-    /// others it may read.
+    /// The group writes to the directories for handing over. What it creates there belongs to the group (setgid), and only its
+    /// owner and the daemon may rename or remove it (sticky). In the others it may read.
     var mode: mode_t {
       switch self {
-      case .incoming, .tmp: 0o2770
+      case .incoming, .tmp: 0o3770
       case .active, .done, .corrupt: 0o750
       }
     }

@@ -42,8 +42,8 @@ extension ControlClientError {
     case .noSocket(let path):
       local(
         "no_daemon", "laded isn't running: there is no socket \(path).",
-        hint: "Start it with 'sudo systemctl start laded'. For a daemon of your own, give its socket with --socket or "
-          + "LADE_SOCKET.")
+        hint: "Start it with 'sudo systemctl start laded'; if it can't start, 'systemctl status laded' says why. For a "
+          + "daemon of your own, give its socket with --socket or LADE_SOCKET.")
     case .notListening(let path):
       local(
         "no_daemon", "laded isn't running: it left the socket \(path) behind, on which no process listens.",
@@ -63,7 +63,8 @@ extension ControlClientError {
     case .hungUp(let path):
       local(
         "hung_up", "laded closed the connection on \(path) before it had answered completely.",
-        hint: "It may be stopping. Submitted jobs continue after a restart; 'ladectl status --wait 60' waits for that.")
+        hint: "It is stopping, or it can't start: 'systemctl status laded' says why. Submitted jobs continue after a "
+          + "restart; 'ladectl status --wait 60' waits for that.")
     case .versionMismatch(let server, let detail):
       local(
         "version_mismatch",

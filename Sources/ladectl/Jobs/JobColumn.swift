@@ -33,7 +33,8 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .id: "\(job.id)"
     case .state:
-      .init(job.isHeld ? job.state.rawValue + ", held" : job.state.rawValue, Style.ink(of: job))
+      .init(
+        [job.state.rawValue, standing(job)].compactMap(\.self).joined(separator: ", "), Style.ink(of: job))
     case .lane: .init(job.lane)
     case .priority: "\(job.priority)"
     case .kind: .init(job.kind)
@@ -42,7 +43,7 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     case .mode: .init(job.mode?.rawValue ?? "")
     case .recipe: .init(job.recipe ?? "")
     case .source: .init(job.source ?? "")
-    case .done: .init(ProgressLine.percent(job.progress).map { "\($0) %" } ?? "")
+    case .done: .init(job.progress.percent.map { "\($0) %" } ?? "")
     case .records: .init(Quantity.count(job.progress.records))
     case .inserted: .init(Quantity.count(job.progress.inserted))
     case .updated: .init(Quantity.count(job.progress.updated))
@@ -74,7 +75,7 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     return switch self {
     case .id: order(a.id, b.id)
     case .priority: order(a.priority, b.priority)
-    case .done: order(ProgressLine.fraction(a.progress), ProgressLine.fraction(b.progress))
+    case .done: order(a.progress.fraction, b.progress.fraction)
     case .records: order(a.progress.records, b.progress.records)
     case .inserted: order(a.progress.inserted, b.progress.inserted)
     case .updated: order(a.progress.updated, b.progress.updated)
@@ -89,6 +90,20 @@ enum JobColumn: String, Sendable, Hashable, CaseIterable {
     case .batch: order(a.batch, b.batch)
     case .state, .lane, .kind, .store, .entity, .mode, .recipe, .source, .by, .tags, .reason:
       order(cell(a).text, cell(b).text)
+    }
+  }
+
+  /// What keeps a job from starting, in a word or two.
+  private func standing(_ job: Job) -> String? {
+    if job.isHeld { return "held" }
+    return switch job.obstacle {
+    case nil, .release: nil
+    case .file: "no file yet"
+    case .jobs: "after jobs"
+    case .lane: "no lane"
+    case .paused: "paused"
+    case .store: "store in use"
+    case .rate: "rate limit"
     }
   }
 

@@ -64,7 +64,7 @@ struct JobSheet: Sendable {
       lines.append(("ended", Quantity.time(ended) + took, nil))
     }
     if let phase = job.progress.phase, job.state == .running { lines.append(("at", phase, nil)) }
-    if job.kind == "import" || job.progress.bytesTotal > 0 { lines.append(("done", input, nil)) }
+    if job.kind == "import" || job.progress.percent != nil { lines.append(("done", input, nil)) }
     lines.append(("result", ProgressLine.outcome(job.progress, of: job.kind), nil))
     if let file = job.rejectsFile { lines.append(("rejects", file, job.progress.rejected > 0 ? .yellow : nil)) }
     return lines
@@ -82,8 +82,12 @@ struct JobSheet: Sendable {
   private var mode: String { job.mode.map { ", mode \($0.rawValue)" } ?? "" }
 
   private var input: String {
+    if job.progress.bytesTotal == 0, job.progress.recordsTotal > 0 {
+      let total = Quantity.count(Int(job.progress.recordsTotal), "record")
+      return "\(Quantity.count(job.progress.records)) of \(total)" + (job.progress.percent.map { ", \($0) %" } ?? "")
+    }
     let done = Quantity.bytes(Double(job.progress.bytesDone))
-    guard let percent = ProgressLine.percent(job.progress) else { return done }
+    guard let percent = job.progress.percent else { return done }
     return "\(done) of \(Quantity.bytes(Double(job.progress.bytesTotal))), \(percent) %"
   }
 }

@@ -16,18 +16,6 @@ struct ProgressLine: Sendable {
   /// The maximum width of a note; `show` prints it in full.
   private static let shownNote = 200
 
-  /// The share of the input that is done, from 0 to 1; nil while its size is unknown.
-  static func fraction(_ progress: JobProgress) -> Double? {
-    guard progress.bytesTotal > 0 else { return nil }
-    return min(max(Double(progress.bytesDone) / Double(progress.bytesTotal), 0), 1)
-  }
-
-  /// The same as a whole percentage.
-  static func percent(_ progress: JobProgress) -> Int? {
-    guard progress.bytesTotal > 0 else { return nil }
-    return Int(min(max(100 * Double(progress.bytesDone) / Double(progress.bytesTotal), 0), 100))
-  }
-
   /// For a terminal: `12 stops.csv  ━━━━━━────  63 %  12.4 MB/s  80,000 records/s  0:12 left`.
   func rendered(width: Int, style: Style) -> String {
     let name = self.name.truncated(to: max(width / 3, 12))
@@ -35,9 +23,11 @@ struct ProgressLine: Sendable {
     var facts: [(text: String, weight: Int)] = []
     let hasRecords = job.kind == "import" || job.progress.records > 0
     if let phase = job.progress.phase { facts.append((phase.printable, 2)) }
-    if let percent = Self.percent(job.progress) { facts.append(("\(percent) %", 4)) }
+    if let percent = job.progress.percent { facts.append(("\(percent) %", 4)) }
     if let speed {
-      facts.append((Quantity.bytes(speed.bytesPerSecond) + "/s", 0))
+      if job.progress.bytesTotal > 0 || job.progress.recordsTotal == 0 {
+        facts.append((Quantity.bytes(speed.bytesPerSecond) + "/s", 0))
+      }
       if hasRecords { facts.append((Quantity.count(Int(speed.recordsPerSecond)) + " records/s", 1)) }
     } else if hasRecords {
       facts.append((Quantity.count(job.progress.records, "record"), 1))
@@ -48,7 +38,7 @@ struct ProgressLine: Sendable {
       facts.removeAll { [least = facts.map(\.weight).min()] in $0.weight == least }
     }
     let room = min(width - name.displayWidth - tail.displayWidth - 4, 40)
-    guard room >= 4, let fraction = Self.fraction(job.progress) else {
+    guard room >= 4, let fraction = job.progress.fraction else {
       return (tail.isEmpty ? name : "\(name)  \(tail)").truncated(to: width)
     }
     return "\(name)  \(Self.bar(fraction, width: room, style))  \(tail)"
@@ -68,7 +58,7 @@ struct ProgressLine: Sendable {
     switch job.state {
     case .running:
       var facts = [job.progress.phase?.printable].compactMap(\.self)
-      if let percent = Self.percent(job.progress), job.progress.records > 0 || !facts.isEmpty {
+      if let percent = job.progress.percent, job.progress.records > 0 || !facts.isEmpty {
         facts.append("\(percent) %")
         if job.progress.records > 0 { facts.append(Quantity.count(job.progress.records, "record")) }
       }

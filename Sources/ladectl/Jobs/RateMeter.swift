@@ -49,9 +49,13 @@ struct RateMeter: Sendable {
       recordsPerSecond: before.recordsPerSecond * kept + now.recordsPerSecond * (1 - kept))
   }
 
-  /// Seconds until the input is read at this speed; nil if unknown.
+  /// Seconds until all bytes, or else all records, are done at this speed; nil if unknown.
   func remaining(_ progress: JobProgress) -> Double? {
-    guard let speed, speed.bytesPerSecond > 0, progress.bytesTotal > progress.bytesDone else { return nil }
-    return Double(progress.bytesTotal - progress.bytesDone) / speed.bytesPerSecond
+    guard let speed else { return nil }
+    let (left, rate) =
+      progress.bytesTotal > 0
+      ? (progress.bytesTotal - progress.bytesDone, speed.bytesPerSecond)
+      : (progress.recordsTotal - progress.records, speed.recordsPerSecond)
+    return left > 0 && rate > 0 ? Double(left) / rate : nil
   }
 }

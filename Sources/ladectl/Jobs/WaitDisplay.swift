@@ -75,5 +75,5 @@ struct WaitDisplay: Sendable {
     return line(for: job)
   }
 
-  private func tenth(of job: Job) -> Int { (ProgressLine.percent(job.progress) ?? 0) / 10 }
+  private func tenth(of job: Job) -> Int { (job.progress.percent ?? 0) / 10 }
 }

@@ -98,6 +98,19 @@ struct ProgressTests {
     #expect(meter.remaining(JobProgress(bytesDone: 7000, bytesTotal: 0)) == nil)
   }
 
+  @Test("a job that goes through objects shows records, and no bytes")
+  func records() {
+    let progress = JobProgress(records: 1_250, updated: 1_250, recordsTotal: 5_000)
+    let job = Job.example(3, .running, progress: progress)
+    var meter = RateMeter()
+    meter.note(JobProgress(records: 250, recordsTotal: 5_000), at: 0)
+    meter.note(progress, at: 1)
+    let line = ProgressLine(job, meter).rendered(width: 100, style: .plain)
+    #expect(line.contains("25 %  1,000 records/s  0:03 left") && line.contains("━") && !line.contains("B/s"), "\(line)")
+    let sheet = JobSheet(job: job).rendered(width: nil, style: .plain)
+    #expect(sheet.contains("1,250 of 5,000 records, 25 %"), "\(sheet)")
+  }
+
   @Test("a new attempt, which begins again, begins the measurement again")
   func newAttempt() {
     var meter = RateMeter()

@@ -24,9 +24,9 @@ struct FormatDocumentTests {
     }
   }
 
-  @Test("docs/recipes.md and etc/lade/lade.yaml explain every option of reading")
+  @Test("docs/recipes.md and docs/examples/lade.yaml explain every option of reading")
   func options() throws {
-    let (recipes, configuration) = try (text("docs/recipes.md"), text("etc/lade/lade.yaml"))
+    let (recipes, configuration) = try (text("docs/recipes.md"), text("docs/examples/lade.yaml"))
     for option in FileFormats.standard.options {
       #expect(recipes.contains("`\(option.key)`"), "\(option.key)")
       #expect(configuration.contains("\(option.key): "), "\(option.key)")

@@ -41,6 +41,7 @@ struct PruneTests {
     #expect(try house.count("Item") == 30)
     let job = try await house.run("prune", "Item", #"{"all": "true", "batch_size": "7"}"#)
     #expect(job.state == .completed && job.progress.deleted == 30)
+    #expect(job.progress.bytesTotal == 0 && job.progress.recordsTotal == 30 && job.progress.percent == 100)
     #expect(try house.count("Item") == 0)
   }
 

@@ -41,6 +41,8 @@ struct UpdateTests {
     try house.fill(10)
     let job = try await house.run("update", "Item", #"{"all": true, "set": {"middle": 4}}"#)
     #expect(job.progress.updated == 9 && job.progress.unchanged == 1 && job.progress.records == 10)
+    // Records aren't bytes.
+    #expect(job.progress.bytesDone == 0 && job.progress.bytesTotal == 0 && job.progress.recordsTotal == 10)
     let again = try await house.run("update", "Item", #"{"all": true, "set": {"middle": 4}}"#)
     #expect(again.progress.updated == 0 && again.progress.unchanged == 10)
   }

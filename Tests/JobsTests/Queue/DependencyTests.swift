@@ -18,7 +18,7 @@ struct DependencyTests {
     #expect(last.state == .scheduled && last.isAwaitingJobs)
     let shown = try await queue.job(last.id, withTransitions: true)
     #expect(shown.after?.map(\.job) == [first.id, second.id])
-    #expect(shown.waitsFor == "jobs \(first.id), \(second.id)")
+    #expect(shown.waitsFor == "jobs \(first.id), \(second.id)" && shown.obstacle == .jobs)
     await gate.arrivals(2)
     gate.open()
     _ = try await queue.job(first.id) { _ in true }

@@ -18,6 +18,7 @@ struct LaneTests {
     let other = try await first.submit(.of("noop", lane: "night"))
     #expect(try await first.whenEnded(other.id).state == .completed)
     #expect(try await first.job(job.id).waitsFor == "lane import, which ben paused")
+    #expect(try await first.job(job.id).obstacle == .paused)
     await first.drain(timeout: .seconds(10))
 
     let second = try house.queue(lanes: lanes)
@@ -89,6 +90,8 @@ struct LaneTests {
     house.clock.advance(by: 59)
     #expect(try await first.counts()[.completed] == 2)
     #expect(try await first.job(jobs[2].id).waitsFor?.hasPrefix("the rate of lane import, until ") == true)
+    #expect(try await first.job(jobs[2].id).obstacle == .rate)
+    #expect(try await first.laneSnapshots().first { $0.name == "import" }?.nextStart != nil)
     await first.drain(timeout: .seconds(10))
 
     let second = try house.queue(lanes: lanes)

@@ -107,6 +107,42 @@ struct ConfigurationLayerTests {
     #expect(!alone.allProblems().isEmpty)
   }
 
+  @Test("files of jobs are kept as long as the job, for a time, or forever")
+  func keptFiles() throws {
+    #expect(try ConfigurationFile(Self.base).load().keep.files == .job)
+    for (text, files) in [("job", KeepConfiguration.Files.job), ("forever", .forever), ("7d", .age(.seconds(604_800)))]
+    {
+      let file = try ConfigurationFile(Self.base)
+      try file.add("a.yaml", "keep: {files: \(text)}\n")
+      #expect(try file.load().keep.files == files)
+    }
+    let file = try ConfigurationFile(Self.base)
+    try file.add("a.yaml", "keep: {files: never}\n")
+    #expect(file.allProblems().first?.contains("`keep.files` can't be “never”") == true)
+  }
+
+  @Test("null removes what earlier layers say under a key: an entry, a section or a value; and nothing where none does")
+  func removal() throws {
+    let file = try ConfigurationFile(Self.base + "  desks: {store: main, entity: Desk}\n")
+    try file.add("10.yaml", "recipes: {people-2: null}\nkeep: ~\nlog_level: null\n")
+    let removed = try file.load()
+    #expect(removed.recipes.map(\.name) == ["desks"])
+    #expect(removed.keep == KeepConfiguration() && removed.logLevel == .info)
+    // A later layer may say it again.
+    try file.add("20.yaml", "recipes: {people-2: {store: main, entity: Human}}\n")
+    #expect(try file.load().recipe(named: "people-2")?.entity == "Human")
+    #expect(try file.load().recipe(named: "people-2")?.priority == 0)
+    #expect(try file.load(["LADE_RECIPES__DESKS": "null"]).recipes.map(\.name) == ["people-2"])
+    try file.add("30.yaml", "recipes: {peple: null}\nretry:\n")
+    #expect(
+      file.allProblems() == [
+        "lade.yaml.d/30.yaml:1:18: `recipes.peple` must be a mapping of keys to values, such as `store: …`, and is "
+          + "nothing; write a value, or remove the key",
+        "lade.yaml.d/30.yaml:2:7: `retry` must be a mapping of keys to values, such as `first: …`, and is nothing; write "
+          + "a value, or remove the key",
+      ])
+  }
+
   @Test("what is wrong in any of them is told at once, with the file and line, or the variable")
   func problems() throws {
     let file = try ConfigurationFile(Self.base + "sool: /x\n")

@@ -3,25 +3,37 @@ import Importing
 @testable import LadeDaemon
 import Testing
 
-/// `etc/lade/lade.yaml`, as it is in the repository.
+/// `etc/lade/lade.yaml` with its drop-in, and the example that explains every key.
 @Suite("The configuration that is shipped")
 struct ShippedConfigurationTests {
-  static let path = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-    .appendingPathComponent("etc/lade/lade.yaml").path
+  private static let repository = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+    url.deletingLastPathComponent()
+  }
+  private static let installed = repository.appendingPathComponent("etc/lade/lade.yaml").path
+  static let path = repository.appendingPathComponent("docs/examples/lade.yaml").path
 
-  @Test("loads, with every default but its stores and recipes")
+  @Test("loads, with every default but the demo, which is a file of its own, and the example says the same")
   func loads() throws {
-    let configuration = try DaemonConfiguration.load(path: Self.path)
+    let configuration = try DaemonConfiguration.load(path: Self.installed)
     var expected = DaemonConfiguration()
     expected.stores = configuration.stores
     expected.recipes = configuration.recipes
     #expect(configuration == expected)
     #expect(configuration.stores.map(\.name) == ["main"])
-    #expect(configuration.recipes.map(\.name) == ["countries", "subdivisions", "people"])
+    #expect(configuration.recipes.map(\.name) == ["people", "countries", "subdivisions"])
     #expect(
       configuration.recipe(named: "people") == RecipeConfiguration(name: "people", store: "main", entity: "Person"))
     let model = try #require(configuration.stores.first?.model)
     #expect(FileManager.default.fileExists(atPath: model))
+    let example = try DaemonConfiguration.load(path: Self.path)
+    #expect(Set(example.recipes.map(\.name)) == Set(configuration.recipes.map(\.name)))
+    for recipe in example.recipes { #expect(configuration.recipe(named: recipe.name) == recipe) }
+  }
+
+  @Test("is short, so that an upgrade has nothing to ask about")
+  func short() throws {
+    let text = try String(contentsOfFile: Self.installed, encoding: .utf8)
+    #expect(text.split(separator: "\n").count <= 12)
   }
 
   @Test("says the same with every comment mark before a default removed")

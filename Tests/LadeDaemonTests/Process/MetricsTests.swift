@@ -10,7 +10,10 @@ struct MetricsTests {
   /// One batch is the whole file: a stop has to wait for it.
   private static let oneBatch = "  members: { store: main, entity: Member, mode: insert, batch_size: 1000000 }"
   private static let families = [
-    "lade_build_info", "lade_jobs", "lade_jobs_ended_total", "lade_job_retries_total", "lade_job_duration_seconds",
+    "lade_build_info", "lade_config_last_reload_successful", "lade_config_last_reload_success_timestamp_seconds",
+    "lade_spool_kept_bytes", "lade_spool_kept_files", "lade_lane_paused", "lade_lane_rate_limited", "lade_jobs",
+    "lade_jobs_ended_total", "lade_job_retries_total",
+    "lade_job_duration_seconds",
     "lade_records_total", "lade_records_skipped_total", "lade_rejects_total", "lade_rows_total",
     "lade_main_queue_wait_seconds", "lade_main_queue_busy_seconds_total", "lade_merge_lag_seconds",
     "lade_saves_merged_total", "lade_main_context_objects", "lade_spool_entries_total", "lade_spool_failures_total",

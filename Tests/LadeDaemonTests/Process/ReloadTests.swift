@@ -202,7 +202,8 @@ struct ReloadTests {
     try folder.write(
       text.replacing("  members:", with: "  others:") + "\nlanes: { import: { concurrency: 2 } }\n", to: "lade.yaml")
     #expect(
-      try await folder.asked(Reload.self, "reload").changed == ["lanes.import", "recipes.members", "recipes.others"])
+      try await folder.asked(Reload.self, "reload")
+        == Reload(changed: ["lanes.import", "recipes.others"], removed: ["recipes.members"]))
     let ended = try await folder.ended(job.id)
     #expect(ended.state == .completed && ended.attempt == 1)
     #expect(ended.progress.inserted == Int64(members.good))
@@ -211,7 +212,7 @@ struct ReloadTests {
     try await daemon.stop()
   }
 
-  @Test("says what needs a restart, works as before until then, and refuses what can't be without")
+  @Test("says what needs a restart, applies the rest, and sets aside the recipes and schedules of a new store")
   func restart() async throws {
     let (folder, daemon) = try await started()
     let text = try folder.text("lade.yaml")
@@ -226,10 +227,42 @@ struct ReloadTests {
     #expect(try await folder.asked(StoreList.self, "store", "list").stores.map(\.name) == ["main"])
     let more = Self.members + "  more: { store: second, entity: Member }\n"
     try folder.write(moved.replacing(Self.members, with: more), to: "lade.yaml")
-    let told = try await refused(folder)
-    #expect(told.contains("recipe more: store: there is no store second") && told.contains("restart"), "\(told)")
-    #expect(try await folder.asked(ConfigurationCheck.self, "config", "check").isGood)
+    let apart = "schedules: { checks: { calendar: yearly, job: { kind: check, store: second } } }"
+    try folder.write(
+      try folder.text("lade.yaml") + "\nkeep: { jobs: 80 }\n\(apart)\n", to: "lade.yaml")
+    let waiting = ["socket", "stores.second", "recipes.more", "schedules.checks"]
+    let check = try await folder.asked(ConfigurationCheck.self, "config", "check")
+    #expect(check.isGood && check.differs && check.changed == ["keep"] && check.needsRestart == waiting, "\(check)")
+    let words = try await folder.ladectl("config", "check").text
+    #expect(words.contains("'ladectl reload' applies: keep\nneeds a restart: \(waiting.joined(separator: ", "))\n"))
+    #expect(
+      try await folder.asked(Reload.self, "reload") == Reload(changed: ["keep"], needsRestart: waiting))
+    #expect(try await folder.asked(RecipeList.self, "recipe", "list").recipes.map(\.name) == ["members"])
+    #expect(try await folder.asked(ScheduleList.self, "schedule", "list").schedules.isEmpty)
+    let job = try await folder.imported("number,name\n1,Ada\n", as: "a.csv", into: "members")
+    #expect(job.state == .completed)
     try await daemon.stop()
+  }
+
+  @Test("names a model that has changed, and keeps a recipe as it was until the store has the new model")
+  func model() async throws {
+    let (folder, daemon) = try await started()
+    try Members.model(with: .attribute("nick", optional: true)).write(to: folder.file("Model.xcdatamodeld"))
+    #expect(try await folder.asked(ConfigurationCheck.self, "config", "check").needsMigration == ["main"])
+    let text = try folder.text("lade.yaml")
+    let nick = "  members: { store: main, entity: Member, mode: insert, properties: { nick: Nick } }\n"
+    try folder.write(text.replacing(Self.members, with: nick) + "\nkeep: { jobs: 70 }\n", to: "lade.yaml")
+    #expect(
+      try await folder.asked(Reload.self, "reload")
+        == Reload(changed: ["keep"], needsRestart: ["recipes.members"], needsMigration: ["main"]))
+    let before = try await folder.imported("number,name\n1,Ada\n", as: "a.csv", into: "members")
+    #expect(before.state == .completed)
+    try await daemon.stop()
+    let again = try await folder.start()
+    #expect(try await folder.asked(Reload.self, "reload") == Reload())
+    let after = try await folder.imported("number,name,Nick\n2,Bob,B\n", as: "b.csv", into: "members")
+    #expect(after.state == .completed && after.note == nil, "\(after)")
+    try await again.stop()
   }
 
   @Test("variables count as its last layer, and one that isn't known keeps it from starting")

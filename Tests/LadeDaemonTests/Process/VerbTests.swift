@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("ladectl with a daemon", .startsDaemons)
@@ -158,6 +159,32 @@ struct VerbTests {
     #expect(job.transitions?.map(\.to) == [.scheduled, .available, .running, .completed])
     let sheet = try await folder.ladectl("show", "\(job.id)").text
     #expect(sheet.contains("4 records, 4 inserted, 0 updated"), "\(sheet)")
+    try await daemon.stop()
+  }
+
+  @Test(
+    "a paused lane is seen in status, list and metrics, and told to the service manager, until it is resumed",
+    .timeLimit(.minutes(20)))
+  func pausedLane() async throws {
+    let (folder, daemon) = try await started()
+    #expect(try await folder.ladectl("pause", "import").status == 0)
+    let file = try folder.write(Self.csv, to: "a.csv")
+    let job = try await folder.got(Job.self, "POST", .jobs, body: JobSubmission(source: file, recipe: "members"))
+    let lane = try #require(try await folder.asked(Status.self, "status").lanes.first)
+    #expect(lane.name == "import" && lane.isPaused == true && lane.pausedBy != nil && lane.pausedAt != nil)
+    let status = try await folder.ladectl("status").text
+    #expect(status.contains("lane import: paused by ") && status.contains("import, paused"), "\(status)")
+    let list = try await folder.ladectl("list", "--columns", "id,state").text
+    #expect(list.hasPrefix("lanes paused: import\n") && list.contains("available, paused"), "\(list)")
+    #expect(try await folder.asked(JobList.self, "list").jobs.map(\.obstacle) == [.paused])
+    let metrics = try PrometheusText(try await folder.http("GET", "/metrics").text)
+    #expect(metrics.value("lade_lane_paused", ["lane": "import"]) == 1)
+    #expect(metrics.value("lade_lane_paused", ["lane": "maintenance"]) == 0)
+    try await daemon.tells("STATUS=1 available, 0 running; paused: import")
+    #expect(try await folder.ladectl("resume", "import").status == 0)
+    #expect(try await folder.ended(job.id).state == .completed)
+    #expect(try await !folder.ladectl("list").text.contains("paused"))
+    #expect(try await folder.asked(Status.self, "status").lanes.first?.isPaused == false)
     try await daemon.stop()
   }
 

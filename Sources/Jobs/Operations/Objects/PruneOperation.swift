@@ -121,7 +121,7 @@ package final class PruneOperation: JobOperation, @unchecked Sendable {
 
   private var progress: JobProgress {
     let deleted = checkpoint.counts.deleted
-    return JobProgress(
-      bytesDone: deleted, bytesTotal: max(total, deleted), records: deleted + kept.count, deleted: deleted)
+    let records = deleted + kept.count
+    return JobProgress(records: records, deleted: deleted, recordsTotal: max(total, records))
   }
 }

@@ -96,7 +96,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
   private var progress: JobProgress {
     let done = checkpoint.position.record
     return JobProgress(
-      bytesDone: done, bytesTotal: max(total, done), records: done, updated: checkpoint.counts.updated,
-      unchanged: checkpoint.counts.unchanged)
+      records: done, updated: checkpoint.counts.updated, unchanged: checkpoint.counts.unchanged,
+      recordsTotal: max(total, done))
   }
 }

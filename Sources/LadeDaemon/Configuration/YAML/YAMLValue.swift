@@ -3,7 +3,8 @@ import StrictYAML
 /// A value with the keys that lead to it. What is asked of it is there, or its absence has been reported.
 ///
 /// Where several layers say something under the same keys, the last wins. Mappings are put together key by key, as far as
-/// nothing else stands between them; what is replaced isn't looked at.
+/// nothing else stands between them; what is replaced isn't looked at. A `null` removes what earlier layers say under its
+/// key.
 struct YAMLValue {
   /// What one layer says.
   struct Layer {
@@ -92,6 +93,10 @@ struct YAMLValue {
       for (key, value) in layer.node.pairs {
         guard layer.reader.duplicateKey(at: key.place) == nil, let name = key.string else { continue }
         if found[name] == nil { names.append(name) }
+        if value.isWrittenNull, found[name]?.isEmpty == false {
+          found[name] = []
+          continue
+        }
         found[name, default: []].append((Layer(node: value, reader: layer.reader), key.place))
       }
     }

@@ -126,7 +126,11 @@ extension ConfigurationCheck {
         return "\(place): " + key + mistake.message.printable + "\n"
       }.joined()
     }
-    return "\(path): good\n"
-      + (differs ? "It says something else than the daemon works by: 'ladectl reload' changes that.\n" : "")
+    func line(_ what: String, _ keys: [String]) -> String {
+      keys.isEmpty ? "" : "\(what): \(keys.map(\.printable).joined(separator: ", "))\n"
+    }
+    return "\(path): good\n" + line("'ladectl reload' applies", changed)
+      + line("'ladectl reload' removes", removed) + line("needs a restart", needsRestart)
+      + line("'ladectl store migrate' or a restart takes up the model of", needsMigration)
   }
 }

@@ -13,6 +13,9 @@ struct StatusSheet: Sendable {
     text += ", process \(status.pid), up since \(Quantity.time(status.startedAt))\n"
     text += "spool \(status.spool.printable)\n"
     text += "jobs  \(jobs)\n"
+    for lane in status.lanes {
+      if let standing = lane.standing { text += style("lane \(lane.name.printable): \(standing)", .yellow) + "\n" }
+    }
     if status.version != LadeVersion.current {
       text += style("This is ladectl \(LadeVersion.current): not the daemon's version.", .yellow) + "\n"
     }
@@ -36,7 +39,7 @@ struct StatusSheet: Sendable {
       ],
       rows: status.lanes.map { lane in
         [
-          .init(lane.isPaused == true ? lane.name + ", paused" : lane.name, lane.isPaused == true ? .yellow : nil),
+          lane.cell,
           "\(lane.concurrency)", "\(lane.running)", .init(Quantity.count(lane.available)),
           .init(Quantity.count(lane.scheduled)), .init(Quantity.count(lane.retryable)),
         ]
@@ -49,5 +52,19 @@ struct StatusSheet: Sendable {
       rows: status.stores.map { store in
         [.init(store.name), .init(store.entities.joined(separator: ", ")), .init(store.path)]
       })
+  }
+}
+
+extension LaneStatus {
+  /// Its name, with what keeps its jobs from starting.
+  fileprivate var cell: TextTable.Cell {
+    if isPaused == true { return .init(name + ", paused", .yellow) }
+    return nextStart == nil ? .init(name) : .init(name + ", rate limit", .yellow)
+  }
+
+  /// `paused by anna, 2026-03-01 12:00:05`; nil where its jobs start.
+  fileprivate var standing: String? {
+    if isPaused == true { return LaneStanding.paused(by: pausedBy, at: pausedAt) }
+    return nextStart.map(LaneStanding.limited)
   }
 }

@@ -62,10 +62,11 @@ extension Ladectl {
         filter.selection, limit: limit ?? 50, before: olderThan, after: newerThan, order: oldest ? .oldest : .newest)
       let found = try await all ? session.client.allJobs(query) : session.client.jobs(query)
       let list = found.sorted(by: sort ?? [])
+      let head = session.json ? nil : try await session.client.lanes().headLine
       try session.report(list) {
-        guard !list.jobs.isEmpty else { return "No jobs.\n" }
-        let text = list.rendered(columns, width: session.terminal.width, style: session.terminal.style)
-        return text
+        let head = head.map { session.terminal.style($0, .yellow) + "\n" } ?? ""
+        guard !list.jobs.isEmpty else { return head + "No jobs.\n" }
+        return head + list.rendered(columns, width: session.terminal.width, style: session.terminal.style)
       }
       if let next = list.next, !session.json {
         session.remark("there are more: \(oldest ? "--newer-than" : "--older-than") \(next), or --all")

@@ -7,7 +7,8 @@ extension Ladectl {
     static let configuration = verb(
       "remove", "Remove jobs that have ended.",
       """
-      Imported records stay. Cancel an unfinished job first. --all without --state selects all jobs that have ended.
+      Imported records stay. The files and rejects of the jobs are removed with them, unless keep.files of the \
+      configuration is forever: lade.yaml(5). Cancel an unfinished job first. --all without --state selects all jobs that have ended.
       """, json: .changes)
 
     @OptionGroup var jobs: JobsToChange

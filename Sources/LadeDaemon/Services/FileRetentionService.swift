@@ -1,0 +1,37 @@
+import Dispatch
+import Logging
+import ServiceLifecycle
+import Spool
+
+/// Removes files from `done/` that are older than `keep.files` of the configuration: at the start, and every hour.
+struct FileRetentionService: Service {
+  let directories: SpoolDirectories
+  let current: CurrentConfiguration
+  let logger: Logger
+
+  /// Not the spool's own queue: a look at many files mustn't delay jobs.
+  private static let queue = DispatchQueue(label: "laded.retention", qos: .utility)
+
+  func run() async throws {
+    do {
+      try await cancelWhenGracefulShutdown {
+        while true {
+          await removeOld()
+          try await Task.sleep(for: .seconds(3600))
+        }
+      }
+    } catch is CancellationError {
+      return
+    }
+  }
+
+  private func removeOld() async {
+    guard case .age(let age) = current.now.configuration.keep.files else { return }
+    do {
+      let removed = try await Self.queue.result { [directories] in try directories.removeDone(olderThan: age) }
+      if removed > 0 { logger.info("spool: \(removed) files older than keep.files were removed from done/") }
+    } catch {
+      logger.warning("spool: old files can't be removed from done/: \(error)")
+    }
+  }
+}
