@@ -26,7 +26,7 @@ struct NumberNotation: OptionSet, Sendable, Hashable {
     if candidates.contains(.percent), isAnyNumber(withoutPercent(text)) { found.insert(.percent) }
     if candidates.contains(.currency), isAnyNumber(withoutCurrency(text)) { found.insert(.currency) }
     if candidates.contains(.exponent), NumberShape(text, isJSON: true) != nil { found.insert(.exponent) }
-    if candidates.contains(.letters), text.count == 1, letters.contains(text[0] | 0x20) { found.insert(.letters) }
+    if candidates.contains(.letters), text.count == 1, letterBytes.contains(text[0] | 0x20) { found.insert(.letters) }
     return found
   }
 
@@ -60,7 +60,9 @@ struct NumberNotation: OptionSet, Sendable, Hashable {
 
   private static let comma = UInt8(ascii: ",")
   private static let point = UInt8(ascii: ".")
-  private static let letters: Set<UInt8> = [UInt8(ascii: "y"), UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "f")]
+  private static let letterBytes: Set<UInt8> = [
+    UInt8(ascii: "y"), UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "f"),
+  ]
   private static let signs = ["$", "€", "£", "¥", "EUR", "USD", "GBP", "CHF", "JPY"].map { Array($0.utf8) }
 
   private static func isAnyNumber(_ text: UnsafeRawBufferPointer) -> Bool {
