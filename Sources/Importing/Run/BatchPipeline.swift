@@ -40,9 +40,9 @@ final class BatchPipeline: @unchecked Sendable {
     self.batchSize = batchSize
     for _ in 0..<3 { emptied.signal() }
     // The reader goes on at the priority of the thread that imports. A failure to set it costs nothing but that.
-    let niceness = getpriority(PRIO_PROCESS, 0)
+    let niceness = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
     DispatchQueue(label: "import.reader", qos: .utility).async {
-      if niceness > 0 { _ = setpriority(PRIO_PROCESS, 0, niceness) }
+      if niceness > 0 { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
       self.readAll()
     }
   }

@@ -130,8 +130,8 @@ open class JobOperation: Operation, @unchecked Sendable {
   /// Gives the calling thread a nice value. It keeps it, because lowering it again takes a privilege: lanes have threads of
   /// the utility class, which nothing that answers runs on.
   private static func yield(_ niceness: Int32) {
-    guard niceness > 0, getpriority(PRIO_PROCESS, 0) < niceness else { return }
-    _ = setpriority(PRIO_PROCESS, 0, niceness)
+    guard niceness > 0, getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) < niceness else { return }
+    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
   }
 
   /// Sets what is called once, on the operation's thread, when it has done its work, or was cancelled before; what it

@@ -42,7 +42,7 @@ struct LaneTests {
     let house = try TestHouse(.inMemory)
     let seen = Mutex<Int32?>(nil)
     let look: ScriptedOperation.Script = { _ in
-      seen.withLock { $0 = getpriority(PRIO_PROCESS, 0) }
+      seen.withLock { $0 = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
       return .completed(JobProgress())
     }
     let queue = try house.queue(["look": look], niceness: 3)
