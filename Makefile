@@ -27,6 +27,8 @@ TEST_FLAGS = --parallel --disable-xctest
 # second pass, where they don't starve.
 COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
 TEST = test --skip-build $(TEST_FLAGS)
+# The date of the manual pages: that of the last commit, unless the builder gives one.
+DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
@@ -43,8 +45,8 @@ build: deps ## build laded and ladectl, optimised, in .build/release
 
 man: build ## write the manual pages and completion scripts to .build/man and .build/completions
 	@rm -rf .build/man && mkdir -p .build/man .build/completions
-	@.build/$(CONFIGURATION)/ladectl manual --output .build/man
-	@.ci/manual .build/man
+	@$(DATED) .build/$(CONFIGURATION)/ladectl manual --output .build/man
+	@$(DATED) .ci/manual .build/man
 	@for shell in bash zsh fish; do .build/$(CONFIGURATION)/ladectl completions $$shell > .build/completions/ladectl.$$shell; done
 
 install: man ## install into PREFIX=/usr/local, with units, configuration and manual; honours DESTDIR

@@ -37,6 +37,7 @@ struct Laded: AsyncParsableCommand {
       let daemon = try Daemon(configurationPath: config, isOnlyChecked: checkConfig)
       if checkConfig {
         try await daemon.check()
+        for advice in try await daemon.modelAdvice() { complain("warning: \(advice)") }
         print("\(config): good")
         return
       }

@@ -87,6 +87,26 @@ struct ReferenceTests {
     #expect(Set(documented) == Set(known.output.1.matches(of: /`(\w+)`/).map { String($0.output.1) }))
   }
 
+  @Test("tells of every type of attribute and every deletion rule that a model file can have")
+  func models() async throws {
+    let scratch = try ScratchDirectory()
+    let file = scratch.file("contents")
+    func words(_ attributes: String, _ pattern: Regex<(Substring, Substring)>) async throws -> [String] {
+      try "<model><entity name='A'>\(attributes)</entity></model>".write(to: file, atomically: true, encoding: .utf8)
+      let shown = try await ProgramOutput.of(
+        Self.products.appending(path: "ladectl"), ["model", "show", file.path], environment: [:])
+      let found = try #require((shown.text + shown.error).firstMatch(of: pattern), "\(shown.text)\(shown.error)")
+      return found.output.1.replacing(" or ", with: ", ").components(separatedBy: ", ")
+    }
+    let document = try Document("docs/models.md").text
+    for type in try await words("<attribute name='a' attributeType='Quaternion'/>", /it can be ([A-Z].*)/)
+    where type != "ObjectID" && type != "Undefined" {
+      #expect(document.contains("`\(type)`"), "\(type)")
+    }
+    let rules = "<relationship name='r' destinationEntity='A' deletionRule='Explode'/>"
+    for rule in try await words(rules, /it can be ([A-Z].*)/) { #expect(document.contains("`\(rule)`"), "\(rule)") }
+  }
+
   @Test("has pieces of configuration whose keys and values are known", arguments: try Document.all())
   func pieces(of document: Document) async throws {
     let blocks = document.text.components(separatedBy: "```yaml\n").dropFirst().map {

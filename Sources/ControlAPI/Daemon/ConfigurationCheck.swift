@@ -37,6 +37,8 @@ package struct ConfigurationCheck: Codable, Sendable, Hashable {
   /// The stores whose models have changed.
   package var needsMigration: [String]
   package var mistakes: [Mistake]
+  /// What in the models keeps records from being imported, or has no effect.
+  package var warnings: [Mistake] = []
 
   /// - Parameter reload: what a reload would do.
   package init(path: String, isGood: Bool, differs: Bool, reload: Reload = Reload(), mistakes: [Mistake] = []) {
@@ -56,7 +58,7 @@ package struct ConfigurationCheck: Codable, Sendable, Hashable {
     case differs, changed, removed
     case needsRestart = "needs_restart"
     case needsMigration = "needs_migration"
-    case mistakes
+    case mistakes, warnings
   }
 }
 
@@ -70,6 +72,8 @@ package struct Reload: Codable, Sendable, Hashable {
   package var needsRestart: [String]
   /// The stores whose models have changed: each needs to be migrated, by a job or by a restart.
   package var needsMigration: [String]
+  /// What in the models keeps records from being imported, or has no effect, with its place.
+  package var warnings: [String] = []
 
   package init(
     changed: [String] = [], removed: [String] = [], needsRestart: [String] = [], needsMigration: [String] = []
@@ -84,5 +88,6 @@ package struct Reload: Codable, Sendable, Hashable {
     case changed, removed
     case needsRestart = "needs_restart"
     case needsMigration = "needs_migration"
+    case warnings
   }
 }

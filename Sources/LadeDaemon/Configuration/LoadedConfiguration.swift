@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Importing
 import Jobs
 import ManagedObjects
 import SQLiteStore
@@ -74,6 +75,19 @@ extension LoadedConfiguration {
           with: key))
     }
     return problems.isEmpty ? [] : ConfigurationProblems(problems, layers: layers).problems
+  }
+
+  /// What in the models keeps records of the recipes' files from being imported, or has no effect. The configuration can be used
+  /// all the same. Blocks.
+  func modelAdvice() -> [ConfigurationProblem] {
+    DataStores.readable(configuration.stores).stores.all.flatMap { store in
+      let name = store.configuration.name
+      let imported = configuration.recipes.filter { $0.store == name }.map(\.entity)
+      let key = "stores.\(name).model"
+      let advice = ModelAdvice.on(
+        store.coordinator.model, imported: imported.contains(ImportRequest.feed) ? nil : Set(imported))
+      return advice.map { problem(.unfit(key: key, problem: $0), with: key) }
+    }
   }
 
   /// The stores that couldn't be opened at the next start, because their files can't be migrated to their models. Files

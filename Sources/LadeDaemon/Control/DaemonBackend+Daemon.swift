@@ -60,10 +60,12 @@ extension DaemonBackend {
       let problems = try new.problems(current.operations) + new.migrationProblems()
       let reload =
         try problems.isEmpty ? ReloadPlan(new.configuration, over: current, since: started).reload : Reload()
-      return ConfigurationCheck(
+      var check = ConfigurationCheck(
         path: path, isGood: problems.isEmpty,
         differs: new.configuration != current.configuration || !reload.needsMigration.isEmpty, reload: reload,
         mistakes: problems.map(ConfigurationCheck.Mistake.init))
+      check.warnings = new.modelAdvice().map(ConfigurationCheck.Mistake.init)
+      return check
     } catch let problems as ConfigurationProblems {
       return ConfigurationCheck(
         path: path, isGood: false, differs: true, mistakes: problems.problems.map(ConfigurationCheck.Mistake.init))

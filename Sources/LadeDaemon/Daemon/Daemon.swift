@@ -64,6 +64,11 @@ public struct Daemon: Sendable {
     throw DaemonError.configuration(ConfigurationProblems(problems, layers: loaded.layers).description)
   }
 
+  /// What in the models keeps records from being imported, or has no effect, with its place in the configuration.
+  public func modelAdvice() async throws -> [String] {
+    try await DispatchQueue(label: "laded.check").result { [loaded] in loaded.modelAdvice().map(\.description) }
+  }
+
   /// This version of Lade.
   public static var version: String { LadeVersion.current }
 
@@ -90,6 +95,7 @@ public struct Daemon: Sendable {
     umask(0o007)
     // Before anything is made, and before a store is migrated.
     try await check { [loaded, operations] in try loaded.problems(operations) }
+    for advice in try await modelAdvice() { logger.warning("configuration: \(advice)") }
     let passed = try passedSockets()
     // Migrating stores can take long.
     let starting = TimeoutExtender(logger: logger)

@@ -93,10 +93,10 @@ actor Reloader {
   private func perform() async throws -> Reload {
     let old = current.now
     let (path, started) = (loaded.path, loaded.configuration)
-    let (next, new) = try await reading.result(of: {
+    let (next, new, advice) = try await reading.result(of: {
       let read = try Self.read(path, old.plan.operations)
       let next = try ReloadPlan(read.configuration, over: old.plan, since: started)
-      return (next, CurrentConfiguration.Snapshot(next.submissions))
+      return (next, CurrentConfiguration.Snapshot(next.submissions), read.modelAdvice().map(\.description))
     })
     let configuration = new.configuration
     let settings = try configuration.spoolSettings()
@@ -109,7 +109,10 @@ actor Reloader {
       throw ControlError.badConfiguration(error.description.split(separator: "\n").map { "\(path): \($0)" })
     }
     await intake.reconfigure(settings)
-    return next.reload
+    for sentence in advice { logger.warning("configuration: \(sentence)") }
+    var reload = next.reload
+    reload.warnings = advice
+    return reload
   }
 
   /// The configuration as it is now, if nothing is wrong with it.

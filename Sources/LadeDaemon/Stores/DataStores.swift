@@ -59,6 +59,8 @@ final class DataStores: Sendable {
     for configuration in configurations {
       do {
         stores.append(try read(configuration))
+      } catch ModelError.malformed(let mistakes) {
+        errors += mistakes.map { DaemonError.store(name: configuration.name, reason: "\($0)") }
       } catch {
         errors.append(.store(name: configuration.name, reason: "\(error)"))
       }

@@ -250,7 +250,7 @@ struct ModelAssembly {
     self.classes = classes
   }
 
-  mutating func assemble() throws -> [EntityDescription] {
+  mutating func assemble() throws(ModelError) -> [EntityDescription] {
     for definition in definitions {
       if entities[definition.name] != nil { problems.append("entity \(definition.name) is defined twice") }
       entities[definition.name] = EntityDescription(definition)

@@ -128,7 +128,8 @@ extension ManagedObjectModel {
   private convenience init(
     _ data: Data, file: String, classes: [String: ManagedObject.Type], layouts: [String: ClassLayout]
   ) throws {
-    let contents = try ModelReader.read(try ModelXML.parse(data, file: file), file: file)
+    let contents = ModelReader.read(try ModelXML.parse(data, file: file), file: file)
+    guard contents.mistakes.isEmpty else { throw ModelError.malformed(contents.allMistakes(file: file)) }
     try self.init(
       entities: contents.entities, configurations: contents.configurations,
       fetchRequestTemplates: contents.templates, versionIdentifier: contents.versionIdentifier, classes: classes,

@@ -70,8 +70,15 @@ package struct ModelSummary: Codable, Sendable, Hashable {
   /// One warning with its location.
   package struct Warning: Codable, Sendable, Hashable {
     package var file: String
-    package var line: Int
+    /// Nil for what doesn't follow from one line.
+    package var line: Int?
     package var message: String
+
+    package init(file: String, line: Int? = nil, message: String) {
+      self.file = file
+      self.line = line
+      self.message = message
+    }
   }
 
   package var versionIdentifier: String?
@@ -171,7 +178,9 @@ extension ModelSummary {
     }
     if !warnings.isEmpty {
       lines += ["", "Warnings"]
-      lines += warnings.map { "  \($0.file):\($0.line): \($0.message)" }
+      lines += warnings.map { warning in
+        "  " + warning.file + (warning.line.map { ":\($0)" } ?? "") + ": \(warning.message)"
+      }
     }
     return lines.joined(separator: "\n") + "\n"
   }

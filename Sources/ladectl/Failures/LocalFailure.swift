@@ -6,6 +6,8 @@ import ManagedObjects
 enum LocalFailure: Error, Sendable, Hashable {
   /// A model couldn't be read; the reason is the object layer's.
   case cantReadModel(path: String, reason: String)
+  /// A model has mistakes, one a line.
+  case wrongModel(mistakes: String)
   /// A model couldn't be inferred from files, or not be written; the reason is the importer's.
   case cantInferModel(reason: String)
   /// A companion program is missing.
@@ -30,11 +32,21 @@ enum LocalFailure: Error, Sendable, Hashable {
   /// A confirmation is needed, and there is no terminal to ask on.
   case noTerminal(question: String)
 
+  /// The failure to read a model.
+  init(_ error: ModelError) {
+    guard case .unreadable(let path, let reason) = error else {
+      self = .wrongModel(mistakes: "\(error)")
+      return
+    }
+    self = .cantReadModel(path: path, reason: reason)
+  }
+
   /// The exit status that scripts get.
   var exitStatus: ExitStatus {
     switch self {
     case .noTerminal, .severalStores, .noSuchPage, .noSuchVerb: .usage
-    case .cantReadModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput, .cantReadDescription,
+    case .cantReadModel, .wrongModel, .cantInferModel, .noSuchProgram, .cantWrite, .cantWriteOutput,
+      .cantReadDescription,
       .noSuchFile,
       .noSuchRecipe:
       .failed
@@ -48,6 +60,10 @@ enum LocalFailure: Error, Sendable, Hashable {
       Problem(
         status: 0, code: "cant_read_model", title: "The model can't be read", detail: "\(path): \(reason)",
         hint: "It reads .xcdatamodeld and .xcdatamodel directories as Xcode writes them.")
+    case .wrongModel(let mistakes):
+      Problem(
+        status: 0, code: "cant_read_model", title: "The model has mistakes", detail: mistakes,
+        hint: "'man lade-model' describes model files.")
     case .cantInferModel(let reason):
       Problem(status: 0, code: "cant_infer_model", title: "No model was inferred", detail: reason, hint: nil)
     case .noSuchProgram(let name):

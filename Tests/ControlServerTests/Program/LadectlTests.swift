@@ -141,4 +141,28 @@ struct LadectlTests {
     #expect(missing.status == 1)
     #expect(missing.error.contains("none.xcdatamodeld"))
   }
+
+  @Test("a model's mistakes are all told, and what keeps records from being imported is a warning")
+  func modelMistakes() async throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("contents")
+    func show(_ xml: String) async throws -> LadectlProcess {
+      try Data("<model>\n\(xml)\n</model>".utf8).write(to: URL(fileURLWithPath: file))
+      return try await LadectlProcess.run(["model", "show", file])
+    }
+    let wrong = try await show(
+      """
+      <entity name="A"><attribute name="a" attributeType="Boolean" optional="yes"/>
+      <relationship name="r" destinationEntity="B" deletionRule="Explode"/></entity>
+      """)
+    #expect(wrong.status == 1)
+    #expect(wrong.error.contains("contents:2: a's optional is “yes”"))
+    #expect(wrong.error.contains("contents:3: r's deletionRule is “Explode”"))
+    #expect(wrong.error.contains("A.r leads to B, which isn't in the model"))
+    #expect(wrong.error.contains("lade-model") && !wrong.error.contains("directories as Xcode writes them"))
+    let advised = try await show(
+      "<entity name='A'><relationship name='r' toMany='YES' destinationEntity='A'/></entity>")
+    #expect(advised.status == 0)
+    #expect(advised.output.contains("contents: A.r is to-many and required"))
+  }
 }

@@ -15,12 +15,29 @@ struct ManualTests {
       #expect(names.contains("ladectl" + verb))
     }
     for page in pages {
-      let source = page.source
+      let source = page.source(date: Date(timeIntervalSince1970: 0))
+      #expect(source.contains(" 1 \"1970-01-01\" \"lade"), "\(page.name)")
       #expect(source.contains("\n" + Roff.text(page.verb.abstract ?? "?")), "\(page.name)")
       for argument in page.verb.shownArguments {
         for name in argument.names ?? [] { #expect(source.contains(Roff.bold(name.text)), "\(page.name) \(name.text)") }
       }
       for status in ladectl.ExitStatus.allCases { #expect(source.contains(Roff.text(status.meaning)), "\(page.name)") }
+    }
+  }
+
+  @Test("the program's page has examples that can be run")
+  func examples() throws {
+    let page = try #require(try ManualPage.all().first { $0.name == "ladectl" }).source(date: Date())
+    #expect(page.contains(".SH EXAMPLES"))
+    for (_, line) in ManualPage.examples {
+      #expect(page.contains(Roff.text(line)))
+      for command in line.components(separatedBy: " && ") {
+        // A quote holds one word with spaces.
+        let words = command.components(separatedBy: "'").enumerated().flatMap { number, text in
+          number.isMultiple(of: 2) ? text.split(separator: " ").map(String.init) : [text]
+        }
+        #expect(throws: Never.self, "\(command)") { _ = try Ladectl.parseAsRoot(Array(words.dropFirst())) }
+      }
     }
   }
 

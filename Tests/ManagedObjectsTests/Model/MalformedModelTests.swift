@@ -41,6 +41,50 @@ struct MalformedModelTests {
     #expect(error?.place?.line == 3, "\(String(describing: error))")
   }
 
+  @Test("every mistake of a file is reported at once, with its line, and so is what doesn't fit together")
+  func everyMistake() throws {
+    let error = try ModelFixture.error(
+      """
+      <entity name="A">
+        <attribute name="x" attributeType="Integer 16" optional="true" defaultValueString="abc"/>
+        <relationship name="r" destinationEntity="B" deletionRule="Explode" toMany="maybe" maxCount="-1"/>
+        <relationship name="s" destinationEntity="Nowhere"/>
+        <userInfo><entry value="v"/></userInfo>
+      </entity>
+      <entity name="B"/>
+      """)
+    guard case .malformed(let mistakes)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(mistakes.map(\.line) == [3, 3, 4, 4, 4, 6, nil])
+    for (mistake, words) in zip(
+      mistakes,
+      ["optional", "defaultValueString", "toMany", "maxCount", "deletionRule", "no key", "A.s leads to Nowhere"])
+    {
+      #expect(mistake.reason.contains(words), "\(mistake)")
+    }
+    #expect(error?.description.split(separator: "\n").count == 7)
+  }
+
+  @Test("after an element that can't be read at all, the others are still looked at")
+  func leftOut() throws {
+    let error = try ModelFixture.error(
+      """
+      <entity name="A">
+        <attribute attributeType="String"/>
+        <attribute name="x" attributeType="Boolean" defaultValueString="perhaps"/>
+      </entity>
+      <entity/>
+      <configuration name="c"><memberEntity/></configuration>
+      """)
+    guard case .malformed(let mistakes)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(mistakes.map(\.line) == [3, 4, 6, 7])
+  }
+
   @Test("composite types that contain each other are refused")
   func circularComposites() throws {
     let error = try ModelFixture.error(

@@ -63,9 +63,9 @@ final class ModelFixture {
 }
 
 extension ModelError {
-  /// The line and reason of a malformed model.
+  /// The line and reason of the first mistake of a malformed model.
   var place: (line: Int, reason: String)? {
-    guard case .malformed(_, let line, let reason) = self else { return nil }
-    return (line, reason)
+    guard case .malformed(let mistakes) = self, let first = mistakes.first, let line = first.line else { return nil }
+    return (line, first.reason)
   }
 }

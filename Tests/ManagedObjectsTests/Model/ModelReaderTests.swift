@@ -198,6 +198,20 @@ struct ModelReaderTests {
     #expect(model.entitiesByName["A"]?.attributes.map(\.name) == ["x", "y"])
   }
 
+  @Test("an attribute type that isn't known comes with those that are")
+  func attributeTypes() throws {
+    let model = try ModelFixture.read(
+      """
+      <entity name="A">
+        <attribute name="near" attributeType="string"/>
+        <attribute name="far" attributeType="Quaternion"/>
+      </entity>
+      """)
+    #expect(model.warnings.count == 2)
+    #expect(model.warnings[0].message.contains("did you mean “String”?"))
+    #expect(model.warnings[1].message.contains("it can be Integer 16, Integer 32, "))
+  }
+
   @Test("entities that don't fit together are inconsistent, not malformed")
   func inconsistent() throws {
     guard case .inconsistent(let problems)? = try ModelFixture.error("<entity name=\"A\" parentEntity=\"None\"/>")

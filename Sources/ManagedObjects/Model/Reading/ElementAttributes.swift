@@ -4,6 +4,8 @@ struct ElementAttributes {
   let element: ModelElement
   let file: String
   private var asked: Set<String> = []
+  /// What is wrong with the values that were read.
+  private(set) var mistakes: [ModelMistake] = []
 
   init(_ element: ModelElement, file: String) {
     self.element = element
@@ -25,30 +27,33 @@ struct ElementAttributes {
     return text
   }
 
-  /// The text of a required attribute.
-  mutating func required(_ name: String) throws -> String {
-    guard let text = nonEmpty(name) else { throw malformed("<\(element.name)> has no \(name)") }
+  /// The text of an attribute without which the element can't be read.
+  mutating func required(_ name: String) throws(ModelMistake) -> String {
+    guard let text = nonEmpty(name) else { throw mistake("<\(element.name)> has no \(name)") }
     return text
   }
 
   /// A flag: `YES` or `NO`, false if it is missing.
-  mutating func flag(_ name: String) throws -> Bool { try flag(name, default: false) }
+  mutating func flag(_ name: String) -> Bool { flag(name, default: false) }
 
-  /// A flag: `YES` or `NO`.
-  mutating func flag(_ name: String, default value: Bool) throws -> Bool {
+  /// A flag: `YES` or `NO`. Anything else is noted as a mistake.
+  mutating func flag(_ name: String, default value: Bool) -> Bool {
     guard let text = text(name) else { return value }
     switch text {
     case "YES": return true
     case "NO": return false
-    default: throw malformed("\(describe(name)) is “\(text)”; it can be YES or NO")
+    default:
+      note("\(describe(name)) is “\(text)”; it can be YES or NO")
+      return value
     }
   }
 
-  /// A count: a whole number from 0.
-  mutating func count(_ name: String) throws -> Int? {
+  /// A count: a whole number from 0. Anything else is noted as a mistake.
+  mutating func count(_ name: String) -> Int? {
     guard let text = text(name) else { return nil }
     guard let count = Int(text), count >= 0 else {
-      throw malformed("\(describe(name)) is “\(text)”; it has to be a whole number from 0")
+      note("\(describe(name)) is “\(text)”; it has to be a whole number from 0")
+      return nil
     }
     return count
   }
@@ -56,10 +61,11 @@ struct ElementAttributes {
   /// Marks attributes as read that have no meaning outside Xcode or Apple's systems.
   mutating func ignore(_ names: String...) { asked.formUnion(names) }
 
-  /// An error on this element's line.
-  func malformed(_ reason: String) -> ModelError {
-    .malformed(file: file, line: element.line, reason: reason)
-  }
+  /// Remembers a mistake on this element's line. The rest of the element can still be read.
+  mutating func note(_ reason: String) { mistakes.append(mistake(reason)) }
+
+  /// A mistake on this element's line.
+  func mistake(_ reason: String) -> ModelMistake { ModelMistake(file: file, line: element.line, reason: reason) }
 
   /// The element and attribute, for messages.
   func describe(_ name: String) -> String {

@@ -68,11 +68,11 @@ enum ModelLocation {
     do {
       list = try PropertyListSerialization.propertyList(from: data, format: nil)
     } catch {
-      throw ModelError.malformed(
+      throw ModelError.mistake(
         file: marker.path, line: 1, reason: "not a property list: \(error.localizedDescription)")
     }
     guard let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String else {
-      throw ModelError.malformed(
+      throw ModelError.mistake(
         file: marker.path, line: 1, reason: "the property list has no string _XCCurrentVersionName")
     }
     return name

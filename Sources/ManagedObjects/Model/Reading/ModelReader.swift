@@ -1,7 +1,10 @@
+import Spelling
+
 /// Turns the elements of a model file into definitions.
 ///
-/// Mistakes are errors with a line. Unknown parts become warnings with a line and reading continues, so that a model of a
-/// later Xcode still loads and its author learns what had no effect.
+/// Mistakes are collected with their lines, and reading continues with the next value or element, so that the author sees all of
+/// them at once. Unknown parts become warnings with a line: a model of a later Xcode still loads, and its author learns what had
+/// no effect.
 struct ModelReader {
   /// The content of a model file.
   struct Contents {
@@ -10,6 +13,24 @@ struct ModelReader {
     var templates: [FetchRequestTemplateDefinition] = []
     var versionIdentifier: String?
     var warnings: [ModelWarning] = []
+    /// What keeps the file from being a model.
+    var mistakes: [ModelMistake] = []
+    /// Whether no element was left out for a mistake in it.
+    var isComplete = true
+
+    /// The mistakes, and where what was read doesn't fit together, unless a part that is missing may be the reason.
+    func allMistakes(file: String) -> [ModelMistake] {
+      let read = mistakes.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+      guard isComplete else { return read }
+      var assembly = ModelAssembly(entities, classes: [:])
+      do throws(ModelError) {
+        _ = try assembly.assemble()
+        return read
+      } catch {
+        guard case .inconsistent(let problems) = error else { return read }
+        return read + problems.map { ModelMistake(file: file, line: nil, reason: $0) }
+      }
+    }
   }
 
   let file: String
@@ -20,16 +41,25 @@ struct ModelReader {
   init(file: String) { self.file = file }
 
   /// Reads the whole document.
-  /// - Throws: ``ModelError/malformed(file:line:reason:)``.
-  static func read(_ root: ModelElement, file: String) throws -> Contents {
+  static func read(_ root: ModelElement, file: String) -> Contents {
     var reader = ModelReader(file: file)
-    try reader.readModel(root)
+    reader.attempt { reader throws(ModelMistake) in try reader.readModel(root) }
     return reader.contents
   }
 
-  private mutating func readModel(_ root: ModelElement) throws {
+  /// Reads an element. One that can't be read is left out.
+  mutating func attempt(_ read: (inout ModelReader) throws(ModelMistake) -> Void) {
+    do throws(ModelMistake) {
+      try read(&self)
+    } catch {
+      contents.mistakes.append(error)
+      contents.isComplete = false
+    }
+  }
+
+  private mutating func readModel(_ root: ModelElement) throws(ModelMistake) {
     guard root.name == "model" else {
-      throw ModelError.malformed(
+      throw ModelMistake(
         file: file, line: root.line, reason: "not a Core Data model: the first element is <\(root.name)>, not <model>")
     }
     var attributes = ElementAttributes(root, file: file)
@@ -46,44 +76,48 @@ struct ModelReader {
     finish(attributes)
 
     // Composite types first, since attributes refer to them from anywhere in the file.
-    try readComposites(root.children)
+    attempt { reader throws(ModelMistake) in try reader.readComposites(root.children) }
     for child in root.children where !Self.compositeElements.contains(child.name) {
-      switch child.name {
-      case "entity": try readEntity(child)
-      case "fetchRequest": try readTemplate(child)
-      case "configuration": try readConfiguration(child)
-      case "elements": break  // Positions in Xcode's diagram.
-      default: warnUnknown(child, in: root)
+      attempt { reader throws(ModelMistake) in
+        switch child.name {
+        case "entity": try reader.readEntity(child)
+        case "fetchRequest": try reader.readTemplate(child)
+        case "configuration": try reader.readConfiguration(child)
+        case "elements": break  // Positions in Xcode's diagram.
+        default: reader.warnUnknown(child, in: root)
+        }
       }
     }
   }
 
-  private mutating func readTemplate(_ element: ModelElement) throws {
+  private mutating func readTemplate(_ element: ModelElement) throws(ModelMistake) {
     var attributes = ElementAttributes(element, file: file)
     var template = try readFetchRequest(&attributes)
     template.name = try attributes.required("name")
     finish(attributes)
     for child in element.children { warnUnknown(child, in: element) }
     guard !contents.templates.contains(where: { $0.name == template.name }) else {
-      throw attributes.malformed("a second fetch request is named \(template.name)")
+      throw attributes.mistake("a second fetch request is named \(template.name)")
     }
     contents.templates.append(template)
   }
 
   /// The part of a fetch request that templates and fetched properties share.
-  mutating func readFetchRequest(_ attributes: inout ElementAttributes) throws -> FetchRequestTemplateDefinition {
+  mutating func readFetchRequest(
+    _ attributes: inout ElementAttributes
+  ) throws(ModelMistake) -> FetchRequestTemplateDefinition {
     var template = FetchRequestTemplateDefinition(
       attributes.text("name") ?? "", entityName: try attributes.required("entity"),
-      predicateFormat: attributes.nonEmpty("predicateString"), fetchLimit: try attributes.count("fetchLimit") ?? 0)
-    template.fetchBatchSize = try attributes.count("fetchBatchSize") ?? 0
-    template.includesSubentities = try attributes.flag("includeSubentities", default: true)
-    template.returnsDistinctResults = try attributes.flag("returnDistinctResults")
+      predicateFormat: attributes.nonEmpty("predicateString"), fetchLimit: attributes.count("fetchLimit") ?? 0)
+    template.fetchBatchSize = attributes.count("fetchBatchSize") ?? 0
+    template.includesSubentities = attributes.flag("includeSubentities", default: true)
+    template.returnsDistinctResults = attributes.flag("returnDistinctResults")
     // Hints on when to read from the store, which don't change the result.
     attributes.ignore("returnObjectsAsFaults", "includePropertyValues")
     return template
   }
 
-  private mutating func readConfiguration(_ element: ModelElement) throws {
+  private mutating func readConfiguration(_ element: ModelElement) throws(ModelMistake) {
     var attributes = ElementAttributes(element, file: file)
     let name = try attributes.required("name")
     attributes.ignore("usedWithCloudKit")
@@ -104,7 +138,7 @@ struct ModelReader {
   // MARK: What every element has
 
   /// The entries of a `userInfo` element.
-  mutating func readUserInfo(_ element: ModelElement) throws -> [String: String] {
+  mutating func readUserInfo(_ element: ModelElement) -> [String: String] {
     finish(ElementAttributes(element, file: file))
     var entries: [String: String] = [:]
     for child in element.children {
@@ -113,7 +147,11 @@ struct ModelReader {
         continue
       }
       var attributes = ElementAttributes(child, file: file)
-      guard let key = attributes.text("key") else { throw attributes.malformed("<entry> has no key") }
+      guard let key = attributes.text("key") else {
+        attributes.note("<entry> has no key")
+        finish(attributes)
+        continue
+      }
       if entries.updateValue(attributes.text("value") ?? "", forKey: key) != nil {
         warn(child.line, "the userInfo key “\(key)” stands here a second time; the last one counts")
       }
@@ -122,9 +160,10 @@ struct ModelReader {
     return entries
   }
 
-  /// Warns about unread attributes and about text.
+  /// Notes the mistakes in an element's attributes, and warns about unread ones and about text.
   mutating func finish(_ attributes: ElementAttributes) {
     let element = attributes.element
+    contents.mistakes += attributes.mistakes
     for name in attributes.unread {
       warn(element.line, "\(attributes.describe(name)) isn't known and has no effect")
     }
@@ -143,11 +182,11 @@ struct ModelReader {
 
 extension ModelReader {
   /// Reads one entity with its properties.
-  mutating func readEntity(_ element: ModelElement) throws {
+  mutating func readEntity(_ element: ModelElement) throws(ModelMistake) {
     var attributes = ElementAttributes(element, file: file)
     var entity = EntityDefinition(
       try attributes.required("name"), parent: attributes.nonEmpty("parentEntity"),
-      isAbstract: try attributes.flag("isAbstract"),
+      isAbstract: attributes.flag("isAbstract"),
       className: className(attributes.nonEmpty("representedClassName")))
     entity.codeGenerationType = attributes.nonEmpty("codeGenerationType")
     entity.renamingIdentifier = attributes.nonEmpty("elementID")
@@ -157,18 +196,20 @@ extension ModelReader {
 
     var oldIndexes: [FetchIndexDefinition] = []
     for child in element.children {
-      switch child.name {
-      case "attribute":
-        let (attribute, isIndexed) = try readAttribute(child)
-        entity.attributes.append(attribute)
-        if isIndexed { oldIndexes.append(index(over: [attribute.name])) }
-      case "relationship": entity.relationships.append(try readRelationship(child))
-      case "fetchedProperty": entity.fetchedProperties.append(try readFetchedProperty(child))
-      case "uniquenessConstraints": entity.uniquenessConstraints += try readConstraints(child)
-      case "fetchIndex": entity.indexes.append(try readIndex(child))
-      case "compoundIndexes": oldIndexes += try readCompoundIndexes(child)
-      case "userInfo": entity.userInfo.merge(try readUserInfo(child)) { $1 }
-      default: warnUnknown(child, in: element)
+      attempt { reader throws(ModelMistake) in
+        switch child.name {
+        case "attribute":
+          let (attribute, isIndexed) = try reader.readAttribute(child)
+          entity.attributes.append(attribute)
+          if isIndexed { oldIndexes.append(reader.index(over: [attribute.name])) }
+        case "relationship": entity.relationships.append(try reader.readRelationship(child))
+        case "fetchedProperty": entity.fetchedProperties.append(try reader.readFetchedProperty(child))
+        case "uniquenessConstraints": entity.uniquenessConstraints += try reader.readConstraints(child)
+        case "fetchIndex": entity.indexes.append(try reader.readIndex(child))
+        case "compoundIndexes": oldIndexes += try reader.readCompoundIndexes(child)
+        case "userInfo": entity.userInfo.merge(reader.readUserInfo(child)) { $1 }
+        default: reader.warnUnknown(child, in: element)
+        }
       }
     }
     for index in oldIndexes where !entity.indexes.contains(where: { $0.elements == index.elements }) {
@@ -183,7 +224,9 @@ extension ModelReader {
     return name.hasPrefix(".") ? String(name.dropFirst()) : name
   }
 
-  private mutating func readFetchedProperty(_ element: ModelElement) throws -> FetchedPropertyDefinition {
+  private mutating func readFetchedProperty(
+    _ element: ModelElement
+  ) throws(ModelMistake) -> FetchedPropertyDefinition {
     var attributes = ElementAttributes(element, file: file)
     let name = try attributes.required("name")
     // A fetched property is never stored, so these have no effect.
@@ -197,11 +240,11 @@ extension ModelReader {
         var inner = ElementAttributes(child, file: file)
         request = try readFetchRequest(&inner)
         finish(inner)
-      case "userInfo": userInfo.merge(try readUserInfo(child)) { $1 }
+      case "userInfo": userInfo.merge(readUserInfo(child)) { $1 }
       default: warnUnknown(child, in: element)
       }
     }
-    guard let request else { throw attributes.malformed("the fetched property \(name) has no fetchRequest") }
+    guard let request else { throw attributes.mistake("the fetched property \(name) has no fetchRequest") }
     var property = FetchedPropertyDefinition(
       name, entityName: request.entityName, predicateFormat: request.predicateFormat, userInfo: userInfo)
     property.fetchLimit = request.fetchLimit
@@ -212,34 +255,36 @@ extension ModelReader {
 
 extension ModelReader {
   /// Reads one attribute, and whether it carries the `indexed` flag of old files.
-  mutating func readAttribute(_ element: ModelElement) throws -> (AttributeDefinition, isIndexed: Bool) {
+  mutating func readAttribute(
+    _ element: ModelElement
+  ) throws(ModelMistake) -> (AttributeDefinition, isIndexed: Bool) {
     var attributes = ElementAttributes(element, file: file)
     var attribute = AttributeDefinition(
-      try attributes.required("name"), readType(&attributes), isOptional: try attributes.flag("optional"),
-      isTransient: try attributes.flag("transient"), regularExpression: attributes.nonEmpty("regularExpressionString"))
-    try readValues(into: &attribute, from: &attributes)
+      try attributes.required("name"), readType(&attributes), isOptional: attributes.flag("optional"),
+      isTransient: attributes.flag("transient"), regularExpression: attributes.nonEmpty("regularExpressionString"))
+    readValues(into: &attribute, from: &attributes)
     attribute.derivationExpression = attributes.nonEmpty("derivationExpression")
-    if try attributes.flag("derived", default: attribute.derivationExpression != nil) {
-      guard attribute.derivationExpression != nil else {
-        throw attributes.malformed("\(attribute.name) is derived and has no derivationExpression")
+    if attributes.flag("derived", default: attribute.derivationExpression != nil) {
+      if attribute.derivationExpression == nil {
+        attributes.note("\(attribute.name) is derived and has no derivationExpression")
       }
     } else {
       attribute.derivationExpression = nil
     }
-    attribute.usesScalarValueType = try attributes.flag("usesScalarValueType")
+    attribute.usesScalarValueType = attributes.flag("usesScalarValueType")
     attribute.valueTransformerName = attributes.nonEmpty("valueTransformerName")
     attribute.attributeValueClassName = attributes.nonEmpty("customClassName")
-    attribute.allowsExternalBinaryDataStorage = try attributes.flag("allowsExternalBinaryDataStorage")
-    attribute.preservesValueInHistoryOnDeletion = try attributes.flag("preservesValueInHistoryOnDeletion")
+    attribute.allowsExternalBinaryDataStorage = attributes.flag("allowsExternalBinaryDataStorage")
+    attribute.preservesValueInHistoryOnDeletion = attributes.flag("preservesValueInHistoryOnDeletion")
     attribute.renamingIdentifier = attributes.nonEmpty("elementID")
     attribute.versionHashModifier = attributes.nonEmpty("versionHashModifier")
-    let isIndexed = try attributes.flag("indexed")
-    if attribute.type == .composite { try readComposite(of: &attribute, from: &attributes) }
+    let isIndexed = attributes.flag("indexed")
+    if attribute.type == .composite { readComposite(of: &attribute, from: &attributes) }
     attributes.ignore("syncable", "spotlightIndexingEnabled", "storedInTruthFile", "allowsCloudEncryption")
     finish(attributes)
     for child in element.children {
       switch child.name {
-      case "userInfo": attribute.userInfo.merge(try readUserInfo(child)) { $1 }
+      case "userInfo": attribute.userInfo.merge(readUserInfo(child)) { $1 }
       default: warnUnknown(child, in: element)
       }
     }
@@ -250,21 +295,26 @@ extension ModelReader {
     guard let name = attributes.text("attributeType") else { return .undefined }
     if let type = AttributeType(rawValue: name) { return type }
     if name == "Object ID" { return .objectID }
+    let known = AttributeType.allCases.map(\.rawValue)
+    let advice =
+      NearestName.of(name, among: known).map { "did you mean “\($0)”?" } ?? "it can be \(known.joined(separator: ", "))"
     warn(
-      attributes.element.line, "\(attributes.describe("attributeType")) “\(name)” isn't known; it is read as Undefined")
+      attributes.element.line,
+      "\(attributes.describe("attributeType")) “\(name)” isn't known, and is read as Undefined; \(advice)")
     return .undefined
   }
 
   /// The default and the bounds, each in the notation of the attribute's type.
   private mutating func readValues(
     into attribute: inout AttributeDefinition, from attributes: inout ElementAttributes
-  ) throws {
-    func value(_ name: String, _ parse: (String) -> ModelValueText.Result) throws -> Value? {
+  ) {
+    func value(_ name: String, _ parse: (String) -> ModelValueText.Result) -> Value? {
       guard let text = attributes.text(name) else { return nil }
       switch parse(text) {
       case .value(let value): return value
       case .wrong(let expected):
-        throw attributes.malformed("\(attributes.describe(name)) is “\(text)”; \(expected)")
+        attributes.note("\(attributes.describe(name)) is “\(text)”; \(expected)")
+        return nil
       case .unsupported:
         warn(
           attributes.element.line,
@@ -277,39 +327,39 @@ extension ModelReader {
     let text = { (text: String) in ModelValueText.defaultValue(text, type: type) }
     let bound = { (text: String) in ModelValueText.bound(text, type: type) }
     attribute.defaultValue =
-      try value("defaultDateTimeInterval", seconds) ?? value("defaultValueString", text) ?? .null
-    attribute.minimumValue = try value("minDateTimeInterval", seconds) ?? value("minValueString", bound) ?? .null
-    attribute.maximumValue = try value("maxDateTimeInterval", seconds) ?? value("maxValueString", bound) ?? .null
+      value("defaultDateTimeInterval", seconds) ?? value("defaultValueString", text) ?? .null
+    attribute.minimumValue = value("minDateTimeInterval", seconds) ?? value("minValueString", bound) ?? .null
+    attribute.maximumValue = value("maxDateTimeInterval", seconds) ?? value("maxValueString", bound) ?? .null
   }
 }
 
 extension ModelReader {
   /// Reads one relationship.
-  mutating func readRelationship(_ element: ModelElement) throws -> RelationshipDefinition {
+  mutating func readRelationship(_ element: ModelElement) throws(ModelMistake) -> RelationshipDefinition {
     var attributes = ElementAttributes(element, file: file)
     let name = try attributes.required("name")
     let destination = try attributes.required("destinationEntity")
-    let isToMany = try attributes.flag("toMany")
-    let maximum = try attributes.count("maxCount")
+    let isToMany = attributes.flag("toMany")
+    let maximum = attributes.count("maxCount")
     var relationship = RelationshipDefinition(
       name, to: destination, inverse: attributes.nonEmpty("inverseName"), isToMany: isToMany,
-      isOrdered: try attributes.flag("ordered"), isOptional: try attributes.flag("optional"),
-      minimumCount: try attributes.count("minCount") ?? 0, maximumCount: isToMany ? maximum : 1)
+      isOrdered: attributes.flag("ordered"), isOptional: attributes.flag("optional"),
+      minimumCount: attributes.count("minCount") ?? 0, maximumCount: isToMany ? maximum : 1)
     if !isToMany, let maximum, maximum != 1 {
       warn(element.line, "\(name) has maxCount \(maximum) and isn't toMany; it is read as to-one")
     }
     if let rule = attributes.text("deletionRule") {
-      guard let known = DeleteRule(rawValue: rule) else {
-        throw attributes.malformed(
-          "\(name)'s deletionRule is “\(rule)”; it can be No Action, Nullify, Cascade or Deny")
+      if let known = DeleteRule(rawValue: rule) {
+        relationship.deleteRule = known
+      } else {
+        attributes.note("\(name)'s deletionRule is “\(rule)”; it can be No Action, Nullify, Cascade or Deny")
       }
-      relationship.deleteRule = known
     }
     if let entity = attributes.nonEmpty("inverseEntity"), entity != destination {
       warn(
         element.line, "\(name) leads to \(destination), but its inverse is said to be of \(entity); the former counts")
     }
-    relationship.isTransient = try attributes.flag("transient")
+    relationship.isTransient = attributes.flag("transient")
     relationship.renamingIdentifier = attributes.nonEmpty("elementID")
     relationship.versionHashModifier = attributes.nonEmpty("versionHashModifier")
     // Old files mark every relationship as `indexed`; stores index foreign keys anyway.
@@ -317,7 +367,7 @@ extension ModelReader {
     finish(attributes)
     for child in element.children {
       switch child.name {
-      case "userInfo": relationship.userInfo.merge(try readUserInfo(child)) { $1 }
+      case "userInfo": relationship.userInfo.merge(readUserInfo(child)) { $1 }
       default: warnUnknown(child, in: element)
       }
     }
@@ -330,7 +380,7 @@ extension ModelReader {
   static let compositeElements: Set<String> = ["composite", "compositeType", "compositeAttribute"]
 
   /// Reads the model's composite types, nested ones first.
-  mutating func readComposites(_ elements: [ModelElement]) throws {
+  mutating func readComposites(_ elements: [ModelElement]) throws(ModelMistake) {
     var waiting = elements.filter { Self.compositeElements.contains($0.name) }
     while !waiting.isEmpty {
       let names = Set(waiting.compactMap { $0.attributes["name"] })
@@ -338,16 +388,18 @@ extension ModelReader {
         !element.children.contains { names.contains(compositeName(in: $0.attributes) ?? "") }
       }
       guard !ready.isEmpty else {
-        throw ModelError.malformed(
+        throw ModelMistake(
           file: file, line: waiting[0].line,
           reason: "the composite types \(names.sorted().joined(separator: ", ")) contain each other")
       }
-      for element in ready { try readCompositeType(element) }
+      for element in ready {
+        attempt { reader throws(ModelMistake) in try reader.readCompositeType(element) }
+      }
       waiting.removeAll { element in ready.contains { $0 === element } }
     }
   }
 
-  private mutating func readCompositeType(_ element: ModelElement) throws {
+  private mutating func readCompositeType(_ element: ModelElement) throws(ModelMistake) {
     var attributes = ElementAttributes(element, file: file)
     let name = try attributes.required("name")
     attributes.ignore("elementID", "versionHashModifier", "syncable")
@@ -355,27 +407,28 @@ extension ModelReader {
     var members: [AttributeDefinition] = []
     for child in element.children {
       switch child.name {
-      case "attribute": members.append(try readAttribute(child).0)
-      case "userInfo": _ = try readUserInfo(child)
+      case "attribute":
+        attempt { reader throws(ModelMistake) in members.append(try reader.readAttribute(child).0) }
+      case "userInfo": _ = readUserInfo(child)
       default: warnUnknown(child, in: element)
       }
     }
     guard composites.updateValue(members, forKey: name) == nil else {
-      throw attributes.malformed("a second composite type is named \(name)")
+      throw attributes.mistake("a second composite type is named \(name)")
     }
   }
 
   /// Adds the elements of the composite type to an attribute.
   mutating func readComposite(
     of attribute: inout AttributeDefinition, from attributes: inout ElementAttributes
-  ) throws {
+  ) {
     for key in Self.compositeNameKeys { attributes.ignore(key) }
     guard let name = compositeName(in: attributes.element.attributes) else {
       warn(attributes.element.line, "the composite attribute \(attribute.name) doesn't say which composite type it has")
       return
     }
     guard let members = composites[name] else {
-      throw attributes.malformed("\(attribute.name) has the composite type \(name), which isn't in the model")
+      return attributes.note("\(attribute.name) has the composite type \(name), which isn't in the model")
     }
     attribute.compositeName = name
     attribute.compositeElements = members
@@ -393,12 +446,12 @@ extension ModelReader {
 
 extension ModelReader {
   /// Reads `uniquenessConstraints`: each constraint's attributes.
-  mutating func readConstraints(_ element: ModelElement) throws -> [[String]] {
+  mutating func readConstraints(_ element: ModelElement) throws(ModelMistake) -> [[String]] {
     try readLists(element, list: "uniquenessConstraint", item: "constraint")
   }
 
   /// Reads one `fetchIndex`.
-  mutating func readIndex(_ element: ModelElement) throws -> FetchIndexDefinition {
+  mutating func readIndex(_ element: ModelElement) throws(ModelMistake) -> FetchIndexDefinition {
     var attributes = ElementAttributes(element, file: file)
     var index = FetchIndexDefinition(try attributes.required("name"), elements: [])
     index.partialPredicateFormat =
@@ -411,20 +464,22 @@ extension ModelReader {
       }
       index.elements.append(try readIndexElement(child))
     }
-    guard !index.elements.isEmpty else { throw attributes.malformed("the index \(index.name) has no elements") }
+    guard !index.elements.isEmpty else { throw attributes.mistake("the index \(index.name) has no elements") }
     return index
   }
 
-  private mutating func readIndexElement(_ element: ModelElement) throws -> FetchIndexDefinition.Element {
+  private mutating func readIndexElement(
+    _ element: ModelElement
+  ) throws(ModelMistake) -> FetchIndexDefinition.Element {
     var attributes = ElementAttributes(element, file: file)
     var result = FetchIndexDefinition.Element(
       property: attributes.nonEmpty("property"), expression: attributes.nonEmpty("expression"))
     guard result.property != nil || result.expression != nil else {
-      throw attributes.malformed("<fetchIndexElement> names neither a property nor an expression")
+      throw attributes.mistake("<fetchIndexElement> names neither a property nor an expression")
     }
     if let type = attributes.text("type") {
-      guard ["binary", "rtree"].contains(type.lowercased()) else {
-        throw attributes.malformed("<fetchIndexElement>'s type is “\(type)”; it can be Binary or RTree")
+      if !["binary", "rtree"].contains(type.lowercased()) {
+        attributes.note("<fetchIndexElement>'s type is “\(type)”; it can be Binary or RTree")
       }
       result.collation = type.lowercased() == "rtree" ? "RTree" : "Binary"
     }
@@ -432,7 +487,7 @@ extension ModelReader {
     case nil, "ascending": break
     case "descending": result.isAscending = false
     case let order?:
-      throw attributes.malformed("<fetchIndexElement>'s order is “\(order)”; it can be ascending or descending")
+      attributes.note("<fetchIndexElement>'s order is “\(order)”; it can be ascending or descending")
     }
     attributes.ignore("expressionType")
     finish(attributes)
@@ -440,8 +495,9 @@ extension ModelReader {
   }
 
   /// Reads `compoundIndexes`, as Xcode wrote them until version 8.
-  mutating func readCompoundIndexes(_ element: ModelElement) throws -> [FetchIndexDefinition] {
-    try readLists(element, list: "compoundIndex", item: "index").map { index(over: $0) }
+  mutating func readCompoundIndexes(_ element: ModelElement) throws(ModelMistake) -> [FetchIndexDefinition] {
+    let lists = try readLists(element, list: "compoundIndex", item: "index")
+    return lists.map { index(over: $0) }
   }
 
   /// The index for an old file's flag or list, named as Xcode does on conversion.
@@ -450,7 +506,9 @@ extension ModelReader {
     return FetchIndexDefinition("by\(name)Index", elements: properties.map { .init(property: $0) })
   }
 
-  private mutating func readLists(_ element: ModelElement, list: String, item: String) throws -> [[String]] {
+  private mutating func readLists(
+    _ element: ModelElement, list: String, item: String
+  ) throws(ModelMistake) -> [[String]] {
     finish(ElementAttributes(element, file: file))
     var lists: [[String]] = []
     for child in element.children {
@@ -470,7 +528,7 @@ extension ModelReader {
         names.append(try inner.required("value"))
         finish(inner)
       }
-      guard !names.isEmpty else { throw attributes.malformed("<\(list)> names nothing") }
+      guard !names.isEmpty else { throw attributes.mistake("<\(list)> names nothing") }
       lists.append(names)
     }
     return lists

@@ -14,7 +14,7 @@ enum ModelXML {
   static let depthLimit = 64
 
   /// Parses `data`, naming `file` in errors.
-  /// - Throws: ``ModelError/malformed(file:line:reason:)``.
+  /// - Throws: ``ModelError/malformed(_:)``.
   static func parse(_ data: Data, file: String) throws -> ModelElement {
     try refuseDisguises(data, file: file)
     let parser = XMLParser(data: data)
@@ -23,14 +23,14 @@ enum ModelXML {
     // The result is true even for malformed XML; the reported error decides.
     _ = parser.parse()
     if let line = builder.lineTooDeep {
-      throw ModelError.malformed(
+      throw ModelError.mistake(
         file: file, line: line, reason: "elements are nested more than \(depthLimit) deep, which no model is")
     }
     if let error = builder.firstError {
-      throw ModelError.malformed(file: file, line: max(1, error.line), reason: words(for: error.code))
+      throw ModelError.mistake(file: file, line: max(1, error.line), reason: words(for: error.code))
     }
     guard parser.parserError == nil, builder.isClosed, let root = builder.root else {
-      throw ModelError.malformed(file: file, line: max(1, parser.lineNumber), reason: "the file holds no XML document")
+      throw ModelError.mistake(file: file, line: max(1, parser.lineNumber), reason: "the file holds no XML document")
     }
     return root
   }
@@ -38,7 +38,7 @@ enum ModelXML {
   private static func refuseDisguises(_ data: Data, file: String) throws {
     func refuse(at offset: Int, _ reason: String) -> ModelError {
       let line = data.prefix(offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-      return .malformed(file: file, line: line, reason: reason)
+      return .mistake(file: file, line: line, reason: reason)
     }
     if let zero = data.firstIndex(of: 0) {
       throw refuse(at: zero - data.startIndex, "the file isn't UTF-8 text: it contains a zero byte")

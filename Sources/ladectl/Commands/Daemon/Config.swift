@@ -113,18 +113,14 @@ extension ConfigurationCheck {
             file: String(place), line: row.flatMap { Int($0) }, column: column.flatMap { Int($0) },
             message: String(message))
         })
+    guard status == 0 else { return }
+    warnings = lines.filter { $0.hasPrefix("warning: ") }.map { Mistake(message: String($0.dropFirst(9))) }
   }
 
   fileprivate var text: String {
     let path = path.printable
     guard isGood else {
-      return mistakes.map { mistake in
-        var place = mistake.file?.printable ?? path
-        if let line = mistake.line { place += ":\(line)" + (mistake.column.map { ":\($0)" } ?? "") }
-        // Most messages name the key themselves.
-        let key = mistake.key.flatMap { mistake.message.contains($0) ? nil : $0.printable + ": " } ?? ""
-        return "\(place): " + key + mistake.message.printable + "\n"
-      }.joined()
+      return mistakes.map(shown).joined()
     }
     func line(_ what: String, _ keys: [String]) -> String {
       keys.isEmpty ? "" : "\(what): \(keys.map(\.printable).joined(separator: ", "))\n"
@@ -132,5 +128,14 @@ extension ConfigurationCheck {
     return "\(path): good\n" + line("'ladectl reload' applies", changed)
       + line("'ladectl reload' removes", removed) + line("needs a restart", needsRestart)
       + line("'ladectl store migrate' or a restart takes up the model of", needsMigration)
+      + warnings.map { "warning: " + shown($0) }.joined()
+  }
+
+  private func shown(_ mistake: Mistake) -> String {
+    var place = mistake.file?.printable ?? path.printable
+    if let line = mistake.line { place += ":\(line)" + (mistake.column.map { ":\($0)" } ?? "") }
+    // Most messages name the key themselves.
+    let key = mistake.key.flatMap { mistake.message.contains($0) ? nil : $0.printable + ": " } ?? ""
+    return "\(place): " + key + mistake.message.printable + "\n"
   }
 }

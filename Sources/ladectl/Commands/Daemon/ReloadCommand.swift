@@ -31,6 +31,7 @@ extension Reload {
     for store in needsMigration.map(\.printable) {
       text += "the model of store \(store) has changed: 'ladectl store migrate \(store)' or a restart takes it up\n"
     }
-    return text.isEmpty ? "nothing has changed\n" : text
+    return (text.isEmpty ? "nothing has changed\n" : text)
+      + warnings.map { "warning: \($0.printable)\n" }.joined()
   }
 }

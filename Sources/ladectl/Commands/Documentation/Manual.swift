@@ -11,6 +11,8 @@ extension Ladectl {
 
           ladectl manual store check | man -l -
           ladectl manual --output /usr/local/share/man/man1
+
+        The pages have the date of SOURCE_DATE_EPOCH if that is set, so that a build can be repeated; otherwise today's.
         """)
 
     @Argument(help: "The verb; the program itself if omitted.")
@@ -27,16 +29,18 @@ extension Ladectl {
 
     func run() throws {
       let pages = try ManualPage.all()
+      let seconds = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"].flatMap(Double.init)
+      let date = seconds.map { Date(timeIntervalSince1970: $0) } ?? Date()
       guard let output else {
         guard let page = pages.first(where: { $0.verb.words.dropFirst().elementsEqual(verb) }) else {
           throw LocalFailure.noSuchPage(verb: verb.joined(separator: " "))
         }
-        return Terminal().write(page.source)
+        return Terminal().write(page.source(date: date))
       }
       do {
         for page in pages {
           let file = URL(fileURLWithPath: output, isDirectory: true).appendingPathComponent(page.fileName)
-          try Data(page.source.utf8).write(to: file)
+          try Data(page.source(date: date).utf8).write(to: file)
         }
       } catch {
         throw LocalFailure.cantWrite(path: output, reason: error.localizedDescription)

@@ -1,4 +1,5 @@
 import ControlAPI
+import Foundation
 
 /// The manual page of a verb, generated from the verb's own help, so that they can't diverge.
 struct ManualPage: Sendable {
@@ -19,15 +20,16 @@ struct ManualPage: Sendable {
   var fileName: String { name + ".1" }
 
   /// The page in roff.
-  var source: String {
+  /// - Parameter date: when it was written.
+  func source(date: Date) -> String {
     """
     .\\" Written by 'ladectl manual'.
-    .TH "\(name.uppercased())" 1 "" "lade \(LadeVersion.current)" "Lade"
+    .TH "\(name.uppercased())" 1 "\(date.formatted(.iso8601.year().month().day()))" "lade \(LadeVersion.current)" "Lade"
     .SH NAME
     \(Roff.text(name)) \\- \(Roff.text(abstract))
     .SH SYNOPSIS
     \(synopsis)
-    \(description)\(verbs)\(arguments)\(exitStatus)\(environment).SH SEE ALSO
+    \(description)\(verbs)\(arguments)\(examples)\(exitStatus)\(environment).SH SEE ALSO
     \(seeAlso)
 
     """
@@ -87,6 +89,27 @@ struct ManualPage: Sendable {
       }
       if let standard = argument.defaultValue { words += " Without it: \(standard)." }
       text += ".TP\n\(names)\n\(Roff.text(words.isEmpty ? "(see above)" : words))\n"
+    }
+  }
+
+  /// What a newcomer does first. The pages of the verbs have their own examples in their descriptions.
+  static let examples: [(purpose: String, command: String)] = [
+    ("Draft a model from a file", "ladectl model infer people.csv --output People.xcdatamodel"),
+    ("Try a recipe without writing anything", "ladectl recipe test people.csv --recipe people"),
+    ("Import a file and wait for the result", "ladectl import people.csv --recipe people --wait"),
+    ("See why records were rejected", "ladectl rejects 12"),
+    ("See everything about a job", "ladectl show 12"),
+    ("Query objects", "ladectl fetch Person --where 'age > 30' --sort -age --limit 10"),
+    ("Export objects", "ladectl export Person --where 'age > 30' --format csv --wait"),
+    ("Cancel the unfinished jobs of a recipe", "ladectl cancel --all --recipe people --yes"),
+    ("Back up a store", "ladectl store backup main --wait"),
+    ("Check a changed configuration and apply it", "ladectl config check && ladectl reload"),
+  ]
+
+  private var examples: String {
+    guard verb.words.count == 1 else { return "" }
+    return Self.examples.reduce(into: ".SH EXAMPLES\n") { text, example in
+      text += ".PP\n\(Roff.text(example.purpose)):\n.PP\n.nf\n    \(Roff.text(example.command))\n.fi\n"
     }
   }
 

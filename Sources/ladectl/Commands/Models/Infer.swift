@@ -78,8 +78,8 @@ extension Ladectl.Model {
       let known: ManagedObjectModel?
       do {
         known = try against.map { try ManagedObjectModel(contentsOf: URL(fileURLWithPath: $0)) }
-      } catch {
-        throw LocalFailure.cantReadModel(path: against ?? "", reason: String(describing: error))
+      } catch let error as ModelError {
+        throw LocalFailure(error)
       }
       let model: InferredModel
       do {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ControlAPI
 import Foundation
+import Importing
 import ManagedObjects
 
 extension Ladectl {
@@ -23,10 +24,11 @@ extension Ladectl {
         let model: ManagedObjectModel
         do {
           model = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-          throw LocalFailure.cantReadModel(path: path, reason: String(describing: error))
+        } catch let error as ModelError {
+          throw LocalFailure(error)
         }
-        let summary = model.summary()
+        var summary = model.summary()
+        summary.warnings += ModelAdvice.on(model).map { ModelSummary.Warning(file: path, message: $0) }
         let text = summary.text
         Terminal().write(output.json ? try JSONText.of(summary) : text.hasSuffix("\n") ? text : text + "\n")
       }
