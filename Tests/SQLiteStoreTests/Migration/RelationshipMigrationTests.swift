@@ -186,15 +186,6 @@ struct RelationshipMigrationTests {
     let found = try store.open([person]) { try names($0, "Person", "mates") }
     #expect(found == ["Ada": ["Bob"], "Bob": ["Ada"]])
   }
-}
-
-extension RelationshipDefinition {
-  /// The same without its inverse.
-  fileprivate var withoutInverse: RelationshipDefinition {
-    var copy = self
-    copy.inverse = nil
-    return copy
-  }
 
   @Test("a to-one relationship whose column gets another name keeps its objects")
   func columnName() throws {
@@ -218,5 +209,14 @@ extension RelationshipDefinition {
       let column = info["columnName"] ?? "owner_id"
       #expect(try store.column("SELECT \(column) FROM Pet ORDER BY id") == ["1", "NULL"])
     }
+  }
+}
+
+extension RelationshipDefinition {
+  /// The same without its inverse.
+  fileprivate var withoutInverse: RelationshipDefinition {
+    var copy = self
+    copy.inverse = nil
+    return copy
   }
 }
