@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 
 /// JSON objects with five objects in each, which become rows of two tables; against `sqlite3` with `json_each` over the lines,
