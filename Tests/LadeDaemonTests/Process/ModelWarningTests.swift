@@ -31,7 +31,8 @@ struct ModelWarningTests {
     let expected = ["Customer.id's userInfo key mappedKeyname", "Customer.orders is to-many and required"]
 
     let daemon = try await folder.start()
-    for words in expected { #expect(try daemon.log.contains("configuration: ") && daemon.log.contains(words)) }
+    let log = try daemon.log
+    for words in expected { #expect(log.contains("configuration: ") && log.contains(words)) }
     let check = try await folder.asked(ConfigurationCheck.self, "config", "check")
     #expect(check.isGood && check.warnings.allSatisfy { $0.key == "stores.shop.model" && $0.line != nil })
     let reload = try await folder.asked(Reload.self, "reload")
