@@ -16,7 +16,7 @@ SECONDS_EACH ?= 60
 MINUTES ?= 10
 # One test, or those that a regular expression finds: `make test ONLY=CSVReaderTests`. Without it, all.
 ONLY ?=
-SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers Tests/Service/soak Tests/Service/with-systemd
+SCRIPTS = .ci/deb .ci/deps .ci/demo .ci/fuzz .ci/install .ci/run .ci/test-tsan Benchmarks/install-peers Benchmarks/memory Tests/Service/soak Tests/Service/with-systemd
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 
 # `check` builds and tests in one configuration, so nothing is compiled twice.
@@ -31,7 +31,7 @@ TEST = test --skip-build $(TEST_FLAGS)
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-peers bench-objects bench-stacks bench-queue clean
+.PHONY: help deps build man install deb demo test test-systemd test-tsan soak fuzz check example lint format classes bench-control bench-import bench-memory bench-peers bench-objects bench-stacks bench-queue clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,6 +115,9 @@ bench-import: deps ## imports against sqlite3, DuckDB, sqlite-utils and a C prog
 bench-control: build ## response times of a daemon that imports, and the cost of standing queries (ARGS=--help)
 	@$(SWIFT) build -c release --package-path Benchmarks
 	@Benchmarks/.build/release/bench control $(ARGS)
+
+bench-memory: build ## what a daemon holds after 1,000 mixed jobs, and the peak of an import (ARGS=JOBS)
+	@Benchmarks/memory $(ARGS)
 
 bench-peers: ## install the programs that the benchmarks compare with, into Benchmarks/.peers
 	@Benchmarks/install-peers

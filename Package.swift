@@ -41,6 +41,7 @@ let ordered = Target.Dependency.product(name: "OrderedCollections", package: "sw
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 
 let package = Package(
@@ -98,8 +99,8 @@ let package = Package(
     layer(
       "ControlServer",
       [
-        "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioPosix, lifecycle,
-        logging,
+        "ControlAPI", "LadeTypes", hummingbird, hummingbirdCore, nioCore, nioExtras, nioHTTP, nioHTTPTypes, nioPosix,
+        lifecycle, logging,
       ],
       resources: [.embedInCode("OpenAPI/openapi.yaml")]),
     layer(

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <locale.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -122,3 +123,10 @@ int lade_column_width(uint32_t character) {
   uselocale(before);
   return width;
 }
+
+void lade_limit_heaps(int heaps, int mapped_from) {
+  mallopt(M_ARENA_MAX, heaps);
+  mallopt(M_MMAP_THRESHOLD, mapped_from);
+}
+
+void lade_trim_heaps(void) { malloc_trim(0); }

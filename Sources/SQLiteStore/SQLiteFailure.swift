@@ -2,14 +2,28 @@
 
 import Foundation
 import GRDB
+import GRDBSQLite
 import ManagedObjects
 
 extension StoreFailure {
   /// What an error of SQLite means: https://sqlite.org/rescode.html.
   init(_ error: DatabaseError, path: String) {
-    let message = error.message ?? "\(error.resultCode)"
     self.init(
-      Self.kind(of: error), path: path, message: message, detail: "SQLite code \(error.extendedResultCode.rawValue)")
+      Self.kind(of: error), path: path, message: Self.message(of: error),
+      detail: "SQLite code \(error.extendedResultCode.rawValue)")
+  }
+
+  /// The error's message, or else what its code means: the message of a connection isn't about errors that it hasn't noted,
+  /// such as those of a backup's steps.
+  private static func message(of error: DatabaseError) -> String {
+    let ofCode = text(of: error.extendedResultCode)
+    guard let message = error.message, !message.isEmpty, message != text(of: .SQLITE_OK) else { return ofCode }
+    return message
+  }
+
+  /// What a result code means, in SQLite's words.
+  static func text(of code: ResultCode) -> String {
+    sqlite3_errstr(code.rawValue).map { String(cString: $0) } ?? "\(code)"
   }
 
   /// What any error of work in the background means, with what can't be done because of it.
@@ -42,13 +56,21 @@ extension StoreFailure {
     case .SQLITE_PERM, .SQLITE_AUTH: .permission
     case .SQLITE_READONLY: .readOnly
     case .SQLITE_CONSTRAINT: .constraint
+    case .SQLITE_TOOBIG where error.message == "statement too long": .tooComplex
     case .SQLITE_TOOBIG, .SQLITE_RANGE: .outOfRange
     // What sum() answers has no code of its own: https://sqlite.org/lang_aggfunc.html#sumunc.
     case .SQLITE_ERROR where error.message == "integer overflow": .outOfRange
+    case .SQLITE_ERROR where isOfLimit(error.message ?? ""): .tooComplex
     case .SQLITE_INTERRUPT: .interrupted
     case .SQLITE_NOMEM: .outOfMemory
     default: .other
     }
+  }
+
+  /// Whether SQLite says that a statement is beyond one of its limits, which have no code: https://sqlite.org/limits.html.
+  private static func isOfLimit(_ message: String) -> Bool {
+    ["too many ", "at most ", "Expression tree is too large", "parser stack overflow"].contains(
+      where: message.hasPrefix)
   }
 
   private static func kind(ofErrno code: Int32) -> Kind {

@@ -126,10 +126,15 @@ package final class SQLiteStore: BulkLoading {
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA page_size = \(options.pageSize)")
+      // Has an effect on an empty file only; elsewhere `VACUUM` is needed.
+      if options.incrementalVacuum, !db.configuration.readonly, try db.number("auto_vacuum") == 0 {
+        try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+      }
       try db.execute(sql: "PRAGMA cache_size = -\(options.readerCache / 1024)")
       PredicateFunctions.register(on: db)
       DateForms.register(on: db)
       TextForms.register(on: db)
+      db.endWhenInterrupted()
     }
     return configuration
   }

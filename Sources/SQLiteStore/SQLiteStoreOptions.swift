@@ -25,6 +25,9 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
   /// times that size, unless a reader still needs an old state or one save is larger.
   public var checkpointSize: Int
 
+  /// Whether a new file is one whose free pages can be returned a few at a time: SQLite's `auto_vacuum=INCREMENTAL`. It costs
+  /// every write a little.
+  public var incrementalVacuum: Bool
   /// Whether every transaction is recorded in the file's history, which ``PersistentHistoryChangeRequest`` reads. Core Data's
   /// `NSPersistentHistoryTrackingKey`.
   public var persistentHistoryTracking: Bool
@@ -36,7 +39,7 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
   /// Options. The defaults suit a store that is read while it is loaded in batches.
   public init(
     durability: Durability = .atCheckpoint, pageSize: Int = 16384, writerCache: Int = 16 << 20,
-    readerCache: Int = 2 << 20, readers: Int = 4, checkpointSize: Int = 16 << 20,
+    readerCache: Int = 2 << 20, readers: Int = 4, checkpointSize: Int = 16 << 20, incrementalVacuum: Bool = false,
     persistentHistoryTracking: Bool = false, remoteChangeNotifications: Bool = false
   ) {
     self.durability = durability
@@ -45,6 +48,7 @@ public struct SQLiteStoreOptions: Sendable, Hashable {
     self.readerCache = readerCache
     self.readers = readers
     self.checkpointSize = checkpointSize
+    self.incrementalVacuum = incrementalVacuum
     self.persistentHistoryTracking = persistentHistoryTracking
     self.remoteChangeNotifications = remoteChangeNotifications
   }

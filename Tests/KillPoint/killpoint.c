@@ -2,11 +2,13 @@
 // before it, after it, or in the middle of what is written.
 //
 // The file $KILL_POINT, shared with the test, has two numbers of 8 bytes: how many changes there were so far, and the
-// one at which to die, 0 for none. Changes count whose path has one of the texts of $KILL_WATCH in it, which stand with
+// one at which to die, 0 for none. A negative number is that of one that fails instead: a write for lack of space, anything else by
+// an error of the device. Changes count whose path has one of the texts of $KILL_WATCH in it, which stand with
 // a colon between. So the same changes are met on every machine, however busy it is.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -43,12 +45,13 @@ static bool is_watched(const char *path) {
   return false;
 }
 
-typedef enum { NOT, BEFORE, WITHIN, AFTER } Moment;
+typedef enum { NOT, BEFORE, WITHIN, AFTER, FAILING } Moment;
 
 static Moment moment_of(const char *path) {
   if (!numbers || !is_watched(path)) return NOT;
   int64_t number = atomic_fetch_add(&numbers[0], 1) + 1;
-  return number == atomic_load(&numbers[1]) ? BEFORE + number % 3 : NOT;
+  int64_t chosen = atomic_load(&numbers[1]);
+  return number == chosen ? BEFORE + number % 3 : number == -chosen ? FAILING : NOT;
 }
 
 static Moment moment(int file) {
@@ -73,6 +76,11 @@ static Moment moment_in(int directory, const char *name) {
   return moment_of(path);
 }
 
+static int fail(int error) {
+  errno = error;
+  return -1;
+}
+
 static void die(void) {
   syscall(SYS_kill, getpid(), SIGKILL);
   for (;;) pause();
@@ -85,6 +93,7 @@ static void die(void) {
   static __typeof__(&name) next;      \
   if (!next) next = NEXT(name);       \
   Moment now = when;                  \
+  if (now == FAILING) return fail(EIO); \
   if (now == BEFORE) die();           \
   __typeof__(next call) result = next call; \
   if (now != NOT) die();              \
@@ -95,6 +104,7 @@ static void die(void) {
     static __typeof__(&name) next;                                                        \
     if (!next) next = NEXT(name);                                                         \
     Moment now = moment(file);                                                            \
+    if (now == FAILING) return fail(ENOSPC);                                              \
     if (now == BEFORE) die();                                                             \
     ssize_t result = next(file, bytes, now == WITHIN ? count / 2 : count, offset);        \
     if (now != NOT) die();                                                                \

@@ -42,6 +42,13 @@ int lade_rename_noreplace(int from_directory, const char *from, int to_directory
 /// and no CAP_LEASE; -EINVAL: a file system without leases).
 int lade_is_open_for_writing(int fd);
 
+/// mallopt(3): the number of heaps that threads share, and the size from which blocks are mapped by themselves and returned when
+/// they are freed. To be called before there are threads.
+void lade_limit_heaps(int heaps, int mapped_from);
+
+/// malloc_trim(3): returns the free pages of all heaps to the system. Takes milliseconds.
+void lade_trim_heaps(void);
+
 /// wcwidth(3) in UTF-8, whatever the locale of the program: the columns of a character in a terminal, or -1 if it isn't
 /// printable. Also -1 if the system has no C.UTF-8 locale.
 int lade_column_width(uint32_t character);

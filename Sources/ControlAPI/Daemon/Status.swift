@@ -162,6 +162,13 @@ package struct Health: Codable, Sendable, Hashable {
   /// What was looked at: `main_queue`, `lane:import`, `queue_store`. The draft has a list for each, here of one.
   package var checks: [String: [Check]]
 
+  /// The same with another check.
+  package func adding(_ check: Check, of name: String) -> Health {
+    var all = checks.compactMapValues(\.first)
+    all[name] = check
+    return Health(version: version, checks: all)
+  }
+
   /// What follows from the checks.
   /// - Parameter checks: by the names that people read, such as `the main queue` and `the lane import`.
   package init(version: String, checks: [String: Check]) {

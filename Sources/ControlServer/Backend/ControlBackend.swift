@@ -93,12 +93,13 @@ package protocol ControlBackend: Sendable {
   /// The backups of a store.
   /// - Throws: ``ControlError/noSuchStore(_:known:)``.
   func backups(of store: String) async throws -> BackupList
-  /// A page of objects. Regular expressions are for operators.
-  /// - Throws: ``ControlError/forbidden(reason:hint:)``.
+  /// A page of objects. Regular expressions are for operators. It ends when the task is cancelled, when the daemon stops, and
+  /// after the peer's time; so do the others that read stores.
+  /// - Throws: ``ControlError/forbidden(reason:hint:)``, ``ControlError/timeLimit(_:key:)``.
   func objects(_ query: ObjectQuery, by peer: Peer) async throws -> ObjectPage
   /// How many objects match; limit, offset, sort and columns don't matter.
   func count(_ query: ObjectQuery, by peer: Peer) async throws -> Int
   /// A standing query: its result, then each change, until the iterating task ends; what ends it otherwise is its last
   /// event. It is read without delay.
-  func watch(_ query: WatchQuery) async throws -> AsyncStream<WatchEvent>
+  func watch(_ query: WatchQuery, by peer: Peer) async throws -> AsyncStream<WatchEvent>
 }

@@ -1,4 +1,5 @@
 package import ControlAPI
+import LadeTypes
 
 /// Why a request is refused: what the client did, or what it can do about it.
 package enum ControlError: Error, Sendable, Hashable {
@@ -13,6 +14,10 @@ package enum ControlError: Error, Sendable, Hashable {
   case invalid(field: String, reason: String, hint: String? = nil)
   /// The daemon can't open a file that it was told to read.
   case unreachableSource(reason: String, hint: String? = nil)
+  /// A query has taken its time and was ended. `key` is that of the limit in the configuration.
+  case timeLimit(Duration, key: String)
+  /// A predicate, sort or list of columns is more than a store can take in one query.
+  case tooComplex(reason: String)
   /// The peer may not do this.
   case forbidden(reason: String, hint: String? = nil)
   /// Not in this state, such as cancelling a job that has ended.
@@ -51,6 +56,16 @@ package enum ControlError: Error, Sendable, Hashable {
       Problem(
         status: 422, code: Problem.unreachableSource, title: "The file can't be opened", detail: "source: \(reason)",
         hint: hint)
+    case .timeLimit(let limit, let key):
+      Problem(
+        status: 422, code: "time_limit", title: "The query takes too long",
+        detail: "It was ended after \(limit.text), the limit of such queries.",
+        hint: "Narrow it by where, or compare attributes that have an index. The configuration has the limit: \(key).")
+    case .tooComplex(let reason):
+      Problem(
+        status: 422, code: "query_too_complex", title: "The query is too complex",
+        detail: "It is more than SQLite can take in one query: \(reason).",
+        hint: "Ask with fewer conditions, sort keys or columns, in several queries.")
     case .forbidden(let reason, let hint):
       Problem(status: 403, code: "forbidden", title: "Not allowed", detail: reason, hint: hint)
     case .conflict(let reason, let hint):

@@ -37,7 +37,8 @@ package struct LoopbackServer<Backend: ControlBackend>: Service {
     let executor = LoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
     let routes = ControlRoutes(backend: backend, meter: meter, grace: grace)
     let answering = Answering(routes.router(of: routes.metricsRoutes, token: token), logger: logger.quietened)
-    let listener = ControlListener(on: executor, grace: grace, logger: logger.quietened) { request, writer, channel in
+    let listener = ControlListener(on: executor, grace: grace, meter: meter, logger: logger.quietened) {
+      request, writer, channel in
       try await answering.answerAnywhere(request, writer, channel)
     }
     try await withThrowingDiscardingTaskGroup { group in

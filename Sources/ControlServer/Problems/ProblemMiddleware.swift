@@ -1,6 +1,7 @@
 package import ControlAPI
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 
 /// Answers every error as a problem document. The only place that does.
 struct ProblemMiddleware: RouterMiddleware {
@@ -68,6 +69,7 @@ extension Problem {
       self.init(
         status: 413, code: "body_too_large", title: "The body is too large",
         detail: "A request's body can have 1 MiB.", hint: "Submit the path of a file, not its content.")
+    case let error as HTTPParserError: self.init(of: error)
     case let error as HTTPError where error.status == .notFound:
       self.init(
         status: 404, code: "no_such_route", title: "No such route",

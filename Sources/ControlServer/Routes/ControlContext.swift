@@ -6,7 +6,7 @@ import NIOCore
 struct ControlContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   let channel: any Channel
-  var peers: PeerBook?
+  var connections: ConnectionBook?
   /// The connection's thread, where the request is answered there.
   var executor: LoopExecutor?
 
@@ -17,10 +17,16 @@ struct ControlContext: RequestContext {
 
   /// Who is at the other end.
   func peer() async throws -> Peer {
-    if let known = peers?[channel] { return known }
+    if let known = connections?[channel] { return known }
     let peer = try await credentials()
-    peers?.note(peer, of: channel)
+    connections?.note(peer, of: channel)
     return peer
+  }
+
+  /// Runs `body`, which may take long, in a task that is cancelled when the client has gone.
+  func untilGone<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+    guard let connections else { return try await body() }
+    return try await connections.untilClosed(channel, body)
   }
 
   private func credentials() async throws -> Peer {

@@ -82,7 +82,9 @@ extension ControlRoutes {
 
   func health(_ request: Request) async throws -> Response {
     try request.refuseQuery()
-    return try Self.answer(await backend.health())
+    var health = await backend.health()
+    if meter.connections.status != .pass { health = health.adding(meter.connections, of: "connections") }
+    return try Self.answer(health)
   }
 
   func ready(_ request: Request) async throws -> Response {
@@ -104,6 +106,10 @@ extension RequestMeter {
       MetricFamily(
         "lade_request_duration_seconds",
         "How long requests of HTTP that only read took to be answered, since this daemon's start.", durations),
+      MetricFamily(
+        .counter, "lade_connections_refused_total",
+        "Connections that were refused because no descriptor was left for them, since this daemon's start.",
+        value: refused),
       MetricFamily(
         .gauge, "lade_listeners", "Clients that listen to a stream of events or to a standing query.", value: listeners),
     ]

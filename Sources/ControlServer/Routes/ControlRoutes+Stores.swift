@@ -14,15 +14,18 @@ extension ControlRoutes {
     if let records = test.records, !(1...RecipeTest.maximumRecords).contains(records) {
       throw ControlError.invalid(field: "records", reason: "it must be from 1 to \(RecipeTest.maximumRecords)")
     }
-    return try .json(await backend.test(test, by: context.peer()))
+    let peer = try await context.peer()
+    return try .json(await context.untilGone { try await backend.test(test, by: peer) })
   }
 
-  func stores(_ request: Request) async throws -> Response {
-    try .json(await StoreList(stores: backend.stores(StoreQuery(request.query()))))
+  func stores(_ request: Request, _ context: ControlContext) async throws -> Response {
+    let query = try StoreQuery(request.query())
+    return try .json(await StoreList(stores: context.untilGone { try await backend.stores(query) }))
   }
 
   func store(_ request: Request, _ context: ControlContext) async throws -> Response {
-    try .json(await backend.store(context.name("store"), StoreQuery(request.query())))
+    let (name, query) = try (context.name("store"), StoreQuery(request.query()))
+    return try .json(await context.untilGone { try await backend.store(name, query) })
   }
 
   func backups(_ request: Request, _ context: ControlContext) async throws -> Response {
@@ -32,19 +35,23 @@ extension ControlRoutes {
 
   func objects(_ request: Request, _ context: ControlContext) async throws -> Response {
     let query = try ObjectQuery(entity: context.name("entity"), request.query())
-    return try .json(await backend.objects(query, by: context.peer()))
+    let peer = try await context.peer()
+    return try .json(await context.untilGone { try await backend.objects(query, by: peer) })
   }
 
   func count(_ request: Request, _ context: ControlContext) async throws -> Response {
     let query = try ObjectQuery(entity: context.name("entity"), request.query())
-    return try .json(ObjectCount(entity: query.entity, count: await backend.count(query, by: context.peer())))
+    let peer = try await context.peer()
+    let count = try await context.untilGone { try await backend.count(query, by: peer) }
+    return try .json(ObjectCount(entity: query.entity, count: count))
   }
 }
 
 extension ControlRoutes {
   /// The standing query's result, and then what becomes of it.
   func watch(_ request: Request, _ context: ControlContext) async throws -> Response {
-    let events = try await Handed(backend.watch(WatchQuery(request.query())))
+    let (query, peer) = try await (WatchQuery(request.query()), context.peer())
+    let events = try await Handed(context.untilGone { try await backend.watch(query, by: peer) })
     // As many differences as a few whole results have.
     let queue = EventQueue<WatchEvent>(capacity: 8 * WatchQuery.maximumLimit)
     return EventStream(meter: meter, grace: grace).response(to: request, context) {

@@ -11,7 +11,7 @@ import Synchronization
 struct Answering: Sendable {
   private let responder: RouterResponder<ControlContext>
   private let date = AnswerDate()
-  private let peers = PeerBook()
+  private let connections = ConnectionBook()
   private let logger: Logger
 
   init(_ router: Router<ControlContext>, logger: Logger) {
@@ -25,7 +25,7 @@ struct Answering: Sendable {
     _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel, on executor: LoopExecutor?
   ) async throws {
     var context = ControlContext(source: .init(channel: channel, logger: logger))
-    context.peers = peers
+    context.connections = connections
     context.executor = executor
     var response: Response
     do {

@@ -11,16 +11,20 @@ import ServiceLifecycle
 struct ControlListener: Sendable {
   private let connections: HTTP1Channel
   private let executor: LoopExecutor
+  private let meter: RequestMeter
   private let logger: Logger
 
   /// - Parameter executor: the thread that all connections have.
   init(
-    on executor: LoopExecutor, grace: TimeAmount, logger: Logger, responder: @escaping HTTPChannelHandler.Responder
+    on executor: LoopExecutor, grace: TimeAmount, meter: RequestMeter, logger: Logger,
+    responder: @escaping HTTPChannelHandler.Responder
   ) {
     self.executor = executor
+    self.meter = meter
     connections = HTTP1Channel(
       responder: responder,
-      configuration: .init(additionalChannelHandlers: [ShutdownGrace(grace)], idleTimeout: .seconds(60)))
+      configuration: .init(
+        additionalChannelHandlers: [ShutdownGrace(grace), BrokenRequestHandler()], idleTimeout: .seconds(60)))
     self.logger = logger
   }
 
@@ -31,9 +35,11 @@ struct ControlListener: Sendable {
   func run(on descriptor: Int32, onListening: @Sendable () async throws -> Void) async throws {
     let quiescing = ServerQuiescingHelper(group: executor.loop)
     let server = try await ServerBootstrap(group: executor.loop)
-      .serverChannelInitializer { channel in
+      .serverChannelInitializer { [meter, logger] channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+          try channel.pipeline.syncOperations.addHandler(
+            DescriptorShortage(of: descriptor, meter: meter, logger: logger))
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)

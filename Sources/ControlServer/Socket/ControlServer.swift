@@ -52,7 +52,7 @@ package struct ControlServer<Backend: ControlBackend>: Service {
     // One thread has all connections: what it does for a request is little, see `responder`.
     let executor = LoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
     let listener = ControlListener(
-      on: executor, grace: grace, logger: logger.quietened, responder: responder(executor))
+      on: executor, grace: grace, meter: meter, logger: logger.quietened, responder: responder(executor))
     if let passed {
       return try await listener.run(on: passed) {
         logger.info("listening", metadata: ["socket": "passed by the service manager"])

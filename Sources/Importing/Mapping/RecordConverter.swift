@@ -35,21 +35,22 @@ struct RecordConverter {
   }
 
   /// Converts every record: into a row for an object of that coordinator, or into a rejection.
-  mutating func convert(for coordinator: PersistentStoreCoordinator) -> ConvertedBatch {
+  /// - Throws: ``Interrupted`` when the filter was.
+  mutating func convert(for coordinator: PersistentStoreCoordinator) throws(Interrupted) -> ConvertedBatch {
     // A filter and composite attributes need values.
     let isDirect = filter == nil && fields.mapping.parts.isEmpty
     guard var flat = makeFlatRows(for: coordinator, isDirect: isDirect) else {
       var rows = ContiguousArray<ConvertedBatch.Row>()
       rows.reserveCapacity(source.count)
       for record in 0..<source.count where isReadable(record) {
-        if let row = row(of: record) { rows.append(row) }
+        if let row = try row(of: record) { rows.append(row) }
       }
       return batch(rows, nil)
     }
     for record in 0..<source.count where isReadable(record) {
       if isDirect {
         convert(record, into: &flat)
-      } else if let row = row(of: record) {
+      } else if let row = try row(of: record) {
         flat.rows.append(row.values)
         flat.append(record: record)
       }
@@ -140,7 +141,7 @@ struct RecordConverter {
   // MARK: Rows for objects
 
   /// Converts a record into a row; nil if it was rejected or the filter leaves it out.
-  private mutating func row(of record: Int) -> ConvertedBatch.Row? {
+  private mutating func row(of record: Int) throws(Interrupted) -> ConvertedBatch.Row? {
     let mapping = fields.mapping
     var values = mapping.rules.initialValues
     var failure: Rejection?
@@ -176,7 +177,7 @@ struct RecordConverter {
         if isLost { break }
       }
     }
-    if !isLost, let filter, !filter.takes(values, keys: keys, of: mapping.references) {
+    if !isLost, let filter, try !filter.takes(values, keys: keys, of: mapping.references) {
       skipped += 1
       return nil
     }

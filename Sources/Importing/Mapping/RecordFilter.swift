@@ -43,10 +43,14 @@ final class RecordFilter: Sendable {
 
   /// Whether the filter takes the record of this row.
   /// - Parameter keys: one for each of the references.
+  /// - Throws: ``Interrupted``: a text of megabytes may take a predicate long.
   func takes(
     _ values: ContiguousArray<Value>, keys: [Value], of references: [ReferenceMapping]
-  ) -> Bool {
-    predicate.evaluate(on: RecordSubject(entity: entity, values: values, keys: keys, references: references))
+  ) throws(Interrupted) -> Bool {
+    let takes = predicate.evaluate(
+      on: RecordSubject(entity: entity, values: values, keys: keys, references: references))
+    try Interruption.check()
+    return takes
   }
 }
 

@@ -22,6 +22,7 @@ final class BatchPipeline: @unchecked Sendable {
   private let batchSize: Int
   private let mode: ImportMode
   private let coordinator: PersistentStoreCoordinator
+  private let interruption: Interruption
   private var mapping: RecordMapping
   private let state = Mutex(State())
   private let filled = DispatchSemaphore(value: 0)
@@ -29,10 +30,12 @@ final class BatchPipeline: @unchecked Sendable {
   private let emptied = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
+  /// - Parameter interruption: ends the conversion within a record.
   init(
     reader: any RecordReader, mapping: RecordMapping, mode: ImportMode, batchSize: Int,
-    coordinator: PersistentStoreCoordinator
+    coordinator: PersistentStoreCoordinator, interruption: Interruption = Interruption()
   ) {
+    self.interruption = interruption
     self.mode = mode
     self.coordinator = coordinator
     self.reader = reader
@@ -48,7 +51,7 @@ final class BatchPipeline: @unchecked Sendable {
   }
 
   /// The next batch; nil after the last.
-  /// - Throws: what ended the reading. All batches before it have been returned.
+  /// - Throws: what ended the reading, which may be ``Interrupted``. All batches before it have been returned.
   func next() throws -> ConvertedBatch? {
     filled.wait()
     let result = state.withLock { $0.ready.isEmpty ? nil : $0.ready.removeFirst() }
@@ -71,6 +74,7 @@ final class BatchPipeline: @unchecked Sendable {
 
   /// Ends the reading, and waits until the source isn't used any more.
   func stop() {
+    interruption.interrupt(.cancelled)
     state.withLock { $0.isStopped = true }
     emptied.signal()
     ended.wait()
@@ -87,7 +91,7 @@ final class BatchPipeline: @unchecked Sendable {
         guard try reader.read(into: batch, limit: batchSize) else { break }
         if batch.columns.count != mapping.columns.count { mapping = try mapping.extended(to: batch.columns) }
         var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead)
-        deliver(.success(converter.convert(for: coordinator)))
+        deliver(.success(try interruption.limit { try converter.convert(for: coordinator) }))
       } catch {
         deliver(.failure(error))
         break

@@ -1,4 +1,5 @@
 package import Foundation
+import ManagedObjects
 
 /// What an import is to do.
 package struct ImportRequest: Sendable {
@@ -15,6 +16,9 @@ package struct ImportRequest: Sendable {
   package var options: ImportOptions
   /// The reject file; for a ``feed``, a folder with one file for each member that has rejects.
   package var rejects: URL
+  /// Whether to stop within a record, whose filter may take long; called often, on another thread than the import's. It must
+  /// be so for good, as what is asked between batches.
+  package var shouldStopWithinRecord: @Sendable () -> Bool = { false }
   /// Takes the place of an entity: each file of an archive goes into the entity that it belongs to, in the order of their
   /// references. A file that isn't an archive goes into the entity that its name says.
   package static let feed = "*"
@@ -28,6 +32,11 @@ package struct ImportRequest: Sendable {
     self.entity = entity
     self.options = options
     self.rejects = rejects
+  }
+
+  /// For one reading of a source.
+  func makeInterruption() -> Interruption {
+    Interruption { [shouldStopWithinRecord] in shouldStopWithinRecord() ? .cancelled : nil }
   }
 }
 

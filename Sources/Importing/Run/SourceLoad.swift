@@ -70,14 +70,20 @@ final class SourceLoad {
     let first = progress
     let pipeline = BatchPipeline(
       reader: opened.reader, mapping: mapping, mode: mode, batchSize: request.options.batchSize,
-      coordinator: coordinator)
+      coordinator: coordinator, interruption: request.makeInterruption())
     defer { pipeline.stop() }
     control.report(first)
     // An earlier run may have been killed just before it failed for this.
     try checkLimits()
     var isFirst = begin.position == .start
     while !control.shouldStop() {
-      guard let batch = try pipeline.next() else {
+      let next: ConvertedBatch?
+      do {
+        next = try pipeline.next()
+      } catch is Interrupted {
+        return try stopped(first)
+      }
+      guard let batch = next else {
         return try control.shouldStop() ? stopped(first) : finish(first, control)
       }
       mapping = batch.mapping

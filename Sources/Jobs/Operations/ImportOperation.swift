@@ -61,11 +61,13 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
       throw JobFailure(code: "no_entity", message: "the job doesn't say into which entity", isRetryable: false)
     }
     let options = try job.decodeOptions(as: ImportOptions.self)
-    return ImportRequest(
+    var request = ImportRequest(
       job: checkpointName,
       source: environment.activeDirectory.appendingPathComponent(activeName), name: job.source ?? activeName,
       entity: entity, options: options,
       rejects: environment.rejectsDirectory.appendingPathComponent(rejectsName(options.reader)))
+    request.shouldStopWithinRecord = { [unowned self] in isCancelled || isDraining }
+    return request
   }
 
   /// Rejects are in a file named after the job, so that it is read as the source was when it is dropped again; of a feed in

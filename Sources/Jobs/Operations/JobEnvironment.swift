@@ -18,6 +18,8 @@ public struct JobEnvironment: Sendable {
   package var presentStores: (@Sendable () -> [String: PersistentStoreCoordinator])?
   /// What the configuration says about looking after the data stores, by their names.
   package var upkeep: [String: StoreUpkeep] = [:]
+  /// How long an export may take from one record to the next; nil for as long as it takes.
+  package var exportPause: (@Sendable () -> Duration)?
   /// Where reports of what was found go.
   package var reportsDirectory: URL?
   /// The nice value of the threads that jobs run on, from 0 to 19, so that answers get the processor before jobs.

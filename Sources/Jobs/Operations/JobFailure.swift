@@ -37,7 +37,7 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
       case .full: self.init(code: "disk_full", message: message, isRetryable: true)
       case .busy, .io, .cannotOpen, .interrupted, .outOfMemory:
         self.init(code: "store", message: message, isRetryable: true)
-      case .corrupt, .notAStore, .permission, .readOnly, .constraint, .outOfRange, .other:
+      case .corrupt, .notAStore, .permission, .readOnly, .constraint, .outOfRange, .tooComplex, .other:
         self.init(code: "store", message: message, isRetryable: false)
       }
     case .mergeConflicts, .brokenReferences: self.init(code: "conflict", message: message, isRetryable: true)

@@ -118,6 +118,12 @@ open class JobOperation: Operation, @unchecked Sendable {
     environment.report(progress)
   }
 
+  /// Runs reads that end within a statement when the operation is to stop. `body` saves nothing: a save would be interrupted, too.
+  /// - Throws: what `perform()` must let through, which ends the job as it was asked to.
+  package final func reading<T>(_ body: () throws -> T) throws -> T {
+    try Interruption { [unowned self] in isCancelled || isDraining ? .cancelled : nil }.limit(body)
+  }
+
   /// Called by the operation queue when it is the operation's turn.
   public final override func start() {
     Self.yield(environment.niceness)
@@ -153,7 +159,13 @@ open class JobOperation: Operation, @unchecked Sendable {
         outcome = try perform()
       } catch {
         let progress = ending.withLock { $0.latest } ?? job.progress
-        outcome = .failed(JobFailure(error), progress)
+        if error is Interrupted, isCancelled {
+          outcome = .cancelled(progress)
+        } else if error is Interrupted, isDraining {
+          outcome = .interrupted(progress)
+        } else {
+          outcome = .failed(JobFailure(error), progress)
+        }
       }
     }
     ending.withLock { $0.outcome = outcome }

@@ -109,11 +109,14 @@ extension JobQueue {
         do {
           try await Task.sleep(for: pause)
           guard let self, !state.withLock({ $0.isDraining }), try await self.job(job.id).isAwaitingFile else { return }
+        } catch is CancellationError {
+          return
+        } catch JobQueueError.noSuchJob {
+          return
         } catch {
-          // The job was removed, or the queue can't be read: then the next start tries it.
+          // The queue can't be read now. The next attempt finds out whether the job still waits.
           logger.error(
             "job \(job.id): \(error)", metadata: job.logMetadata.adding(["schedule": "\(schedule.name)"]))
-          return
         }
         pause = min(pause * 2, .seconds(600))
       }

@@ -5,7 +5,7 @@ import Logging
 extension DaemonConfiguration {
   enum Key: String, CaseIterable {
     case stores, lanes, recipes, keep, spool, state, socket, operators, exports
-    case intake, schedules, retry, metrics
+    case intake, schedules, retry, metrics, queries
     case allowedFolders = "allowed_folders"
     case logLevel = "log_level"
     case drainTimeout = "drain_timeout"
@@ -43,6 +43,7 @@ extension DaemonConfiguration {
     rescanInterval = section[.rescanInterval]?.duration(.seconds(1) ... .seconds(86_400)) ?? rescanInterval
     keep = section[.keep].flatMap(KeepConfiguration.init) ?? keep
     retry = section[.retry].flatMap(RetryConfiguration.init) ?? retry
+    queries = section[.queries].flatMap(QueryConfiguration.init) ?? queries
     intake = section[.intake].flatMap(IntakeConfiguration.init) ?? intake
 
     var names = RecipeConfiguration.Names()

@@ -38,6 +38,8 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var retry = RetryConfiguration()
   /// How long jobs that have ended are kept.
   package var keep = KeepConfiguration()
+  /// How long queries may take.
+  package var queries = QueryConfiguration()
   /// The zone of calendar expressions that name none.
   package var timeZone = CalendarZone.system()
   package var schedules: [ScheduleConfiguration] = []

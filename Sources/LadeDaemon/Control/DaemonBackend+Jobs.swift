@@ -56,10 +56,32 @@ extension DaemonBackend {
     do {
       try await directories.onQueue { [directories] in try directories.adopt(file, as: name) }
     } catch {
-      _ = try await queue.cancel(job.id, by: "laded: its file couldn't be copied: \(error)")
+      await giveUp(job.id, because: error)
       throw error
     }
-    return try await queue.fileArrived(job.id, activeName: name, by: peer.who)
+    do {
+      return try await queue.fileArrived(job.id, activeName: name, by: peer.who)
+    } catch let refusal as JobQueueError {
+      throw refusal
+    } catch {
+      await lateHandOvers.add(job.id, .arrived(activeName: name), by: peer.who, after: error)
+      throw ControlError.unavailable(
+        reason: "Job \(job.id) was made and its file was copied, but the queue couldn't be written then: \(error). "
+          + "The job begins as soon as the queue can be written.",
+        hint: "Don't submit the file again; 'ladectl show \(job.id)' shows the job.")
+    }
+  }
+
+  /// Cancels a job whose file won't come, if need be later.
+  func giveUp(_ id: Int64, because failure: any Error) async {
+    let reason = "laded: its file couldn't be copied: \(failure)"
+    do {
+      _ = try await queue.cancel(id, by: reason)
+    } catch is JobQueueError {
+      // It has ended already.
+    } catch {
+      await lateHandOvers.add(id, .failed(reason: reason), by: "laded", after: error)
+    }
   }
 
   func cancel(_ id: Int64, by peer: Peer) async throws -> Job {

@@ -24,7 +24,7 @@ extension DaemonBackend {
       do {
         receipts[plan.place] = try await translating {
           let id = try answer.number
-          if let file = plan.file { _ = try await handOver(file, to: queue.job(id), by: peer) }
+          if let file = plan.file { try await handOver(file, to: id, by: peer) }
           return .init(id: id, isOld: !answer.isNew)
         }
       } catch {
@@ -91,12 +91,31 @@ extension DaemonBackend {
       }
       planned.callback = try batch.callback.map { try plan.submission($0, source: nil, by: peer.who) }
       let made = try await queue.submit(batch: planned)
+      var failure: (any Error)?
       for (id, file) in zip(made.jobs, files) {
         guard let file else { continue }
-        _ = try await handOver(file, to: queue.job(id), by: peer)
+        do {
+          try await handOver(file, to: id, by: peer)
+        } catch {
+          // The others' files are handed over all the same: their jobs are made.
+          failure = failure ?? error
+        }
       }
+      if let failure { throw failure }
       return try await queue.batch(made.id)
     }
+  }
+
+  /// Copies the file of a job that was just made, and lets the job run.
+  private func handOver(_ file: SubmittedFile, to id: Int64, by peer: Peer) async throws {
+    let job: Job
+    do {
+      job = try await queue.job(id)
+    } catch {
+      await giveUp(id, because: error)
+      throw error
+    }
+    _ = try await handOver(file, to: job, by: peer)
   }
 }
 

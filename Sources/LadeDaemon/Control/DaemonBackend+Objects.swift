@@ -14,7 +14,7 @@ extension DaemonBackend {
     let counted = try ObjectColumns.counts(in: query.sort, of: entity)
     if columns.hasCounts || !counted.isEmpty {
       let selected = try columns.selection(sortedBy: counted)
-      return try await reading(store) { context in
+      return try await reading(store, by: peer) { context in
         var request = request
         request.propertiesToFetch = selected
         let rows = try context.fetchDictionaries(request).map { row in
@@ -23,7 +23,7 @@ extension DaemonBackend {
         return ObjectPage(entity: entity.name, columns: columns.names, rows: rows)
       }
     }
-    return try await reading(store) { context in
+    return try await reading(store, by: peer) { context in
       let rows = try context.fetch(request).map { object in columns.paths.map { ObjectColumns.value($0, of: object) } }
       return ObjectPage(entity: entity.name, columns: columns.names, rows: rows)
     }
@@ -35,7 +35,7 @@ extension DaemonBackend {
     request.sortDescriptors = []
     request.fetchLimit = 0
     request.fetchOffset = 0
-    return try await reading(store) { [request] in try $0.count(for: request) }
+    return try await reading(store, by: peer) { [request] in try $0.count(for: request) }
   }
 
   /// The store that is asked, and its entity: without a store's name, the one that has the entity.
@@ -72,22 +72,26 @@ extension DaemonBackend {
     return request
   }
 
-  /// Reads in a context of its own, off the main queue and off the cooperative pool.
+  /// Reads in a context of its own, off the main queue and off the cooperative pool, for no longer than the peer may, than
+  /// its task wants it, and than the daemon runs.
+  /// - Parameter peer: nil for the limit of a member.
   func reading<T: Sendable>(
-    _ store: DataStores.Store, _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
+    _ store: DataStores.Store, by peer: Peer?, _ body: @escaping @Sendable (ManagedObjectContext) throws -> T
   ) async throws -> T {
     let context = ManagedObjectContext(.privateQueue, coordinator: store.coordinator, name: "control")
-    do {
-      return try await context.perform { try body(context) }
-    } catch let error as FetchPredicateError {
-      var hint: String?
-      if case .unknownProperty(let name, _, nil, _) = error {
-        hint = "If \(name) is a text, it needs quotes: '\(name)'."
-      }
-      throw ControlError.invalid(field: "where", reason: "\(error)", hint: hint)
-    } catch let error as FetchRequestError {
-      throw ControlError.invalid(field: "columns", reason: "\(error)")
+    return try await limit(of: peer).reading { interruption in
+      try await context.perform { try interruption.limit { try body(context) } }
     }
+  }
+
+  /// How long a query of a peer may take.
+  func limit(of peer: Peer?) -> QueryLimit {
+    let now = current.now
+    let isOperator = peer.map { now.permissions.isOperator($0.uid) } ?? false
+    let limits = now.configuration.queries
+    return isOperator
+      ? QueryLimit(time: limits.operators, key: "queries.operators")
+      : QueryLimit(time: limits.members, key: "queries.members")
   }
 }
 
@@ -244,9 +248,9 @@ extension FetchPredicate {
 }
 
 extension DaemonBackend {
-  func watch(_ query: WatchQuery) async throws -> AsyncStream<WatchEvent> {
+  func watch(_ query: WatchQuery, by peer: Peer) async throws -> AsyncStream<WatchEvent> {
     let (store, entity) = try target(ObjectQuery(entity: query.entity, store: query.store))
-    return try await standing.follow(query, of: entity, in: store)
+    return try await standing.follow(query, of: entity, in: store, limit: limit(of: peer))
   }
 }
 
@@ -296,7 +300,7 @@ extension DaemonBackend {
     let sizes = StoreSizes(ofSQLiteFile: path)
     var counts: [String: Int] = [:]
     if query.counts ?? (sizes.content <= Self.cheaplyCounted) {
-      counts = try await reading(store) { context in
+      counts = try await reading(store, by: nil) { context in
         var counts: [String: Int] = [:]
         for name in store.entities {
           counts[name] = try context.count(for: FetchRequest<ManagedObject>(entityName: name))

@@ -19,6 +19,7 @@ struct DaemonBackend: ControlBackend {
   let intake: SpoolIntake
   let meters: Meters
   let standing: StandingQueries
+  let lateHandOvers: LateHandOvers
   let readiness: Readiness
   let startedAt: Date
 

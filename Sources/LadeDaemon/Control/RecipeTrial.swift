@@ -41,9 +41,10 @@ struct RecipeTrial: Sendable {
       job: "trial/\(UUID().uuidString)", source: URL(fileURLWithPath: file.name), name: file.name, entity: entity,
       options: options, rejects: rejects)
     request.descriptor = file.descriptor
+    let deadline = ContinuousClock.now + Self.longest
+    request.shouldStopWithinRecord = { ContinuousClock.now > deadline }
     let importer = Importer(coordinator: coordinator, request: request, largeLoad: .max)
     let context = ManagedObjectContext(.confinement, coordinator: coordinator, name: "trial")
-    let deadline = ContinuousClock.now + Self.longest
     var outcome = Outcome()
     do {
       let end = try importer.run(in: context) {

@@ -90,6 +90,7 @@ public struct Daemon: Sendable {
 
   private func work() async throws {
     let startedAt = Date()
+    Upkeep.limitHeaps()
     SignalService.ignoreOthers()
     // Files are made for the daemon and its group.
     umask(0o007)

@@ -25,6 +25,7 @@ final class DaemonParts: Sendable {
   let reloader: Reloader
   let status: StatusService
   let requests = RequestMeter()
+  private let upkeep: Upkeep
   private let open: OpenStores
   private let queue: JobQueue
   private let events: DaemonJobEvents
@@ -46,8 +47,11 @@ final class DaemonParts: Sendable {
     let bridge = SpoolBridge(
       directories: open.directories, current: current, queue: queue, queueIdentifier: open.queueIdentifier,
       startedAt: startedAt, logger: logger)
+    upkeep = Upkeep(
+      queue: queue, stores: open.stores, queueCoordinator: open.queueCoordinator, logger: logger)
     let events = DaemonJobEvents(
-      bridge: bridge, files: ScheduledFiles(current: current, directories: open.directories, queue: queue),
+      upkeep: upkeep, bridge: bridge,
+      files: ScheduledFiles(current: current, directories: open.directories, queue: queue),
       stores: open.stores, operations: operations, rejects: configuration.rejects, startedAt: startedAt)
     queue.delegate = events
     let intake = SpoolIntake(
@@ -62,7 +66,7 @@ final class DaemonParts: Sendable {
         log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
         health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories)), standing: events.standing,
-      readiness: Readiness(of: intake),
+      lateHandOvers: LateHandOvers(queue: queue, logger: logger), readiness: Readiness(of: intake),
       startedAt: startedAt)
     (self.open, self.queue, self.events, self.bridge, self.intake, self.logger) = (
       open, queue, events, bridge, intake, logger
@@ -82,7 +86,7 @@ final class DaemonParts: Sendable {
     [WatchdogService(queue: queue, logger: logger)] + servers + [
       QueueService(queue: queue, current: backend.current, logger: logger), SpoolService(intake: intake), status,
       FileRetentionService(directories: open.directories, current: backend.current, logger: logger),
-      backend.meters.mainQueue, backend.readiness,
+      backend.meters.mainQueue, upkeep, backend.readiness,
     ]
   }
 
@@ -102,6 +106,7 @@ final class DaemonParts: Sendable {
     environment.presentStores = { stores.coordinators }
     environment.upkeep = StoreUpkeep.of(current, stores, logger)
     environment.niceness = 5
+    environment.exportPause = { current.now.configuration.queries.exports }
     environment.reportsDirectory = URL(fileURLWithPath: configuration.reports)
     let schedules = try current.now.plan.schedules()
     do {
@@ -120,6 +125,7 @@ final class DaemonJobEvents: JobQueueDelegate {
   let ended: EndedJobs
   let jobs: JobMeter
   let standing = StandingQueries()
+  private let upkeep: Upkeep
   private let bridge: SpoolBridge
   private let files: ScheduledFiles
   private let stores: DataStores
@@ -127,9 +133,11 @@ final class DaemonJobEvents: JobQueueDelegate {
   private let rejects: String
 
   init(
-    bridge: SpoolBridge, files: ScheduledFiles, stores: DataStores, operations: OperationCatalogue, rejects: String,
+    upkeep: Upkeep, bridge: SpoolBridge, files: ScheduledFiles, stores: DataStores, operations: OperationCatalogue,
+    rejects: String,
     startedAt: Date
   ) {
+    self.upkeep = upkeep
     self.bridge = bridge
     self.files = files
     self.stores = stores
@@ -141,6 +149,7 @@ final class DaemonJobEvents: JobQueueDelegate {
 
   func jobQueue(_ queue: JobQueue, didEnd job: Job) async throws {
     ended.note(job)
+    upkeep.noteWork()
     if operations.replacesContent(job.kind), let store = job.store {
       standing.end(of: store)
       try await stores[store]?.main.reset()

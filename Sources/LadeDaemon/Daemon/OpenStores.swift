@@ -36,7 +36,8 @@ struct OpenStores: Sendable {
       var queue = PersistentStoreDescription.sqlite(
         at: URL(fileURLWithPath: configuration.queueStore),
         options: SQLiteStoreOptions(
-          durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20))
+          durability: .everySave, pageSize: 4096, writerCache: 4 << 20, checkpointSize: 4 << 20, incrementalVacuum: true
+        ))
       // A daemon of an earlier version doesn't drop what a later one has noted.
       queue.refusesLossyMigration = true
       queue.logBackgroundFailures(of: "the queue's store", to: logger)

@@ -29,7 +29,7 @@ final class StandingQueries: Sendable {
   /// Follows a query: the stream begins with its result and goes on with each change until it is released.
   /// - Throws: ``ControlError`` for a query that can't be followed, or the store's error.
   func follow(
-    _ query: WatchQuery, of entity: EntityDescription, in store: DataStores.Store
+    _ query: WatchQuery, of entity: EntityDescription, in store: DataStores.Store, limit: QueryLimit
   ) async throws -> AsyncStream<WatchEvent> {
     let columns = try ObjectColumns(query.columns, of: entity)
     try ObjectColumns.check(query.sort, of: entity)
@@ -38,15 +38,23 @@ final class StandingQueries: Sendable {
     let context = feed(of: store)
     // What was saved before the fetch isn't announced as a change after it.
     try await store.main.catchUp()
-    return try await context.perform {
-      let standing = StandingQuery(query, columns, request, in: context)
-      // Before it fetches, so that it learns of every later replacement.
-      self.queries.withLock { queries in
-        queries[store.configuration.name, default: []].removeAll { $0.value == nil }
-        queries[store.configuration.name, default: []].append(WeakQuery(value: standing))
+    return try await limit.reading { interruption in
+      try await context.perform {
+        try self.begin(StandingQuery(query, columns, request, in: context, limit), of: store, interruption)
       }
-      return try standing.events()
     }
+  }
+
+  /// On the feed's queue.
+  private func begin(
+    _ standing: StandingQuery, of store: DataStores.Store, _ interruption: Interruption
+  ) throws -> AsyncStream<WatchEvent> {
+    // Before it fetches, so that it learns of every later replacement.
+    queries.withLock { queries in
+      queries[store.configuration.name, default: []].removeAll { $0.value == nil }
+      queries[store.configuration.name, default: []].append(WeakQuery(value: standing))
+    }
+    return try standing.events(interruption)
   }
 
   private func feed(of store: DataStores.Store) -> ManagedObjectContext {

@@ -2,6 +2,7 @@ import ControlAPI
 import ControlServer
 import Foundation
 import ManagedObjects
+import Synchronization
 
 /// One standing query. It lives as long as the stream of its events.
 final class StandingQuery: @unchecked Sendable {
@@ -10,6 +11,10 @@ final class StandingQuery: @unchecked Sendable {
   private let query: WatchQuery
   private let columns: ObjectColumns
   private let context: ManagedObjectContext
+  /// How long the first fetch, and each examination of what was saved, may take.
+  private let limit: QueryLimit
+  /// Whether nobody reads the stream any more.
+  private let isReleased = Atomic<Bool>(false)
   /// Until it is handed out: the stream retains the query, not the other way round.
   private var stream: AsyncStream<WatchEvent>?
   private let continuation: AsyncStream<WatchEvent>.Continuation
@@ -19,8 +24,9 @@ final class StandingQuery: @unchecked Sendable {
   /// On the context's queue.
   init(
     _ query: WatchQuery, _ columns: ObjectColumns, _ request: FetchRequest<ManagedObject>,
-    in context: ManagedObjectContext
+    in context: ManagedObjectContext, _ limit: QueryLimit
   ) {
+    self.limit = limit
     self.query = query
     self.columns = columns
     self.context = context
@@ -32,22 +38,41 @@ final class StandingQuery: @unchecked Sendable {
 
   /// Begins: the stream's first event is the result. On the context's queue.
   /// - Throws: ``ControlError``, or the store's error.
-  func events() throws -> AsyncStream<WatchEvent> {
+  func events(_ interruption: Interruption) throws -> AsyncStream<WatchEvent> {
     guard let controller, let stream else { return AsyncStream { $0.finish() } }
     self.stream = nil
     controller.delegate = self
     do {
-      try controller.performFetch()
+      let rows = try interruption.limit {
+        try controller.performFetch()
+        let objects = controller.fetchedObjects ?? []
+        if let problem = problem(of: objects.count) { throw problem }
+        return objects.map(row)
+      }
+      continuation.yield(.result(WatchResult(entity: query.entity, columns: columns.names, rows: rows)))
     } catch let error as FetchPredicateError {
       throw ControlError.invalid(field: "where or sort", reason: "\(error)")
     }
-    let objects = controller.fetchedObjects ?? []
-    if let problem = problem(of: objects.count) { throw problem }
-    continuation.yield(
-      .result(WatchResult(entity: query.entity, columns: columns.names, rows: objects.map(row))))
+    controller.makeInterruption = { [weak self, limit] in
+      let deadline = ContinuousClock.now + limit.time
+      return Interruption { [weak self] in
+        guard let self, !self.isReleased.load(ordering: .relaxed) else { return .cancelled }
+        return ContinuousClock.now > deadline ? .timedOut : nil
+      }
+    }
+    controller.wasInterrupted = { [weak self] in self?.endLate() }
     // The closure retains the query until the stream is released; the controller is released on the context's queue.
-    continuation.onTermination = { _ in self.context.perform { self.end() } }
+    continuation.onTermination = { _ in
+      self.isReleased.store(true, ordering: .relaxed)
+      self.context.perform { self.end() }
+    }
     return stream
+  }
+
+  /// Ends it because what was saved takes too long to examine.
+  private func endLate() {
+    continuation.yield(.problem(ControlError.timeLimit(limit.time, key: limit.key).problem))
+    continuation.finish()
   }
 
   /// Ends it because all of the store was replaced. From any thread.

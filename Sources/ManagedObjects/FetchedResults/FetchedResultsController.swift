@@ -42,6 +42,11 @@ public final class FetchedResultsController<T: ManagedObject> {
     didSet { reportedIDs = delegate is any FetchedResultsDifferenceDelegate<T> ? snapshot?.objectIDs ?? [] : [] }
   }
 
+  /// Makes what may end the examination of changes, for each time; nil to examine them however long it takes.
+  package var makeInterruption: (() -> Interruption)?
+  /// Called when an examination was ended. The controller is empty then, and follows nothing until it fetches again.
+  package var wasInterrupted: (() -> Void)?
+
   private let sectionName: ((T) -> String?)?
   private var tracker: FetchedResultsTracker?
   private var objects: [T]?
@@ -254,6 +259,15 @@ extension FetchedResultsController: FetchedResultsReceiver {
     guard tracker === self.tracker else { return }
     self.tracker = nil
     objects = nil
+  }
+
+  func interruption(for tracker: FetchedResultsTracker) -> Interruption? { makeInterruption?() }
+
+  func trackerWasInterrupted(_ tracker: FetchedResultsTracker) {
+    guard tracker === self.tracker else { return }
+    self.tracker = nil
+    objects = nil
+    wasInterrupted?()
   }
 
   /// Whether a delegate takes snapshots or differences rather than callbacks.

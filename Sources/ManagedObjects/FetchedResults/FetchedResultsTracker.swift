@@ -3,6 +3,10 @@ protocol FetchedResultsReceiver: AnyObject {
   func trackerWillChange(_ tracker: FetchedResultsTracker)
   func tracker(_ tracker: FetchedResultsTracker, didChange change: ContentChange)
   func trackerDidReset(_ tracker: FetchedResultsTracker)
+  /// What may end the examination of the changes that came in together; nil for nothing.
+  func interruption(for tracker: FetchedResultsTracker) -> Interruption?
+  /// Its examination of changes was ended. The tracker follows nothing any more.
+  func trackerWasInterrupted(_ tracker: FetchedResultsTracker)
 }
 
 /// Keeps a controller's content in step with its context, from one fetch to the next. On the context's queue.
@@ -33,6 +37,8 @@ final class FetchedResultsTracker: ContextObserver {
   private var isReset = false
   /// Rows of the merged saves that members may be selected, sorted or sectioned by.
   private var relatedRows: [ManagedObjectID: StoreRow] = [:]
+  /// Whether an examination was ended before its end, and nothing is followed since.
+  private var hasEnded = false
   /// Whether everything is to be fetched again.
   private var needsFetch = false
   /// Unsaved changes on the predicate's paths over to-many relationships.
@@ -70,9 +76,10 @@ final class FetchedResultsTracker: ContextObserver {
 
   // MARK: Events of the context
 
-  func contextWillProcess(_ save: ContextSave) { saves.append(save) }
+  func contextWillProcess(_ save: ContextSave) { if !hasEnded { saves.append(save) } }
 
   func contextDidProcess(_ changes: PendingChanges) {
+    if hasEnded { return }
     backlog.append((changes, saves))
     saves = []
     if isReporting { return }
@@ -80,7 +87,15 @@ final class FetchedResultsTracker: ContextObserver {
     defer { isReporting = false }
     while !backlog.isEmpty {
       let (changes, saves) = backlog.removeFirst()
-      process(changes, saves)
+      guard let interruption = receiver?.interruption(for: self) else {
+        process(changes, saves)
+        continue
+      }
+      do {
+        try interruption.limit { process(changes, saves) }
+      } catch {
+        return end()
+      }
     }
     if isReset {
       isReporting = false
@@ -88,7 +103,15 @@ final class FetchedResultsTracker: ContextObserver {
     }
   }
 
+  /// Follows nothing any more: the content isn't what the context's changes have made it.
+  private func end() {
+    hasEnded = true
+    (saves, backlog) = ([], [])
+    receiver?.trackerWasInterrupted(self)
+  }
+
   func contextDidReset() {
+    if hasEnded { return }
     saves = []
     backlog = []
     if isReporting {
@@ -116,7 +139,8 @@ final class FetchedResultsTracker: ContextObserver {
       ? fetchedDelta(candidates, renamed.unplaced)
       : windowed(delta(candidates, renamed.unplaced), candidates, renamed.unplaced)
     relatedRows = [:]
-    guard let delta, !delta.isEmpty || !renamed.all.isEmpty else { return }
+    // What was found after an interruption isn't so.
+    guard let delta, !delta.isEmpty || !renamed.all.isEmpty, !Interruption.isRequested else { return }
     report(delta)
   }
 

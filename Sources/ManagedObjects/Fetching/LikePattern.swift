@@ -12,6 +12,8 @@ package struct LikePattern: Sendable, Hashable {
   /// The pattern as written.
   package let source: String
   private let tokens: [Token]
+  /// What is before, between and behind the `*`; at least one.
+  private let segments: [LikeSegment]
 
   /// Parses `source`. A trailing backslash stands for itself.
   package init(_ source: String) {
@@ -34,6 +36,12 @@ package struct LikePattern: Sendable, Hashable {
     }
     if escaped { tokens.append(.byte(UInt8(ascii: "\\"))) }
     self.tokens = tokens
+    segments = tokens.split(separator: .many, omittingEmptySubsequences: false).map { part in
+      LikeSegment(
+        part.map { token in
+          if case .byte(let byte) = token { byte } else { nil }
+        })
+    }
   }
 
   /// The plain string, if the pattern is one with at most a `*` at either end.
@@ -51,42 +59,79 @@ package struct LikePattern: Sendable, Hashable {
     return (String(decoding: bytes, as: UTF8.self), startsOpen, endsOpen)
   }
 
-  /// Whether the whole of `text` matches. Takes at most time proportional to the product of both lengths.
+  /// Whether the whole of `text` matches. Between two `*`, plain characters are searched for in time proportional to the
+  /// text, and those with a `?` among them in time proportional to the product of both lengths, which an ``Interruption`` ends.
   package func matches(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { matches($0) }
   }
 
+  /// The first segment is at the beginning, the last at the end, and each of the others where it occurs first: what comes
+  /// after it then has the most room.
   private func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    var position = 0
-    var next = 0
-    // The position of the last `*`, and the end of the text it covers so far.
-    var star: (token: Int, reach: Int)?
-    while position < text.count {
-      if next < tokens.count {
-        switch tokens[next] {
-        case .many:
-          star = (next, position)
-          next += 1
-          continue
-        case .byte(let byte) where byte == text[position]:
-          next += 1
-          position += 1
-          continue
-        // A `*` may end in the middle of a scalar; `?` matches whole scalars only.
-        case .one where text[position] & 0xC0 != 0x80:
-          next += 1
-          repeat { position += 1 } while position < text.count && text[position] & 0xC0 == 0x80
-          continue
-        default: break
-        }
-      }
-      guard let (token, reach) = star else { return false }
-      star = (token, reach + 1)
-      position = reach + 1
-      next = token + 1
+    guard var position = segments[0].end(in: text, at: 0) else { return false }
+    guard let last = segments.dropFirst().last else { return position == text.count }
+    for segment in segments[1..<(segments.count - 1)] {
+      guard let end = segment.find(in: text, from: position) else { return false }
+      position = end
     }
-    while next < tokens.count, tokens[next] == .many { next += 1 }
-    return next == tokens.count
+    return last.isEnd(of: text, from: position)
   }
+}
+
+/// What is between two `*` of a pattern.
+private struct LikeSegment: Sendable, Hashable {
+  /// Scalars, nil for a `?`, each as its bytes.
+  private let tokens: [UInt8?]
+  /// The bytes of a segment without `?`.
+  private let plain: ByteSearch?
+
+  init(_ tokens: [UInt8?]) {
+    self.tokens = tokens
+    let bytes = tokens.compactMap { $0 }
+    plain = bytes.count == tokens.count ? ByteSearch(bytes) : nil
+  }
+
+  /// Where the segment ends if it begins at `start`.
+  func end(in text: UnsafeBufferPointer<UInt8>, at start: Int) -> Int? {
+    var position = start
+    for token in tokens {
+      guard position < text.count else { return nil }
+      if let token {
+        guard text[position] == token else { return nil }
+        position += 1
+      } else {
+        // A `*` may end in the middle of a scalar; `?` matches whole scalars only.
+        guard !Self.isContinuation(text[position]) else { return nil }
+        repeat { position += 1 } while position < text.count && Self.isContinuation(text[position])
+      }
+    }
+    return position
+  }
+
+  /// Where the segment's first occurrence ends.
+  func find(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+    if let plain { return plain.find(in: text, from: start) }
+    let between = max(1, (1 << 20) / tokens.count)
+    guard start < text.count else { return nil }
+    for place in start..<text.count {
+      if place % between == 0, Interruption.isRequested { return nil }
+      if let end = end(in: text, at: place) { return end }
+    }
+    return nil
+  }
+
+  /// Whether the text ends with the segment, which may begin at `start` or later.
+  func isEnd(of text: UnsafeBufferPointer<UInt8>, from start: Int) -> Bool {
+    var place = text.count
+    for token in tokens.reversed() {
+      // As many scalars back as the segment has: one for a `?`, and one for each first byte.
+      if let token, Self.isContinuation(token) { continue }
+      repeat { place -= 1 } while place >= start && Self.isContinuation(text[place])
+      guard place >= start else { return false }
+    }
+    return end(in: text, at: place) == text.count
+  }
+
+  private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 }

@@ -39,6 +39,7 @@ struct PredicateScope {
 extension ResolvedCollection {
   /// The objects.
   func subjects(in scope: PredicateScope) -> [any PredicateSubject] {
+    if Interruption.isRequested { return [] }
     var first = scope[origin]
     for step in start {
       guard let next = first.subject(inSlot: step.slot) else { return [] }
@@ -48,7 +49,8 @@ extension ResolvedCollection {
     var isFirst = true
     for link in links {
       switch link {
-      case .filter(let predicate): found = found.filter { predicate.evaluate(in: scope.with($0, number)) }
+      case .filter(let predicate):
+        found = found.filter { !Interruption.isRequested && predicate.evaluate(in: scope.with($0, number)) }
       case .step(let relationship):
         found = found.flatMap { subject in
           relationship.isToMany

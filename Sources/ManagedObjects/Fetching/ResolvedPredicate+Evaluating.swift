@@ -1,5 +1,6 @@
 extension ResolvedPredicate {
-  /// Whether the predicate is true for `subject`. Call on the subject's queue.
+  /// Whether the predicate is true for `subject`. Call on the subject's queue. The result means nothing once an
+  /// ``Interruption`` was requested on this thread.
   package func evaluate(on subject: any PredicateSubject) -> Bool { evaluate(in: PredicateScope(subject)) }
 
   func evaluate(in scope: PredicateScope) -> Bool {
@@ -15,9 +16,11 @@ extension ResolvedPredicate {
       return relation.holds(between: left.value(in: scope, options), and: right.value(in: scope, options))
     case .isIn(let left, let list, let options): return list.contains(left.value(in: scope, options))
     case .text(let left, let operation, let right, let options):
-      return operation.holds(of: left.value(in: scope, options), and: right.value(in: scope, options))
+      let (text, part) = (left.value(in: scope, options), right.value(in: scope, options))
+      return !text.isInterrupted && operation.holds(of: text, and: part)
     case .like(let left, let pattern, let options):
-      guard case .string(let text) = left.value(in: scope, options) else { return false }
+      let value = left.value(in: scope, options)
+      guard case .string(let text) = value, !value.isInterrupted else { return false }
       return pattern.matches(text)
     case .matches(let left, let expression):
       guard case .string(let text) = left.value(in: scope) else { return false }
@@ -25,6 +28,17 @@ extension ResolvedPredicate {
     case .exists(let collection, let predicate):
       return collection.subjects(in: scope).contains { predicate.evaluate(in: scope.with($0, collection.number)) }
     }
+  }
+}
+
+extension Value {
+  /// Texts shorter than this are matched in microseconds, so it isn't asked before each whether to end.
+  private static var longText: Int { 1 << 12 }
+
+  /// Whether it is a long text, and the work that looks at it is to end.
+  fileprivate var isInterrupted: Bool {
+    guard case .string(let text) = self, text.utf8.count >= Self.longText else { return false }
+    return Interruption.isRequested
   }
 }
 

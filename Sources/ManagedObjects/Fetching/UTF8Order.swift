@@ -28,12 +28,9 @@ enum UTF8Order {
 
   static func contains(_ text: String, _ part: String) -> Bool {
     withBytes(text, part) { text, part in
-      guard let wanted = part.first else { return true }
-      guard text.count >= part.count else { return false }
-      for start in 0...(text.count - part.count) where text[start] == wanted {
-        if UnsafeRawBufferPointer(rebasing: text[start..<start + part.count]).elementsEqual(part) { return true }
+      text.withMemoryRebound(to: UInt8.self) { text in
+        part.withMemoryRebound(to: UInt8.self) { ByteSearch.find($0, in: text, from: 0) != nil }
       }
-      return false
     }
   }
 

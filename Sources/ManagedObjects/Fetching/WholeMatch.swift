@@ -27,9 +27,17 @@ package struct WholeMatch: Sendable {
     }
   }
 
-  /// Whether the expression matches the whole of `text`.
+  /// Whether the expression matches the whole of `text`. It may take without end on the right text; an ``Interruption`` ends
+  /// it.
   package func matches(_ text: String) -> Bool {
     let text = options.intersection(.diacriticInsensitive).folded(text)
-    return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
+    let range = NSRange(location: 0, length: text.utf16.count)
+    var isFound = false
+    expression.enumerateMatches(in: text, options: .reportProgress, range: range) { match, _, stop in
+      isFound = isFound || match != nil
+      // Called every few steps of the search, too.
+      if isFound || Interruption.isRequested { stop.pointee = true }
+    }
+    return isFound
   }
 }

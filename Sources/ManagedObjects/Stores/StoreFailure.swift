@@ -25,6 +25,8 @@ public struct StoreFailure: Error, Sendable, Hashable {
     case constraint
     /// A value is outside the range that the store can hold.
     case outOfRange
+    /// A query has more conditions, sort keys or columns than the store can take.
+    case tooComplex
     /// The operation was interrupted.
     case interrupted
     /// There isn't enough memory.

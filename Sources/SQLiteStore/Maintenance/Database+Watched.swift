@@ -22,6 +22,15 @@ private final class WatchedWork {
 }
 
 extension Database {
+  /// The number of SQLite's instructions between two questions whether to end: less than a millisecond.
+  private static var stride: Int32 { 10_000 }
+
+  /// Has statements of this connection end when an ``Interruption`` is requested on the thread that runs them. Another thread's
+  /// `sqlite3_interrupt` alone would miss a statement that begins just after it.
+  func endWhenInterrupted() {
+    sqlite3_progress_handler(sqliteConnection, Self.stride, { _ in Interruption.isRequested ? 1 : 0 }, nil)
+  }
+
   /// Runs `body`, whose statements are interrupted as soon as the watch wants to stop.
   /// - Parameter tick: called repeatedly while statements run.
   /// - Throws: ``MaintenanceStopped``, or what `body` throws.
@@ -36,7 +45,7 @@ extension Database {
         return Unmanaged<WatchedWork>.fromOpaque(pointer).takeUnretainedValue().look() ? 1 : 0
       }, pointer)
     defer {
-      sqlite3_progress_handler(sqliteConnection, 0, nil, nil)
+      endWhenInterrupted()
       withExtendedLifetime(work) {}
     }
     do {

@@ -154,12 +154,19 @@ extension Database {
     let pageSize = try number("page_size")
     watch.report(MaintenanceProgress(bytesDone: 0, bytesTotal: try contentSize()))
     try watch.check()
-    try backup(to: copy, pagesPerStep: SQLiteStore.pagesAtOnce(pageSize)) { progress in
-      let total = Int64(progress.totalPageCount)
-      watch.report(
-        MaintenanceProgress(
-          bytesDone: (total - Int64(progress.remainingPageCount)) * pageSize, bytesTotal: total * pageSize))
-      try watch.check()
+    do {
+      try backup(to: copy, pagesPerStep: SQLiteStore.pagesAtOnce(pageSize)) { progress in
+        let total = Int64(progress.totalPageCount)
+        watch.report(
+          MaintenanceProgress(
+            bytesDone: (total - Int64(progress.remainingPageCount)) * pageSize, bytesTotal: total * pageSize))
+        try watch.check()
+      }
+    } catch let error as DatabaseError {
+      // A step notes its error in neither connection (https://sqlite.org/c3ref/backup_finish.html), so the message that comes
+      // with the code is about something else.
+      throw DatabaseError(
+        resultCode: error.extendedResultCode, message: StoreFailure.text(of: error.extendedResultCode))
     }
   }
 }

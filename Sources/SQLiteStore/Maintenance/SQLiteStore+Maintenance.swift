@@ -18,6 +18,18 @@ extension SQLiteStore: StoreMaintenance {
   /// What SQLite appends to a database's path for the files that belong to it: the log, its index, and a rollback journal.
   package static let companionEndings = ["-wal", "-shm", "-journal"]
 
+  /// The bytes of pages that are in no use, and whether they can be returned a few at a time.
+  package func freePages() throws -> (bytes: Int64, isIncremental: Bool) {
+    try translating {
+      try writer.withoutTransaction { db in
+        (try db.number("freelist_count") * db.number("page_size"), try db.number("auto_vacuum") == 2)
+      }
+    }
+  }
+
+  /// Lets go of the caches of connections that aren't in use, and shrinks that of the writing one, soon. The next reads pay for it.
+  package func releaseMemory() { pool.releaseMemoryEventually() }
+
   // MARK: Compaction
 
   package func compact(_ plan: CompactionPlan, _ watch: MaintenanceWatch) throws -> CompactionResult {

@@ -16,7 +16,9 @@ package protocol SQLiteReader: StoreReader {
 
 extension SQLiteStore: SQLiteReader {
   package var store: SQLiteStore { self }
-  package func read<T>(_ body: (Database) throws -> T) throws -> T { try writer.read(body) }
+  package func read<T>(_ body: (Database) throws -> T) throws -> T {
+    try writer.read { db in try db.interruptible { try body(db) } }
+  }
 }
 
 extension SQLiteReader {
@@ -204,13 +206,21 @@ extension SQLiteReader {
 
 /// A connection for another thread to interrupt.
 private struct SendableConnection: @unchecked Sendable {
-  // Sendable: SQLite lets any thread interrupt an open connection. The monitor calls it under its lock while the statement
-  // runs, never afterwards.
+  // Sendable: SQLite lets any thread interrupt an open connection. The monitor or interruption calls it under its lock while
+  // the statement runs, never afterwards.
   private let connection: OpaquePointer?
 
   init(_ connection: OpaquePointer?) { self.connection = connection }
 
   func interrupt() { sqlite3_interrupt(connection) }
+}
+
+extension Database {
+  /// Runs `body`, whose statements an ``Interruption`` of this thread ends.
+  fileprivate func interruptible<T>(_ body: () throws -> T) throws -> T {
+    let connection = SendableConnection(sqliteConnection)
+    return try Interruption.reading(endedBy: { connection.interrupt() }, body)
+  }
 }
 
 extension Statement {
@@ -276,5 +286,7 @@ final class SQLiteSnapshot: SQLiteReader {
   }
 
   /// Reentrant: a caller may run another query while it reads the rows of one.
-  func read<T>(_ body: (Database) throws -> T) throws -> T { try snapshot.unsafeReentrantRead(body) }
+  func read<T>(_ body: (Database) throws -> T) throws -> T {
+    try snapshot.unsafeReentrantRead { db in try db.interruptible { try body(db) } }
+  }
 }

@@ -171,7 +171,7 @@ final class MemoryBackend: ControlBackend {
     return stream
   }
 
-  func watch(_ query: WatchQuery) async throws -> AsyncStream<WatchEvent> {
+  func watch(_ query: WatchQuery, by peer: Peer) async throws -> AsyncStream<WatchEvent> {
     if query.entity == "Nothing" { throw ControlError.noSuchEntity("Nothing", known: ["Stop"]) }
     let (stream, continuation) = AsyncStream<WatchEvent>.makeStream()
     continuation.onTermination = { [weak self] _ in self?.left.yield() }

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import Synchronization
 import Testing
 
 @testable import Importing
@@ -54,6 +55,25 @@ struct FilterTests {
     let given = try room.run(
       "code,name\na,Ann\n", job: "2", mapping: mapping("age > 20", ["age": PropertyRule { $0.defaultValue = "30" }]))
     #expect(given.notes.isEmpty && given.counts.inserted == 1)
+  }
+
+  @Test(
+    "a filter that takes long is stopped within a record, and nothing of the batch is committed",
+    .timeLimit(.minutes(1)))
+  func stopped() throws {
+    let room = try ImportRoom(.sqlite)
+    let asked = Asked()
+    room.shouldStopWithinRecord = { asked.next() > 3 }
+    let text = (0..<3).map { "{\"code\":\"\($0)\",\"name\":\"" + String(repeating: "a", count: 1 << 20) + "\"}\n" }
+      .joined()
+    let pattern = "*" + String(repeating: "a?", count: 50_000) + "b*"
+    let end = try room.run(text, as: "a.ndjson", mapping: mapping("name LIKE '\(pattern)'"))
+    guard case .stopped(let progress) = end else {
+      Issue.record("it came to its end: \(end)")
+      return
+    }
+    #expect(progress.counts.records == 0)
+    #expect(try room.rows("code").isEmpty)
   }
 
   @Test("insert without references passes over as well", arguments: StoreKind.allCases)
@@ -156,4 +176,11 @@ struct FilterTests {
       #expect(end.counts.skipped == 11)
     }
   }
+}
+
+/// Counts questions.
+private final class Asked: Sendable {
+  private let count = Atomic<Int>(0)
+
+  func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }

@@ -19,6 +19,7 @@ struct MetricsTests {
     "lade_saves_merged_total", "lade_main_context_objects", "lade_spool_entries_total", "lade_spool_failures_total",
     "lade_spool_overflows_total", "lade_spool_entries_waiting", "lade_spool_last_look_timestamp_seconds",
     "lade_store_size_bytes", "lade_store_wal_size_bytes", "lade_request_duration_seconds", "lade_listeners",
+    "lade_connections_refused_total",
     "process_cpu_seconds_total", "process_start_time_seconds", "process_resident_memory_bytes",
     "process_virtual_memory_bytes", "process_open_fds", "process_max_fds",
   ]

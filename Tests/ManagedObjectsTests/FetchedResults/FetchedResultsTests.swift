@@ -46,6 +46,28 @@ struct FetchedResultsTests {
     #expect(controller.snapshot?.sections.map(\.objectIDs.count) == [1, 2, 1])
   }
 
+  @Test(
+    "that takes too long to examine changes ends, and shows what is there after the next fetch",
+    arguments: StoreKind.allCases)
+  func interrupted(_ kind: StoreKind) throws {
+    let context = try CompanyStack(kind).context()
+    let acme = try context.company("Acme")
+    try context.person("Ada").employer = acme
+    try context.save()
+    let format = "SUBQUERY(employer.employees, $e, $e.name != name).@count >= 0"
+    let controller = try people(context, FetchPredicate(format: format))
+    var isEnded = false
+    controller.makeInterruption = { Interruption { .timedOut } }
+    controller.wasInterrupted = { isEnded = true }
+    try context.person("Bob").employer = acme
+    context.processPendingChanges()
+    #expect(isEnded && controller.fetchedObjects == nil)
+    try context.save()
+    controller.makeInterruption = nil
+    try controller.performFetch()
+    #expect(controller.fetchedObjects?.map(\.name) == ["Ada", "Bob"])
+  }
+
   @Test("has one empty section without section names, and none with them", arguments: StoreKind.allCases)
   func empty(_ kind: StoreKind) throws {
     let context = try CompanyStack(kind).context()

@@ -27,6 +27,27 @@ struct StoreFailureTests {
   }
 
   @Test(
+    "a query beyond SQLite's limits is too complex, which has no code",
+    arguments: [
+      "too many FROM clause terms, max: 200", "too many terms in ORDER BY clause", "at most 64 tables in a join",
+      "Expression tree is too large (maximum depth 1000)", "too many columns in result set", "parser stack overflow",
+    ])
+  func limits(_ message: String) {
+    #expect(StoreFailure(DatabaseError(resultCode: .SQLITE_ERROR, message: message), path: "").kind == .tooComplex)
+  }
+
+  @Test("a code comes with its own words where the connection's message is about something else")
+  func words() throws {
+    let write = ResultCode(rawValue: 778)
+    #expect(
+      "\(StoreFailure(DatabaseError(resultCode: write, message: "not an error"), path: "/a"))"
+        == "/a: disk I/O error (SQLite code 778)")
+    #expect(
+      StoreFailure(DatabaseError(resultCode: .SQLITE_FULL, message: nil), path: "/a").message
+        == "database or disk is full")
+  }
+
+  @Test(
     "an error of the system is none of SQLite's: EACCES has the number of SQLITE_FULL",
     arguments: [(EACCES, .permission), (ENOSPC, .other), (EMFILE, .other), (ENOMEM, .outOfMemory)]
       as [(Int32, StoreFailure.Kind)])

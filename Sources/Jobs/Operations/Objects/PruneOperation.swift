@@ -60,7 +60,7 @@ package final class PruneOperation: JobOperation, @unchecked Sendable {
     let (selection, context, known) = try selectedObjects { try Self.selection(options, $0) }
     checkpoint = known
     if !checkpoint.isFinished {
-      total = checkpoint.counts.deleted + (try selection.count(in: context))
+      total = checkpoint.counts.deleted + (try reading { try selection.count(in: context) })
       report(progress)
       guard try deleteAll(selection, options.batchSize, in: context) else {
         return isCancelled ? .cancelled(progress) : .interrupted(progress)
@@ -87,7 +87,7 @@ package final class PruneOperation: JobOperation, @unchecked Sendable {
       var last: ManagedObjectID?
       while true {
         if stopped(progress) != nil { return false }
-        let ids = try context.fetchIDs(selection.request(after: last, limit: batchSize))
+        let ids = try reading { try context.fetchIDs(selection.request(after: last, limit: batchSize)) }
         context.reset()
         guard let end = ids.last else { break }
         last = end

@@ -37,7 +37,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
     let values = try AssignedValues(options.values, of: selection.entity)
     checkpoint = known
     if !checkpoint.isFinished {
-      total = checkpoint.position.record + (try selection.count(in: context))
+      total = checkpoint.position.record + (try reading { try selection.count(in: context) })
       report(progress)
       while true {
         if let end = stopped(progress) { return end }
@@ -61,7 +61,7 @@ package final class UpdateOperation: JobOperation, @unchecked Sendable {
       let last = try Int64(next.position.state).map {
         try context.persistentStoreCoordinator.managedObjectID(entity: selection.entity.name, number: $0)
       }
-      let objects = try context.fetch(selection.request(after: last, limit: limit))
+      let objects = try reading { try context.fetch(selection.request(after: last, limit: limit)) }
       for object in objects {
         if values.assign(to: object) { next.counts.updated += 1 } else { next.counts.unchanged += 1 }
       }

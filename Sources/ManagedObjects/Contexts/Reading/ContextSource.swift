@@ -48,12 +48,13 @@ final class ContextSource {
     try body(source)
   }
 
-  /// Runs a read whose caller can't throw. Its error is thrown by the next call that can.
+  /// Runs a read whose caller can't throw. Its error is thrown by the next call that can; that of a read which was
+  /// interrupted, by the ``Interruption`` itself.
   func reading<T>(_ body: () throws -> T) -> T? {
     do {
       return try body()
     } catch {
-      deferredError = error
+      if !Interruption.isRequested { deferredError = error }
       return nil
     }
   }

@@ -43,9 +43,17 @@ public struct PredicateFormatError: Error, Sendable, Hashable, CustomStringConve
     }
   }
 
-  /// Three lines: the reason with its column, the format, and a caret below the column.
+  /// How many characters are shown before and after the error's place.
+  private static let shown = (before: 100, after: 60)
+
+  /// Three lines: the reason with its column, the format, and a caret below the column. Of a long format, what is around the
+  /// column.
   public var description: String {
-    let line = format.map { $0.isNewline || $0 == "\t" ? " " : String($0) }.joined()
-    return "predicate, column \(column): \(reason)\n  \(line)\n  \(String(repeating: " ", count: offset))^"
+    let rest = format.dropFirst(max(0, offset - Self.shown.before))
+    let part = rest.prefix(min(offset, Self.shown.before) + Self.shown.after)
+    let (start, end) = (part.startIndex == format.startIndex ? "" : "…", part.endIndex == format.endIndex ? "" : "…")
+    let line = start + part.map { $0.isNewline || $0 == "\t" ? " " : String($0) }.joined() + end
+    let indent = String(repeating: " ", count: min(offset, Self.shown.before) + start.count)
+    return "predicate, column \(column): \(reason)\n  \(line)\n  \(indent)^"
   }
 }

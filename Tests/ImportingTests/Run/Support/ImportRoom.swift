@@ -24,6 +24,8 @@ final class ImportRoom {
   var isSourceKept = false
   /// What a test has to say of an import's options beside the rest.
   var adjust: (inout ImportOptions) -> Void = { _ in }
+  /// Whether an import is to stop within a record.
+  var shouldStopWithinRecord: @Sendable () -> Bool = { false }
 
   init(_ kind: StoreKind) throws {
     self.kind = kind
@@ -83,9 +85,10 @@ final class ImportRoom {
     // A file of nothing but rejects is a file like any other, unless a test adjusts that.
     options.rejectShare = share ?? 1
     adjust(&options)
-    let request = ImportRequest(
+    var request = ImportRequest(
       job: job, source: source, name: name, entity: entity, options: options,
       rejects: rejects ?? rejectsFile(job))
+    request.shouldStopWithinRecord = shouldStopWithinRecord
     var asked = 0
     return try Importer(coordinator: coordinator, request: request, largeLoad: largeLoad).run(
       in: context,

@@ -68,7 +68,7 @@ extension DaemonFolder {
     }
   }
 
-  fileprivate static func connected(to path: String, asking request: String) throws -> Int32 {
+  static func connected(to path: String, asking request: String) throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     let bytes = Array(request.utf8)
     guard try SocketPath.with(path, { connect(descriptor, $0, $1) }) == 0,

@@ -29,6 +29,10 @@ final class KillPoint {
     try file.write(contentsOf: [0, Int64(number ?? 0)].withUnsafeBytes { Data($0) })
   }
 
+  /// Begins to count anew.
+  /// - Parameter number: the change that is to fail once, from 1.
+  func failOnce(_ number: Int) throws { try arm(-number) }
+
   /// How many changes there were since.
   func changes() throws -> Int {
     try file.seek(toOffset: 0)

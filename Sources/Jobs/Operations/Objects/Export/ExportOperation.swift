@@ -5,7 +5,9 @@
 
 import Foundation
 import Importing
+import LadeTypes
 package import ManagedObjects
+import Synchronization
 
 /// Writes objects of an entity to a file in the folder of exports: kind `export`. See ``ExportOptions``.
 package final class ExportOperation: JobOperation, @unchecked Sendable {
@@ -43,24 +45,36 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     let writer = try options.format.writer(into: file, plan.layout, compression: options.compression)
     let context = try context()
     try context.setQueryGenerationFrom(.current)
-    expected = Int64(try context.count(for: plan.request))
+    let patience = ExportPatience(pause: environment.exportPause?())
+    let interruption = Interruption { [unowned self] in
+      isCancelled || isDraining ? .cancelled : patience.isAtEnd ? .timedOut : nil
+    }
     do {
-      if plan.collections.isEmpty {
-        try context.eachDictionary(plan.request) { row in
-          if plan.sharesColumns {
-            var merged = row
-            try plan.merge(&merged)
-            try writer.write(merged, [])
-          } else {
-            try writer.write(row, [])
+      try interruption.limit {
+        expected = Int64(try context.count(for: plan.request))
+        if plan.collections.isEmpty {
+          try context.eachDictionary(plan.request) { row in
+            if plan.sharesColumns {
+              var merged = row
+              try plan.merge(&merged)
+              try writer.write(merged, [])
+            } else {
+              try writer.write(row, [])
+            }
+            try step(file, patience)
           }
-          try step(file)
+        } else {
+          try write(plan, to: writer, file, patience, in: context)
         }
-      } else {
-        try write(plan, to: writer, file, in: context)
       }
     } catch is Stopped {
       return isCancelled ? .cancelled(progress) : .interrupted(progress)
+    } catch let error as Interrupted where error.cause == .timedOut {
+      throw JobFailure(
+        code: "time_limit",
+        message: "the next record took longer than \(patience.pause?.text ?? "allowed"), the limit of exports: narrow "
+          + "them by where, sort by an attribute with an index, or raise queries.exports in the configuration",
+        isRetryable: false)
     }
     try writer.finish()
     try file.commit()
@@ -73,7 +87,8 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
 
   /// Writes rows with what their to-many relationships lead to.
   private func write(
-    _ plan: ExportPlan, to writer: any RecordWriter, _ file: AtomicFile, in context: ManagedObjectContext
+    _ plan: ExportPlan, to writer: any RecordWriter, _ file: AtomicFile, _ patience: ExportPatience,
+    in context: ManagedObjectContext
   ) throws {
     var rows: [ContiguousArray<Value>] = []
     func flush() throws {
@@ -89,7 +104,7 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
       }
       for (row, id) in zip(rows, ids) {
         try writer.write(row, found.map { $0[id] ?? [] })
-        try step(file)
+        try step(file, patience)
       }
       rows.removeAll(keepingCapacity: true)
     }
@@ -102,8 +117,9 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
   }
 
   /// A row has been written.
-  private func step(_ file: AtomicFile) throws {
+  private func step(_ file: AtomicFile, _ patience: ExportPatience) throws {
     progress.records += 1
+    patience.noteRecord()
     guard progress.records % Int64(Self.batch) == 0 else { return }
     if isCancelled || isDraining { throw Stopped() }
     guard progress.records % Self.reportEvery == 0 else { return }
@@ -111,5 +127,28 @@ package final class ExportOperation: JobOperation, @unchecked Sendable {
     // The size of the rest is estimated from the rows so far.
     progress.bytesTotal = max(file.length, file.length * max(expected, 1) / progress.records)
     report(progress)
+  }
+}
+
+/// How long an export waits for its next record.
+private final class ExportPatience: Sendable {
+  let pause: Duration?
+  private let records = Atomic<Int64>(0)
+  /// The number of records at the last look, and since when it has been that.
+  private let last = Mutex<(records: Int64, since: ContinuousClock.Instant)>((0, .now))
+
+  /// - Parameter pause: nil for as long as it takes.
+  init(pause: Duration?) { self.pause = pause }
+
+  func noteRecord() { records.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Whether the next record has taken too long.
+  var isAtEnd: Bool {
+    guard let pause else { return false }
+    let records = records.load(ordering: .relaxed)
+    return last.withLock { last in
+      if last.records != records { last = (records, .now) }
+      return last.since.duration(to: .now) > pause
+    }
   }
 }

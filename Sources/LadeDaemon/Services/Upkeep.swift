@@ -1,0 +1,116 @@
+import CLinux
+import Dispatch
+import Foundation
+import Jobs
+import Logging
+import ManagedObjects
+import SQLiteStore
+import ServiceLifecycle
+import Synchronization
+
+/// Returns what the daemon doesn't use any more: memory after jobs, and free pages of the queue's file after jobs were removed.
+///
+/// glibc keeps what is freed for its heap. Each job and each reader of a file has worked in a thread of its own, and threads have
+/// heaps of their own (arenas), so that a daemon after some hundred jobs would hold what all of them had needed at most.
+final class Upkeep: Service {
+  /// As many heaps as threads that allocate much at the same time, for a job: one reads, one writes.
+  private static let heaps: Int32 = 2
+  /// The batches of an import are larger, and so return at once when they are freed.
+  private static let mappedFrom: Int32 = 1 << 20
+  private static let (interval, longInterval) = (Duration.seconds(5), Duration.seconds(30))
+  /// Rounds after which it is done although jobs run, and rounds without jobs after which caches are let go.
+  private static let (busyRounds, idleRounds) = (6, 12)
+  /// Free bytes of the queue's file that are left for new jobs, at least and as a share of the file.
+  private static let (freeKept, shareKept): (Int64, Int64) = (4 << 20, 4)
+  /// Pages that each transaction returns, so that submissions don't wait.
+  private static let pagesAtOnce = 256
+
+  private let queue: JobQueue
+  private let stores: DataStores
+  private let queueCoordinator: PersistentStoreCoordinator
+  private let logger: Logger
+  private let work = DispatchQueue(label: "laded.upkeep", qos: .utility)
+  /// Whether a job has ended since memory was returned.
+  private let hasWorked = Atomic<Bool>(false)
+
+  init(queue: JobQueue, stores: DataStores, queueCoordinator: PersistentStoreCoordinator, logger: Logger) {
+    self.queue = queue
+    self.stores = stores
+    self.queueCoordinator = queueCoordinator
+    self.logger = logger
+  }
+
+  /// To be called before the process has threads.
+  static func limitHeaps() { lade_limit_heaps(heaps, mappedFrom) }
+
+  /// A job has ended.
+  func noteWork() { hasWorked.store(true, ordering: .relaxed) }
+
+  func run() async throws {
+    try await work.result { self.prepareQueue() }
+    await cancelWhenGracefulShutdown {
+      var (busy, idle) = (0, 0)
+      while (try? await Task.sleep(for: idle > Self.idleRounds ? Self.longInterval : Self.interval)) != nil {
+        let isRunning = (try? await self.queue.counts()[.running]) ?? 1 > 0
+        (busy, idle) = isRunning ? (busy + 1, 0) : (0, idle + 1)
+        let isDue = isRunning ? busy % Self.busyRounds == 0 : self.hasWorked.load(ordering: .relaxed)
+        let isQuiet = idle == Self.idleRounds
+        guard isDue || isQuiet else { continue }
+        self.hasWorked.store(false, ordering: .relaxed)
+        _ = try? await self.work.result { self.tidy(isQuiet: isQuiet) }
+      }
+    }
+  }
+
+  /// Blocks.
+  private func tidy(isQuiet: Bool) {
+    compactQueue()
+    if isQuiet { for store in allStores { store.releaseMemory() } }
+    lade_trim_heaps()
+  }
+
+  private var allStores: [SQLiteStore] {
+    (stores.all.map(\.coordinator) + [queueCoordinator]).flatMap(Self.stores(of:))
+  }
+
+  private static func stores(of coordinator: PersistentStoreCoordinator) -> [SQLiteStore] {
+    coordinator.persistentStores.compactMap { (try? coordinator.maintenance(of: $0)) as? SQLiteStore }
+  }
+
+  // MARK: The queue's file
+
+  /// A file of an earlier version, which can't return pages a few at a time, is made one that can. Submissions wait for
+  /// it.
+  private func prepareQueue() {
+    for store in Self.stores(of: queueCoordinator) {
+      do {
+        guard try !store.freePages().isIncremental else { continue }
+        _ = try store.compact(.whole(isIncrementalAfterwards: true), MaintenanceWatch())
+      } catch {
+        logger.warning("the queue's file couldn't be compacted; it goes on as it is", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  /// Returns pages that removed jobs have left, but for some that new jobs will need.
+  func compactQueue() {
+    for store in Self.stores(of: queueCoordinator) {
+      do {
+        let (free, isIncremental) = try store.freePages()
+        let kept = max(Self.freeKept, try store.sizes().content / Self.shareKept)
+        guard isIncremental, free > kept else { continue }
+        let pages = Int((free - kept / 2) / Self.queuePageSize)
+        let result = try store.compact(
+          .incremental(blocks: pages, atOnce: Self.pagesAtOnce), MaintenanceWatch())
+        logger.debug(
+          "the queue's file was compacted",
+          metadata: ["before": "\(result.bytesBefore)", "after": "\(result.bytesAfter)"])
+      } catch {
+        logger.warning("the queue's file couldn't be compacted", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  /// Of a queue's file, see ``OpenStores``.
+  private static let queuePageSize: Int64 = 4096
+}

@@ -1,0 +1,77 @@
+import Foundation
+import GRDB
+import ManagedObjects
+import TestSupport
+import Testing
+
+@testable import SQLiteStore
+
+@Suite("A read that is interrupted")
+struct InterruptionTests {
+  /// A stack with as many people as make a product of four without end.
+  private func stack() throws -> (ScratchDirectory, PersistentStoreCoordinator) {
+    let directory = try ScratchDirectory()
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    try coordinator.addPersistentStore(.sqlite(at: directory.file("store.sqlite")))
+    return (directory, coordinator)
+  }
+
+  @Test("ends within its statement, and the next one on the connection is whole", .timeLimit(.minutes(1)))
+  func statement() throws {
+    let (directory, coordinator) = try stack()
+    let store = try #require(
+      try coordinator.persistentStores.first.flatMap { try coordinator.maintenance(of: $0) as? SQLiteStore })
+    let endless = """
+      WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n
+      """
+    let deadline = ContinuousClock.now + .milliseconds(50)
+    let interruption = Interruption { ContinuousClock.now > deadline ? .timedOut : nil }
+    #expect(throws: Interrupted(cause: .timedOut)) {
+      try interruption.limit { try store.read { try $0.execute(sql: endless) } }
+    }
+    let other = Interruption()
+    Thread.detachNewThread { other.interrupt(.cancelled) }
+    #expect(throws: Interrupted(cause: .cancelled)) {
+      try other.limit { try store.read { try $0.execute(sql: endless) } }
+    }
+    #expect(try store.read { try $0.tableExists("lade_metadata") })
+    withExtendedLifetime(directory) {}
+  }
+
+  @Test("maintenance and reads of one connection don't take each other's end away", .timeLimit(.minutes(1)))
+  func afterMaintenance() throws {
+    let (directory, coordinator) = try stack()
+    let store = try #require(
+      try coordinator.persistentStores.first.flatMap { try coordinator.maintenance(of: $0) as? SQLiteStore })
+    _ = try store.compact(.whole(isIncrementalAfterwards: nil), MaintenanceWatch())
+    let deadline = ContinuousClock.now + .milliseconds(50)
+    #expect(throws: Interrupted(cause: .timedOut)) {
+      try Interruption { ContinuousClock.now > deadline ? .timedOut : nil }.limit {
+        try store.writer.withoutTransaction {
+          try $0.execute(sql: "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n")
+        }
+      }
+    }
+    withExtendedLifetime(directory) {}
+  }
+
+  @Test("free pages of a file that was made for it are returned a few at a time")
+  func freePages() throws {
+    let directory = try ScratchDirectory()
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    try coordinator.addPersistentStore(
+      .sqlite(at: directory.file("store.sqlite"), options: SQLiteStoreOptions(pageSize: 4096, incrementalVacuum: true)))
+    let store = try #require(
+      try coordinator.persistentStores.first.flatMap { try coordinator.maintenance(of: $0) as? SQLiteStore })
+    try store.writer.write { db in
+      try db.execute(sql: "CREATE TABLE ballast (x BLOB)")
+      for _ in 0..<200 { try db.execute(sql: "INSERT INTO ballast VALUES (randomblob(10000))") }
+      try db.execute(sql: "DROP TABLE ballast")
+    }
+    let (free, isIncremental) = try store.freePages()
+    #expect(isIncremental && free > 1 << 20)
+    let result = try store.compact(.incremental(blocks: nil, atOnce: 64), MaintenanceWatch())
+    #expect(result.bytesBefore - result.bytesAfter >= free)
+    #expect(try store.freePages().bytes == 0)
+  }
+}
