@@ -37,9 +37,8 @@ struct ModelWarningTests {
     #expect(check.isGood && check.warnings.allSatisfy { $0.key == "stores.shop.model" && $0.line != nil })
     let reload = try await folder.asked(Reload.self, "reload")
     #expect(check.warnings.count == expected.count && reload.warnings.count == expected.count)
-    for (number, words) in expected.enumerated() {
-      #expect(check.warnings[number].message.hasPrefix(words) && reload.warnings[number].contains(words))
-    }
+    for (words, warning) in zip(expected, check.warnings) { #expect(warning.message.hasPrefix(words), "\(warning)") }
+    for (words, warning) in zip(expected, reload.warnings) { #expect(warning.contains(words), "\(warning)") }
 
     let wrong = Self.model.replacing("Integer 64\"", with: "Integer 64\" optional=\"yes\"")
       .replacing("inverseName=\"orders\"", with: "inverseName=\"orders\" deletionRule=\"Explode\"")
