@@ -99,10 +99,11 @@ final class ImportConversion {
     }
   }
 
-  /// Numbers are seconds since 1970 unless the format names another unit.
+  /// Numbers are seconds since 1970 unless the format names another unit. `UnixTime` means milliseconds, as in MagicalRecord.
   private func date(_ data: ImportedValue, for attribute: AttributeDescription) throws -> Date {
     let format = attribute.userInfo["dateFormat"]
-    let unit: UnixTimeUnit? = format.map { UnixTimeUnit(rawValue: $0) } ?? .seconds
+    var unit: UnixTimeUnit? = .seconds
+    if let format { unit = format == UnixTimeUnit.seconds.rawValue ? .milliseconds : UnixTimeUnit(rawValue: format) }
     if let unit, let count = number(data, isTextToo: format != nil) {
       return Date(timeIntervalSince1970: count / Double(unit.perSecond))
     }

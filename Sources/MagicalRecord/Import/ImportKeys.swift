@@ -6,7 +6,7 @@ import ManagedObjects
 /// |---|---|---|
 /// | `mappedKeyName`, `mappedKeyName.1` … `.9` | attribute, relationship | key paths in the data; the first that exists is used. The default is the property's name |
 /// | `relatedByAttribute` | entity, relationship | the attribute that identifies an object. The default is `entityNameID` |
-/// | `dateFormat` | date attribute | a format of `DateFormatter`, in UTC; `UnixTime`, `UnixTimeMillis` or `UnixTimeMicros` for seconds, milliseconds or microseconds since 1970 |
+/// | `dateFormat` | date attribute | a format of `DateFormatter`, in UTC; `UnixTime` or `UnixTimeMillis` for milliseconds and `UnixTimeMicros` for microseconds since 1970 |
 /// | `useDefaultValueWhenNotPresent` | attribute | whether an attribute that the data doesn't have gets the model's default |
 struct ImportKeys {
   struct Attribute {
