@@ -111,8 +111,14 @@ final class SourceLoad {
     let notes = try writer.finish(bytes: bytesTotal, shouldStop: control.shouldStop) {
       try checkLimits(atEnd: true)
     } judge: {
-      control.report(progress)
-      if part == nil { try limits.checkTaken(writer.checkpoint.counts, first: writer.firstRejection) }
+      guard part == nil else { return }
+      do {
+        try limits.checkTaken(writer.checkpoint.counts, first: writer.firstRejection)
+      } catch {
+        // Records that waited for others have been rejected since the last report.
+        control.report(progress)
+        throw error
+      }
     }
     guard let notes else { return try stopped(first) }
     bytesDone = bytesTotal
