@@ -54,7 +54,10 @@ extension DaemonBackend {
     guard job.isAwaitingFile, !job.state.isEnded else { return job }
     let name = SpoolDirectories.activeName(job: job.id, originalName: file.name)
     do {
-      try await directories.onQueue { [directories] in try directories.adopt(file, as: name) }
+      try await directories.onQueue { [directories] in
+        // It is there if this is the same submission again, whose first hand-over couldn't be written.
+        if try !directories.isActive(name) { try directories.adopt(file, as: name) }
+      }
     } catch {
       await giveUp(job.id, because: error)
       throw error
