@@ -245,7 +245,7 @@ struct ReloadTests {
   }
 
   @Test("names a model that has changed, and keeps a recipe as it was until the store has the new model")
-  func model() async throws {
+  func aside() async throws {
     let (folder, daemon) = try await started()
     try Members.model(with: .attribute("nick", optional: true)).write(to: folder.file("Model.xcdatamodeld"))
     #expect(try await folder.asked(ConfigurationCheck.self, "config", "check").needsMigration == ["main"])
