@@ -17,7 +17,7 @@ struct FailedCallTests {
     let source = try folder.write(Members(rows: 20).csv, to: "members.csv")
     var failures = 0
     for number in 1...Self.mostChanges {
-      let submission = #"{"recipe": "members", "source": "\(source)", "unique_key": "key \(number)"}"#
+      let submission = #"{"recipe": "members", "source": "\#(source)", "unique_key": "key \#(number)"}"#
       try point.failOnce(number)
       var answer = try await folder.http("POST", Endpoint.jobs.path, submission)
       if !(200..<300).contains(answer.status) {
