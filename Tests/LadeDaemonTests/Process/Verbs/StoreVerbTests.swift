@@ -1,7 +1,6 @@
 import ControlAPI
 import Foundation
 import TestSupport
-import TestSupport
 import Testing
 
 // One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
