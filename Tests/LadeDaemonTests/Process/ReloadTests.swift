@@ -98,7 +98,7 @@ struct ReloadTests {
   }
 
   @Test("names a store whose model has changed, until it has been migrated")
-  func model() async throws {
+  func migrated() async throws {
     let house = try await MembersHouse()
     try house.addMail()
     #expect(try await house.folder.asked(Reload.self, "reload") == Reload(needsMigration: ["main"]))
