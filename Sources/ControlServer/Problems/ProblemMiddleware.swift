@@ -23,7 +23,8 @@ struct ProblemMiddleware: RouterMiddleware {
         problem.detail = "There is no \(request.method.rawValue) \(request.uri.path) on this port."
         problem.hint = "It has \(routes.map(\.path).joined(separator: ", ")); the rest is on the control socket."
       }
-      if problem.status >= 500 {
+      // What was cancelled has no client any more, or the daemon stops.
+      if problem.status >= 500, !(error is CancellationError) {
         context.logger.error(
           "request failed",
           metadata: ["path": "\(request.uri.path)", "error": "\(error)", "code": "\(problem.code)"])
