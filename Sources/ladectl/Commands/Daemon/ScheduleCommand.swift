@@ -70,7 +70,7 @@ extension ScheduleList {
           .init(schedule.name), .init(schedule.when), .init(schedule.kind), .init(next),
           .init(schedule.lastAt.map(Quantity.time) ?? ""), .init(schedule.lastJob.map { String($0) } ?? ""),
           .init(schedule.lastState?.rawValue ?? "", schedule.lastState.flatMap { Style.ink(of: $0) }),
-          .init(schedule.lastOutcome ?? ""),
+          .init((schedule.lastOutcome ?? "").namingUsers),
         ]
       })
   }

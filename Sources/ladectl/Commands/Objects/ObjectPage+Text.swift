@@ -32,7 +32,10 @@ extension ObjectPage {
   static func summary(offset: Int, count: Int, next: Int?) -> String {
     let more = next.map { "; more: --offset \($0)" } ?? ""
     guard count > 0 else { return offset == 0 ? "no objects" : "no objects from offset \(offset) on" }
-    if offset == 0 { return (next == nil ? "" : "the first ") + Quantity.count(count, "object") + more }
+    if offset == 0 {
+      guard next != nil else { return Quantity.count(count, "object") }
+      return (count == 1 ? "the first object" : "the first \(Quantity.count(count, "object"))") + more
+    }
     return "objects \(Quantity.count(offset + 1)) to \(Quantity.count(offset + count))" + more
   }
 }
