@@ -36,10 +36,11 @@ struct ColumnTypeTests {
       columns == ["start_date Date yyyyMMdd", "phone String", "zip String", "price Decimal", "order_no Integer 64"])
   }
 
-  @Test("whole numbers count seconds since 1970 only where the column's name suggests times")
+  @Test("whole numbers count time since 1970 only where the column's name suggests times")
   func unixTime() throws {
-    let columns = try InferenceRoom().columns("created_at,user_no,time\n1700000000,1700000000,83000\n")
-    #expect(columns == ["created_at Date UnixTime", "user_no Integer 64", "time Integer 64"])
+    let columns = try InferenceRoom().columns("created_at,user_no,time,ts\n1700000000,1700000000,83000,1700000000000\n")
+    #expect(
+      columns == ["created_at Date UnixTime", "user_no Integer 64", "time Integer 64", "ts Date UnixTimeMillis"])
     let finer = try InferenceRoom().columns("at,ts\n1700000000123,1700000000123456\n")
     #expect(finer == ["at Date UnixTimeMillis", "ts Date UnixTimeMicros"])
   }
