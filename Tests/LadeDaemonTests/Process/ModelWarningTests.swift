@@ -39,6 +39,9 @@ struct ModelWarningTests {
     #expect(check.warnings.count == expected.count && reload.warnings.count == expected.count)
     for (words, warning) in zip(expected, check.warnings) { #expect(warning.message.hasPrefix(words), "\(warning)") }
     for (words, warning) in zip(expected, reload.warnings) { #expect(warning.contains(words), "\(warning)") }
+    let offline = try await folder.asked(ConfigurationCheck.self, "config", "check", folder.file("lade.yaml"))
+    #expect(offline.isGood && offline.warnings.count == expected.count)
+    #expect(offline.warnings.allSatisfy { $0.file == folder.file("lade.yaml") && $0.line != nil }, "\(offline)")
 
     let wrong = Self.model.replacing("Integer 64\"", with: "Integer 64\" optional=\"yes\"")
       .replacing("inverseName=\"orders\"", with: "inverseName=\"orders\" deletionRule=\"Explode\"")

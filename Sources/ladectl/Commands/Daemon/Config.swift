@@ -101,20 +101,10 @@ extension ConfigurationCheck {
   init(checking file: String, status: Int32, told: String) {
     let lines = told.split(separator: "\n").map { $0.hasPrefix("laded: ") ? $0.dropFirst("laded: ".count) : $0 }
     self.init(
-      path: file, isGood: status == 0, differs: false,
-      mistakes: status == 0
-        ? []
-        : lines.map { line in
-          guard let found = line.wholeMatch(of: /(.+?)(?::(\d+):(\d+))?: (.*)/) else {
-            return Mistake(message: String(line))
-          }
-          let (_, place, row, column, message) = found.output
-          return Mistake(
-            file: String(place), line: row.flatMap { Int($0) }, column: column.flatMap { Int($0) },
-            message: String(message))
-        })
+      path: file, isGood: status == 0, differs: false, mistakes: status == 0 ? [] : lines.map { Mistake(told: $0) })
     guard status == 0 else { return }
-    warnings = lines.filter { $0.hasPrefix("warning: ") }.map { Mistake(message: String($0.dropFirst(9))) }
+    let mark = "warning: "
+    warnings = lines.filter { $0.hasPrefix(mark) }.map { Mistake(told: $0.dropFirst(mark.count)) }
   }
 
   fileprivate var text: String {
@@ -137,5 +127,18 @@ extension ConfigurationCheck {
     // Most messages name the key themselves.
     let key = mistake.key.flatMap { mistake.message.contains($0) ? nil : $0.printable + ": " } ?? ""
     return "\(place): " + key + mistake.message.printable + "\n"
+  }
+}
+
+extension ConfigurationCheck.Mistake {
+  /// One line of what `laded --check-config` has found.
+  fileprivate init(told line: Substring) {
+    guard let found = line.wholeMatch(of: /(.+?)(?::(\d+):(\d+))?: (.*)/) else {
+      self.init(message: String(line))
+      return
+    }
+    let (_, place, row, column, message) = found.output
+    self.init(
+      file: String(place), line: row.flatMap { Int($0) }, column: column.flatMap { Int($0) }, message: String(message))
   }
 }
