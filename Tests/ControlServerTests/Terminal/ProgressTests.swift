@@ -106,7 +106,7 @@ struct ProgressTests {
     meter.note(JobProgress(records: 250, recordsTotal: 5_000), at: 0)
     meter.note(progress, at: 1)
     let line = ProgressLine(job, meter).rendered(width: 100, style: .plain)
-    #expect(line.contains("25 %  1,000 records/s  0:03 left") && line.contains("━") && !line.contains("B/s"), "\(line)")
+    #expect(line.contains("25 %  1,000 records/s  0:04 left") && line.contains("━") && !line.contains("B/s"), "\(line)")
     let sheet = JobSheet(job: job).rendered(width: nil, style: .plain)
     #expect(sheet.contains("1,250 of 5,000 records, 25 %"), "\(sheet)")
   }

@@ -37,6 +37,7 @@ struct WireFormatTests {
     full.timeout = 1.25
     full.after = [JobDependency(job: 2, condition: .ended)]
     full.waitsFor = "store main"
+    full.obstacle = .store
     full.failureCode = "bad"
     full.rescues = 2
     full.reason = "line 1\r\nline 2"
