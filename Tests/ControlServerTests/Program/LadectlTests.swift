@@ -58,7 +58,7 @@ struct LadectlTests {
   }
 
   @Test(
-    "a wrong command line exits 64 and shows the usage",
+    "a wrong command line exits 64 and names the help of its verb",
     arguments: [
       ["submit"], ["submit", "a.csv"], ["submit", "a.csv", "--recipe", "r", "--entity", "E"], ["list", "--state", "x"],
       ["wait"], ["wait", "1", "--all"], ["show", "one"], ["nonsense"], ["fetch", "E", "--format", "xml"],
@@ -67,12 +67,12 @@ struct LadectlTests {
       ["fetch", "E", "--watch", "--offset", "3"], ["lane", "concurrency", "import", "0"], ["priority", "1"],
       ["submit", "--kind", "import"], ["import", "a", "--entity", "E", "--delimiter", ";", "--option", "delimiter=,"],
       ["submit", "a", "--entity", "E", "--unique-for", "1h"], ["submit", "a", "--entity", "E", "--timeout", "soon"],
-      ["log", "--lines", "-1"], ["config", "check", "x.yaml", "--json"], ["manual", "show", "--output", "x"],
+      ["log", "--lines", "-1"], ["list", "--limit", "x", "--json"], ["manual", "show", "--output", "x"],
     ])
   func usage(_ arguments: [String]) async throws {
     let result = try await LadectlProcess.run(arguments)
     #expect(result.status == 64)
-    let usage = arguments.contains("--json") ? "\"code\" : \"usage\"" : "usage: ladectl"
+    let usage = arguments.contains("--json") ? "\"code\" : \"usage\"" : " --help' "
     #expect(result.error.lowercased().contains(usage) || arguments == ["nonsense"], "\(result.error)")
     #expect(arguments.contains("--json") || result.error.hasPrefix("ladectl: "), "\(result.error)")
     #expect(!result.error.contains("Error:") && !result.error.contains("␊"), "\(result.error)")

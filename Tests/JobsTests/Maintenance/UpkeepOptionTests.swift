@@ -41,8 +41,8 @@ struct UpkeepOptionTests {
   @Test(
     "a submission with an option out of range is refused before a job is made of it",
     arguments: [
-      Case(kind: "checkpoint", options: #"{"wait": -1}"#, expected: "wait is -1"),
-      Case(kind: "checkpoint", options: #"{"wait": 86401}"#, expected: "from 0 to 86400 seconds"),
+      Case(kind: "checkpoint", options: #"{"patience": -1}"#, expected: "patience is -1"),
+      Case(kind: "checkpoint", options: #"{"patience": 86401}"#, expected: "from 0 to 86400 seconds"),
       Case(kind: "optimise", options: #"{"sample": -1}"#, expected: "sample is -1"),
       Case(kind: "optimise", options: #"{"sample": 1000000001}"#, expected: "to 1000000000"),
     ])
