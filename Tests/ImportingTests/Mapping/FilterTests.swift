@@ -59,7 +59,7 @@ struct FilterTests {
 
   @Test(
     "a filter that takes long is stopped within a record, and nothing of the batch is committed",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(20)))
   func stopped() throws {
     let room = try ImportRoom(.sqlite)
     let asked = Asked()

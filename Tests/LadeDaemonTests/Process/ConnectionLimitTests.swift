@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("A daemon without descriptors", .startsDaemons, .timeLimit(.minutes(5)))
+@Suite("A daemon without descriptors", .startsDaemons, .timeLimit(.minutes(20)))
 struct ConnectionLimitTests {
   @Test("refuses clients in words, says so in its log and in its health, and goes on when there are some again")
   func refuses() async throws {

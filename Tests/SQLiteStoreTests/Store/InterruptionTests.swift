@@ -16,7 +16,7 @@ struct InterruptionTests {
     return (directory, coordinator)
   }
 
-  @Test("ends within its statement, and the next one on the connection is whole", .timeLimit(.minutes(1)))
+  @Test("ends within its statement, and the next one on the connection is whole", .timeLimit(.minutes(20)))
   func statement() throws {
     let (directory, coordinator) = try stack()
     let store = try #require(
@@ -38,7 +38,7 @@ struct InterruptionTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test("maintenance and reads of one connection don't take each other's end away", .timeLimit(.minutes(1)))
+  @Test("maintenance and reads of one connection don't take each other's end away", .timeLimit(.minutes(20)))
   func afterMaintenance() throws {
     let (directory, coordinator) = try stack()
     let store = try #require(
