@@ -160,7 +160,7 @@ struct RefusalTests {
     try folder.write("number,name\n1,Ada\n", to: "a.csv")
     try #require(symlink(folder.file("a.csv"), folder.file("link.csv")) == 0)
     for (name, says) in [
-      ("none.csv", "No such file"), ("link.csv", "it is a symbolic link"), ("spool", "isn't a regular file"),
+      ("none.csv", "There is no file"), ("link.csv", "it is a symbolic link"), ("spool", "isn't a regular file"),
     ] {
       let run = try await folder.ladectl("submit", folder.file(name), "--entity", "Member")
       #expect(run.status == 1)
