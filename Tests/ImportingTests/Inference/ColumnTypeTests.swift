@@ -98,7 +98,7 @@ struct ColumnTypeTests {
     #expect(model.entities.map(\.name) == ["Shape"])
     #expect(model.entities[0].columns.map(\.type) == ["String", "String"])
     #expect(model.entities[0].notes.contains { $0.contains("no records") })
-    #expect(model.notes.contains { $0.contains("empty.csv was skipped: it has no columns") })
+    #expect(model.notes.contains { $0.contains("empty.csv was skipped: it has no records") })
   }
 
   @Test("a file of more columns than a table can have is noted")
