@@ -45,8 +45,11 @@ struct KeptFilesTests {
 
   @Test("files and their space are counted")
   func use() throws {
-    let uses = try filled().directories.keptUse()
+    let spool = try filled()
+    let uses = try spool.directories.keptUse()
     #expect(uses["done"]?.files == 3 && uses["corrupt"]?.files == 2)
     #expect(uses.values.allSatisfy { $0.bytes > 0 })
+    // Its folder goes with it.
+    withExtendedLifetime(spool) {}
   }
 }
