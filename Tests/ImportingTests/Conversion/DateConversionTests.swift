@@ -124,7 +124,7 @@ struct DateConversionTests {
     "a letter that isn't supported is named when the converter is made",
     arguments: [
       ("yyyy-MM-ddTHH:mm", "T"), ("YYYY-MM-dd", "YYYY"), ("yyyy-DDD", "DDD"), ("yyy", "yyy"), ("MMMMM", "MMMMM"),
-      ("HH:mm z", "z"), ("ddd", "ddd"), ("yyyy 'W'w", "w"),
+      ("HH:mm zzzz", "zzzz"), ("ddd", "ddd"), ("yyyy 'W'w", "w"),
     ])
   func unsupportedLetter(format: String, letter: String) throws {
     #expect(throws: ConverterError.unsupportedLetter(attribute: "a", format: format, letter: letter)) {

@@ -207,7 +207,7 @@ struct ReplaceTests {
           mode: .replace, batch: batch)
       },
       traces: { room, end in
-        #expect(end.counts.deleted == 3)
+        #expect(end.counts.deleted == 2)
         return [
           try room.rows("code", "name", "boss.code", "country.code"), [end.tally, room.rejects() ?? ""],
           [String(try room.count(of: ImportModel.referenceEntity))],

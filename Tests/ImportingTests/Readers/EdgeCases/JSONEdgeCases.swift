@@ -17,7 +17,8 @@ extension EdgeCase {
   /// A value that spoils its record and no other.
   private static func spoiled(_ about: String, _ text: String) -> EdgeCase {
     json(
-      about, "[{\"a\":1},\n{\"v\":\(text)},{\"a\":2}]", [.values(["1"]), .problem("malformed_json"), .values(["2"])])
+      about, "[{\"a\":1},\n{\"v\":\(text)},{\"a\":2}]",
+      [.values(["1"]), .problem("malformed_json"), .values(["2", "<missing>"])])
   }
 
   private static let numbers: [EdgeCase] = [
