@@ -54,7 +54,7 @@ struct UpsertTests {
       + "0F8FAD5B-D9CB-469F-A165-70867728950E,-5,9007199254740993,0.1,0.1,1.1,yes,2024-02-29T12:34:56.789Z,"
       + "1700000000,aGVsbG8=,https://a.example/x?y=1,\"a, \"\"b\"\"\"\n"
       + "7c9e6679-7425-40de-944b-e07fc1f90ae7,,,12345678901234567890.123456789,1e300,3.4e38,f,1999-12-31,"
-      + "1700000000123,,,\n"
+      + "1700000000.123,,,\n"
     #expect(try room.run(text, into: "Everything", job: "1").tally == "2i 0u 0= 0r 0?")
     let saves = Saves(of: room.coordinator)
     #expect(try room.run(text, into: "Everything", job: "2").tally == "0i 0u 2= 0r 0?")
