@@ -154,7 +154,9 @@ final class RowApplier {
     var rejected = batch.rejectedKeys
     guard applied.rows.count < batch.rows.count, batch.mapping.identifiesRejected(in: mode) else { return rejected }
     let rows = Set(applied.rows.map(\.index))
-    for index in batch.rows.indices where !rows.contains(index) {
+    // A record that still waits may yet take its object's place, if it isn't marked.
+    let waits: Set<Int> = mode == .replace ? Set(waiting.remaining) : []
+    for index in batch.rows.indices where !rows.contains(index) && !waits.contains(index) {
       let row = batch.rows[index]
       if let place = batch.constraint(of: row) {
         rejected.note(batch.key(of: row.values, place), place)
