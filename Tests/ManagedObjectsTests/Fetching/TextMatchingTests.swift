@@ -50,7 +50,8 @@ struct TextMatchingTests {
     }
   }
 
-  @Test("a text of megabytes is compared with a long pattern in time that grows with the text", .timeLimit(.minutes(20)))
+  @Test(
+    "a text of megabytes is compared with a long pattern in time that grows with the text", .timeLimit(.minutes(20)))
   func linear() {
     let text = String(repeating: "a", count: 8 << 20)
     let part = String(repeating: "a", count: 5_000) + "b"
