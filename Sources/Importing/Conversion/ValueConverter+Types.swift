@@ -197,25 +197,9 @@ extension ValueConverter {
   /// Base64 isn't guessed where the text may well be hexadecimal, as an MD5 is: its bytes would be others.
   func data(_ text: UnsafeRawBufferPointer) throws(ConversionCode) -> Data {
     if text.count >= 2, text[0] == UInt8(ascii: "\\"), text[1] == UInt8(ascii: "x") { return try hexadecimal(text) }
-    if rules?.isBase64 != true, Self.looksHexadecimal(text) { throw .ambiguousBinary }
+    if rules?.isBase64 != true, Base64.looksHexadecimal(text) { throw .ambiguousBinary }
     guard let data = Data(base64Encoded: Data(text)) else { throw .notBase64 }
     return data
-  }
-
-  /// Whether a text consists of at least eight hexadecimal digits of one case, and of an even number of them. Capital letters
-  /// alone don't count: zeros in base64 are such a text.
-  private static func looksHexadecimal(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard text.count >= 8, text.count.isMultiple(of: 2) else { return false }
-    var (hasDigit, hasSmall, hasCapital) = (false, false, false)
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): hasSmall = true
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): hasCapital = true
-      default: return false
-      }
-    }
-    return hasSmall ? !hasCapital : hasDigit
   }
 
   /// Pairs of hexadecimal digits, also after `0x` or `\x`.

@@ -16,6 +16,8 @@ final class NestedProfile {
   /// A column for each key of the objects, in the order in which keys were met.
   private(set) var columns: [ColumnProfile] = []
   private var places: [String: Int] = [:]
+  /// The number of keys that are tried.
+  private static let mostIdentities = 32
   /// The keys by which the objects may be found: each with the content of its objects.
   private var identities: [String: NestedIdentity] = [:]
   private let budget: HashBudget
@@ -55,7 +57,8 @@ final class NestedProfile {
         default: break
         }
       }
-      if texts == given.count {
+      // A list of texts with a null in it is no [String].
+      if texts == elements.count {
         lists += 1
       } else if objects.count == given.count {
         arrays += 1
@@ -76,6 +79,8 @@ final class NestedProfile {
       columns[place].note(
         value, limit: min(limit, ColumnProfile.repeatedLimit), owner: objects, depth: depth, budget: budget)
       guard !value.isNested, ColumnName(key).suffix != nil || ColumnName(key).isGeneric else { continue }
+      // Each candidate looks at the whole object, and remembers much of it.
+      if identities[key] == nil, identities.count >= Self.mostIdentities { continue }
       identities[key, default: NestedIdentity()].note(value, of: values, owner: owner, limit: limit)
     }
   }

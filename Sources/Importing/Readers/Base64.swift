@@ -11,6 +11,33 @@ enum Base64 {
     }
   }
 
+  /// Appends Base64, or `\x` and hexadecimal digits where a converter would take that text for hexadecimal.
+  static func appendPlainly(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+    let start = output.count
+    append(bytes, to: &output)
+    guard output[start...].withUnsafeBytes({ looksHexadecimal($0) }) else { return }
+    output.removeSubrange(start...)
+    output.append(contentsOf: "\\x".utf8)
+    let hexadecimal = Array("0123456789abcdef".utf8)
+    for byte in bytes { output += [hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]] }
+  }
+
+  /// Whether a text consists of at least eight hexadecimal digits of one case, and of an even number of them. Capital letters
+  /// alone don't count: zeros in Base64 are such a text.
+  static func looksHexadecimal(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.count >= 8, text.count.isMultiple(of: 2) else { return false }
+    var (hasDigit, hasSmall, hasCapital) = (false, false, false)
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): hasSmall = true
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): hasCapital = true
+      default: return false
+      }
+    }
+    return hasSmall ? !hasCapital : hasDigit
+  }
+
   /// Writes to memory with room for four bytes per started three. Returns the number of bytes written.
   static func write(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutablePointer<UInt8>) -> Int {
     var index = 0

@@ -28,7 +28,7 @@ struct RejectLimits {
 
   /// Fails when records were rejected and none was taken in, unless the options name a share, by which it was judged.
   func checkTaken(_ counts: ImportCounts, first: String) throws(MappingError) {
-    guard share == nil, counts.rejected > 0, counts.taken == 0 else { return }
+    guard share == nil, counts.rejected > 0, counts.taken == 0, counts.skipped == 0 else { return }
     throw .nothingImported(records: counts.records, rejected: counts.rejected, first: first)
   }
 }

@@ -136,8 +136,11 @@ open class JobOperation: Operation, @unchecked Sendable {
   /// Gives the calling thread a nice value. It keeps it, because lowering it again takes a privilege: lanes have threads of
   /// the utility class, which nothing that answers runs on.
   private static func yield(_ niceness: Int32) {
-    guard niceness > 0, getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) < niceness else { return }
-    _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness)
+    let thread = __priority_which_t(PRIO_PROCESS.rawValue)
+    let before = getpriority(thread, 0)
+    guard niceness > 0, before < niceness, setpriority(thread, 0, niceness) == 0 else { return }
+    // A thread that this one makes inherits the value. Where such a thread couldn't lower it again, all stay as they were.
+    if setpriority(thread, 0, before) == 0 { _ = setpriority(thread, 0, niceness) }
   }
 
   /// Sets what is called once, on the operation's thread, when it has done its work, or was cancelled before; what it

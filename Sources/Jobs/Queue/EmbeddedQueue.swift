@@ -3,6 +3,7 @@ import Glibc
 import Importing
 public import Logging
 public import ManagedObjects
+import Synchronization
 
 /// A queue of jobs in your own program: the daemon's queue without its spool and its socket. Safe from any thread.
 ///
@@ -272,13 +273,15 @@ private final class JobInputs: Sendable {
   private let folder: URL
   /// Files are copied there, one after the other.
   private let copying = DispatchQueue(label: "jobs.inputs")
+  /// The copies of this process, which aren't stray even while their jobs aren't in the store yet.
+  private let own = Mutex<Set<String>>([])
 
   init(folder: URL) { self.folder = folder }
 
   /// Copies a file. It is there for good when this returns.
   /// - Returns: the name of the copy.
   func copy(_ path: String) async throws -> String {
-    try await result { [folder] in
+    try await result { [self] in
       let name = UUID().uuidString
       // A pipe would keep the queue waiting for somebody who writes into it.
       let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -293,21 +296,25 @@ private final class JobInputs: Sendable {
         try bytes.withUnsafeBytes { try copy.write($0) }
       }
       try copy.commit()
+      own.withLock { _ = $0.insert(name) }
       return name
     }
   }
 
   /// Removes a copy, if it is there.
   func remove(_ name: String) async throws {
-    try await result { [folder] in
+    try await result { [self] in
+      own.withLock { _ = $0.remove(name) }
       let file = folder.appendingPathComponent(name)
       if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
     }
   }
 
-  /// The names of the copies, and of unfinished ones.
+  /// The names of the copies that earlier processes left, and of unfinished ones.
   func names() async throws -> Set<String> {
-    try await result { [folder] in Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) }
+    try await result { [self] in
+      Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)).subtracting(own.withLock { $0 })
+    }
   }
 
   private func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {

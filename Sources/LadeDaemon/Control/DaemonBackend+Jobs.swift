@@ -24,7 +24,7 @@ extension DaemonBackend {
 
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job {
     try permissions.check(submission, by: peer)
-    try checkBackup(of: submission)
+    try await checkBackup(of: submission)
     return try await translating {
       let file = try await opened(submission, for: peer)
       let job = try await queue.submit(plan.submission(submission, source: file?.name, by: peer.who))

@@ -10,7 +10,7 @@ extension DaemonBackend {
     for (place, submission) in submissions.enumerated() {
       do {
         try permissions.check(submission, by: peer)
-        try checkBackup(of: submission)
+        try await checkBackup(of: submission)
         try await translating {
           let file = try await opened(submission, for: peer)
           let wanted = try plan.submission(submission, source: file?.name, by: peer.who)

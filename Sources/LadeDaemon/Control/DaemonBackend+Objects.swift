@@ -269,25 +269,32 @@ extension DaemonBackend {
     return try await shown(store, query)
   }
 
+  /// Looks at folders, which may be on a slow device.
+  private static let backupQueue = DispatchQueue(label: "control.backups")
+
   func backups(of name: String) async throws -> BackupList {
     guard let store = stores[name] else { throw ControlError.noSuchStore(name, known: stores.names) }
     let folder = configuration.backupFolder(of: store.configuration)
-    let backups = try StoreBackup.all(of: name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+    let backups = try await Self.backupQueue.result {
+      try StoreBackup.all(of: name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+    }
     return BackupList(
       folder: folder,
       backups: backups.map { Backup(name: $0.name, madeAt: $0.madeAt, size: $0.size, job: $0.job) })
   }
 
   /// Refuses a restore of a backup that isn't there, unless a job before it may make it.
-  func checkBackup(of submission: JobSubmission) throws {
+  func checkBackup(of submission: JobSubmission) async throws {
     guard submission.kind == RestoreOperation.kind, submission.after.isEmpty, submission.notBefore == nil,
       case .string(let backup) = submission.options["backup"],
       let store = submission.store.map({ stores[$0] }) ?? stores.only
     else { return }
     let folder = configuration.backupFolder(of: store.configuration)
     do {
-      try StoreBackup.check(
-        backup, of: store.configuration.name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+      try await Self.backupQueue.result {
+        try StoreBackup.check(
+          backup, of: store.configuration.name, in: URL(fileURLWithPath: folder), form: SQLiteStore.copyForm)
+      }
     } catch let failure as JobFailure {
       throw ControlError.invalid(
         field: "options", reason: failure.message,

@@ -2,6 +2,7 @@ import Dispatch
 import Logging
 import ServiceLifecycle
 import Spool
+import Synchronization
 
 /// Removes files from `done/` that are older than `keep.files` of the configuration: at the start, and every hour.
 struct FileRetentionService: Service {
@@ -25,10 +26,24 @@ struct FileRetentionService: Service {
     }
   }
 
+  /// Tells the removal that the daemon stops.
+  private final class StopFlag: Sendable {
+    private let flag = Atomic<Bool>(false)
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
+  }
+
   private func removeOld() async {
     guard case .age(let age) = current.now.configuration.keep.files else { return }
     do {
-      let removed = try await Self.queue.result { [directories] in try directories.removeDone(olderThan: age) }
+      let stop = StopFlag()
+      let removed = try await withTaskCancellationHandler {
+        try await Self.queue.result { [directories] in
+          try directories.removeDone(olderThan: age) { !stop.isSet }
+        }
+      } onCancel: {
+        stop.set()
+      }
       if removed > 0 { logger.info("spool: \(removed) files older than keep.files were removed from done/") }
     } catch {
       logger.warning("spool: old files can't be removed from done/: \(error)")

@@ -47,7 +47,6 @@ final class Upkeep: Service {
   func noteWork() { hasWorked.store(true, ordering: .relaxed) }
 
   func run() async throws {
-    try await work.result { self.prepareQueue() }
     await cancelWhenGracefulShutdown {
       var (busy, idle) = (0, 0)
       while (try? await Task.sleep(for: idle > Self.idleRounds ? Self.longInterval : Self.interval)) != nil {
@@ -78,19 +77,6 @@ final class Upkeep: Service {
   }
 
   // MARK: The queue's file
-
-  /// A file of an earlier version, which can't return pages a few at a time, is made one that can. Submissions wait for
-  /// it.
-  private func prepareQueue() {
-    for store in Self.stores(of: queueCoordinator) {
-      do {
-        guard try !store.freePages().isIncremental else { continue }
-        _ = try store.compact(.whole(isIncrementalAfterwards: true), MaintenanceWatch())
-      } catch {
-        logger.warning("the queue's file couldn't be compacted; it goes on as it is", metadata: ["error": "\(error)"])
-      }
-    }
-  }
 
   /// Returns pages that removed jobs have left, but for some that new jobs will need.
   func compactQueue() {

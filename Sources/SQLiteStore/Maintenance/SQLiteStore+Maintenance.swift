@@ -89,6 +89,8 @@ extension SQLiteStore: StoreMaintenance {
       // Another connection may have used the free pages.
       guard after < before else { break }
       done += before - after
+      // The writer's lock isn't fair: without a pause this thread would take it again before those who wait for it.
+      if done < total { Thread.sleep(forTimeInterval: 0.002) }
       watch.report(
         MaintenanceProgress(bytesDone: done * pageSize, bytesTotal: total * pageSize, items: done))
     }

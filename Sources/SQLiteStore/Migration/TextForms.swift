@@ -26,7 +26,10 @@ enum TextForms {
   }
 
   private static func isoText(_ seconds: Double) -> String? {
-    String.fromDatabaseValue(ValueCodec.databaseValue(of: Date(timeIntervalSince1970: seconds), .iso))
+    let date = Date(timeIntervalSince1970: seconds)
+    // A year of more than four digits has no ISO form in a store.
+    guard ISODate.text(of: date) != nil else { return Value.date(date).plainText }
+    return String.fromDatabaseValue(ValueCodec.databaseValue(of: date, .iso))
   }
 
   static func register(on db: Database) { db.add(function: function) }

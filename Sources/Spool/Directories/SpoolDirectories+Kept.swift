@@ -24,15 +24,17 @@ extension SpoolDirectories {
   }
 
   /// Removes the files that came to `done/` more than a time ago. Blocks, for as long as it takes to look at all of them.
+  /// - Parameter goesOn: asked before each file; false ends the removal.
   /// - Returns: how many were removed.
   @discardableResult
-  package func removeDone(olderThan age: Duration) throws -> Int {
+  package func removeDone(olderThan age: Duration, while goesOn: () -> Bool = { true }) throws -> Int {
     // A rename sets the time of the last change on every Linux file system, and no program can set it.
     let limit = FileStatus.now() - Int64(clamping: age.components.seconds) * 1_000_000_000
     let done = try handle(.done)
     var removed = 0
     try done.forEach { name, _ in
-      guard let status = try done.status(of: name), status.kind == .regular, status.changed < limit else { return }
+      guard goesOn(), let status = try done.status(of: name), status.kind == .regular, status.changed < limit
+      else { return }
       try done.remove(name)
       removed += 1
     }

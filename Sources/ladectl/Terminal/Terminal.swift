@@ -32,6 +32,14 @@ struct Terminal: Sendable {
   /// Whether the user can be asked: input and output are a terminal.
   var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
+  /// Writes what a store holds: for a program as it is, for a terminal without characters that would control it.
+  func writeData(_ text: String) {
+    guard isatty(STDOUT_FILENO) == 1 else { return write(text) }
+    write(
+      text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
+    )
+  }
+
   /// Writes all of a text. If the reader has gone, as after `| head`, SIGPIPE ends the program as usual.
   func write(_ text: String) {
     var bytes = Array(text.utf8)[...]

@@ -39,6 +39,12 @@ struct SQLiteReaderTests {
         == ReaderPosition(byteOffset: result.ends[0].byteOffset, line: 4, record: 3, state: "row 3"))
   }
 
+  @Test("a blob whose Base64 would look hexadecimal is written in hexadecimal, so that nothing has to be guessed")
+  func ambiguousBlob() throws {
+    let result = try read("CREATE TABLE t(b BLOB); INSERT INTO t VALUES(x'000000000D34'), (x'FFEE');", name: "a.db")
+    #expect(result.cells == [[#"\x000000000d34"#], ["/+4="]])
+  }
+
   @Test("a record's source is a JSON object, for the reject file")
   func raw() throws {
     let file = try SourceFile(SQLiteFixture.bytes(Self.kinds), name: "a.db")

@@ -44,6 +44,10 @@ struct NothingImportedTests {
     let skipped = try room.run(
       "code,name\na,Ann\n", as: "c.csv", job: "3", mapping: MappingOptions { $0.filter = "name == 'Bob'" })
     #expect((skipped.counts.skipped, skipped.counts.taken) == (1, 0))
+    let mixed = try room.run(
+      "code,name,age\na,Ann,1\nb,Bob,x\n", as: "e.csv", job: "6",
+      mapping: MappingOptions { $0.filter = "name == 'Bob'" })
+    #expect((mixed.counts.skipped, mixed.counts.taken, mixed.counts.rejected) == (1, 0, 1))
     #expect(try room.run("code,name\na,Ann\nb,\n", as: "d.csv", job: "4").counts.taken == 1)
     #expect(try room.run("code,name\na,Ann\nb,\n", as: "d.csv", job: "5").tally == "0i 0u 1= 1r 0?")
   }

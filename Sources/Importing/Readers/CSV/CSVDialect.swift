@@ -48,11 +48,22 @@ struct CSVDialect {
     let word = "sep=".utf8
     guard sample.count > word.count + 1, zip(sample, word).allSatisfy({ $0 | 0x20 == $1 | 0x20 }) else { return nil }
     let separator = sample[word.count]
-    guard separator != newline, separator != carriageReturn else { return nil }
+    guard separator == UInt8(ascii: "\t") || isPunctuation(separator) else { return nil }
     let end = sample[word.count + 1]
     if end == newline { return separator }
     guard end == carriageReturn, sample.count > word.count + 2, sample[word.count + 2] == newline else { return nil }
     return separator
+  }
+
+  /// Whether a byte is printable and neither a letter, a digit nor a quote.
+  private static func isPunctuation(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"):
+      return false
+    case UInt8(ascii: "\""), UInt8(ascii: "'"): return false
+    default: return (0x20...0x7E).contains(byte)
+    }
   }
 
   private func mostFrequent(in sample: UnsafeBufferPointer<UInt8>) -> UInt8 {

@@ -39,7 +39,9 @@ final class CSVReader: RecordReader {
     line += try window.skipLines(options.skipLines, endingWith: newline)
     if options.skipLines > 0 { _ = try window.fill(until: SourceSample.size) }
     var said: UInt8?
-    if usual == nil, let separator = CSVDialect.separatorLine(window.bytes, newline: newline) {
+    if usual == nil, let separator = CSVDialect.separatorLine(window.bytes, newline: newline),
+      ![options.quote, options.escape, options.comment].contains(where: { $0?.utf8.first == separator })
+    {
       said = separator
       line += try window.skipLines(1, endingWith: newline)
       _ = try window.fill(until: SourceSample.size)

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Turns a dictionary of a property list in memory into the cells of a record, a column for each key.
 struct PropertyListColumns {
   /// A mistake, and its distance in bytes from the dictionary's beginning.
@@ -95,7 +97,14 @@ struct PropertyListColumns {
   /// The text of a string as it is, of anything else without white space.
   private static func scalar(_ element: Int, _ kind: String, in tree: XMLTree, at start: BytePointer) -> [UInt8] {
     let text = text(of: element, in: tree, at: start)
-    return kind == "string" ? text : text.filter { !JSONToken.isSpace($0) }
+    if kind == "string" { return text }
+    let plain = text.filter { !JSONToken.isSpace($0) }
+    guard kind == "data", plain.withUnsafeBytes({ Base64.looksHexadecimal($0) }),
+      let data = Data(base64Encoded: Data(plain))
+    else { return plain }
+    var output: [UInt8] = []
+    data.withUnsafeBytes { Base64.appendPlainly($0, to: &output) }
+    return output
   }
 
   private static func isNumber(_ text: [UInt8]) -> Bool {

@@ -276,7 +276,7 @@ final class SQLiteRows {
     case SQLITE_BLOB:
       if let blob = sqlite3_column_blob(statement, column) {
         let count = Int(sqlite3_column_bytes(statement, column))
-        Base64.append(UnsafeRawBufferPointer(start: blob, count: count), to: &output)
+        Base64.appendPlainly(UnsafeRawBufferPointer(start: blob, count: count), to: &output)
       }
       return .text
     default: return .null

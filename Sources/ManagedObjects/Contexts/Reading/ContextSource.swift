@@ -54,13 +54,17 @@ final class ContextSource {
     do {
       return try body()
     } catch {
-      if !Interruption.isRequested { deferredError = error }
+      deferError(error)
       return nil
     }
   }
 
-  /// Keeps an error for the next call that can throw.
-  func deferError(_ error: any Error) { deferredError = error }
+  /// Keeps an error for the next call that can throw, unless the read was interrupted: that concerns only the one who asked
+  /// for it, and others may use the context after it.
+  func deferError(_ error: any Error) {
+    if error is Interrupted || Interruption.isRequested { return }
+    deferredError = error
+  }
 
   /// Throws the error of an earlier read.
   @inline(__always)

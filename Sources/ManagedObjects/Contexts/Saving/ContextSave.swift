@@ -252,9 +252,10 @@ public struct ContextSave: Sendable {
       save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets && save.updated.count <= 8
         && save.updated.allSatisfy { $0.id.entity.relationships.isEmpty }
     }
-    guard case .context(let context, let parent) = origin, case .context(context, parent) = later.origin else {
-      return false
-    }
+    // A child's own saves have no numbers that stand between those of its siblings, so updates stay apart there.
+    guard case .context(let context, let parent) = origin, case .context(context, parent) = later.origin,
+      parent == nil || (updated.isEmpty && later.updated.isEmpty)
+    else { return false }
     return isSimple(self) && isSimple(later) && (savedRows.isEmpty || later.insertedObjects.isEmpty)
       && !later.updated.contains { insertedRoots.contains($0.id.entity.rootEntity.index) }
       && contextName == later.contextName && transactionAuthor == later.transactionAuthor
@@ -262,6 +263,8 @@ public struct ContextSave: Sendable {
 
   /// Appends a later save for which ``canAppend(_:)`` holds.
   mutating func append(_ later: ContextSave) {
+    // Other holders of the save keep its lists as they are, so they are made before the save grows.
+    if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
     number = later.number
     insertedObjects += later.insertedObjects
     savedRows += later.savedRows
@@ -274,8 +277,6 @@ public struct ContextSave: Sendable {
         updated.append(update)
       }
     }
-    // Other holders of the save keep its lists as they are.
-    if !isKnownUniquelyReferenced(&idLists) { idLists = IDLists(like: ids) }
     idLists.append(later.insertedObjectIDs, updated: updated.map { $0.id })
   }
 

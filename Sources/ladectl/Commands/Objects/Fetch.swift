@@ -99,7 +99,7 @@ extension Ladectl {
       case .csv:
         var isFirst = true
         let next = try await pages.each(limit: limit) { page in
-          session.terminal.write((isFirst ? CSVText.line(page.columns) : "") + page.csvRows)
+          session.terminal.writeData((isFirst ? CSVText.line(page.columns) : "") + page.csvRows)
           isFirst = false
         }
         if let next { session.remark("more: --offset \(next)") }
@@ -108,7 +108,7 @@ extension Ladectl {
         let next = try await pages.each(limit: limit) { page in
           let objects = try page.objects.joined(separator: ",\n")
           guard !objects.isEmpty else { return }
-          session.terminal.write((isFirst ? "[\n" : ",\n") + objects)
+          session.terminal.writeData((isFirst ? "[\n" : ",\n") + objects)
           isFirst = false
         }
         session.terminal.write(isFirst ? "[]\n" : "\n]\n")

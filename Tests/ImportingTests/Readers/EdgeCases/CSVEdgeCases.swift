@@ -64,6 +64,8 @@ extension EdgeCase {
       [.values(["1", "2,5"])]),
     csv("the same with CRLF, and in capitals", "1|2\r\n", header: "SEP=|\r\na|b\r\n", [.values(["1", "2"])]),
     csv("a column that is called sep=", "1\n", header: "sep=\n", [.values(["1"])]),
+    csv("a column that is called sep=x", "1x2\n", header: "sep=x\n", [.values(["1x2"])]),
+    csv("a column that is called sep=, and a quote", "1\n", header: "sep='\n", [.values(["1"])]),
     csv(
       "a quote left open in the header is refused", "1,2\n", header: "a,\"b\n", [],
       error: .malformed(line: 1, column: 1, what: "in the header, \(RecordProblem.unterminatedQuote)")),
