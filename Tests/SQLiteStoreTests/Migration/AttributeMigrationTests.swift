@@ -167,6 +167,18 @@ struct AttributeMigrationTests {
     }
   }
 
+  @Test("a date of a year beyond 9999 becomes a text that says it")
+  func lateDates() throws {
+    let late = Value.date(Date(timeIntervalSince1970: 1_700_000_000_000))
+    try store.open(thing([AttributeDefinition("e", .date, userInfo: ["dateStorage": "unix"])])) {
+      try $0.add("Thing", ["e": late])
+    }
+    try store.open(thing([AttributeDefinition("e", .string)])) {
+      #expect(late.plainText.count > 4)
+      try $0.expect("Thing", "e", [.string(late.plainText)])
+    }
+  }
+
   @Test("a number that isn't exact in the new type is an obstacle that says what to do, and the store is as it was")
   func inexactNumbers() throws {
     try store.open(thing([AttributeDefinition("n", .integer64)])) { context in
