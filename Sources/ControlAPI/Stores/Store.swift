@@ -61,7 +61,7 @@ package struct StoreList: Codable, Sendable, Hashable {
 }
 
 /// Whether to count objects: the query of `GET /v1/stores` and `GET /v1/stores/{store}`.
-package struct StoreQuery: Sendable, Hashable {
+package struct StoreCountQuery: Sendable, Hashable {
   /// True counts whatever it takes, false never; nil where it is cheap.
   package var counts: Bool?
 

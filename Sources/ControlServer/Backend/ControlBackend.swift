@@ -86,10 +86,10 @@ package protocol ControlBackend: Sendable {
   /// Tries a file without making a job.
   func test(_ test: RecipeTest, by peer: Peer) async throws -> RecipeTestResult
   /// The data stores.
-  func stores(_ query: StoreQuery) async throws -> [Store]
+  func stores(_ query: StoreCountQuery) async throws -> [Store]
   /// One data store.
   /// - Throws: ``ControlError/noSuchStore(_:known:)``.
-  func store(_ name: String, _ query: StoreQuery) async throws -> Store
+  func store(_ name: String, _ query: StoreCountQuery) async throws -> Store
   /// The backups of a store.
   /// - Throws: ``ControlError/noSuchStore(_:known:)``.
   func backups(of store: String) async throws -> BackupList

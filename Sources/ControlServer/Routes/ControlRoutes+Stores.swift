@@ -19,12 +19,12 @@ extension ControlRoutes {
   }
 
   func stores(_ request: Request, _ context: ControlContext) async throws -> Response {
-    let query = try StoreQuery(request.query())
+    let query = try StoreCountQuery(request.query())
     return try .json(await StoreList(stores: context.untilGone { try await backend.stores(query) }))
   }
 
   func store(_ request: Request, _ context: ControlContext) async throws -> Response {
-    let (name, query) = try (context.name("store"), StoreQuery(request.query()))
+    let (name, query) = try (context.name("store"), StoreCountQuery(request.query()))
     return try .json(await context.untilGone { try await backend.store(name, query) })
   }
 

@@ -16,14 +16,14 @@ extension Request {
     let body = try await collected(on: executor)
     let data = Data(body.readableBytesView)
     // The decoder doesn't say where it stops reading, and takes commas that lead to nothing.
-    if let mistake = JSONMistake.first(in: [UInt8](data)) { throw BodyError.notJSON(mistake) }
+    if let mistake = JSONSyntaxError.first(in: [UInt8](data)) { throw BodyError.notJSON(mistake) }
     return try WireFormat.decode(type, from: data)
   }
 
   /// - Throws: ``BodyError/unexpected`` where there is a body that says something.
   func refuseBody() async throws {
     let body = try await collected()
-    let text = body.readableBytesView.filter { !JSONMistake.isSpace($0) }
+    let text = body.readableBytesView.filter { !JSONSyntaxError.isSpace($0) }
     guard text.isEmpty || text.elementsEqual("{}".utf8) else { throw BodyError.unexpected }
   }
 
@@ -41,7 +41,7 @@ extension Request {
 
 /// What is wrong with a request's body before its values are looked at.
 enum BodyError: Error, Equatable {
-  case notJSON(JSONMistake)
+  case notJSON(JSONSyntaxError)
   case unexpected
 }
 

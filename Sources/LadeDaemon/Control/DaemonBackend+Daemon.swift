@@ -108,7 +108,7 @@ extension DaemonBackend {
         "state: job \(job.id): \(job.kind) \(job.source ?? job.entity ?? "") in \(job.lane), attempt \(job.attempt), "
           + "for \(seconds) s\(share), \(progress.records) records")
     }
-    for store in try await stores(StoreQuery(counts: false)) {
+    for store in try await stores(StoreCountQuery(counts: false)) {
       lines.append("state: store \(store.name): \(store.path), \(store.size) bytes, log \(store.walSize) bytes")
     }
     if let main = stats.mainQueue {

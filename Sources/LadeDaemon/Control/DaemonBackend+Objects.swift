@@ -258,13 +258,13 @@ extension DaemonBackend {
   /// Objects of a store whose file is no larger are counted without being asked for: that takes some milliseconds.
   private static let cheaplyCounted: Int64 = 16 << 20
 
-  func stores(_ query: ControlAPI.StoreQuery) async throws -> [Store] {
+  func stores(_ query: StoreCountQuery) async throws -> [Store] {
     var all: [Store] = []
     for store in stores.all { all.append(try await shown(store, query)) }
     return all
   }
 
-  func store(_ name: String, _ query: ControlAPI.StoreQuery) async throws -> Store {
+  func store(_ name: String, _ query: StoreCountQuery) async throws -> Store {
     guard let store = stores[name] else { throw ControlError.noSuchStore(name, known: stores.names) }
     return try await shown(store, query)
   }
@@ -302,7 +302,7 @@ extension DaemonBackend {
     }
   }
 
-  private func shown(_ store: DataStores.Store, _ query: ControlAPI.StoreQuery) async throws -> Store {
+  private func shown(_ store: DataStores.Store, _ query: StoreCountQuery) async throws -> Store {
     let path = store.configuration.path
     let sizes = StoreSizes(ofSQLiteFile: path)
     var counts: [String: Int] = [:]

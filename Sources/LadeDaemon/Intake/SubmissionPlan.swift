@@ -41,7 +41,7 @@ struct SubmissionPlan: Sendable {
     if let mode = request.mode { options.mode = mode }
     // Of a feed it is each entity's own.
     if let entity { options.mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert) }
-    try SubmissionOptions(request.options).apply(to: &options)
+    try OptionOverrides(request.options).apply(to: &options)
     do throws(MappingError) {
       if let entity {
         if let mode = options.mode, mode.needsKey, entity.uniquenessConstraints.isEmpty {

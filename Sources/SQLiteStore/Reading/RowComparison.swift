@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 package import ManagedObjects
 
-extension SQLiteReader {
+extension SQLiteStoreReader {
   /// Looks each row up by the key's index. Where the keys are row numbers that lie close together, one scan reads all rows.
   package func matches(of rows: NewRows, by key: [Int], order: [Int32], slots: [Int]) throws -> RowMatches? {
     let layout = try store.layout(of: rows.entity)

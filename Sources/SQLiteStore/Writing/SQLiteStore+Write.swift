@@ -78,7 +78,7 @@ extension SQLiteStore {
 }
 
 /// A batch request's view of an SQLite store: the writing connection.
-private final class SQLiteTransaction: SQLiteReader, StoreTransaction, @unchecked Sendable {
+private final class SQLiteTransaction: SQLiteStoreReader, StoreTransaction, @unchecked Sendable {
   // Sendable: it is used only by the thread that runs the transaction, while that runs.
   let store: SQLiteStore
   private let db: Database

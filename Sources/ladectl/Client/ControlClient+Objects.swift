@@ -9,11 +9,11 @@ extension ControlClient {
     try await send(.GET, .count(entity: query.entity), query.queryString)
   }
 
-  func stores(_ query: StoreQuery = StoreQuery()) async throws -> StoreList {
+  func stores(_ query: StoreCountQuery = StoreCountQuery()) async throws -> StoreList {
     try await send(.GET, .stores, query.queryString)
   }
 
-  func store(_ name: String, _ query: StoreQuery = StoreQuery()) async throws -> Store {
+  func store(_ name: String, _ query: StoreCountQuery = StoreCountQuery()) async throws -> Store {
     try await send(.GET, .store(name), query.queryString)
   }
 

@@ -169,9 +169,9 @@ extension MemoryBackend {
         ]))
   }
 
-  func stores(_ query: StoreQuery) async throws -> [Store] { [try await store("main", query)] }
+  func stores(_ query: StoreCountQuery) async throws -> [Store] { [try await store("main", query)] }
 
-  func store(_ name: String, _ query: StoreQuery) async throws -> Store {
+  func store(_ name: String, _ query: StoreCountQuery) async throws -> Store {
     guard name == "main" else { throw ControlError.noSuchStore(name, known: ["main"]) }
     return Store(
       name: "main", path: "/var/lib/lade/main.sqlite", model: "/etc/lade/Main.xcdatamodeld", size: 4096, walSize: 0,

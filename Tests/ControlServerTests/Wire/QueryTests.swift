@@ -25,8 +25,8 @@ struct QueryTests {
       limit: 10, columns: ["name", "route.name"])
     #expect(try WatchQuery(QueryString(parsing: watch.queryString.text)) == watch)
     for counts in [nil, true, false] {
-      let store = StoreQuery(counts: counts)
-      #expect(try StoreQuery(QueryString(parsing: store.queryString.text)) == store)
+      let store = StoreCountQuery(counts: counts)
+      #expect(try StoreCountQuery(QueryString(parsing: store.queryString.text)) == store)
     }
   }
 

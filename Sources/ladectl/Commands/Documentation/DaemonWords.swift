@@ -72,7 +72,7 @@ struct DaemonWords: Sendable {
   /// The properties of the entities that the command line names.
   func properties() async -> [String] {
     let words = words
-    let stores = await asked { try await $0.stores(StoreQuery(counts: false)) }?.stores ?? []
+    let stores = await asked { try await $0.stores(StoreCountQuery(counts: false)) }?.stores ?? []
     let entities = stores.flatMap(\.entities).filter { words.contains($0.name) }
     return entities.flatMap { entity in entity.properties.map { Self.word($0, "of \(entity.name)") } }
   }

@@ -24,7 +24,7 @@ extension Ladectl {
       @OptionGroup var connection: ConnectionOptions
 
       func run(_ session: Session) async throws {
-        let list = try await session.client.stores(StoreQuery(counts: false))
+        let list = try await session.client.stores(StoreCountQuery(counts: false))
         try session.report(list) {
           TextTable(
             columns: [
@@ -59,7 +59,7 @@ extension Ladectl {
 
       func run(_ session: Session) async throws {
         let name = try await session.client.storeName(store, having: nil) ?? ""
-        let store = try await session.client.store(name, StoreQuery(counts: count ? true : nil))
+        let store = try await session.client.store(name, StoreCountQuery(counts: count ? true : nil))
         try session.report(store) {
           let style = session.terminal.style
           let size =

@@ -1,13 +1,13 @@
 /// Where a text stops being JSON (RFC 8259). Lines and columns count from 1; columns are bytes.
-struct JSONMistake: Error, Equatable {
+struct JSONSyntaxError: Error, Equatable {
   let line: Int
   let column: Int
   let what: String
 
   /// The first mistake; nil for a text that is JSON. Needs no memory beyond one bit a level of nesting.
-  static func first(in bytes: [UInt8]) -> JSONMistake? {
+  static func first(in bytes: [UInt8]) -> JSONSyntaxError? {
     var scanner = JSONScanner(bytes: bytes)
-    do throws(JSONMistake) {
+    do throws(JSONSyntaxError) {
       try scanner.document()
       return nil
     } catch {
@@ -26,7 +26,7 @@ private struct JSONScanner {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func document() throws(JSONMistake) {
+  mutating func document() throws(JSONSyntaxError) {
     skipSpace()
     if place == bytes.count { throw mistake("there is nothing") }
     try value(depth: 0)
@@ -34,7 +34,7 @@ private struct JSONScanner {
     if place < bytes.count { throw mistake("there is something after the end") }
   }
 
-  private mutating func value(depth: Int) throws(JSONMistake) {
+  private mutating func value(depth: Int) throws(JSONSyntaxError) {
     guard depth < Self.deepest else { throw mistake("it is nested too deeply") }
     switch peek {
     case UInt8(ascii: "{"): try object(depth: depth)
@@ -49,7 +49,7 @@ private struct JSONScanner {
     }
   }
 
-  private mutating func object(depth: Int) throws(JSONMistake) {
+  private mutating func object(depth: Int) throws(JSONSyntaxError) {
     place += 1
     skipSpace()
     if take("}") { return }
@@ -67,7 +67,7 @@ private struct JSONScanner {
     }
   }
 
-  private mutating func array(depth: Int) throws(JSONMistake) {
+  private mutating func array(depth: Int) throws(JSONSyntaxError) {
     place += 1
     skipSpace()
     if take("]") { return }
@@ -80,7 +80,7 @@ private struct JSONScanner {
     }
   }
 
-  private mutating func string() throws(JSONMistake) {
+  private mutating func string() throws(JSONSyntaxError) {
     let start = place
     place += 1
     while let byte = peek {
@@ -101,7 +101,7 @@ private struct JSONScanner {
     throw mistake("this text has no closing quote")
   }
 
-  private mutating func escape() throws(JSONMistake) {
+  private mutating func escape() throws(JSONSyntaxError) {
     place += 1
     switch peek {
     case UInt8(ascii: "u"):
@@ -117,7 +117,7 @@ private struct JSONScanner {
     }
   }
 
-  private mutating func number() throws(JSONMistake) {
+  private mutating func number() throws(JSONSyntaxError) {
     _ = take("-")
     if !take("0") { try digits() }
     if take(".") { try digits() }
@@ -127,13 +127,13 @@ private struct JSONScanner {
     }
   }
 
-  private mutating func digits() throws(JSONMistake) {
+  private mutating func digits() throws(JSONSyntaxError) {
     let start = place
     while let byte = peek, Self.isDigit(byte) { place += 1 }
     if place == start { throw mistake("there must be a digit here") }
   }
 
-  private mutating func word(_ word: String) throws(JSONMistake) {
+  private mutating func word(_ word: String) throws(JSONSyntaxError) {
     guard bytes[place...].starts(with: word.utf8) else { throw mistake("there must be a value here") }
     place += word.utf8.count
   }
@@ -149,13 +149,13 @@ private struct JSONScanner {
   }
 
   private mutating func skipSpace() {
-    while let byte = peek, JSONMistake.isSpace(byte) { place += 1 }
+    while let byte = peek, JSONSyntaxError.isSpace(byte) { place += 1 }
   }
 
-  private func mistake(_ what: String) -> JSONMistake {
+  private func mistake(_ what: String) -> JSONSyntaxError {
     let before = bytes[..<place]
     let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-    return JSONMistake(
+    return JSONSyntaxError(
       line: before.count { $0 == 0x0A } + 1, column: place - lineStart + 1, what: what)
   }
 }

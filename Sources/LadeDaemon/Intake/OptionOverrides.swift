@@ -5,7 +5,7 @@ import StrictYAML
 
 /// The options of a ticket or a submission, which go before the recipe's: the same keys as a recipe has, read as a recipe's are,
 /// but for what only the operator may say.
-struct SubmissionOptions {
+struct OptionOverrides {
   private static let keys = ImportOptionKey.allCases.filter { !$0.isOperators }.map(\.rawValue)
   private let options: [String: OptionValue]
 

@@ -4,13 +4,13 @@ import Testing
 @testable import ControlServer
 
 @Suite("Where a text stops being JSON")
-struct JSONMistakeTests {
+struct JSONSyntaxErrorTests {
   @Test(
     "JSON has no mistake",
     arguments: [
       "{}", " [1, -2.5e+3, 0, true, false, null] ", #"{"a": {"b": ["\u00e9\n\"", ""]}}"#, "\"é\"", "12",
     ])
-  func good(_ text: String) { #expect(JSONMistake.first(in: Array(text.utf8)) == nil) }
+  func good(_ text: String) { #expect(JSONSyntaxError.first(in: Array(text.utf8)) == nil) }
 
   @Test(
     "the first mistake is told with its line and column",
@@ -21,15 +21,15 @@ struct JSONMistakeTests {
       ("[\"\\u12g4\"]", 1, 7), ("[1e]", 1, 4), ("nulll", 1, 5),
     ])
   func bad(_ text: String, _ line: Int, _ column: Int) throws {
-    let mistake = try #require(JSONMistake.first(in: Array(text.utf8)))
+    let mistake = try #require(JSONSyntaxError.first(in: Array(text.utf8)))
     #expect((mistake.line, mistake.column) == (line, column), "\(mistake)")
   }
 
   @Test("bytes that aren't UTF-8, and nesting without end, are mistakes")
   func hostile() throws {
-    #expect(JSONMistake.first(in: [0x22, 0xFF, 0x22])?.what.contains("UTF-8") == true)
+    #expect(JSONSyntaxError.first(in: [0x22, 0xFF, 0x22])?.what.contains("UTF-8") == true)
     let deep = [UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)
-    #expect(JSONMistake.first(in: deep)?.what.contains("deeply") == true)
+    #expect(JSONSyntaxError.first(in: deep)?.what.contains("deeply") == true)
   }
 
   @Test("what has no mistake is taken by others, too, and what they don't take has one", arguments: 0..<20)
@@ -44,8 +44,8 @@ struct JSONMistakeTests {
       let text = (0..<(1 + random(9))).map { _ in pieces[random(pieces.count)] }.joined()
       // It takes commas that lead to nothing.
       let isTaken = (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
-      if JSONMistake.first(in: Array(text.utf8)) == nil { #expect(isTaken, "\(text)") }
-      if !isTaken { #expect(JSONMistake.first(in: Array(text.utf8)) != nil, "\(text)") }
+      if JSONSyntaxError.first(in: Array(text.utf8)) == nil { #expect(isTaken, "\(text)") }
+      if !isTaken { #expect(JSONSyntaxError.first(in: Array(text.utf8)) != nil, "\(text)") }
     }
   }
 }

@@ -7,21 +7,21 @@ import OrderedCollections
 // The code for reading a store and its snapshots.
 
 /// Reads a store's file: the store itself, on any free connection, or a snapshot on its own connection.
-package protocol SQLiteReader: StoreReader {
+package protocol SQLiteStoreReader: StoreReader {
   /// The store whose file it is.
   var store: SQLiteStore { get }
   /// Runs `body` on a connection that sees one state of the file.
   func read<T>(_ body: (Database) throws -> T) throws -> T
 }
 
-extension SQLiteStore: SQLiteReader {
+extension SQLiteStore: SQLiteStoreReader {
   package var store: SQLiteStore { self }
   package func read<T>(_ body: (Database) throws -> T) throws -> T {
     try writer.read { db in try db.interruptible { try body(db) } }
   }
 }
 
-extension SQLiteReader {
+extension SQLiteStoreReader {
   package func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     let reader = RowReader(
       try store.layouts(of: fetch.entity, includesSubentities: fetch.includesSubentities), slots: fetch.slots)
@@ -276,7 +276,7 @@ extension String {
 ///
 /// While it exists, SQLite can't reset its write-ahead log: the log grows until the snapshot is released and the next
 /// checkpoint comes.
-final class SQLiteSnapshot: SQLiteReader {
+final class SQLiteSnapshot: SQLiteStoreReader {
   let store: SQLiteStore
   private let snapshot: DatabaseSnapshot
 

@@ -5,12 +5,12 @@ import Testing
 @testable import LadeDaemon
 
 @Suite("Options of a ticket or submission")
-struct SubmissionOptionTests {
+struct OptionOverridesTests {
   private func applied(
     _ options: [String: OptionValue], to recipe: ImportOptions = ImportOptions()
   ) throws -> ImportOptions {
     var target = recipe
-    try SubmissionOptions(options).apply(to: &target)
+    try OptionOverrides(options).apply(to: &target)
     return target
   }
 
