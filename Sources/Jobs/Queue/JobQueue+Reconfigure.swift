@@ -25,16 +25,7 @@ package struct JobQueueConfiguration: Sendable {
 }
 
 extension JobQueue {
-  /// What ``reconfigure(_:committed:)`` changes, apart from the limits of the lanes.
-  struct Settings: Sendable {
-    var lanes: [String: LaneQueue]
-    var retention: JobRetention
-    var schedules: [JobSchedule]
-  }
-
-  var lanes: [String: LaneQueue] { settings.withLock { $0.lanes } }
-  var retention: JobRetention { settings.withLock { $0.retention } }
-  var configuredSchedules: [JobSchedule] { settings.withLock { $0.schedules } }
+  var lanes: [String: LaneQueue] { state.lanes }
 
   /// Applies another configuration. A lane whose concurrency was set at run time keeps that.
   /// - Parameter committed: called once, when nothing can fail any more, before any job is made or begins under it.
@@ -46,33 +37,16 @@ extension JobQueue {
     let lanes = try Self.checked(new.lanes)
     try check(new.schedules, lanes: Array(lanes.keys))
     try await ledger.context.perform {
-      let before = self.lanes
+      let before = Set(self.lanes.keys)
       let counts = try self.loadCounts()
-      try Self.check(Set(before.keys).subtracting(lanes.keys), areDone: counts)
-      let isSame = Set(before.keys) == Set(lanes.keys)
-      let newCounts = isSame ? nil : try self.ledger.count(lanes: Array(lanes.keys))
+      try Self.check(before.subtracting(lanes.keys), areDone: counts)
+      let newCounts = before == Set(lanes.keys) ? nil : try self.ledger.count(lanes: Array(lanes.keys))
       let controls = try self.changedControls(lanes)
       try self.ledger.beginSchedules(new.schedules)
 
-      self.state.withLock { state in
-        if let newCounts { state.counts = newCounts }
-        state.lanes = state.lanes.filter { lanes[$0.key] != nil }
-        for (name, control) in controls {
-          if state.lanes[name] == nil {
-            state.lanes[name] = control
-          } else {
-            state.lanes[name]?.reconfigure(as: control)
-          }
-        }
-        state.lanesWithWork = Set(lanes.keys)
-      }
-      let table = lanes.mapValues { before[$0.name] ?? LaneQueue($0) }
-      let old = self.settings.withLock { settings in
-        defer { settings = Settings(lanes: table, retention: new.retention, schedules: new.schedules) }
-        return settings
-      }
+      self.state.reconfigure(lanes, controls: controls, counts: newCounts, retention: new.retention)
       self.ledger.backoff.withLock { $0 = new.backoff }
-      self.dueSchedules.withLock { $0.replace(old.schedules, by: new.schedules) }
+      self.scheduleRunner.replace(by: new.schedules)
       committed()
       self.wakeUp()
       self.pruner.prune(self)
@@ -91,6 +65,22 @@ extension JobQueue {
     return known
   }
 
+  /// Checks whether the jobs of schedules would be accepted, in these lanes.
+  func check(_ schedules: [JobSchedule], lanes: [String]) throws(JobQueueError) {
+    var names = Set<String>()
+    for schedule in schedules {
+      guard names.insert(schedule.name).inserted else {
+        throw JobQueueError.invalidSchedule(schedule.name, "it is there twice")
+      }
+      guard !schedule.calendar.isEmpty else { throw JobQueueError.invalidSchedule(schedule.name, "it has no calendar") }
+      do {
+        try check(schedule.submission, lanes: lanes)
+      } catch {
+        throw JobQueueError.invalidSchedule(schedule.name, error.description)
+      }
+    }
+  }
+
   /// The jobs of a removed lane would never run.
   private static func check(_ removed: Set<String>, areDone counts: JobCounts) throws(JobQueueError) {
     var inUse: [String: Int] = [:]
@@ -103,7 +93,7 @@ extension JobQueue {
 
   /// The limits of lanes that are new or changed.
   private func changedControls(_ lanes: [String: LaneConfiguration]) throws -> [String: LaneControl] {
-    let now = state.withLock { $0.lanes }
+    let now = state.controls
     let set = try ledger.laneSettings()
     var changed: [String: LaneControl] = [:]
     for (name, lane) in lanes where now[name]?.configuration != lane {
@@ -166,7 +156,7 @@ extension JobQueue {
     try await ledger.context.perform {
       // A later setting may have been written already.
       let latest = try self.ledger.laneSettings()[lane] ?? setting
-      self.apply(latest, to: known.name)
+      self.state.apply(latest, to: known.name)
       self.claimWork()
     }
     guard let snapshot = snapshot(of: lane, try await counts()) else {
@@ -175,21 +165,7 @@ extension JobQueue {
     return snapshot
   }
 
-  /// On the ledger's queue.
-  func apply(_ setting: LaneSetting, to lane: String) {
-    state.withLock { state in
-      state.lanes[lane]?.setting = setting
-      state.lanesWithWork.insert(lane)
-    }
-  }
-
   private func snapshot(of name: String, _ counts: JobCounts) -> Lane? {
-    let now = clock.now()
-    return state.withLock { state in
-      guard let control = state.lanes[name] else { return nil }
-      return Lane(
-        control.configuration, control.setting, counts: counts.lanes[name] ?? [:],
-        running: state.running.holders(in: name), nextStart: control.nextStart(at: now))
-    }
+    state.snapshot(of: name, counts, at: clock.now())
   }
 }

@@ -23,7 +23,7 @@ import Logging
 extension JobQueue {
   /// Starts the operation of a job that was claimed.
   func run(_ job: Job) {
-    if let operation = prepare(job) { lanes[job.lane]?.run(operation) }
+    if let operation = prepare(job) { state.lane(job.lane)?.run(operation) }
   }
 
   /// Makes the operation of a job that was claimed, or whose claim is about to be written.
@@ -37,23 +37,13 @@ extension JobQueue {
     let operation = factory?(job, environment) ?? JobOperation(job: job, environment: environment)
     let access = operations.access(of: job.kind)
     let limit = limit(of: job)
-    let now = clock.now()
-    let begun = job.startedAt ?? now
     let id = job.id
     operation.whenDone { [weak self] in self?.operationDidEnd(id) }
-    let news = state.withLock { state in
-      let passing = state.running.begin(operation, job, access: access, limit: limit, at: now)
-      state.lanes[job.lane]?.note(start: begun)
-      if passing == nil {
-        _ = state.use.enter(.init(id: job.id, kind: job.kind, lane: job.lane), store: job.store, access: access)
-      }
-      hub.broadcast(job)
-      return (isStopped: passing?.isStopped ?? false, isDraining: passing != nil && state.isDraining)
-    }
+    let news = state.begin(operation, job, access: access, limit: limit, at: clock.now())
     if news.isStopped { operation.cancel() }
     if news.isDraining { operation.drain() }
     if let limit { wake(at: limit.time) }
-    if lanes[job.lane] != nil, factory != nil { return operation }
+    if state.lane(job.lane) != nil, factory != nil { return operation }
     // It was submitted under another configuration.
     let failure = JobFailure(
       code: "unknown_kind", message: "no operation is known for jobs of the kind \(job.kind)", isRetryable: false)
@@ -63,12 +53,7 @@ extension JobQueue {
 
   /// Takes note of progress and passes it on.
   private func note(_ progress: JobProgress, of id: Int64) {
-    let news = state.withLock { state in
-      let news = state.running.note(progress, of: id)
-      if let after = news?.after { hub.broadcast(after) }
-      return news
-    }
-    guard let news else { return }
+    guard let news = state.note(progress, of: id) else { return }
     delegate?.jobQueue(self, didReport: progress, of: news.before)
     if let after = news.after { logger.logProgress(of: after) }
   }
@@ -76,8 +61,7 @@ extension JobQueue {
   /// Called on the operation's thread, also for an operation that was cancelled before it ran.
   /// - Returns: what follows in its slot.
   private func operationDidEnd(_ id: Int64) -> JobOperation? {
-    let now = clock.now()
-    let (outcome, next) = state.withLock { ($0.running.outcome(of: id), $0.passOnSlot(of: id, at: now)) }
+    let (outcome, next) = state.operationDidEnd(id, at: clock.now())
     guard let outcome else { return nil }
     // Its end first, then what follows: they are written in this order.
     write(outcome, of: id)
@@ -96,7 +80,7 @@ extension JobQueue {
       switch error {
       case JobQueueError.noSuchJob, JobQueueError.notPossible, JobQueueError.unreadable: forget(id, error)
       default:
-        state.withLock { $0.unwritten[id] = outcome }
+        state.noteUnwritten(outcome, of: id)
         report(error, "the end of a job couldn't be written", job: id)
       }
     }
@@ -107,36 +91,21 @@ extension JobQueue {
     logger.error(
       "job \(id): its end was lost, for its row was changed by another program",
       metadata: ["job": "\(id)", "error": "\(error)"])
-    let waiters = state.withLock { state in
-      state.end(id)
-      return state.waiters.take(for: id)
-    }
-    for waiter in waiters { waiter.open() }
+    for waiter in state.forget(id) { waiter.open() }
     endDrainIfQuiet()
   }
 
   /// Asks a job's operation to stop.
-  func stop(_ id: Int64) {
-    let operation = state.withLock { $0.running.stop(id) }
-    operation?.cancel()
-  }
+  func stop(_ id: Int64) { state.stop(id)?.cancel() }
 
   // MARK: Beginning ahead of the claim
 
-  /// Whether a turn that ends some jobs of a lane is to look up the next, because they were short.
-  func looksAhead(in lane: String, after ended: [Int64]) -> Bool {
-    state.withLock { state in
-      state.upcoming.areFew(in: lane) && state.use.closed.isEmpty && state.unwritten.isEmpty
-        && ended.contains { state.running.isShort($0) }
-    }
-  }
-
   /// How many available jobs of a lane a turn has to look at that makes some claims and looks up the next.
-  func reach(in lane: String, claims: Int) -> Int { UpcomingJobs.most + claims + ahead(in: lane) }
+  func reach(in lane: String, claims: Int) -> Int { UpcomingJobs.most + claims + state.ahead(in: lane) }
 
   /// Looks up the next jobs of a lane, after the turn's claims.
   func lookAhead(in lane: String, _ turn: LedgerTurn, claimed: Int) throws {
-    guard state.withLock({ $0.use.closed.isEmpty }) else { return }
+    guard state.mayLookAhead else { return }
     let limit = reach(in: lane, claims: claimed)
     let jobs = try turn.available(in: lane, besides: [], limit: limit).filter { $0.jobState == .available }
     var next: [UpcomingJobs.Next] = []
@@ -146,21 +115,7 @@ extension JobQueue {
       guard access != .exclusive, operations.factory(for: job.kind) != nil else { break }
       next.append(.init(job: try job.snapshot(), access: access))
     }
-    state.withLock { state in
-      // The store still shows those as available that have begun in the meantime.
-      state.upcoming.set(next.filter { !state.running.hasBegun($0.job.id) }, in: lane)
-    }
-  }
-
-  /// How many available jobs of a lane have begun, or may begin at any time.
-  func ahead(in lane: String) -> Int { state.withLock { $0.ahead(in: lane) } }
-
-  func ledgerWillChange(_ id: Int64, in lane: String) -> Bool {
-    state.withLock { state in
-      if let isClaimed = state.running.isClaimed(id) { return !isClaimed }
-      state.upcoming.remove(id, from: lane)
-      return false
-    }
+    state.set(upcoming: next, in: lane)
   }
 
   /// Puts the claim of a job in line that was passed a slot on.
@@ -178,17 +133,9 @@ extension JobQueue {
   /// Puts a request in line that writes the claims of all that have begun without one. The end of a job that is quicker is
   /// written with its claim.
   private func writeClaims() {
-    let isComing = state.withLock { state in
-      defer { state.areClaimsComing = true }
-      return state.areClaimsComing
-    }
-    guard !isComing else { return }
+    guard state.requestClaims() else { return }
     ledger.write({ [weak self] turn in
-      let begun = self?.state.withLock { state in
-        state.areClaimsComing = false
-        return state.running.unclaimed
-      }
-      for id in begun ?? [] {
+      for id in self?.state.takeUnclaimed() ?? [] {
         do {
           let job = try turn.job(id)
           if turn.hasBegun(job) { try turn.claim(job) }
@@ -201,15 +148,6 @@ extension JobQueue {
     }) { [weak self] (result: Result<Void, any Error>) in
       guard let self, case .failure(let error) = result else { return }
       report(error, "that jobs have begun couldn't be written")
-    }
-  }
-
-  /// Notes that a job's claim is durable.
-  /// - Returns: whether its operation had begun before.
-  func noteClaim(of job: Job) -> Bool {
-    state.withLock { state in
-      state.running.noteClaim(of: job.id)
-      return state.running.hasBegun(job.id)
     }
   }
 
@@ -237,8 +175,7 @@ extension JobQueue {
   /// Asks operations to stop whose time is over.
   /// - Returns: when to look again; nil if no limit is ahead.
   func stopOverdue() -> Date? {
-    let now = clock.now()
-    let (overdue, next) = state.withLock { $0.running.takeOverdue(at: now) }
+    let (overdue, next) = state.takeOverdue(at: clock.now())
     for (id, operation) in overdue {
       logger.warning("job \(id): its time is over, and it is asked to stop", metadata: ["job": "\(id)"])
       operation.cancel()
@@ -258,21 +195,18 @@ extension JobQueue {
 extension JobQueue: LedgerObserver {
   var lanesNow: [String] { Array(lanes.keys) }
 
-  func hasLane(_ name: String) -> Bool { lanes[name] != nil }
+  func hasLane(_ name: String) -> Bool { state.lane(name) != nil }
+
+  func ledgerWillChange(_ id: Int64, in lane: String) -> Bool { state.willChange(id, in: lane) }
 
   /// The next job is claimed in the transaction that ends the one before, so that a job costs one and not two.
   func ledgerWillCommit(_ turn: LedgerTurn) {
     let now = clock.now()
     var scope = claimScope
     for (lane, ids) in turn.endedByLane {
-      let slots = state.withLock { state -> Int? in
-        guard state.isStarted, !state.isDraining, state.lanesWithWork.contains(lane) else { return nil }
-        let ended = state.running.holders(among: ids)
-        return state.slots(of: lane, ended: ended, at: now)
-      }
-      guard let slots else { continue }
+      guard let slots = state.slots(of: lane, after: ids, at: now) else { continue }
       do {
-        let looksAhead = looksAhead(in: lane, after: ids)
+        let looksAhead = state.looksAhead(in: lane, after: ids)
         // Looked up once for both.
         if looksAhead { _ = try turn.available(in: lane, besides: [], limit: reach(in: lane, claims: slots)) }
         let claimed = slots > 0 ? try turn.claim(lane: lane, limit: slots, &scope) : 0
@@ -282,18 +216,13 @@ extension JobQueue: LedgerObserver {
       }
     }
     claimOffered(by: turn, at: now, &scope)
-    state.withLock { $0.use.takeNext(of: scope.use) }
+    state.takeNext(of: scope.use)
   }
 
   /// In a lane where nothing waits, new jobs are claimed by the transaction that makes them.
   private func claimOffered(by turn: LedgerTurn, at now: Date, _ scope: inout ClaimScope) {
     for (lane, jobs) in turn.offeredByLane {
-      let slots = state.withLock { state -> Int in
-        guard state.isStarted, !state.isDraining, !state.lanesWithWork.contains(lane), state.ahead(in: lane) == 0 else {
-          return 0
-        }
-        return state.slots(of: lane, at: now)
-      }
+      let slots = state.slotsForNew(in: lane, at: now)
       guard slots > 0 else { continue }
       do {
         try turn.claim(jobs, limit: slots, &scope)
@@ -305,7 +234,7 @@ extension JobQueue: LedgerObserver {
 
   private var claimScope: ClaimScope {
     ClaimScope(
-      use: state.withLock { $0.use }, ahead: { [weak self] in self?.ahead(in: $0) ?? 0 },
+      use: state.use, ahead: { [state] in state.ahead(in: $0) },
       access: { [operations] in operations.access(of: $0) })
   }
 
@@ -315,29 +244,13 @@ extension JobQueue: LedgerObserver {
     for change in changes {
       let job = change.job
       for step in change.steps { logger.log(step, of: job) }
-      state.withLock { state in
-        let isClaimedAtOnce = change.from == nil && job.state == .running
-        if isClaimedAtOnce { state.counts?.move(in: job.lane, from: nil, to: .available) }
-        state.counts?.move(
-          in: job.lane, from: isClaimedAtOnce ? .available : change.from, to: change.isRemoved ? nil : job.state)
-        if job.state != .running {
-          state.end(job.id)
-          if job.state != .available, state.use.giveUp(job.id) { state.lanesWithWork.formUnion(state.lanes.keys) }
-        } else {
-          state.running.noteCancelRequest(job.isCancelRequested, of: job.id)
-        }
-        if change.isRemoved { return }
-        if change.actions.contains(.settle) { state.settling.begin(job) }
-        state.upcoming.putInOrder(job)
-        // Under the lock, as progress is: no progress is announced after the end.
-        if !change.actions.contains(.run) || job.state != .running { hub.broadcast(job) }
-      }
+      state.note(change)
       if !change.isRemoved { delegate?.jobQueue(self, didMove: job, from: change.from) }
       for action in change.actions {
         switch action {
-        case .offer: if job.state == .available { state.withLock { _ = $0.lanesWithWork.insert(job.lane) } }
+        case .offer: if job.state == .available { state.noteWork(in: job.lane) }
         case .wake(let time): wake(at: time)
-        case .run: if job.state == .running, !noteClaim(of: job) { run(job) }
+        case .run: if job.state == .running, !state.noteClaim(of: job.id) { run(job) }
         case .stop: stop(job.id)
         case .settle:
           if !job.isBeforeArrival { ended.append(job) }
@@ -356,23 +269,15 @@ extension JobQueue: LedgerObserver {
   /// Claims jobs for the free slots of every lane that may have work. On the ledger's queue.
   func claimWork() {
     let now = clock.now()
-    let (candidates, limited) = state.withLock { state -> ([String], [Date]) in
-      guard state.isStarted, !state.isDraining else { return ([], []) }
-      let names = state.lanesWithWork.sorted()
-      return (names, names.compactMap { state.lanes[$0]?.nextStart(at: now) })
-    }
+    let (candidates, limited) = state.lanesWithWork(at: now)
     if let next = limited.min() { wake(at: next) }
     for lane in candidates {
-      let slots = state.withLock { $0.slots(of: lane, at: now) }
+      let slots = state.slots(of: lane, at: now)
       guard slots > 0 else { continue }
       var scope = claimScope
       do {
         let claimed = try ledger.claim(lane: lane, limit: slots, &scope)
-        state.withLock { state in
-          state.use.takeNext(of: scope.use)
-          // Those that have begun ahead may have been all that was looked at.
-          if claimed < slots, state.ahead(in: lane) == 0 { state.lanesWithWork.remove(lane) }
-        }
+        state.noteClaims(claimed, for: slots, in: lane, scope.use)
       } catch {
         report(error, "no job of lane \(lane) could be claimed")
       }
@@ -407,7 +312,7 @@ extension JobQueue: LedgerObserver {
         "job \(job.id): its file couldn't be put away, and stays in active/ until the next start",
         metadata: job.logMetadata.adding(["file": "\(job.activeName ?? "-")", "error": "\(error)"]))
     }
-    let (waiters, prunesAgain) = state.withLock { ($0.waiters.take(for: job.id), $0.settling.end(job.id)) }
+    let (waiters, prunesAgain) = state.endPuttingAway(job.id)
     for waiter in waiters { waiter.open() }
     if prunesAgain { pruner.pruneSoon(self) }
     endDrainIfQuiet()
@@ -415,26 +320,23 @@ extension JobQueue: LedgerObserver {
 
   /// As after a commit: see ``settle(_:)``.
   func settle(_ job: Job) {
-    let isNew = state.withLock { $0.settling.beginAgain(job.id) }
-    if isNew { putAway([job]) }
+    if state.beginPuttingAwayAgain(job.id) { putAway([job]) }
   }
 }
 
 // MARK: Pruning
 
 extension JobQueue: JobPruner.Subject {
-  var mayPrune: Bool { state.withLock { $0.isStarted && !$0.isDraining } }
+  var mayPrune: Bool { state.isOpen }
+
+  var retention: JobRetention { state.retention }
 
   func endedJobs() -> (count: Int, busy: Set<Int64>) {
-    state.withLock { state in
-      (
-        JobState.allCases.filter(\.isEnded).reduce(0) { $0 + (state.counts?[$1] ?? 0) },
-        state.settling.all
-      )
-    }
+    let counts = state.counts
+    return (JobState.allCases.filter(\.isEnded).reduce(0) { $0 + (counts?[$1] ?? 0) }, state.settling)
   }
 
-  func notePruningCut() -> Bool { state.withLock { $0.settling.notePruningCut() } }
+  func notePruningCut() -> Bool { state.notePruningCut() }
 }
 
 extension LedgerTurn {

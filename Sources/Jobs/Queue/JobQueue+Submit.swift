@@ -127,8 +127,7 @@ extension JobQueue {
   /// - Throws: ``JobQueueError/noSuchBatch(_:)``, or the store's error.
   package func batch(_ id: Int64) async throws -> Batch {
     var batch = try await ledger.batch(id, jobs: BatchSubmission.largest)
-    let running = state.withLock { state in batch.jobs.compactMap { state.running.progress(of: $0)?.bytesDone } }
-    batch.progress.bytesDone += running.reduce(0, +)
+    batch.progress.bytesDone += state.progress(of: batch.jobs).reduce(0) { $0 + $1.bytesDone }
     return batch
   }
 }

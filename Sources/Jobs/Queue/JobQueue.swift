@@ -13,27 +13,22 @@ package import Logging
 package import ManagedObjects
 import Synchronization
 
-/// Accepts jobs, runs them in lanes and reports on them. Safe from any thread.
+/// Accepts jobs, runs them in lanes and reports on them. Safe from any thread. What changes is in the parts: ``QueueState``,
+/// ``ScheduleRunner``, ``JobPruner``, ``JobEventHub``.
 package final class JobQueue: Sendable {
-  // Constant.
-
   let ledger: JobLedger
   let operations: OperationCatalogue
   let environment: JobEnvironment
   let clock: JobClock
   let random: @Sendable () -> Double
   let logger: Logger
-  let hub = JobEventHub()
+  let state: QueueState
   let pruner: JobPruner
+  let scheduleRunner: ScheduleRunner
+  private let hub: JobEventHub
   /// Not private: a test cancels it where a killed process would.
   let timer: WakeTimer
-
-  // Under its lock; the lock is never held while foreign code runs.
-
   private let delegateReference = Mutex(WeakDelegate())
-  let state = Mutex(QueueState())
-  let settings: Mutex<Settings>
-  let dueSchedules = Mutex(DueSchedules())
 
   /// A queue over the store of `coordinator`, whose model is ``QueueModel``. Nothing runs before ``start()``.
   ///
@@ -56,8 +51,10 @@ package final class JobQueue: Sendable {
     ledger = JobLedger(coordinator: coordinator, now: clock.now, backoff: backoff)
     timer = WakeTimer(clock: clock)
     pruner = JobPruner(ledger: ledger, clock: clock, logger: logger)
-    state.withLock { $0.lanes = lanes.mapValues { LaneControl($0) } }
-    settings = Mutex(Settings(lanes: lanes.mapValues { LaneQueue($0) }, retention: retention, schedules: schedules))
+    scheduleRunner = ScheduleRunner(
+      schedules, ledger: ledger, clock: clock, queue: environment.queueIdentifier, logger: logger)
+    hub = JobEventHub()
+    state = QueueState(lanes: lanes, retention: retention, hub: hub)
     ledger.observe(self)
   }
 
@@ -86,8 +83,9 @@ extension JobQueue {
   /// - Throws: ``JobQueueError/startedBefore``, ``JobQueueError/invalidSchedule(_:_:)``, or the store's error; nothing runs then, and it may be started again.
   package func start() async throws {
     try await ledger.context.perform {
-      guard !self.state.withLock({ $0.isStarted }) else { throw JobQueueError.startedBefore }
-      try self.beginSchedules()
+      guard !self.state.isStarted else { throw JobQueueError.startedBefore }
+      try self.check(self.scheduleRunner.schedules, lanes: self.lanesNow)
+      try self.scheduleRunner.begin(for: self)
       let counts = try self.loadCounts()
       try self.loadLanes()
       let rescued = try self.ledger.rescue()
@@ -96,10 +94,7 @@ extension JobQueue {
       if orphans > 0 {
         self.logger.warning("jobs: some wait in lanes that aren't configured", metadata: ["jobs": "\(orphans)"])
       }
-      self.state.withLock {
-        $0.isStarted = true
-        $0.lanesWithWork = Set(self.lanes.keys)
-      }
+      self.state.start()
       self.wakeUp()
       self.pruner.prune(self)
     }
@@ -108,11 +103,9 @@ extension JobQueue {
   /// Loads the run-time settings of lanes, and the starts that their rates count.
   private func loadLanes() throws {
     let set = try ledger.laneSettings()
-    for name in lanes.keys {
-      if let setting = set[name] { apply(setting, to: name) }
-      guard let control = state.withLock({ $0.lanes[name] }) else { continue }
-      let starts = try control.storedStarts(ledger, at: clock.now())
-      state.withLock { $0.lanes[name]?.starts = starts }
+    for (name, control) in state.controls {
+      if let setting = set[name] { state.apply(setting, to: name) }
+      state.set(starts: try control.storedStarts(ledger, at: clock.now()), of: name)
     }
   }
 
@@ -133,12 +126,8 @@ extension JobQueue {
 
   /// Does what is due, and sets the timer for what is next. On the ledger's queue.
   func wakeUp() {
-    let unwritten = state.withLock { state in
-      defer { state.unwritten = [:] }
-      return state.unwritten
-    }
-    for (id, outcome) in unwritten { write(outcome, of: id) }
-    guard state.withLock({ $0.isStarted && !$0.isDraining }) else { return }
+    for (id, outcome) in state.takeUnwritten() { write(outcome, of: id) }
+    guard state.isOpen else { return }
     do {
       if let next = try ledger.promoteDue() { wake(at: next) }
       if let next = try ledger.expireDue() { wake(at: next) }
@@ -146,7 +135,7 @@ extension JobQueue {
       report(error, "what is due couldn't be made available")
     }
     if let next = stopOverdue() { wake(at: next) }
-    runSchedules()
+    scheduleRunner.runDue(for: self)
     claimWork()
   }
 
@@ -158,7 +147,7 @@ extension JobQueue {
   }
 
   /// Logs that something couldn't be written, and tries again in a second.
-  func report(_ error: any Error, _ what: String, job: Int64? = nil) {
+  func report(_ error: any Error, _ what: String, job: Int64?) {
     var metadata: Logger.Metadata = ["error": "\(error)"]
     if let job { metadata["job"] = "\(job)" }
     logger.error("\(job.map { "job \($0)" } ?? "jobs"): \(what)", metadata: metadata)
@@ -177,14 +166,14 @@ extension JobQueue {
   @discardableResult
   package func drain(timeout: Duration) async -> [Job] {
     let deadline = clock.now().addingTimeInterval(timeout / .seconds(1))
-    state.withLock { $0.isDraining = true }
+    state.beginDrain()
     // A claim that is under way ends first, so its operation is asked to stop, too.
     await withCheckedContinuation { continuation in
       ledger.context.perform { continuation.resume() }
     }
-    for operation in state.withLock({ $0.running.operations }) { operation.drain() }
+    for operation in state.operations { operation.drain() }
     let quiet = Latch()
-    state.withLock { $0.waiters.addForQuiet(quiet) }
+    state.add(forQuiet: quiet)
     endDrainIfQuiet()
     let cancel = clock.schedule(deadline) { quiet.open() }
     await quiet.wait()
@@ -192,7 +181,7 @@ extension JobQueue {
     timer.cancel()
     pruner.cancel()
     hub.finish()
-    let left = state.withLock { $0.running.snapshots }
+    let left = state.running
     if !left.isEmpty {
       logger.warning("jobs: still running at the end of the wait", metadata: ["jobs": "\(left.map(\.id))"])
     }
@@ -200,11 +189,7 @@ extension JobQueue {
   }
 
   func endDrainIfQuiet() {
-    let drainers = state.withLock { state -> [Latch] in
-      guard state.isDraining, state.isQuiet else { return [] }
-      return state.waiters.takeForQuiet()
-    }
-    for latch in drainers { latch.open() }
+    for latch in state.takeDrainersIfQuiet() { latch.open() }
   }
 }
 
@@ -216,7 +201,7 @@ extension JobQueue {
 extension JobQueue {
   /// The jobs that run now, the oldest first, with their progress.
   package var runningJobs: [Job] {
-    state.withLock { $0.running.snapshots }.sorted { $0.id < $1.id }
+    state.running.sorted { $0.id < $1.id }
   }
 
   /// The job of that number.
@@ -232,15 +217,15 @@ extension JobQueue {
 
   /// How many jobs there are, by lane and state. Costs the same with a million.
   package func counts() async throws -> JobCounts {
-    if let counts = state.withLock({ $0.counts }) { return counts }
+    if let counts = state.counts { return counts }
     return try await ledger.context.perform { try self.loadCounts() }
   }
 
   /// Counts once; later commits adjust the counts. On the ledger's queue.
   func loadCounts() throws -> JobCounts {
-    if let counts = state.withLock({ $0.counts }) { return counts }
+    if let counts = state.counts { return counts }
     let counts = try ledger.count(lanes: Array(lanes.keys))
-    state.withLock { $0.counts = counts }
+    state.counts = counts
     return counts
   }
 
@@ -249,7 +234,7 @@ extension JobQueue {
     var job = job
     switch job.state {
     case .running:
-      if let progress = state.withLock({ $0.running.progress(of: job.id) }) { job.progress = progress }
+      if let progress = state.progress(of: job.id) { job.progress = progress }
     case .scheduled:
       if job.isHeld {
         (job.obstacle, job.waitsFor) = (.release, "its release")
@@ -259,28 +244,14 @@ extension JobQueue {
         (job.obstacle, job.waitsFor) = (.jobs, job.batchOrJobs)
       }
     case .available:
-      if let (obstacle, words) = self.obstacle(to: job) {
+      let access = operations.access(of: job.kind)
+      if let (obstacle, words) = state.obstacle(to: job, access: access, at: clock.now()) {
         job.obstacle = obstacle
         job.waitsFor = words
       }
     case .retryable, .completed, .cancelled, .discarded: break
     }
     return job
-  }
-
-  /// What keeps an available job from running, apart from the jobs before it.
-  private func obstacle(to job: Job) -> (JobObstacle, String)? {
-    let access = operations.access(of: job.kind)
-    let now = clock.now()
-    return state.withLock { state in
-      guard let lane = state.lanes[job.lane] else { return (.lane, "a lane \(job.lane), which isn't configured") }
-      if lane.setting.isPaused {
-        return (.paused, "lane \(job.lane), which \(lane.setting.pausedBy ?? "somebody") paused")
-      }
-      if let use = state.use.obstacle(to: job.id, store: job.store, access: access) { return (.store, use) }
-      guard let next = lane.nextStart(at: now) else { return nil }
-      return (.rate, "the rate of lane \(job.lane), until \(next.formatted(.iso8601))")
-    }
   }
 }
 
@@ -300,8 +271,8 @@ extension JobQueue {
       try Task.checkCancellation()
       // Registered before looking, so that no end is missed in between.
       let latch = Latch()
-      state.withLock { $0.waiters.add(latch, for: id) }
-      defer { leave(latch, of: id) }
+      state.add(latch, for: id)
+      defer { state.remove(latch, for: id) }
       if let job = try await endedJob(id) { return job }
       await withTaskCancellationHandler {
         await latch.wait()
@@ -317,11 +288,33 @@ extension JobQueue {
     guard job.state.isEnded else { return nil }
     // The main context may have merged the commit before the queue has done what follows from it.
     try await ledger.context.perform {}
-    return state.withLock { $0.settling.contains(id) } ? nil : job
+    return state.isSettling(id) ? nil : job
+  }
+}
+
+// MARK: Schedules
+
+extension JobQueue: ScheduleRunner.Subject {
+  /// The schedules of the configuration with their latest outcomes, in the configuration's order.
+  /// - Throws: the store's error.
+  package func schedules() async throws -> [Schedule] { try await scheduleRunner.snapshots() }
+
+  /// Makes the job of a schedule now. It counts as the schedule's last job, so the next elapse is left out until it has ended.
+  /// Durable when this returns.
+  /// - Throws: ``JobQueueError/noSuchSchedule(_:known:)``, ``JobQueueError/refused(id:why:)`` while the schedule's last job
+  ///   hasn't ended, or the store's error.
+  package func run(schedule name: String, by who: String) async throws -> Job {
+    try await scheduleRunner.run(name, by: who, for: self)
   }
 
-  private func leave(_ latch: Latch, of id: Int64) {
-    state.withLock { $0.waiters.remove(latch, for: id) }
+  var isDraining: Bool { state.isDraining }
+
+  func report(_ error: any Error, _ what: String) { report(error, what, job: nil) }
+
+  func isAwaitingFile(_ id: Int64) async throws -> Bool { try await job(id).isAwaitingFile }
+
+  func fetchFile(of job: Job, for schedule: String) async throws {
+    try await delegate?.jobQueue(self, fetchFileOf: job, for: schedule)
   }
 }
 

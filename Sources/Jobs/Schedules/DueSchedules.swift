@@ -1,8 +1,12 @@
 import Foundation
 
-/// When each schedule of the configuration is next looked at. A value, kept by the queue.
+/// The schedules of the configuration, and when each is next looked at. A value, kept by ``ScheduleRunner``.
 struct DueSchedules: Sendable {
+  /// In the configuration's order.
+  private(set) var schedules: [JobSchedule]
   private var byName: [String: ScheduleDue] = [:]
+
+  init(_ schedules: [JobSchedule]) { self.schedules = schedules }
 
   subscript(name: String) -> ScheduleDue? { byName[name] }
 
@@ -10,7 +14,7 @@ struct DueSchedules: Sendable {
   func nextElapse(of name: String) -> ScheduledElapse? { byName[name].flatMap { $0 == .now ? nil : $0.next } }
 
   /// Has the next wake-up look at each schedule.
-  mutating func begin(_ schedules: [JobSchedule]) {
+  mutating func begin() {
     byName = Dictionary(schedules.filter(\.isEnabled).map { ($0.name, ScheduleDue.now) }) { first, _ in first }
   }
 
@@ -18,9 +22,10 @@ struct DueSchedules: Sendable {
   mutating func note(_ due: ScheduleDue, of name: String) { byName[name] = due }
 
   /// The configuration has changed: the next wake-up looks at schedules that are new or different.
-  mutating func replace(_ old: [JobSchedule], by new: [JobSchedule]) {
-    let before = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
+  mutating func replace(by new: [JobSchedule]) {
+    let before = Dictionary(schedules.map { ($0.name, $0) }) { first, _ in first }
     let known = byName
+    schedules = new
     byName = [:]
     for schedule in new where schedule.isEnabled {
       let isSame =

@@ -133,7 +133,7 @@ struct AheadTests {
     } else {
       async let left = scene.queue.drain(timeout: .seconds(60))
       // It has been asked to stop.
-      while !scene.queue.state.withLock({ $0.isDraining }) { await Task.yield() }
+      while !scene.queue.state.isDraining { await Task.yield() }
       scene.gate.open(4)
       #expect(await left.isEmpty)
     }

@@ -115,7 +115,7 @@ struct EventTests {
     waiting.cancel()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     await #expect(throws: JobQueueError.noSuchJob(4711)) { try await queue.whenEnded(4711) }
-    #expect(queue.state.withLock { $0.waiters.isEmpty })
+    #expect(!queue.state.hasWaiters)
   }
 
   @Test("objects that are held in the main context follow by merging", arguments: StoreKind.allCases)

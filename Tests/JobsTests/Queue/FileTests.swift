@@ -26,7 +26,7 @@ struct FileTests {
     _ = try await queue.job(job.id, when: .completed)
     #expect(try await queue.submit(Self.ticket).id == job.id)
     #expect(finished.all == [])
-    #expect(queue.state.withLock { $0.settling.all } == [job.id])
+    #expect(queue.state.settling == [job.id])
     async let end = queue.whenEnded(job.id)
     #expect(try await queue.handOverCompleted(of: [job.id, 99], by: "spool", named: Self.name) == [99])
     #expect(try await end.activeName == "\(job.id).job")

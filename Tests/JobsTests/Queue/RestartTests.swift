@@ -92,7 +92,7 @@ struct RestartTests {
 
   /// Waits until the operation has been asked to stop.
   private func drained(_ queue: JobQueue, _ id: Int64) async {
-    while let running = queue.state.withLock({ $0.running.operation(of: id) }), !running.isDraining {
+    while let running = queue.state.operation(of: id), !running.isDraining {
       await Task.yield()
     }
   }

@@ -225,7 +225,7 @@ struct ScheduleTests {
       // The queue is left as by SIGKILL: of what it goes on to do nothing is written.
       house.faults.writesLeft = 0
       await killed.drain(timeout: .zero)
-      while killed.state.withLock({ state in state.running.snapshots.contains { state.unwritten[$0.id] == nil } }) {
+      while killed.state.running.contains(where: { !killed.state.isUnwritten($0.id) }) {
         await Task.yield()
       }
       try await killed.ledger.context.perform {}
