@@ -84,7 +84,8 @@ final class FeedImport {
     let end =
       if request.options.isWhole {
         try WholeFileTransaction(
-          coordinator: importer.coordinator, store: store, isDryRun: request.options.isDryRun
+          coordinator: importer.coordinator, store: store, isDryRun: request.options.isDryRun,
+          protected: importer.protected
         ).run(from: ImportCheckpoint(), control, load)
       } else {
         try load(control)

@@ -16,6 +16,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case noKey(entity: String, constraints: [[String]], columns: [String], mode: ImportMode = .upsert)
   /// Objects that the source doesn't have can't be deleted, and the mode can't leave them.
   case cannotReplace(entity: String, count: Int64, examples: [String])
+  /// Objects of rejected records can't stay as they were, because other records have their unique values.
+  case cannotKeep(entity: String, count: Int64, examples: [String])
   /// The source has nothing to keep, and the mode deletes what the source doesn't have.
   case wouldDeleteAll(entity: String, count: Int, mode: ImportMode, records: Int64)
   case badRelationship(entity: String, relationship: String, reason: String)
@@ -73,11 +75,16 @@ extension MappingError: CustomStringConvertible {
         "\(count) \(entity) that the file doesn't have can't be deleted, since others need them, such as "
         + "\(examples.joined(separator: ", ")): nothing was changed. Import what needs them before, or use mode "
         + "synchronise, which leaves them"
+    case .cannotKeep(let entity, let count, let examples):
+      return
+        "\(count) \(entity) whose records were rejected can't stay as they were, since other records of the file have their "
+        + "unique values, such as \(examples.joined(separator: ", ")): nothing was changed. Correct the rejected records "
+        + "and import the file again"
     case .wouldDeleteAll(let entity, let count, let mode, let records):
       let why = records == 0 ? "the file has no records" : "none of the file's \(records) record(s) was taken in"
       return
-        "\(why), and \(mode.rawValue) would have deleted all \(count) \(entity): nothing was changed. If they are to "
-        + "go, set allow_empty"
+        "\(why), and \(mode.rawValue) would have deleted \(count) \(entity): nothing was changed. If they are to go, set "
+        + "allow_empty"
     case .badRelationship(let entity, let relationship, let reason): return "\(entity).\(relationship): \(reason)"
     case .badAttribute(let entity, let reason): return "\(entity): \(reason)"
     case .badRules(let entity, let problems):

@@ -7,7 +7,7 @@ final class ReferenceResolver {
   private let cacheSize: Int
   private let context: ManagedObjectContext
   /// Which objects still exist, in an import that replaces them.
-  private let seen: SeenObjects?
+  private var seen: SeenObjects?
   private var known: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
 
   init(context: ManagedObjectContext, seen: SeenObjects? = nil, cacheSize: Int = 150_000) {
@@ -15,6 +15,9 @@ final class ReferenceResolver {
     self.seen = seen
     self.cacheSize = cacheSize
   }
+
+  /// Finds every object of the store from now on, since none will be deleted.
+  func showAll() { seen = nil }
 
   /// The store's objects with these keys. If several have the same key, the oldest.
   func find(

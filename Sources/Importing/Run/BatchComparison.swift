@@ -92,7 +92,7 @@ struct BatchComparison {
         guard let given = try context.obtainNumbers(for: new) else { return nil }
         numbers += given
       }
-      try seen.mark(numbers.sorted())
+      try seen.mark(numbers.sorted(), as: .described)
     }
     if !absent.isEmpty {
       guard try context.insert(new) else { return nil }
@@ -105,7 +105,7 @@ struct BatchComparison {
   /// is to be rejected.
   private func replacedNumbers(_ matches: RowMatches) throws -> Set<Int64> {
     guard target.mode == .replace, let seen = target.absent?.seen else { return [] }
-    return try seen.marked(among: matches.numbers.compactMap(\.self))
+    return try seen.described(among: matches.numbers.compactMap(\.self))
   }
 
   /// Points the references of a batch's rows to the store's objects; false when one of them doesn't exist.

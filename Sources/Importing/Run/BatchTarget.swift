@@ -13,14 +13,17 @@ struct BatchTarget {
   let backlog: ImportBacklog
   /// What is deleted at the end, in a mode that does so.
   let absent: AbsentObjects?
+  /// The objects that no record may take a unique value from, by row number: see ``ProtectedObjects``.
+  let protected: Set<Int64>
 
   init(
     _ context: ManagedObjectContext, _ rules: MappingRules, _ mode: ImportMode, job: String,
-    _ options: ImportOptions
+    _ options: ImportOptions, protected: Set<Int64> = []
   ) {
     self.context = context
     self.mode = mode
     self.job = job
+    self.protected = protected
     entity = rules.entity
     self.options = rules.options
     absent =

@@ -94,8 +94,11 @@ final class BatchWriter {
   ) throws -> [String]? {
     defer { context.reset() }
     guard try settleDeferred(shouldStop: shouldStop, afterSave: afterSave) else { return nil }
-    try target.absent?.check(checkpoint)
     try judge()
+    try target.absent?.check(checkpoint)
+    try target.absent?.checkValues(checkpoint)
+    context.reset()
+    showWhatStays()
     let unresolvedBefore = checkpoint.counts.unresolved
     let unresolved = try commit.advance { checkpoint in
       try target.backlog.references.resolve(target.resolver, &checkpoint, shouldStop: shouldStop)
@@ -113,6 +116,11 @@ final class BatchWriter {
       notes.append("\(unresolvedBefore) reference(s) were left empty before the import was interrupted")
     }
     return notes + deletionNotes
+  }
+
+  /// Lets references find all objects, if the import is going to delete none.
+  private func showWhatStays() {
+    if checkpoint.unidentified > 0 { target.resolver.showAll() }
   }
 
   private var createdNotes: [String] {
@@ -154,6 +162,7 @@ final class BatchWriter {
     while true {
       if shouldStop() { return nil }
       context.reset()
+      showWhatStays()
       let records = try target.backlog.records.next(after: last)
       guard let end = records.last?.kept.record else { return progressed }
       last = end

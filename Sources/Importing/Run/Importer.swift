@@ -20,23 +20,27 @@ package struct Importer {
   private let largeLoad: Int64
   /// The feed that this import is a part of.
   private let part: FeedPart?
+  /// What earlier passes over the source found out; a feed's members share it.
+  let protected: ProtectedObjects
 
   package init(coordinator: PersistentStoreCoordinator, request: ImportRequest, largeLoad: Int64 = 100_000) {
-    self.init(coordinator, request, largeLoad, part: nil)
+    self.init(coordinator, request, largeLoad, part: nil, ProtectedObjects())
   }
 
   private init(
-    _ coordinator: PersistentStoreCoordinator, _ request: ImportRequest, _ largeLoad: Int64, part: FeedPart?
+    _ coordinator: PersistentStoreCoordinator, _ request: ImportRequest, _ largeLoad: Int64, part: FeedPart?,
+    _ protected: ProtectedObjects
   ) {
     self.coordinator = coordinator
     self.request = request
     self.largeLoad = largeLoad
     self.part = part
+    self.protected = protected
   }
 
   /// The import of one member of the feed that this importer imports.
   func importer(of member: ImportRequest, as part: FeedPart) -> Importer {
-    Importer(coordinator, member, largeLoad, part: part)
+    Importer(coordinator, member, largeLoad, part: part, protected)
   }
 
   /// Imports the source, from where an earlier run of the same job was stopped or killed.
@@ -84,14 +88,19 @@ package struct Importer {
     let checkpoint = try (begun ?? ImportCheckpoint()).identified(as: source)
     let known = try knownFile(source, into: entity.name, control)
     if begun == nil, let note = try known?.earlierImport(in: context) { return skipped(note) }
-    let load = try SourceLoad(
-      request, part, source, known, of: entity, in: context, store, from: checkpoint, largeLoad: largeLoad)
+    let load = { (control: ImportControl) throws -> ImportEnd in
+      try SourceLoad(
+        request, part, source, known, of: entity, in: context, store, from: checkpoint, largeLoad: largeLoad,
+        protected: protected.of(request.job)
+      ).run(control)
+    }
     let end =
       if request.options.isWhole, part == nil {
-        try WholeFileTransaction(coordinator: coordinator, store: store, isDryRun: request.options.isDryRun)
-          .run(from: checkpoint, control, load.run)
+        try WholeFileTransaction(
+          coordinator: coordinator, store: store, isDryRun: request.options.isDryRun, protected: protected
+        ).run(from: checkpoint, control, load)
       } else {
-        try load.run(control)
+        try load(control)
       }
     if case .finished = end, !request.options.isDryRun, part == nil { try store.synchronize() }
     return end

@@ -30,7 +30,8 @@ final class RowApplier {
   private let phase: Phase
   private let resolver: ReferenceResolver
   private let deferredRecords: DeferredRecords
-  private let seen: SeenObjects?
+  private let absent: AbsentObjects?
+  private let protected: Set<Int64>
 
   private let targets: ReferenceTargets
   private var waiting: WaitingRows
@@ -42,6 +43,8 @@ final class RowApplier {
   private var existing: ExistingObjects?
   /// Objects that a row may still replace, in the mode that does so.
   private var replaceable: Set<ManagedObjectID> = []
+  /// Objects that rows have taken unique values from.
+  private var yielded: [ManagedObject] = []
   /// The nested objects of the batch; nil when it has none.
   private var nested: NestedApplier?
   /// Whether any row was deferred to the end of the file.
@@ -55,7 +58,8 @@ final class RowApplier {
     mode = target.mode
     resolver = target.resolver
     deferredRecords = target.backlog.records
-    seen = target.absent?.seen
+    absent = target.absent
+    protected = target.protected
     self.batch = batch
     self.phase = phase
     targets = ReferenceTargets(batch.mapping)
@@ -172,6 +176,9 @@ final class RowApplier {
     rejected.keys.compactMap { place, key in existing?.object(key, place).flatMap(SeenObjects.number) }
   }
 
+  /// The row numbers of the objects that have lost a unique value to a row and that no row was applied to.
+  var yieldedNumbers: [Int64] { yielded.filter { applied.last($0) == nil }.map(\.objectID.number) }
+
   /// The objects that references would create if they didn't exist, and the nested objects of records.
   func referred() -> [ManagedObjectID] {
     var ids = nested?.carried.map(\.objectID) ?? []
@@ -211,9 +218,11 @@ final class RowApplier {
       try linkNested(row, known, &change)
     else { return }
     if let failure = firstFailure(known, change) { return refused.reject(row, failure) }
-    while let place = clash(known, change) {
-      guard yieldKey(place, change) else { return refused.rejectDuplicate(row, place, change.new) }
+    let clashes = clashes(known, change)
+    if let place = clashes.first(where: { mayYield($0, change) == nil }) {
+      return refused.rejectDuplicate(row, place, change.new)
     }
+    for place in clashes { yieldKey(place, change) }
     let object = try known ?? context.insert(entity, values: row.values)
     try carryOut(change, on: object)
     try carryOutNested(index, object, change)
@@ -243,10 +252,10 @@ final class RowApplier {
     return failures.first
   }
 
-  /// The constraint in which the row would clash with another object.
-  private func clash(_ known: ManagedObject?, _ change: RowChange) -> Int? {
-    guard let existing, known == nil || !change.slots.isEmpty else { return nil }
-    return batch.mapping.constraints.indices.first { place in
+  /// The constraints in which the row would clash with other objects.
+  private func clashes(_ known: ManagedObject?, _ change: RowChange) -> [Int] {
+    guard let existing, known == nil || !change.slots.isEmpty else { return [] }
+    return batch.mapping.constraints.indices.filter { place in
       let key = batch.key(of: change.new, place)
       guard !key.isPartial, let owner = existing.object(key, place) else { return false }
       return owner !== known
@@ -436,8 +445,9 @@ final class RowApplier {
 
   /// Finds which of the batch's objects haven't been replaced yet.
   private func findReplaceable() throws {
-    guard mode == .replace, let seen else { return }
-    replaceable = Set(try seen.unseen(among: (existing?.all() ?? []).map(\.objectID).filter { $0.entity === entity }))
+    guard mode == .replace, let seen = absent?.seen else { return }
+    let known = (existing?.all() ?? []).map(\.objectID).filter { $0.entity === entity }
+    replaceable = Set(try seen.undescribed(among: known))
   }
 
   /// Whether a row may take an object's place: no other has.
@@ -461,17 +471,24 @@ final class RowApplier {
     }
   }
 
-  /// Takes a unique value that a row has now from an object that is still to be replaced or deleted.
-  /// - Returns: false when that isn't possible.
-  private func yieldKey(_ place: Int, _ change: RowChange) -> Bool {
+  /// The object that yields its key to a row, and the attribute that becomes empty; nil when it isn't to be replaced or
+  /// deleted, as far as is known.
+  private func mayYield(_ place: Int, _ change: RowChange) -> (owner: ManagedObject, free: AttributeDescription)? {
     let attributes = batch.mapping.constraints[place].attributes
     guard mode == .replace, let owner = existing?.object(batch.key(of: change.new, place), place), isReplaceable(owner),
+      absent?.covers(owner) == true, !protected.contains(owner.objectID.number),
       let free = attributes.first(where: { $0.isOptional && $0 !== entity.primaryKey })
-    else { return false }
+    else { return nil }
+    return (owner, free)
+  }
+
+  /// Takes a unique value that a row has now from another object.
+  private func yieldKey(_ place: Int, _ change: RowChange) {
+    guard let (owner, free) = mayYield(place, change) else { return }
     let old = owner.slots
     owner.setValue(.null, at: free.slot)
     existing?.note(owner, formerly: old)
-    return true
+    yielded.append(owner)
   }
 
   // MARK: Nested objects

@@ -23,10 +23,11 @@ final class SourceLoad {
   private let bytesTotal: Int64
 
   /// Prepares a load, and fails if no record of the source could ever become an object.
+  /// - Parameter protected: see ``ProtectedObjects``.
   init(
     _ request: ImportRequest, _ part: FeedPart?, _ source: ImportSource, _ known: KnownFile?,
     of entity: EntityDescription, in context: ManagedObjectContext, _ store: PersistentStore,
-    from begin: ImportCheckpoint, largeLoad: Int64
+    from begin: ImportCheckpoint, largeLoad: Int64, protected: Set<Int64>
   ) throws {
     let options = request.options
     let position = begin.position == .start ? nil : begin.position
@@ -56,7 +57,8 @@ final class SourceLoad {
     limits = RejectLimits(options)
     indexes = PostponedIndexes(of: entity, in: store, largeLoad: largeLoad, options)
     writer = BatchWriter(
-      BatchTarget(context, mapping.rules, mode, job: request.job, options), rejects, from: begin, known: known)
+      BatchTarget(context, mapping.rules, mode, job: request.job, options, protected: protected), rejects, from: begin,
+      known: known)
     bytesDone = position == nil ? 0 : reader.bytesRead
     bytesTotal = reader.bytesTotal
   }

@@ -21,6 +21,7 @@ struct AbsentObjects {
   /// The objects that the source could have: if the recipe gives a part of the key, no record can be about an object with
   /// another value there. nil for all.
   private let scope: FetchPredicate?
+  private let given: [(slot: Int, value: Value)]
 
   init(
     context: ManagedObjectContext, mode: ImportMode, job: String, rules: MappingRules, batchSize: Int,
@@ -31,10 +32,12 @@ struct AbsentObjects {
     self.mode = mode
     self.batchSize = batchSize
     self.allowsEmpty = allowsEmpty
-    let given = rules.constants.compactMap { slot, value in
-      rules.entity.uniquenessConstraints.joined().first { $0.slot == slot }.map { FetchPredicate.equal($0.name, value) }
+    given = rules.constants.filter { slot, _ in rules.entity.uniquenessConstraints.joined().contains { $0.slot == slot }
     }
-    scope = given.isEmpty ? nil : .and(given)
+    let conditions = given.compactMap { slot, value in
+      rules.entity.attributes.first { $0.slot == slot }.map { FetchPredicate.equal($0.name, value) }
+    }
+    scope = conditions.isEmpty ? nil : .and(conditions)
     seen = SeenObjects(
       context: context, job: job, entity: rules.entity, hidesOthers: mode == .replace && given.isEmpty)
   }
@@ -45,14 +48,41 @@ struct AbsentObjects {
     var examples: [String] = []
   }
 
-  /// Refuses to delete everything because of an empty source, which is probably a mistake.
+  /// Whether an object is deleted unless the source has it.
+  func covers(_ object: ManagedObject) -> Bool {
+    object.entity === entity && given.allSatisfy { object.value(at: $0.slot) == $0.value }
+  }
+
+  /// Refuses to delete objects because of a source that gave nothing, which is probably a mistake.
   func check(_ checkpoint: ImportCheckpoint) throws {
-    let counts = checkpoint.counts
-    guard !allowsEmpty, counts.inserted + counts.updated + counts.unchanged == 0 else { return }
-    let count = try context.count(
-      for: FetchRequest<ManagedObject>(entityName: entity.name, predicate: scope, includesSubentities: false))
+    guard !allowsEmpty, checkpoint.counts.taken == 0, checkpoint.unidentified == 0 else { return }
+    let count = try countAbsent()
     guard count > 0 else { return }
-    throw MappingError.wouldDeleteAll(entity: entity.name, count: count, mode: mode, records: counts.records)
+    throw MappingError.wouldDeleteAll(
+      entity: entity.name, count: count, mode: mode, records: checkpoint.counts.records)
+  }
+
+  private func countAbsent() throws -> Int {
+    var count = 0
+    var last: ManagedObjectID?
+    while true {
+      let ids = try page(after: last)
+      guard let end = ids.last else { return count }
+      count += try seen.absent(among: ids).count
+      last = end
+      context.reset()
+    }
+  }
+
+  /// Refuses to end with objects that stay without a unique value that another record took from them.
+  func checkValues(_ checkpoint: ImportCheckpoint) throws {
+    guard mode == .replace else { return }
+    let numbers = try seen.incomplete(isEachKept: checkpoint.unidentified > 0)
+    if numbers.isEmpty { return }
+    let coordinator = context.persistentStoreCoordinator
+    let some = try numbers.prefix(3).map { try coordinator.managedObjectID(entity: entity.name, number: $0) }
+    throw IncompleteObjects(
+      job: seen.job, entity: entity.name, numbers: numbers, examples: try descriptions(of: some))
   }
 
   /// Deletes them.
@@ -85,7 +115,7 @@ struct AbsentObjects {
         let ids = try page(after: last)
         guard let end = ids.last else { break }
         last = end
-        let absent = try seen.unseen(among: ids)
+        let absent = try seen.absent(among: ids)
         context.reset()
         if absent.isEmpty { continue }
         let refused = try Deletion(context: context, entity: entity, job: seen.job).delete(absent, &checkpoint)
@@ -110,9 +140,12 @@ struct AbsentObjects {
   private func note(_ refused: [ManagedObjectID], _ kept: inout Kept) throws {
     kept.count += Int64(refused.count)
     let some = refused.prefix(3 - kept.examples.count)
-    guard !some.isEmpty else { return }
+    if !some.isEmpty { kept.examples += try descriptions(of: Array(some)) }
+  }
+
+  private func descriptions(of ids: [ManagedObjectID]) throws -> [String] {
     let objects = try context.fetch(
-      FetchRequest<ManagedObject>(entityName: entity.name, predicate: .isIn("SELF", some.map { .object($0) })))
-    kept.examples += objects.sorted { $0.objectID.number < $1.objectID.number }.map(\.keyDescription)
+      FetchRequest<ManagedObject>(entityName: entity.name, predicate: .isIn("SELF", ids.map { .object($0) })))
+    return objects.sorted { $0.objectID.number < $1.objectID.number }.map(\.keyDescription)
   }
 }

@@ -57,6 +57,25 @@ struct SeenRows: Equatable {
     return both
   }
 
+  /// The rows that both have.
+  func intersection(_ other: SeenRows) -> SeenRows {
+    var common = self
+    for place in bits.indices { common.bits[place] &= other.bits[place] }
+    return common
+  }
+
+  /// The rows that the other doesn't have.
+  func subtracting(_ other: SeenRows) -> SeenRows {
+    var rest = self
+    for place in bits.indices { rest.bits[place] &= ~other.bits[place] }
+    return rest
+  }
+
+  /// The numbers of the marked rows of a chunk.
+  func numbers(in chunk: Int64) -> [Int64] {
+    (0..<Self.size).filter { bits[$0 >> 6] & (1 << UInt64($0 & 63)) != 0 }.map { chunk << 13 | Int64($0) }
+  }
+
   /// Whether a row of the chunk is marked.
   func contains(_ number: Int64) -> Bool {
     let place = Int(number & Int64(Self.size - 1))

@@ -27,6 +27,7 @@ extension MappingError: JobFailing {
     case .nothingToMap: return "nothing_to_map"
     case .noKey: return "no_key"
     case .cannotReplace: return "cannot_replace"
+    case .cannotKeep: return "cannot_keep"
     case .wouldDeleteAll: return "would_delete_all"
     case .badRelationship, .badAttribute: return "model"
     case .badRules, .badFilter: return "mapping"

@@ -15,8 +15,9 @@ public enum ImportMode: String, Codable, Sendable, Hashable, CaseIterable {
   /// of changes; without a unique key, they are all old objects and all records. Objects that no record describes
   /// are deleted with the model's delete rules; if these rules, or a reference that mustn't be empty, forbid a deletion,
   /// the job fails and nothing changes. A rejected record describes its object as in ``synchronise``, so that object stays
-  /// as it was. Of several records with one key, all but one are rejected. Objects of
-  /// sub-entities stay, and so do those with another constant part of the key, as in ``synchronise``.
+  /// as it was, unless a valid record has the same key; a record that has one of its unique values is rejected. Of several
+  /// valid records with one key, all but the first are rejected. Objects of sub-entities stay, and so do those with
+  /// another constant part of the key, as in ``synchronise``.
   case replace
   /// As ``upsert``, then deletes the objects that no record describes.
   ///
