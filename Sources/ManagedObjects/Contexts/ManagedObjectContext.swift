@@ -67,7 +67,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let notifier = ChangeNotifier()
   let rowSource: ContextSource
   let fetchCache = FetchCache()
-  let mergeQueue = MergeQueue()
+  let mergeQueue: MergeQueue
   let callbacks = ObjectCallbacks()
   let undoRecorder = UndoRecorder()
 
@@ -146,9 +146,11 @@ public final class ManagedObjectContext: @unchecked Sendable {
     _ concurrencyType: ConcurrencyType, parent: ManagedObjectContext, name: String? = nil,
     transactionAuthor: String? = nil
   ) {
+    let mergeQueue = MergeQueue()
     self.init(
       concurrencyType, coordinator: parent.persistentStoreCoordinator, parent: parent,
-      source: ParentSource(parent: parent), name: name, transactionAuthor: transactionAuthor)
+      source: ParentSource(parent: parent, mailbox: mergeQueue.mailbox), name: name,
+      transactionAuthor: transactionAuthor, mergeQueue: mergeQueue)
   }
 
   /// A private context that writes for its children, which may read from it while the store writes.
@@ -160,12 +162,14 @@ public final class ManagedObjectContext: @unchecked Sendable {
 
   private init(
     _ concurrencyType: ConcurrencyType, coordinator: PersistentStoreCoordinator, parent: ManagedObjectContext?,
-    source: any ObjectSource, name: String?, transactionAuthor: String?, readGate: ReadGate? = nil
+    source: any ObjectSource, name: String?, transactionAuthor: String?, readGate: ReadGate? = nil,
+    mergeQueue: MergeQueue = MergeQueue()
   ) {
     self.concurrencyType = concurrencyType
     self.persistentStoreCoordinator = coordinator
     self.parent = parent
     self.readGate = readGate
+    self.mergeQueue = mergeQueue
     rowSource = ContextSource(source, coordinator: coordinator)
     labels = Mutex(Labels(name: name, transactionAuthor: transactionAuthor))
     promotions = parent.map { $0.children.add() }

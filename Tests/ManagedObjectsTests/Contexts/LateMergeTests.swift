@@ -13,6 +13,13 @@ struct LateMergeTests {
     }
   }
 
+  private func set(sample value: Int64, of id: ManagedObjectID, in context: ManagedObjectContext) throws {
+    try context.performAndWait {
+      try context.existingObject(with: id).setValue(.int(value), forKey: "medium")
+      try context.save()
+    }
+  }
+
   private func age(of id: ManagedObjectID, in context: ManagedObjectContext) -> Int32? {
     context.performAndWait { (context.registeredObject(for: id) as? Person)?.age }
   }
@@ -71,6 +78,50 @@ struct LateMergeTests {
     try set(33, of: id, in: context())
     parent?.performAndWait {}
     #expect(age(of: id, in: main) == 33)
+  }
+
+  @Test(
+    "don't take back what a child has saved since, though saves that follow it wait with them",
+    arguments: StoreKind.allCases, [false, true])
+  func joined(_ kind: StoreKind, _ isSibling: Bool) throws {
+    let stack = try CompanyStack(kind)
+    let maker = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let ids = try maker.performAndWait {
+      let samples = try (0..<2).map { _ in try maker.insert("Sample") }
+      try maker.save()
+      return samples.map(\.objectID)
+    }
+    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    parent.performAndWait {
+      parent.automaticallyMergesChangesFromParent = true
+      parent.retainsRegisteredObjects = true
+    }
+    let other =
+      isSibling
+      ? ManagedObjectContext(.privateQueue, parent: parent)
+      : ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let child = ManagedObjectContext(.privateQueue, parent: parent)
+    child.mergingInterval = .seconds(3600)
+    try child.performAndWait {
+      child.automaticallyMergesChangesFromParent = true
+      child.retainsRegisteredObjects = true
+      child.mergePolicy = .mergeByPropertyObjectTrump
+      for id in ids { _ = try child.existingObject(with: id) }
+    }
+    // Another context saves before the child's save reaches the parent, and again after it has.
+    let before = once(ManagedObjectContext.willSaveObjectsNotification, child) {
+      #expect(throws: Never.self) { try set(sample: 1, of: ids[0], in: other) }
+      parent.performAndWait {}
+    }
+    let after = once(ManagedObjectContext.didSaveObjectsNotification, child) {
+      #expect(throws: Never.self) { try set(sample: 2, of: ids[1], in: other) }
+      parent.performAndWait {}
+    }
+    defer { for observer in [before, after] { NotificationCenter.default.removeObserver(observer) } }
+    try set(sample: 9, of: ids[0], in: child)
+    let values = try child.performAndWait { try ids.map { try child.existingObject(with: $0).value(forKey: "medium") } }
+    #expect(values == [.int(9), .int(2)])
+    #expect(child.performAndWait { !child.hasChanges })
   }
 
   @Test("don't bring a child what its parent has had others for since", arguments: StoreKind.allCases)

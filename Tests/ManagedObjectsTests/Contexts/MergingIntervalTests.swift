@@ -122,13 +122,9 @@ struct MergingIntervalTests {
   }
 
   /// A writer whose saves insert cities and count them in one sample, as an import counts in its checkpoint.
-  private func countingSaves(
-    _ stack: CompanyStack, _ count: Int32, into parent: ManagedObjectContext? = nil
-  ) throws -> [ContextSave] {
+  private func countingSaves(_ stack: CompanyStack, _ count: Int32) throws -> [ContextSave] {
     let saves = Mutex<[ContextSave]>([])
-    let writer =
-      parent.map { ManagedObjectContext(.privateQueue, parent: $0) }
-      ?? ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+    let writer = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
     let observer = NotificationCenter.default.addObserver(
       forName: ManagedObjectContext.didSaveObjectsNotification, object: writer, queue: nil
     ) { note in
@@ -172,16 +168,5 @@ struct MergingIntervalTests {
     mailbox.noteOwnSave()
     for save in saves[3...4] { _ = mailbox.put(save) }
     #expect(mailbox.takeAll().saves.map(\.insertedObjectIDs.count) == [2, 2])
-  }
-
-  @Test("saves of a child that change an object are merged separately", arguments: StoreKind.allCases)
-  func child(_ kind: StoreKind) throws {
-    let stack = try CompanyStack(kind)
-    let parent = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
-    let saves = try countingSaves(stack, 3, into: parent)
-    let mailbox = SaveMailbox()
-    mailbox.pause = .seconds(3600)
-    for save in saves { _ = mailbox.put(save) }
-    #expect(mailbox.takeAll().saves.map(\.insertedObjectIDs.count) == [1, 1, 1, 1])
   }
 }

@@ -5,6 +5,8 @@
 /// child read. The child's policy settles conflicts there; the parent's own policy does when the parent saves.
 struct ParentSource: ObjectSource {
   let parent: ManagedObjectContext
+  /// What the child has yet to merge.
+  let mailbox: SaveMailbox
 
   func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
     try parent.readForChild { try parent.rows(fetch).map(detached) }
@@ -82,6 +84,8 @@ struct ParentSource: ObjectSource {
       try parent.throwDeferredError()
       var result = StoreWriteResult(ids: changes.inserted.map(\.id))
       result.number = parent.followers.lastNumber
+      // The parent delivers on this queue: what waits now precedes the child's save, and whatever comes later follows it.
+      mailbox.noteOwnSave()
       return result
     }
   }

@@ -252,10 +252,9 @@ public struct ContextSave: Sendable {
       save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets && save.updated.count <= 8
         && save.updated.allSatisfy { $0.id.entity.relationships.isEmpty }
     }
-    // A child's own saves have no numbers that stand between those of its siblings, so updates stay apart there.
-    guard case .context(let context, let parent) = origin, case .context(context, parent) = later.origin,
-      parent == nil || (updated.isEmpty && later.updated.isEmpty)
-    else { return false }
+    guard case .context(let context, let parent) = origin, case .context(context, parent) = later.origin else {
+      return false
+    }
     return isSimple(self) && isSimple(later) && (savedRows.isEmpty || later.insertedObjects.isEmpty)
       && !later.updated.contains { insertedRoots.contains($0.id.entity.rootEntity.index) }
       && contextName == later.contextName && transactionAuthor == later.transactionAuthor

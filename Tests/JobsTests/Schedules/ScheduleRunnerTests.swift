@@ -1,0 +1,105 @@
+import Foundation
+import Logging
+import ManagedObjects
+import Synchronization
+import Testing
+
+@testable import Jobs
+
+@Suite("The schedules' runner")
+struct ScheduleRunnerTests {
+  /// A queue that only notes what its schedules ask of it.
+  private final class Asked: ScheduleRunner.Subject {
+    private struct Notes {
+      var wakes: [Date] = []
+      var reports: [String] = []
+    }
+    private let notes = Mutex(Notes())
+    let fetched: AsyncStream<(job: Int64, schedule: String)>
+    private let fetching: AsyncStream<(job: Int64, schedule: String)>.Continuation
+
+    init() { (fetched, fetching) = AsyncStream.makeStream() }
+
+    var wakes: [Date] { notes.withLock(\.wakes) }
+    var reports: [String] { notes.withLock(\.reports) }
+
+    var isDraining: Bool { false }
+    func wake(at time: Date) { notes.withLock { $0.wakes.append(time) } }
+    func report(_ error: any Error, _ what: String) { notes.withLock { $0.reports.append(what) } }
+    func isAwaitingFile(_ id: Int64) async throws -> Bool { true }
+    func fetchFile(of job: Job, for schedule: String) async throws { fetching.yield((job.id, schedule)) }
+  }
+
+  private let house: TestHouse
+  private let queue: JobQueue
+  private let asked = Asked()
+
+  init() throws {
+    house = try TestHouse(.inMemory)
+    // It isn't started: nothing but the runner of the test makes jobs.
+    queue = try house.queue()
+  }
+
+  private func runner(_ schedules: [JobSchedule]) -> ScheduleRunner {
+    ScheduleRunner(
+      schedules, ledger: queue.ledger, clock: house.clock.clock, queue: "",
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  /// Lets it do what is due, as the queue does when it wakes up.
+  private func wakeUp(_ runner: ScheduleRunner) async throws {
+    try await queue.ledger.context.perform { runner.runDue(for: asked) }
+  }
+
+  @Test("makes the jobs that are due, and asks to be woken up for the next")
+  func due() async throws {
+    let runner = runner([try ScheduleTests.schedule("*:0/10")])
+    try await queue.ledger.context.perform { try runner.begin(for: asked) }
+    let times = [
+      try ScheduleTests.date("2023-11-14T22:20:00"), try ScheduleTests.date("2023-11-14T22:30:00"),
+    ]
+    try await wakeUp(runner)
+    #expect(asked.wakes == [times[0]])
+    #expect(try await queue.jobs().isEmpty)
+    house.clock.set(to: times[0])
+    try await wakeUp(runner)
+    #expect(asked.wakes == times)
+    #expect(try await queue.jobs().map(\.submittedBy) == ["schedule nightly"])
+    #expect(asked.reports.isEmpty)
+  }
+
+  @Test("has the file fetched of a job that waits for one, also after a restart")
+  func files() async throws {
+    let schedule = try ScheduleTests.schedule("*:0/10") { $0.submission.awaitsFile = true }
+    let first = runner([schedule])
+    try await queue.ledger.context.perform { try first.begin(for: asked) }
+    let job = try await first.run("nightly", by: "anna", for: asked)
+    var fetched = asked.fetched.makeAsyncIterator()
+    #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
+    let second = runner([schedule])
+    try await queue.ledger.context.perform { try second.begin(for: asked) }
+    #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
+  }
+
+  @Test("names the schedules there are when it is asked for another")
+  func unknown() async throws {
+    let runner = runner([try ScheduleTests.schedule("daily")])
+    await #expect(throws: JobQueueError.noSuchSchedule("hourly", known: ["nightly"])) {
+      try await runner.run("hourly", by: "anna", for: asked)
+    }
+  }
+
+  @Test("reports a job that couldn't be made, and makes it the next time")
+  func fullDisk() async throws {
+    let runner = runner([try ScheduleTests.schedule("*:0/10")])
+    try await queue.ledger.context.perform { try runner.begin(for: asked) }
+    try await wakeUp(runner)
+    house.clock.set(to: try ScheduleTests.date("2023-11-14T22:20:00"))
+    house.faults.isFailing = true
+    try await wakeUp(runner)
+    #expect(asked.reports == ["the job of a schedule couldn't be made"])
+    house.faults.isFailing = false
+    try await wakeUp(runner)
+    #expect(try await queue.jobs().count == 1)
+  }
+}
