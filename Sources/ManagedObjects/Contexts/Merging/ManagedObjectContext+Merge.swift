@@ -166,6 +166,7 @@ extension ManagedObjectContext {
   private func scheduleMerge(after pause: Duration) {
     // Running on the context's queue merges what waits. A program that runs its main loop within a save is asked again.
     guard pause > .zero else {
+      if mergingInterval > .zero { freeMergedLater() }
       return perform { if !self.mailbox.isEmpty { self.scheduleMerge(after: .milliseconds(10)) } }
     }
     let (seconds, attoseconds) = pause.components
@@ -189,13 +190,20 @@ extension ManagedObjectContext {
   private func mergeReadySaves() {
     mergeQueue.suspended {
       let (waiting, merged) = mailbox.takeAll()
-      let saves = SaveMailbox.Batch(waiting)
-      for save in saves.content {
+      for save in waiting {
         mergeChanges(fromContextDidSave: mergeQueue.withoutOverwrittenRows(save, in: self))
       }
       merged?(registry.count)
-      // Freeing thousands of rows takes longer than merging them, and the main queue has other work.
-      DispatchQueue.global(qos: .utility).async { saves.free() }
+      if mailbox.keepMerged(waiting) { DispatchQueue.global(qos: .utility).async { [mailbox] in mailbox.freeMerged() } }
+    }
+  }
+
+  /// Has the saves of the next merge freed, some time after it. The merging thread doesn't arrange it, because it would wait
+  /// where Dispatch makes the thread.
+  private func freeMergedLater() {
+    guard mailbox.planFreeing() else { return }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(200)) { [mailbox] in
+      mailbox.freeMerged()
     }
   }
 

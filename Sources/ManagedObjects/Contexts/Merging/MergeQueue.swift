@@ -70,14 +70,6 @@ package struct SaveMerge: Sendable {
 
 /// Saves that wait until one context merges them. Safe from any thread.
 final class SaveMailbox: Sendable {
-  /// Merged saves, whose memory is freed on another thread than the one that merged them.
-  final class Batch: @unchecked Sendable {
-    // Sendable: the merging thread reads it, then hands it over once and doesn't touch it again.
-    private(set) var content: [ContextSave]
-    init(_ content: [ContextSave]) { self.content = content }
-    func free() { content = [] }
-  }
-
   private struct State {
     var saves: [ContextSave] = []
     var pause = Duration.zero
@@ -91,6 +83,10 @@ final class SaveMailbox: Sendable {
     var isLastSealed = false
     /// When saves were last taken out.
     var lastTime: ContinuousClock.Instant?
+    /// Saves that have been merged and are yet to be freed.
+    var merged: [[ContextSave]] = []
+    /// Whether another thread will free them.
+    var isFreeingScheduled = false
   }
 
   private let state = Mutex(State())
@@ -151,6 +147,34 @@ final class SaveMailbox: Sendable {
   func prepareAnnouncements() {
     // The lock isn't held meanwhile: the lists of an import's saves take longer than other savers should wait.
     for save in state.withLock(\.saves) { save.listIDs() }
+  }
+
+  /// Keeps saves that have been merged until they are freed on another thread, because freeing thousands of rows takes longer
+  /// than merging them, and the main queue has other work.
+  /// - Returns: whether the caller has to arrange for ``freeMerged()``.
+  func keepMerged(_ saves: [ContextSave]) -> Bool {
+    state.withLock { state in
+      state.merged.append(saves)
+      defer { state.isFreeingScheduled = true }
+      return !state.isFreeingScheduled
+    }
+  }
+
+  /// Returns whether the caller has to arrange for ``freeMerged()``, after a merge that is about to happen.
+  func planFreeing() -> Bool {
+    state.withLock { state in
+      defer { state.isFreeingScheduled = true }
+      return !state.isFreeingScheduled
+    }
+  }
+
+  /// Frees the saves that have been merged, on this thread.
+  func freeMerged() {
+    // What the closure returns is freed after the lock.
+    _ = state.withLock { state in
+      defer { (state.merged, state.isFreeingScheduled) = ([], false) }
+      return state.merged
+    }
   }
 
   /// Whether nothing waits.
