@@ -166,53 +166,29 @@ extension MagicalEntity {
   }
 }
 
-/// Numbers of which there are sums and averages.
+/// Numbers of which there are sums and averages. Those of whole numbers are of the default types.
 public protocol SummableAttribute: AttributeValue {
   /// What a sum is: whole numbers of any size add up to an `Int`.
-  associatedtype Sum: AttributeValue & AdditiveArithmetic
+  associatedtype Sum: AttributeValue & AdditiveArithmetic = Int
   /// What an average is.
-  associatedtype Average: AttributeValue
+  associatedtype Average: AttributeValue = Double
 }
 
-extension Int: SummableAttribute {
-  /// A double.
-  public typealias Average = Double
-  /// An `Int`.
-  public typealias Sum = Int
-}
-extension Int16: SummableAttribute {
-  /// A double.
-  public typealias Average = Double
-  /// An `Int`.
-  public typealias Sum = Int
-}
-extension Int32: SummableAttribute {
-  /// A double.
-  public typealias Average = Double
-  /// An `Int`.
-  public typealias Sum = Int
-}
-extension Int64: SummableAttribute {
-  /// A double.
-  public typealias Average = Double
-  /// An `Int`.
-  public typealias Sum = Int
-}
+extension Int: SummableAttribute {}
+extension Int16: SummableAttribute {}
+extension Int32: SummableAttribute {}
+extension Int64: SummableAttribute {}
 extension Double: SummableAttribute {
-  /// A double.
-  public typealias Average = Double
   /// A double.
   public typealias Sum = Double
 }
 extension Float: SummableAttribute {
   /// A double, as the store adds up.
-  public typealias Average = Double
-  /// A double, as the store adds up.
   public typealias Sum = Double
 }
 extension Decimal: SummableAttribute {
   /// A decimal.
-  public typealias Average = Decimal
-  /// A decimal.
   public typealias Sum = Decimal
+  /// A decimal.
+  public typealias Average = Decimal
 }

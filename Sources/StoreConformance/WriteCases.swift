@@ -1,5 +1,6 @@
 import Dispatch
 import ManagedObjects
+import Synchronization
 
 extension StoreConformance {
   static let conflictCases: [Case] = [
@@ -172,4 +173,23 @@ extension StoreConformance {
       try expect(Set(people.map(\.objectID)).count, equals: 40, "the number of IDs")
     },
   ]
+}
+
+/// The first error of several threads.
+final class Failures: Sendable {
+  private let first = Mutex<(any Error)?>(nil)
+
+  /// Runs `body`, and keeps what it throws.
+  func catching(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      first.withLock { $0 = $0 ?? error }
+    }
+  }
+
+  /// Throws the error that was kept.
+  func check() throws {
+    if let error = first.withLock({ $0 }) { throw error }
+  }
 }

@@ -2,63 +2,48 @@ import Foundation
 import ManagedObjects
 
 extension JobLedger {
-  /// Jobs promoted in one transaction, at most.
-  private static let promotedTogether = 256
+  /// Jobs that are due and change in one transaction, at most.
+  private static let dueTogether = 256
 
   /// Makes available what waited for a time that has come, on the ledger's queue, where the caller is.
   /// - Returns: when to look again: at once if there was more than one transaction should hold; nil if nothing waits.
   func promoteDue() throws -> Date? {
-    let limit = Self.promotedTogether
-    let promoted = try turn { turn in
-      let due = FetchPredicate.comparison(
-        .path(JobRecord.Key.availableAt.name), .lessOrEqual, .constant(.date(turn.now)))
-      let jobs = try turn.context.fetch(Self.waiting(due, limit: limit))
-      for job in jobs {
-        let reason =
-          job.jobState == .retryable ? "the wait for attempt \(job.attempt + 1) is over" : "its time has come"
-        try turn.apply(.due, to: job, reason: reason, by: nil)
-      }
-      return (number: jobs.count, now: turn.now)
+    try changeDue(by: .availableAt, \.availableAt) { turn, job in
+      let reason =
+        job.jobState == .retryable ? "the wait for attempt \(job.attempt + 1) is over" : "its time has come"
+      try turn.apply(.due, to: job, reason: reason, by: nil)
     }
-    if promoted.number == limit { return promoted.now }
-    let next = try context.fetch(Self.waiting(.notEqual(JobRecord.Key.availableAt.name, .null), limit: 1))
-    return next.first?.availableAt
   }
-
-  private static func waiting(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
-    FetchRequest(
-      entityName: QueueModel.job, predicate: predicate,
-      sortDescriptors: [FetchSortDescriptor(JobRecord.Key.availableAt.name)], fetchLimit: limit)
-  }
-}
-
-extension JobLedger {
-  /// Jobs that expire in one transaction, at most.
-  private static let expiredTogether = 256
 
   /// Discards what waits past its deadline, on the ledger's queue, where the caller is.
   /// - Returns: when to look again; nil if nothing that waits has a deadline.
   func expireDue() throws -> Date? {
-    let limit = Self.expiredTogether
-    let expired = try turn { turn in
-      let past = FetchPredicate.comparison(
-        .path(JobRecord.Key.expiresAt.name), .lessOrEqual, .constant(.date(turn.now)))
-      let jobs = try turn.context.fetch(Self.expiring(past, limit: limit))
-      for job in jobs where job.jobState?.isEnded == false && !turn.hasBegun(job) {
-        try turn.apply(.expired, to: job, reason: "its deadline passed before it ran", by: nil)
-        job.failureCode = "deadline"
-      }
-      return (number: jobs.count, now: turn.now)
+    try changeDue(by: .expiresAt, \.expiresAt) { turn, job in
+      guard job.jobState?.isEnded == false, !turn.hasBegun(job) else { return }
+      try turn.apply(.expired, to: job, reason: "its deadline passed before it ran", by: nil)
+      job.failureCode = "deadline"
     }
-    if expired.number == limit { return expired.now }
-    let next = try context.fetch(Self.expiring(.notEqual(JobRecord.Key.expiresAt.name, .null), limit: 1))
-    return next.first?.expiresAt
   }
 
-  private static func expiring(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
-    FetchRequest(
-      entityName: QueueModel.job, predicate: predicate,
-      sortDescriptors: [FetchSortDescriptor(JobRecord.Key.expiresAt.name)], fetchLimit: limit)
+  /// Changes the jobs whose time has come, those first that were due first.
+  /// - Returns: when the next are due; now if there may be more.
+  private func changeDue(
+    by key: JobRecord.Key, _ time: (JobRecord) -> Date?, _ change: (LedgerTurn, JobRecord) throws -> Void
+  ) throws -> Date? {
+    func request(_ predicate: FetchPredicate, limit: Int) -> FetchRequest<JobRecord> {
+      FetchRequest(
+        entityName: QueueModel.job, predicate: predicate, sortDescriptors: [FetchSortDescriptor(key.name)],
+        fetchLimit: limit)
+    }
+    let limit = Self.dueTogether
+    let (count, now) = try turn { turn in
+      let due = FetchPredicate.comparison(.path(key.name), .lessOrEqual, .constant(.date(turn.now)))
+      let jobs = try turn.context.fetch(request(due, limit: limit))
+      for job in jobs { try change(turn, job) }
+      return (jobs.count, turn.now)
+    }
+    if count == limit { return now }
+    return try context.fetch(request(.notEqual(key.name, .null), limit: 1)).first.flatMap(time)
   }
 }
 

@@ -56,14 +56,17 @@ final class LedgerTurn {
   /// The job of that number.
   /// - Throws: ``JobQueueError/noSuchJob(_:)``, or the store's error.
   func job(_ id: Int64) throws -> JobRecord {
-    let objectID = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.job, number: id)
+    guard let job = try existing(JobRecord.self, QueueModel.job, id) else { throw JobQueueError.noSuchJob(id) }
+    return job
+  }
+
+  private func existing<Record: ManagedObject>(_ type: Record.Type, _ entity: String, _ number: Int64) throws -> Record?
+  {
+    let id = try context.persistentStoreCoordinator.managedObjectID(entity: entity, number: number)
     do {
-      guard let job = try context.existingObject(with: objectID) as? JobRecord else {
-        throw JobQueueError.noSuchJob(id)
-      }
-      return job
+      return try context.existingObject(with: id) as? Record
     } catch ManagedObjectError.objectNotFound {
-      throw JobQueueError.noSuchJob(id)
+      return nil
     }
   }
 
@@ -256,15 +259,10 @@ extension LedgerTurn {
   /// The batch of that number.
   /// - Throws: ``JobQueueError/noSuchBatch(_:)``, or the store's error.
   func batch(_ number: Int64) throws -> BatchRecord {
-    let id = try context.persistentStoreCoordinator.managedObjectID(entity: QueueModel.batch, number: number)
-    do {
-      guard let batch = try context.existingObject(with: id) as? BatchRecord else {
-        throw JobQueueError.noSuchBatch(number)
-      }
-      return batch
-    } catch ManagedObjectError.objectNotFound {
+    guard let batch = try existing(BatchRecord.self, QueueModel.batch, number) else {
       throw JobQueueError.noSuchBatch(number)
     }
+    return batch
   }
 
   /// Puts a new job into a batch whose jobs haven't all ended.

@@ -141,3 +141,45 @@ public struct Job: Codable, Sendable, Hashable, Identifiable {
     try JobOptionsError.decode(type, from: options)
   }
 }
+
+/// What a job that hasn't begun waits for, as a word. ``Job/waitsFor`` says it in words.
+public enum JobObstacle: String, Codable, Sendable, Hashable, CaseIterable {
+  /// Its release: it is held.
+  case release
+  /// Its file, which isn't in `active/` yet.
+  case file
+  /// The jobs that it follows.
+  case jobs
+  /// Its lane, which isn't configured.
+  case lane
+  /// Its lane, which is paused.
+  case paused
+  /// Its store, which another job uses alone, or that it is to have alone.
+  case store
+  /// The rate of its lane.
+  case rate
+}
+
+/// One step of a job from state to state, as the queue recorded it.
+public struct JobTransition: Codable, Sendable, Hashable {
+  /// When.
+  public var at: Date
+  /// The state before; nil for the submission.
+  public var from: JobState?
+  /// The state after.
+  public var to: JobState
+  /// Why, in words.
+  public var reason: String
+  /// Who caused it; nil for the queue itself.
+  public var by: String?
+
+  package init(at: Date, from: JobState?, to: JobState, reason: String, by: String? = nil) {
+    self.at = at
+    self.from = from
+    self.to = to
+    self.reason = reason
+    self.by = by
+  }
+
+  package enum CodingKeys: String, CodingKey, CaseIterable { case at, from, to, reason, by }
+}

@@ -121,3 +121,69 @@ public indirect enum FetchPredicate: Sendable, Hashable {
     public static let localeSensitive = Options(rawValue: 8)
   }
 }
+
+extension FetchPredicate {
+  /// Compares `left` with `right`.
+  public static func comparison(
+    _ left: Expression, _ operator: Operator, _ right: Expression, options: Options = []
+  ) -> FetchPredicate {
+    .comparison(Comparison(left, `operator`, right, options: options))
+  }
+
+  /// The value at `path` is `value`.
+  public static func equal(_ path: String, _ value: Value, options: Options = []) -> FetchPredicate {
+    .comparison(.path(path), .equal, .constant(value), options: options)
+  }
+
+  /// The value at `path` isn't `value`.
+  public static func notEqual(_ path: String, _ value: Value, options: Options = []) -> FetchPredicate {
+    .comparison(.path(path), .notEqual, .constant(value), options: options)
+  }
+
+  /// The value at `path` is one of `values`.
+  public static func isIn(_ path: String, _ values: [Value], options: Options = []) -> FetchPredicate {
+    .comparison(.path(path), .isIn, .constants(values), options: options)
+  }
+
+  /// The value at `path` is at least `low` and at most `high`.
+  public static func between(_ path: String, _ low: Value, _ high: Value) -> FetchPredicate {
+    .comparison(.path(path), .between, .constants([low, high]))
+  }
+
+  /// True when both predicates are.
+  public static func && (a: FetchPredicate, b: FetchPredicate) -> FetchPredicate { .and([a, b]) }
+  /// True when at least one predicate is.
+  public static func || (a: FetchPredicate, b: FetchPredicate) -> FetchPredicate { .or([a, b]) }
+  /// True when the other predicate is false.
+  public static prefix func ! (a: FetchPredicate) -> FetchPredicate { .not(a) }
+}
+
+extension FetchPredicate {
+  /// Whether the predicate uses this operator at any depth.
+  package func uses(_ wanted: Operator) -> Bool {
+    switch self {
+    case .constant: false
+    case .and(let parts), .or(let parts): parts.contains { $0.uses(wanted) }
+    case .not(let inner): inner.uses(wanted)
+    case .comparison(let comparison):
+      comparison.operator == wanted || comparison.left.uses(wanted) || comparison.right.uses(wanted)
+    }
+  }
+}
+
+extension FetchPredicate.Expression {
+  fileprivate func uses(_ wanted: FetchPredicate.Operator) -> Bool {
+    switch self {
+    case .constant, .constants, .keyPath, .evaluatedObject, .variable: false
+    case .member(let base, _): base.uses(wanted)
+    case .function(_, let arguments): arguments.contains { $0.uses(wanted) }
+    case .cast(let inner, _): inner.uses(wanted)
+    case .element(let base, .at(let index)): base.uses(wanted) || index.uses(wanted)
+    case .element(let base, _): base.uses(wanted)
+    case .list(let elements): elements.contains { $0.uses(wanted) }
+    case .conditional(let predicate, let first, let second):
+      predicate.uses(wanted) || first.uses(wanted) || second.uses(wanted)
+    case .subquery(let subquery): subquery.collection.uses(wanted) || subquery.predicate.uses(wanted)
+    }
+  }
+}

@@ -71,7 +71,7 @@ extension SQLiteStore {
       configuration.readonly = true
       configuration.busyMode = .timeout(30)
       var path = url.path
-      // Without a log, nobody has the file open: SQLite then needn't make the files that connections share.
+      // Without a log, no process has the file open: SQLite then needn't make the files that connections share.
       if !FileManager.default.fileExists(atPath: path + "-wal") {
         path = "file://" + url.path(percentEncoded: true) + "?immutable=1"
       }

@@ -145,7 +145,7 @@ final class SaveMailbox: Sendable {
 
   /// Makes what a merge of the waiting saves announces, on this thread rather than on the main queue.
   func prepareAnnouncements() {
-    // The lock isn't held meanwhile: the lists of an import's saves take longer than other savers should wait.
+    // The lock isn't held while they are made: the lists of an import's saves take longer than other savers should wait.
     for save in state.withLock(\.saves) { save.listIDs() }
   }
 

@@ -101,10 +101,7 @@ extension ManagedObjectContext {
   public func execute<T: ManagedObject>(
     _ request: AsynchronousFetchRequest<T>
   ) throws -> AsynchronousFetchResult<T> {
-    confinement.check()
-    mergeWaitingSaves()
-    takePromotedIDs()
-    try throwDeferredError()
+    try prepareToRead()
     guard let queue else { throw FetchRequestError.noQueue }
     let (plain, fetch) = (request.fetchRequest, try bind(request.fetchRequest))
     let read = try ObjectRead(fetch, plain)

@@ -89,10 +89,7 @@ extension ManagedObjectContext {
   /// - Throws: what ``fetch(_:)`` throws, and ``ManagedObjectError/classMismatch(_:)`` when the entity's objects, or those
   ///   of one that inherits from it, aren't of the request's class.
   public func fetchBatched<T: ManagedObject>(_ request: FetchRequest<T>) throws -> FaultingArray<T> {
-    confinement.check()
-    mergeWaitingSaves()
-    takePromotedIDs()
-    try throwDeferredError()
+    try prepareToRead()
     let fetch = try bind(request)
     guard fetch.brings(T.self) else {
       throw ManagedObjectError.classMismatch(["not all objects of \(fetch.entity.name) are \(T.self)s"])

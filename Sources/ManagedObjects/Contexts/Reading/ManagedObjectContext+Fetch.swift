@@ -9,20 +9,14 @@ extension ManagedObjectContext {
   /// Source: `fetch(_:)` of Core Data.
   /// - Throws: an unknown entity, a predicate, sort key or property that doesn't fit the entity, or the store's error.
   public func fetch<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [T] {
-    confinement.check()
-    mergeWaitingSaves()
-    takePromotedIDs()
-    try throwDeferredError()
+    try prepareToRead()
     let fetch = try bind(request)
     return typed(try objects(fetch, request), fetch)
   }
 
   /// How many objects a request finds.
   public func count<T: ManagedObject>(for request: FetchRequest<T>) throws -> Int {
-    confinement.check()
-    mergeWaitingSaves()
-    takePromotedIDs()
-    try throwDeferredError()
+    try prepareToRead()
     let fetch = try bind(request)
     return request.includesPendingChanges ? try count(fetch) : try source.count(fetch)
   }
@@ -32,12 +26,17 @@ extension ManagedObjectContext {
   /// Only IDs are read, and no object is made, unless the context has changes to take into account.
   /// Source: `NSFetchRequestResultType.managedObjectIDResultType` of Core Data.
   public func fetchIDs<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [ManagedObjectID] {
+    try prepareToRead()
+    let fetch = try bind(request)
+    return request.includesPendingChanges ? try ids(fetch) : try source.ids(fetch)
+  }
+
+  /// What precedes every read by a request: the context is up to date, and an error that had to wait is thrown.
+  func prepareToRead() throws {
     confinement.check()
     mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
-    let fetch = try bind(request)
-    return request.includesPendingChanges ? try ids(fetch) : try source.ids(fetch)
   }
 
   /// Binds a request's names to the model's properties.
@@ -127,20 +126,11 @@ extension ManagedObjectContext {
   /// - Throws: ``FetchRequestError`` when the parts of the request don't fit together, an unknown entity, a key path that
   ///   doesn't fit it, or the store's error.
   public func fetchDictionaries<T: ManagedObject>(_ request: FetchRequest<T>) throws -> [FetchedDictionary] {
-    confinement.check()
-    mergeWaitingSaves()
-    takePromotedIDs()
-    try throwDeferredError()
-    var unsorted = request
-    unsorted.sortDescriptors = []
-    let (query, names, types) = try request.query(bind(unsorted))
-    let columns = FetchedDictionary.Columns(names)
-    var rows = try source.dictionaries(query)
-    let conversions = types.indices.filter { types[$0] != .undefined }
-    if !conversions.isEmpty {
-      for row in rows.indices {
-        for column in conversions { rows[row][column] = rows[row][column].converted(to: types[column]) }
-      }
+    let plan = try dictionaryPlan(request)
+    let columns = FetchedDictionary.Columns(plan.names)
+    var rows = try source.dictionaries(plan.query)
+    if !plan.conversions.isEmpty {
+      for row in rows.indices { plan.convert(&rows[row]) }
     }
     return rows.map { FetchedDictionary(columns, $0) }
   }
@@ -155,20 +145,23 @@ extension ManagedObjectContext {
   package func eachDictionary<T: ManagedObject>(
     _ request: FetchRequest<T>, _ take: (ContiguousArray<Value>) throws -> Void
   ) throws {
-    confinement.check()
-    mergeWaitingSaves()
-    takePromotedIDs()
-    try throwDeferredError()
-    var unsorted = request
-    unsorted.sortDescriptors = []
-    let (query, _, types) = try request.query(bind(unsorted))
-    let conversions = types.indices.filter { types[$0] != .undefined }
-    if conversions.isEmpty { return try source.eachDictionary(query, take) }
-    try source.eachDictionary(query) { row in
+    let plan = try dictionaryPlan(request)
+    if plan.conversions.isEmpty { return try source.eachDictionary(plan.query, take) }
+    try source.eachDictionary(plan.query) { row in
       var row = row
-      for column in conversions { row[column] = row[column].converted(to: types[column]) }
+      plan.convert(&row)
       try take(row)
     }
+  }
+
+  /// What the stores are asked for a request's dictionaries.
+  private func dictionaryPlan<T: ManagedObject>(_ request: FetchRequest<T>) throws -> DictionaryPlan {
+    try prepareToRead()
+    var unsorted = request
+    unsorted.sortDescriptors = []
+    let (query, names, types) = try request.query(bind(unsorted))
+    let conversions = types.indices.filter { types[$0] != .undefined }.map { (column: $0, type: types[$0]) }
+    return DictionaryPlan(query: query, names: names, conversions: conversions)
   }
 
   /// The rows at the other end of a to-many relationship of several saved objects, in order for each if the relationship is
@@ -222,5 +215,17 @@ extension ManagedObject: PredicateSubject {
       return Array(orderedObjects(slot) as OrderedSet<ManagedObject>)
     }
     return Array(objects(slot) as Set<ManagedObject>)
+  }
+}
+
+/// A query for dictionaries, and what is to be done with the rows that it returns.
+private struct DictionaryPlan {
+  let query: StoreQuery
+  let names: [String]
+  /// The columns that the request wants as another type than the stores return.
+  let conversions: [(column: Int, type: AttributeType)]
+
+  func convert(_ row: inout ContiguousArray<Value>) {
+    for (column, type) in conversions { row[column] = row[column].converted(to: type) }
   }
 }

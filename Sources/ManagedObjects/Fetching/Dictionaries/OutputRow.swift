@@ -87,3 +87,13 @@ extension StoreQuery {
     return (fetch.limit > 0 ? tail.prefix(fetch.limit) : tail).map { ContiguousArray($0.values.prefix(columns.count)) }
   }
 }
+
+/// A key for grouping, equal when a store puts the values in one group: nil equals nil, numbers compare by value, strings by
+/// their bytes.
+struct GroupKey: Hashable {
+  private let values: [Value]
+
+  init(_ values: some Sequence<Value>) {
+    self.values = values.map(\.comparisonKey)
+  }
+}

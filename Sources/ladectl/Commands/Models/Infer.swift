@@ -12,7 +12,7 @@ extension Ladectl.Model {
       Reads \(FileFormats.standard.titles), compressed or not, archives with all their files, and folders. Each file becomes an entity. It reads the files twice, and every type \
       and key holds for all their records; future files may differ, so review the model before you use it.
 
-      Words for no value, such as NA, are told by --option nulls=NA, as in recipes. The columns of a CSV file without a header \
+      Words for no value, such as NA, are given by --option nulls=NA, as in recipes. The columns of a CSV file without a header \
       line are numbered, with --option header=false. All tables of an SQLite database are read.
 
       With --output it writes the model in Xcode's format; otherwise it only prints it. With --against it prints what another \

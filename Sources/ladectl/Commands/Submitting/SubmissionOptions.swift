@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlAPI
+import LadeTypes
 
 /// The options of every kind of job.
 struct SubmissionOptions: ParsableArguments {
@@ -97,5 +98,19 @@ struct SubmissionOptions: ParsableArguments {
 
   private func dependencies(_ jobs: [JobNumbers], _ condition: JobDependency.Condition) -> [JobDependency] {
     jobs.flatMap(\.ranges).flatMap { range in range.map { JobDependency(job: $0, condition: condition) } }
+  }
+}
+
+/// A duration on the command line: `90s`, `10m`, `2h`, `1d`; a number alone is seconds.
+struct Period: Sendable, Hashable {
+  let seconds: Double
+
+  /// Parses it.
+  /// - Throws: `ValidationError` that lists the accepted forms.
+  init(parsing text: String) throws {
+    guard let duration = Duration(parsing: text, allowsBareSeconds: true), duration > .zero else {
+      throw ValidationError("'\(text)' isn't a time span; write 90s, 10m, 2h or 1d.")
+    }
+    seconds = duration.seconds
   }
 }

@@ -80,7 +80,7 @@ package struct StoreBackup: Sendable, Hashable {
     let folder = BackupFolder(url: folder, store: store, form: form)
     return try folder.backups().reversed().compactMap { name in
       var status = stat()
-      // One may be removed meanwhile.
+      // One may be removed while this runs.
       guard lstat(folder.file(name).path, &status) == 0 else { return nil }
       return StoreBackup(
         name: name.description, madeAt: name.time, size: Int64(status.st_size), job: name.job)

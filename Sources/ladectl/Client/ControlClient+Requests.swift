@@ -1,0 +1,150 @@
+import ControlAPI
+
+/// The requests of the interface, each by the name of its route.
+extension ControlClient {
+  // MARK: Jobs
+
+  func jobs(_ query: JobQuery) async throws -> JobList { try await send(.GET, .jobs, query.queryString) }
+
+  /// All jobs that a query finds, page after page; its limit doesn't count.
+  func allJobs(_ query: JobQuery) async throws -> JobList {
+    var query = query
+    query.limit = JobQuery.maximumLimit
+    var list = JobList(jobs: [])
+    while true {
+      let page = try await jobs(query)
+      list.jobs += page.jobs
+      guard let next = page.next else { return list }
+      if query.order == .newest { query.before = next } else { query.after = next }
+    }
+  }
+
+  func job(_ id: Int64) async throws -> Job { try await send(.GET, .job(id)) }
+
+  func rejects(_ id: Int64) async throws -> RejectReport { try await send(.GET, .rejects(id)) }
+
+  func submit(_ submission: JobSubmission) async throws -> Job {
+    try await send(.POST, .jobs, body: try WireFormat.encode(submission))
+  }
+
+  /// Submits up to ``JobsSubmission/maximumJobs`` jobs, each independently.
+  /// - Returns: the result for each, in order.
+  func submit(_ submissions: [JobSubmission]) async throws -> [JobReceipt] {
+    let answer: JobReceiptList = try await send(
+      .POST, .manyJobs, body: try WireFormat.encode(JobsSubmission(jobs: submissions)))
+    return answer.jobs
+  }
+
+  func cancel(_ id: Int64) async throws -> Job { try await send(.POST, .cancelJob(id)) }
+
+  func retry(_ id: Int64) async throws -> Job { try await send(.POST, .retryJob(id)) }
+
+  func hold(_ id: Int64) async throws -> Job { try await send(.POST, .holdJob(id)) }
+
+  func release(_ id: Int64) async throws -> Job { try await send(.POST, .releaseJob(id)) }
+
+  /// Removes a job that has ended; returns its last state.
+  func remove(_ id: Int64) async throws -> Job { try await send(.DELETE, .job(id)) }
+
+  func setPriority(_ id: Int64, to priority: Int) async throws -> Job {
+    try await send(.PUT, .jobPriority(id), body: try WireFormat.encode(PriorityChange(priority: priority)))
+  }
+
+  /// Applies one change to many jobs.
+  func change(_ change: JobChange) async throws -> JobChangeResult {
+    try await send(.POST, .changeJobs, body: try WireFormat.encode(change))
+  }
+
+  func submit(_ batch: BatchSubmission) async throws -> Batch {
+    try await send(.POST, .batches, body: try WireFormat.encode(batch))
+  }
+
+  func batches(_ query: BatchQuery) async throws -> BatchList { try await send(.GET, .batches, query.queryString) }
+
+  func batch(_ id: Int64) async throws -> Batch { try await send(.GET, .batch(id)) }
+
+  /// Listens to jobs' changes until the stream ends or a closure returns `false`.
+  /// - Parameters:
+  ///   - endpoint: ``Endpoint/allJobEvents`` or ``Endpoint/jobEvents(_:)``.
+  ///   - opened: see ``events(_:_:opened:read:each:)``.
+  func listen(
+    to endpoint: Endpoint, opened: @Sendable () async throws -> Bool,
+    each: @Sendable (ControlEvent) async throws -> Bool
+  ) async throws {
+    try await events(endpoint, opened: opened, read: { try ControlEvent($0) }, each: each)
+  }
+
+  // MARK: Lanes
+
+  func lanes() async throws -> LaneList { try await send(.GET, .lanes) }
+
+  func pause(_ lane: String) async throws -> Lane { try await send(.POST, .pauseLane(lane)) }
+
+  func resume(_ lane: String) async throws -> Lane { try await send(.POST, .resumeLane(lane)) }
+
+  func pauseAllLanes() async throws -> LaneList { try await send(.POST, .pauseLanes) }
+
+  func resumeAllLanes() async throws -> LaneList { try await send(.POST, .resumeLanes) }
+
+  /// - Parameter concurrency: nil for the configured one.
+  func setConcurrency(of lane: String, to concurrency: Int?) async throws -> Lane {
+    try await send(
+      .PUT, .laneConcurrency(lane), body: try WireFormat.encode(ConcurrencyChange(concurrency: concurrency)))
+  }
+
+  // MARK: Stores and objects
+
+  func objects(_ query: ObjectQuery) async throws -> ObjectPage {
+    try await send(.GET, .objects(entity: query.entity), query.queryString)
+  }
+
+  func count(_ query: ObjectQuery) async throws -> ObjectCount {
+    try await send(.GET, .count(entity: query.entity), query.queryString)
+  }
+
+  func stores(_ query: StoreCountQuery = StoreCountQuery()) async throws -> StoreList {
+    try await send(.GET, .stores, query.queryString)
+  }
+
+  func store(_ name: String, _ query: StoreCountQuery = StoreCountQuery()) async throws -> Store {
+    try await send(.GET, .store(name), query.queryString)
+  }
+
+  func backups(of store: String) async throws -> BackupList { try await send(.GET, .backups(store: store)) }
+
+  /// Follows a standing query until the stream ends or `each` returns `false`.
+  func watch(_ query: WatchQuery, each: @Sendable (WatchEvent) async throws -> Bool) async throws {
+    try await events(.watch, query.queryString, read: { try WatchEvent($0) }, each: each)
+  }
+
+  // MARK: The daemon
+
+  func status() async throws -> Status { try await send(.GET, .status) }
+
+  func stats() async throws -> Stats { try await send(.GET, .stats) }
+
+  func checkConfiguration() async throws -> ConfigurationCheck { try await send(.GET, .checkConfiguration) }
+
+  func configurationSettings() async throws -> ConfigurationSettings { try await send(.GET, .configuration) }
+
+  func run(schedule: String) async throws -> Job { try await send(.POST, .runSchedule(schedule)) }
+
+  func reload() async throws -> Reload { try await send(.POST, .reload) }
+
+  func recipes() async throws -> RecipeList { try await send(.GET, .recipes) }
+
+  func schedules() async throws -> ScheduleList { try await send(.GET, .schedules) }
+
+  func test(_ test: RecipeTest) async throws -> RecipeTestResult {
+    try await send(.POST, .testRecipe, body: try WireFormat.encode(test))
+  }
+
+  func log(_ query: LogQuery) async throws -> LogPage { try await send(.GET, .log, query.queryString) }
+
+  /// Follows the log until the stream ends or `each` returns `false`.
+  func followLog(_ query: LogQuery, each: @Sendable (LogEvent) async throws -> Bool) async throws {
+    var query = query
+    query.follows = true
+    try await events(.log, query.queryString, read: { try LogEvent($0) }, each: each)
+  }
+}
