@@ -25,7 +25,7 @@ BUILD_CHECKS = --explicit-target-dependency-import-check error
 TEST_FLAGS = --parallel --disable-xctest
 # Tests of objects and imports are bound by the processor. Those of the daemon wait for sockets and files, so they run in a
 # second pass, where they don't starve.
-COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|Importing|ClassGeneration|GeneratedClasses)Tests[.]'
+COMPUTING = '^(ManagedObjects|MagicalRecord|SQLiteStore|StoreConformance|Importing|ClassGeneration)Tests[.]'
 TEST = test --skip-build $(TEST_FLAGS)
 # The date of the manual pages: that of the last commit, unless the builder gives one.
 DATED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2> /dev/null || date +%s)}
