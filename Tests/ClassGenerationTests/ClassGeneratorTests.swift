@@ -22,7 +22,7 @@ struct ClassGeneratorTests {
     #expect(warnings.isEmpty)
   }
 
-  @Test("entities that have no class because nobody chose one are named")
+  @Test("entities that have no class because none was chosen are named")
   func silent() throws {
     let xml = """
       <?xml version="1.0" encoding="UTF-8"?><model>

@@ -47,7 +47,7 @@ struct MagicalStackTests {
         try Person.findFirst(by: "name", with: "Ada", in: context)?.age = 36
       }
       #expect(saved)
-      // The merge was queued before the save's end was told.
+      // The merge was queued before the save's end was announced.
       let age = try await stack.defaultContext.perform { (stack.defaultContext.object(with: id) as? Person)?.age }
       #expect(age == 36)
       let fresh = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)

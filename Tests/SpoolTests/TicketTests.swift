@@ -164,7 +164,7 @@ struct TicketTests {
     #expect(error("store: shop\n\(text)\n")?.description.contains("did you mean `\(nearest)`?") == true)
   }
 
-  @Test("with a key like no other is told all that there are")
+  @Test("with a key like no other is answered with all there are")
   func farKey() {
     let text = error("xyzzyxyzzy: 1\n")?.description ?? ""
     #expect(text.contains("`entity`, `held`, `kind`, `lane`"))

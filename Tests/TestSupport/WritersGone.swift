@@ -9,10 +9,10 @@ public struct FileStillWritten: Error, CustomStringConvertible {
   public var description: String { "\(path) is still open for writing (\(code))" }
 }
 
-/// Waits until nobody holds a file open for writing.
+/// Waits until no process holds a file open for writing.
 ///
 /// A program that some test starts has, from the fork until it begins, whatever was open in this process; and a spool leaves
-/// alone what somebody may still write to. So a file that a test hands over is nobody's only after this.
+/// alone what somebody may still write to. So a file that a test hands over has no writer only after this.
 public func waitForWritersToGo(of path: String) throws {
   let file = open(path, O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { throw FileStillWritten(path: path, code: errno) }

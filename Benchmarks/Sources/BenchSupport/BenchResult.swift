@@ -12,7 +12,7 @@ package struct BenchResult: Sendable, Codable {
   /// `ours / peer`.
   package var ratio: Double?
   package var goal: Double
-  /// False also if it couldn't be told because there was no peer.
+  /// False also if it is unknown because there was no peer.
   package var met: Bool
 
   /// What a figure is held against.

@@ -82,7 +82,7 @@ package struct ServerSentEventParser: Sendable {
 
 /// An event on a stream of jobs.
 package enum ControlEvent: Sendable, Hashable {
-  /// A job as it is now. Several changes in a row may be told as the last of them.
+  /// A job as it is now. Several changes in a row may be sent as one, the last.
   case job(Job)
   /// Changes were dropped because the client read too slowly; the stream ends here. Ask for the list,
   /// and open another stream.

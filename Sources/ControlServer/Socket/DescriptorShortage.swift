@@ -7,7 +7,7 @@ import NIOCore
 /// Takes care of a listening socket that can't accept, because the process or the system has no descriptor or memory left.
 ///
 /// The library would ask again at once and without end, for the connection that waits keeps the socket readable. Here nothing is
-/// accepted for a moment; and with a descriptor that is kept for this, those who wait are told to come back instead of waiting
+/// accepted for a moment; and with a descriptor that is kept for this, those who wait are asked to come back instead of waiting
 /// without an answer.
 final class DescriptorShortage: ChannelInboundHandler {
   typealias InboundIn = any Channel

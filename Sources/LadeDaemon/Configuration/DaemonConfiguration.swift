@@ -24,7 +24,7 @@ package struct DaemonConfiguration: Sendable, Equatable {
   package var logLevel = Logger.Level.info
   /// How long a daemon that is to stop waits for running jobs.
   package var drainTimeout = Duration.seconds(30)
-  /// How often the spool is looked through for what no event told of.
+  /// How often the spool is scanned for what no event announced.
   package var rescanInterval = Duration.seconds(60)
   /// What is taken from the spool, and when.
   package var intake = IntakeConfiguration()

@@ -39,7 +39,7 @@ struct LoadedConfiguration: Sendable {
     settings = root?.settings ?? []
   }
 
-  /// A problem with a key, told where that stands.
+  /// A problem with a key, reported where that stands.
   func problem(_ kind: ConfigurationProblem.Kind, with key: String) -> ConfigurationProblem {
     places.problem(kind, with: key, otherwise: path)
   }

@@ -86,7 +86,7 @@ extension DaemonBackend {
     do {
       for line in try await stateLines() { logger.notice("\(line)") }
     } catch {
-      logger.error("state: it can't be told: \(error)")
+      logger.error("state: it can't be read: \(error)")
     }
   }
 

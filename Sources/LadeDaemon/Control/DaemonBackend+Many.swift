@@ -28,7 +28,7 @@ extension DaemonBackend {
           return .init(id: id, isOld: !answer.isNew)
         }
       } catch {
-        // The others are made, and to be told.
+        // The others are made, and have to be reported.
         receipts[plan.place] = .init(
           problem: Problem(describing: error, method: "POST", path: Endpoint.manyJobs.path))
       }

@@ -131,7 +131,7 @@ struct ObjectColumns: Sendable {
     try sort.map(\.keyPath).filter { isCount(try path($0, of: entity, field: "sort")) }
   }
 
-  /// Refuses counts, of which a standing query isn't told when they change.
+  /// Refuses counts: a standing query doesn't learn when they change.
   func refuseCounts(_ sort: [SortKey], of entity: EntityDescription) throws {
     guard try hasCounts || !Self.counts(in: sort, of: entity).isEmpty else { return }
     throw ControlError.invalid(

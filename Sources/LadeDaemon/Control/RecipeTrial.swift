@@ -96,7 +96,7 @@ extension RecipeTrial.Outcome {
     do {
       rejects = try RejectSummary.read(file, options: options)
     } catch {
-      notes.append("why records were rejected can't be told: \(error)")
+      notes.append("why records were rejected is unknown: \(error)")
     }
   }
 }

@@ -8,7 +8,7 @@ import Logging
 
 /// The jobs of submissions whose hand-over couldn't be written to the queue.
 actor LateHandOvers {
-  /// What the queue is to be told of a job.
+  /// What the queue is to learn about a job.
   enum News: Sendable, Equatable {
     /// Its file is in `active/` for good.
     case arrived(activeName: String)
@@ -29,7 +29,7 @@ actor LateHandOvers {
     self.logger = logger
   }
 
-  /// Has the queue told later.
+  /// Reports to the queue later.
   func add(_ job: Int64, _ news: News, by who: String, after error: any Error) {
     logger.error(
       "job \(job): what became of its file couldn't be written; it is tried again",

@@ -76,7 +76,7 @@ struct StatusService: Service {
     do {
       for notice in notices { try ServiceManager.notify(notice) }
     } catch {
-      logger.warning("systemd can't be told: \(error)")
+      logger.warning("systemd can't be notified: \(error)")
     }
   }
 }

@@ -126,7 +126,7 @@ extension DataStores {
           to: ManagedObjectModel(contentsOf: URL(fileURLWithPath: store.configuration.model)))
         return try ModelDefinition(now).text() != ModelDefinition(store.coordinator.model).text()
       } catch {
-        // A model that can't be read is a mistake of the configuration, and told as that.
+        // A model that can't be read is a mistake of the configuration, and reported as that.
         return false
       }
     }.map(\.configuration.name)

@@ -13,7 +13,7 @@ final class StandingQuery: @unchecked Sendable {
   private let context: ManagedObjectContext
   /// How long the first fetch, and each examination of what was saved, may take.
   private let limit: QueryLimit
-  /// Whether nobody reads the stream any more.
+  /// Whether the stream has no reader any more.
   private let isReleased = Atomic<Bool>(false)
   /// Until it is handed out: the stream retains the query, not the other way round.
   private var stream: AsyncStream<WatchEvent>?

@@ -82,7 +82,7 @@ struct LoopbackServerTests {
     }
   }
 
-  @Test("with a token, whoever brings another or none is told nothing")
+  @Test("with a token, a client with another or none learns nothing")
   func token() async throws {
     try await serving(token: "s3cret-token") { port async throws in
       for header in [

@@ -99,7 +99,7 @@ struct CommandLineTests {
   }
 
   @Test(
-    "what is wrong with a command line is told in one voice, with one line of what to do",
+    "what is wrong with a command line is always reported in the same way, with one line of what to do",
     arguments: [
       (
         ["list", "--jsno"], "There is no option --jsno; did you mean --json?",
@@ -152,7 +152,7 @@ struct CommandLineTests {
     #expect(ControlClientError.timedOut(seconds: 1, waitingFor: "x", hint: "y").exitStatus == .timedOut)
   }
 
-  @Test("a description of jobs that can't be read is told in words of people, with the place")
+  @Test("a description of jobs that can't be read is reported in plain words, with the place")
   func description() async throws {
     let directory = try TemporaryDirectory()
     func told(_ text: String?) async throws -> String {
@@ -169,13 +169,13 @@ struct CommandLineTests {
     #expect(try await told("{").contains("not valid JSON"))
   }
 
-  @Test("a socket's path that is too long is told with how long it may be")
+  @Test("a socket's path that is too long is reported with how long it may be")
   func longPath() async throws {
     let run = try await LadectlProcess.run(["status"], socket: "/" + String(repeating: "x", count: 200))
     #expect(run.status == 5 && run.error.contains("too long for a Unix socket"), "\(run.error)")
   }
 
-  @Test("nobody is told to join a group that the socket's mode keeps out")
+  @Test("the advice is never to join a group that the socket's mode keeps out")
   func closedGroup() throws {
     let directory = try TemporaryDirectory()
     let socket = try PlainSocket(boundTo: directory.file("s"), listening: true)

@@ -21,7 +21,7 @@ struct ControlVerbTests {
     try WireFormat.decode(type, from: Data(run.output.utf8))
   }
 
-  @Test("jobs are retried, held, released, moved and removed by their numbers, each told")
+  @Test("jobs are retried, held, released, moved and removed by their numbers, each with a line")
   func one() async throws {
     try await with(MemoryBackend(jobs: [.example(1, .discarded), .example(2, .available), .example(3, .completed)])) {
       run async throws in
@@ -38,7 +38,7 @@ struct ControlVerbTests {
     }
   }
 
-  @Test("a filter changes all that it finds, said beforehand that it is meant, and its refusals are told")
+  @Test("a filter changes all that it finds after a confirmation, and its refusals are reported")
   func all() async throws {
     let backend = MemoryBackend(jobs: [.example(1, .discarded), .example(2, .completed)])
     try await with(backend) { run async throws in
@@ -106,7 +106,7 @@ struct ControlVerbTests {
     }
   }
 
-  @Test("lanes are listed, paused, resumed and widened, and a name that is none is told with those that are")
+  @Test("lanes are listed, paused, resumed and widened, and an unknown name is reported with the known ones")
   func lanes() async throws {
     try await with { run async throws in
       #expect(try await run("pause", "import").output == "lane import paused, 1 job still running\n")
@@ -256,13 +256,13 @@ struct ControlVerbTests {
     }
   }
 
-  @Test("many jobs that were submitted together are told as ranges")
+  @Test("many jobs that were submitted together are shown as ranges")
   func ranges() {
     let jobs = (1...500).map { Job.example($0, $0 == 7 ? .discarded : .completed) }
     #expect(Submitter.summary(of: jobs) == "499 jobs completed: 1-6,8-500\n1 job discarded: 7\n")
   }
 
-  @Test("stores, numbers of the daemon and objects to change are told and asked for")
+  @Test("stores, numbers of the daemon and objects to change are shown and asked for")
   func others() async throws {
     let backend = MemoryBackend()
     try await with(backend) { run async throws in

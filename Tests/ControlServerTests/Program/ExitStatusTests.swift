@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Exit statuses")
 struct ExitStatusTests {
-  @Test("each is another number, and is told in help")
+  @Test("each is another number, and is in the help")
   func distinct() async throws {
     let numbers = ladectl.ExitStatus.allCases.map(\.rawValue)
     #expect(Set(numbers).count == numbers.count)

@@ -84,7 +84,7 @@ struct InferTests {
     #expect(try await LadectlProcess.run(command + ["--force"]).status == 0)
   }
 
-  @Test("what can't be read is told by its name, and a wrong command line by its usage")
+  @Test("what can't be read is reported by its name, and a wrong command line with its usage")
   func errors() async throws {
     let directory = try TemporaryDirectory()
     let files = try Self.files(in: directory)

@@ -27,7 +27,7 @@ struct LadectlTests {
   }
 
   @Test(
-    "whoever answers in another way than this version expects is told by its name",
+    "a server that answers in another way than this version expects is named",
     arguments: [
       (
         "HTTP/1.1 404 Not Found\r\nServer: laded/9.9.9\r\nContent-Type: application/problem+json\r\n"
@@ -48,7 +48,7 @@ struct LadectlTests {
     #expect(result.error.contains(says))
   }
 
-  @Test("a file that isn't a socket is told as that")
+  @Test("a file that isn't a socket is reported as that")
   func notASocket() async throws {
     let directory = try TemporaryDirectory()
     try Data("x".utf8).write(to: URL(fileURLWithPath: directory.file("s")))
@@ -78,7 +78,7 @@ struct LadectlTests {
     #expect(!result.error.contains("Error:") && !result.error.contains("␊"), "\(result.error)")
   }
 
-  @Test("a misspelt verb is told with the one that was meant, at every depth")
+  @Test("a misspelt verb is reported with the one that was meant, at every depth")
   func misspelt() async throws {
     let first = try await LadectlProcess.run(["canel", "1"])
     #expect(first.status == 64)
@@ -142,7 +142,7 @@ struct LadectlTests {
     #expect(missing.error.contains("none.xcdatamodeld"))
   }
 
-  @Test("a model's mistakes are all told, and what keeps records from being imported is a warning")
+  @Test("a model's mistakes are all reported, and what keeps records from being imported is a warning")
   func modelMistakes() async throws {
     let directory = try TemporaryDirectory()
     let file = directory.file("contents")

@@ -122,7 +122,7 @@ struct LadectlWithDaemonTests {
     }
   }
 
-  @Test("several files are handed in with one request; of each it is told what became of it")
+  @Test("several files are submitted by one request, with a result for each")
   func many() async throws {
     let backend = MemoryBackend()
     try await with(backend) { run async throws in
@@ -139,7 +139,7 @@ struct LadectlWithDaemonTests {
     }
   }
 
-  @Test("files beside one that is refused are told, and the status is that of the refusal")
+  @Test("files beside one that is refused are reported, and the status is that of the refusal")
   func partly() async throws {
     let backend = MemoryBackend()
     backend.refusesSource("/b.csv")
@@ -180,7 +180,7 @@ struct LadectlWithDaemonTests {
       backend.set(.example(1, .running, progress: JobProgress(records: 5)))
       backend.set(.example(1, .completed))
       backend.set(.example(2, .cancelled, reason: "enough"))
-      // The streams tell of the same job only as it is last, so what was told before the stop may be less.
+      // The streams send a job only as it is last, so less may have been sent before the stop.
       var departures = backend.departures.makeAsyncIterator()
       await server.stop()
       await departures.next()
@@ -337,7 +337,7 @@ struct LadectlWithDaemonTests {
     }
   }
 
-  @Test("a daemon that stops while somebody waits for a job is told as that")
+  @Test("a daemon that stops while a client waits for a job is reported as that")
   func daemonStops() async throws {
     let directory = try TemporaryDirectory()
     let backend = MemoryBackend(jobs: [.example(1, .running)])
@@ -351,7 +351,7 @@ struct LadectlWithDaemonTests {
     }
   }
 
-  @Test("every job that can be cancelled is, and the others are told")
+  @Test("every job that can be cancelled is, and the others are reported")
   func cancel() async throws {
     try await with(MemoryBackend(jobs: [.example(1, .completed), .example(2, .running)])) { run async throws in
       let result = try await run(["cancel", "1", "2", "9"])

@@ -48,7 +48,7 @@ struct ChangeRouteTests {
     }
   }
 
-  @Test("schedules are told as they are, and take no parameters")
+  @Test("schedules are listed as they are, and take no parameters")
   func schedules() async throws {
     let directory = try TemporaryDirectory()
     try await RunningServer.with(MemoryBackend(), at: directory.file("s")) { server async throws in

@@ -54,7 +54,7 @@ struct EventStreamTests {
     }
   }
 
-  @Test("a change made as soon as the stream of all jobs is open is told")
+  @Test("a change made as soon as the stream of all jobs is open is sent")
   func allJobs() async throws {
     let directory = try TemporaryDirectory()
     let backend = MemoryBackend()

@@ -13,7 +13,7 @@ struct JSONSyntaxErrorTests {
   func good(_ text: String) { #expect(JSONSyntaxError.first(in: Array(text.utf8)) == nil) }
 
   @Test(
-    "the first mistake is told with its line and column",
+    "the first mistake is reported with its line and column",
     arguments: [
       ("", 1, 1), ("{", 1, 2), ("{\"a\" 1}", 1, 6), ("{\"a\": 1,}", 1, 9), ("[1,\n 2\n 3]", 3, 2), ("tru", 1, 1),
       ("{a: 1}", 1, 2), ("[01]", 1, 3), ("[1.]", 1, 4), ("\"a", 1, 1), ("\"\\x\"", 1, 3), ("[\"\t\"]", 1, 3),

@@ -27,7 +27,7 @@ struct StreamTests {
     }
   }
 
-  @Test("the log is told from its last lines on, without a gap and without a line twice")
+  @Test("the log is sent from its last lines on, without a gap and without a line twice")
   func log() async throws {
     let directory = try TemporaryDirectory()
     let backend = MemoryBackend()
@@ -66,7 +66,7 @@ struct StreamTests {
     }
   }
 
-  @Test("a standing query is told its result, then each change, and what ends it")
+  @Test("a standing query gets its result, then each change, and what ends it")
   func watch() async throws {
     let directory = try TemporaryDirectory()
     let backend = MemoryBackend()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Users' names")
 struct UserNameTests {
-  @Test("times in a text of the daemon are told in the local zone, as all others")
+  @Test("times in a text of the daemon are shown in the local zone, as all others")
   func times() throws {
     let time = try #require(WireFormat.date(of: "2026-11-22T21:28:53Z"))
     #expect("until 2026-11-22T21:28:53Z".namingUsers == "until \(Quantity.time(time))")

@@ -31,7 +31,7 @@ struct QueryTests {
   }
 
   @Test(
-    "what a parameter can't be is told with what it can",
+    "a value that a parameter can't have is reported with those it can",
     arguments: [
       ("held=maybe", "true or false"), ("order=oldst", "newest, oldest"), ("state=walking", "scheduled"),
       ("limit=0", "1 to 1000"), ("lnae=x", "lane"), ("batch=-1", "from 0"), ("state=running&state=available", "twice"),

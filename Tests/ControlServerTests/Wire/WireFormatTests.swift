@@ -70,7 +70,7 @@ struct WireFormatTests {
       "\(wrong.prefix(3).map { ($0.timeIntervalSince1970, WireFormat.text(of: $0), $0.formatted(style)) })")
   }
 
-  @Test("progress told by a daemon that doesn't count skipped records is read")
+  @Test("progress from a daemon that doesn't count skipped records is read")
   func progressOfAnEarlierVersion() throws {
     let old = #"""
       {"bytes_done": 5, "bytes_total": 10, "records": 3, "inserted": 1, "updated": 0, "unchanged": 1, "deleted": 0,
@@ -103,7 +103,7 @@ struct WireFormatTests {
   }
 
   @Test(
-    "what can't be an option is told with its place",
+    "what can't be an option is reported with its place",
     arguments: [
       (#"{"nulls": ["a", null]}"#, ["options", "nulls", "Index 1"]),
       (#"{"fields": {"a": null}}"#, ["options", "fields", "a"]),

@@ -64,7 +64,7 @@ struct ColumnTypeTests {
     #expect(words.isEmpty ? notes.isEmpty : notes.contains(words), "\(notes)")
   }
 
-  @Test("words that are said to mean no value count as none, and the imports are told of them")
+  @Test("words that are said to mean no value count as none, and the imports get them as an option")
   func nulls() throws {
     let room = try InferenceRoom()
     let path = try room.write("id,delay,day\n1,NA,NA\n2,-3,2024-01-31\nNA,4,NA\n", as: "flights.csv")

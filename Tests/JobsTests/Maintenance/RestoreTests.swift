@@ -108,7 +108,7 @@ struct RestoreTests {
       told.append(controller.fetchedObjects?.count ?? -1)
     }
 
-    /// How many there were, each time that was told.
+    /// How many there were, at each notification.
     func counts() async throws -> [Int] {
       try await context.perform {
         #expect(self.controller?.fetchedObjects?.allSatisfy { $0.value(forKey: "name") == .null } == true)

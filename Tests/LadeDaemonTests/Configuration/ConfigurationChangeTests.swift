@@ -28,7 +28,7 @@ struct ConfigurationChangeTests {
         == .init())
   }
 
-  @Test("is told by key, and by name where something has one")
+  @Test("is reported by key, and by name where something has one")
   func keys() throws {
     #expect(
       try changes(

@@ -143,7 +143,7 @@ struct ConfigurationLayerTests {
       ])
   }
 
-  @Test("what is wrong in any of them is told at once, with the file and line, or the variable")
+  @Test("everything wrong in any of them is reported at once, with the file and line, or the variable")
   func problems() throws {
     let file = try ConfigurationFile(Self.base + "sool: /x\n")
     try file.add("a.yaml", "log_level: wrning\n\nrecipes:\n  people-2: {pririty: 4}\n  desks: {store: mian}\n")
@@ -173,7 +173,7 @@ struct ConfigurationLayerTests {
       ])
   }
 
-  @Test("of a recipe that two files make, what is missing is told once")
+  @Test("what is missing in a recipe that two files make is reported once")
   func missing() throws {
     let file = try ConfigurationFile(Self.base)
     try file.add("a.yaml", "recipes:\n  desks: {store: mian}\n")
@@ -199,7 +199,7 @@ struct ConfigurationLayerTests {
       ])
   }
 
-  @Test("a variable that may mean two names is told of")
+  @Test("a variable that may mean two names is reported")
   func ambiguous() throws {
     let file = try ConfigurationFile(
       "stores: {a-b: {path: /s/m, model: /s/M}, A_b: {path: /s/n, model: /s/M}}\n")
@@ -233,7 +233,7 @@ struct SecretTests {
     #expect(found.value == "s3cret" && found.told.isEmpty)
   }
 
-  @Test("that isn't there is told with how to put it there, and none is told itself")
+  @Test("that isn't there is reported with how to put it there, and no secret is ever shown")
   func problems() throws {
     let folder = try ConfigurationFile("a secret\n")
     let environment = ["CREDENTIALS_DIRECTORY": folder.folder]

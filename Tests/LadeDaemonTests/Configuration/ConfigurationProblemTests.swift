@@ -244,7 +244,7 @@ struct ConfigurationProblemTests {
       ])
   }
 
-  @Test("is told everything at once, in the order of its lines")
+  @Test("is reported in full at once, in the order of its lines")
   func allAtOnce() throws {
     let file = try ConfigurationFile(
       """
@@ -286,7 +286,7 @@ struct ConfigurationProblemTests {
         .contains("at most \(ControlSocket.longestPath) bytes") == true)
   }
 
-  @Test("is told where an anchor stands what is wrong with each of its aliases")
+  @Test("is reported where an anchor stands, for each of its aliases")
   func aliases() throws {
     let file = try ConfigurationFile(Self.stores + "recipes:\n  a: &a {store: main}\n  b: *a\n")
     #expect(
@@ -296,7 +296,7 @@ struct ConfigurationProblemTests {
       ])
   }
 
-  @Test("a key that is there three times is told of with the first")
+  @Test("a key that is there three times is reported with the first")
   func threeTimes() throws {
     let file = try ConfigurationFile(Self.stores + "spool: /a\nspool: /b\nspool: /c\n")
     #expect(file.problems() == ["4:1: `spool` is there twice, first in line 2; remove one"])

@@ -133,7 +133,7 @@ struct ConfigurationScheduleTests {
     ),
   ]
 
-  @Test("that are wrong are told of with their place", arguments: cases)
+  @Test("that are wrong are reported with their place", arguments: cases)
   func wrong(_ text: String, _ problem: String) throws {
     let file = try ConfigurationFile(Self.stores + "schedules:\n  s: {\(text)}\n")
     #expect(file.problems() == [problem])

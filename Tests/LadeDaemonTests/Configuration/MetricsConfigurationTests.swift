@@ -41,7 +41,7 @@ struct MetricsConfigurationTests {
     #expect(try file("metrics: { token: [a] }").problems().count == 1)
   }
 
-  @Test("a token may be a credential, and is in nothing that is told of the configuration")
+  @Test("a token may be a credential, and is in nothing that is shown of the configuration")
   func credential() throws {
     let file = try file("metrics: { token: { credential: metrics-token } }")
     try Data("s3cret-token\n".utf8).write(to: URL(fileURLWithPath: file.folder + "/metrics-token"))

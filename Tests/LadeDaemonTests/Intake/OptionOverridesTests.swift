@@ -51,7 +51,7 @@ struct OptionOverridesTests {
     #expect(try applied(["trim": .bool(true)], to: recipe).mapping.filter == recipe.mapping.filter)
   }
 
-  @Test("a filter that is no predicate is told with its column, whatever the entity")
+  @Test("a filter that is no predicate is reported with its column, whatever the entity")
   func malformed() throws {
     let problem = try problem(["filter": .string("age >")])
     #expect(problem.field == "options.filter" && problem.reason.contains("column 6"), "\(problem)")

@@ -51,7 +51,7 @@ struct HealthProbeTests {
       #expect(health.output?.hasPrefix("the main queue: no answer for ") == true, "\(health)")
       #expect(health.checks["lane:b"] == [.init(.pass)])
     }
-    // Nobody waits any more for a round that is late.
+    // A round that is late isn't waited for any more.
     #expect(await probe.check().status == .fail)
     gate.signal()
     await withCheckedContinuation { continuation in main.async { continuation.resume() } }

@@ -33,7 +33,7 @@ struct FullDiskTests {
       options: #"{"all": true, "set": {"note": "a note that is longer than what was there before it"}}"#),
   ]
 
-  @Test("is told as the reason, while the daemon goes on, and the job is done when there is room", arguments: works)
+  @Test("is given as the reason, while the daemon goes on, and the job is done when there is room", arguments: works)
   func full(_ work: Work) async throws {
     let folder = try DaemonFolder(model: Members.model)
     try folder.write(

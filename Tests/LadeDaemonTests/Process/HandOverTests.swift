@@ -21,7 +21,7 @@ struct HandOverTests {
     #expect(first.progress.inserted == Int64(records))
     #expect(first.progress.rejected == 0)
     #expect(first.progress.bytesDone == Int64(Places.subdivisions.utf8.count))
-    // The one whose parent isn't there is told of.
+    // The one whose parent isn't there is reported.
     #expect(first.reason?.contains("1 reference(s) of parent lead nowhere") == true, "\(first.reason ?? "")")
     #expect(first.reason?.contains("GB-YYY") == true)
 

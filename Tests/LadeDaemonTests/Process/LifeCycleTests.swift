@@ -77,7 +77,7 @@ struct LifeCycleTests {
   }
 
   @Test(
-    "a configuration with mistakes ends with status 78, all of them told, and nothing made", .timeLimit(.minutes(20)))
+    "a configuration with mistakes ends with status 78, reports all, and makes nothing", .timeLimit(.minutes(20)))
   func badConfiguration() async throws {
     let folder = try DaemonFolder(model: Members.model)
     try folder.write(
@@ -103,7 +103,7 @@ struct LifeCycleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.file("state")))
   }
 
-  @Test("recipes that no file could be imported by end the start, all of them told", .timeLimit(.minutes(20)))
+  @Test("recipes that no file could be imported by end the start, all of them reported", .timeLimit(.minutes(20)))
   func badRecipes() async throws {
     let folder = try DaemonFolder(
       model: Members.model,

@@ -143,7 +143,7 @@ struct MetricsTests {
     return try #require(UInt16(found.1))
   }
 
-  @Test("on TCP they are for who brings the token, which is told nowhere", .timeLimit(.minutes(20)))
+  @Test("on TCP they are for clients with the token, which is shown nowhere", .timeLimit(.minutes(20)))
   func token() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: Self.recipes,
@@ -184,7 +184,7 @@ struct MetricsTests {
     try await daemon.stop()
   }
 
-  @Test("without a token they are for everybody here, and without an address for nobody", .timeLimit(.minutes(20)))
+  @Test("without a token every local client gets them, and without an address none", .timeLimit(.minutes(20)))
   func plain() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: Self.recipes, more: "metrics: { address: localhost:0 }")

@@ -19,7 +19,7 @@ struct ModelWarningTests {
     </model>
     """
 
-  @Test("the check, the reload and the start warn, of the imported entities; mistakes are all told")
+  @Test("the check, the reload and the start warn, of the imported entities; all mistakes are reported")
   func warnings() async throws {
     let folder = try DaemonFolder(
       model: Members.model, recipes: "  customers: { store: shop, entity: Customer, mode: insert }\n")

@@ -67,7 +67,7 @@ struct RefusalTests {
       try #require(mkfifo(folder.file("spool/incoming/members/pipe.csv"), 0o600) == 0)
     },
     Entry(
-      "a hot folder that nobody knows", "membres", code: "unknown-folder",
+      "a hot folder of no recipe", "membres", code: "unknown-folder",
       says: ["no recipe “membres”", "there are: members", "add the recipe to the configuration"]
     ) { folder in
       try folder.drop("number,name\n1,Ada\n", as: "a.csv", into: "membres")

@@ -97,7 +97,7 @@ struct SpoolKillTests {
     #expect(try folder.names(in: "spool/incoming") == [])
   }
 
-  /// Hands over a file for a hot folder and a ticket with its file, each round anew, to a daemon that is killed at the
+  /// Hands over a file for a hot folder and a ticket with its file, once each round, to a daemon that is killed at the
   /// first, the second, … change in its spool, until one comes to the end; then expects one job of each.
   /// - Returns: how many kills there were.
   private func killedEverywhere(

@@ -29,7 +29,7 @@ struct StartRefusalTests {
   }
 
   @Test(
-    "what belongs to somebody else ends it with status 77, told with owner, mode and what to do",
+    "what belongs to somebody else ends it with status 77, with owner, mode and what to do",
     .timeLimit(.minutes(20)),
     .enabled("it takes root and setpriv to be somebody else") { geteuid() == 0 && Products.system("setpriv") != nil },
     arguments: Place.allCases)

@@ -32,7 +32,7 @@ struct UnreachableFileTests {
     try await daemon.stop()
   }
 
-  @Test("is told as missing where it is missing for its sender, too", .timeLimit(.minutes(20)))
+  @Test("is reported as missing where it is missing for its sender, too", .timeLimit(.minutes(20)))
   func refused() async throws {
     let (folder, daemon) = try await started()
     let run = try await folder.ladectl("import", folder.file("none.csv"), "--entity", "Member")

@@ -163,7 +163,7 @@ struct VerbTests {
   }
 
   @Test(
-    "a paused lane is seen in status, list and metrics, and told to the service manager, until it is resumed",
+    "a paused lane is seen in status, list and metrics, and by the service manager, until it is resumed",
     .timeLimit(.minutes(20)))
   func pausedLane() async throws {
     let (folder, daemon) = try await started()

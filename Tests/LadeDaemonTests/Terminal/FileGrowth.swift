@@ -3,7 +3,7 @@ import Glibc
 
 /// Tells whenever a file has grown, by inotify(7).
 final class FileGrowth {
-  /// A value when something was written; several at once may be told as one.
+  /// A value when something was written; several writes may be reported as one.
   let changes: AsyncStream<Void>
   private let source: any DispatchSourceRead
 

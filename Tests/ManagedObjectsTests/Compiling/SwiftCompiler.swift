@@ -48,7 +48,7 @@ struct SwiftCompiler {
   }
 
   /// Checks a file in Swift 6 mode, without making code of it. Not the types alone: what may cross from one task to
-  /// another is told by a later pass.
+  /// another is reported by a later pass.
   static func check(_ source: String) async throws -> Outcome {
     let scratch = try ScratchDirectory()
     let file = scratch.url.appendingPathComponent("main.swift")

@@ -29,7 +29,7 @@ struct AssignTests {
   }
 
   @Test(
-    "may be assigned anew until they are saved, and have their permanent ID of that store before",
+    "may be assigned again until they are saved, and have their permanent ID of that store before",
     arguments: StorePair.all)
   func permanentIDs(_ pair: StorePair) throws {
     let stack = try HerdStack(pair)

@@ -73,7 +73,7 @@ struct StoreListTests {
     #expect(throws: PersistentStoreError.unknownStore(identifier: store.identifier)) {
       try context.assign(context.animal("new"), to: store)
     }
-    // What nobody assigns goes where there is room.
+    // An object that isn't assigned goes where there is room.
     try context.save()
     #expect(try context.herd() == ["Tom", "new"])
     guard pair.first == .sqlite else { return }

@@ -54,7 +54,7 @@ struct RemoteChangeTests {
       try other.save()
     }
     var iterator = changes.makeAsyncIterator()
-    // The store's own save isn't told: the first word is of the other's.
+    // The store's own save isn't reported: the first notification is of the other's.
     let change = try #require(await iterator.next())
     #expect(change.storeURL?.lastPathComponent == "shared.sqlite")
     #expect(try change.historyToken == theirs.currentPersistentHistoryToken())

@@ -8,7 +8,7 @@ import Testing
 @Suite("References to objects that are gone")
 struct BrokenReferenceTests {
   @Test(
-    "an object that refers to a row deleted meanwhile is named with its relationship", arguments: StoreKind.allCases)
+    "an object that refers to a row deleted since is named with its relationship", arguments: StoreKind.allCases)
   func deletedMeanwhile(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let writer = stack.context()

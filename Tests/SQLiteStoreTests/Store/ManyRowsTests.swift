@@ -31,7 +31,7 @@ struct ManyRowsTests {
     return coordinator
   }
 
-  /// Other tests run meanwhile, and a notification tells only the context's name.
+  /// Other tests run at the same time, and a notification tells only the context's name.
   private let rowsName = "rows \(UUID())"
 
   private func context(_ coordinator: PersistentStoreCoordinator) -> ManagedObjectContext {

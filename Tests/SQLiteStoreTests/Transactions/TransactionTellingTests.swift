@@ -97,7 +97,7 @@ struct TransactionTellingTests {
     #expect(told.items.map(\.isWholesale) == (limit < 50_000 ? [true] : Array(repeating: false, count: 5)))
     #expect(try watcher.shown() == ["Ada 41", "Dan 60", "Eve 60"])
     #expect(watcher.contents.items.last == ["Ada", "Dan", "Eve"])
-    // The next save is told as ever.
+    // The next save is announced as usual.
     try context.people("name = 'Bob'")[0].age = 70
     try context.save()
     #expect(try watcher.shown() == ["Ada 41", "Bob 70", "Dan 60", "Eve 60"])

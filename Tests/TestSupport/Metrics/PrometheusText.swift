@@ -48,7 +48,7 @@ package struct PrometheusText: Sendable {
         }
         current = Family(name: name, help: family.help, type: try words.remainder())
       } else {
-        guard let family = current, !family.type.isEmpty else { throw Mistake(description: "nobody's: \(line)") }
+        guard let family = current, !family.type.isEmpty else { throw Mistake(description: "no family: \(line)") }
         let sample = try words.sample()
         guard !family.samples.contains(where: { $0.name == sample.name && $0.labels == sample.labels }) else {
           throw Mistake(description: "it is there twice: \(line)")

@@ -39,7 +39,7 @@ package struct OpenAPISchemas: Sendable {
       if let property = properties[name] {
         mistakes += self.mistakes(of: member, property, at: "\(place).\(name)")
       } else if schema["additionalProperties"] == .bool(false) {
-        mistakes.append("\(place): nobody has heard of \(name)")
+        mistakes.append("\(place): \(name) isn't declared")
       } else if case .object = schema["additionalProperties"] {
         mistakes += self.mistakes(of: member, schema["additionalProperties"], at: "\(place).\(name)")
       }

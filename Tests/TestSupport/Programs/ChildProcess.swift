@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// A program that was started. What it writes goes to files, so that nothing has to be read for it to go on. It is killed
-/// when nobody holds this any more.
+/// when this object is released.
 ///
 /// Foundation's `Process` lists the open files by copying more of each entry than there is, which ends the tests once in a
 /// while when there are thousands of them.

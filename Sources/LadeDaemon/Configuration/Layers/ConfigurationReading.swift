@@ -38,7 +38,7 @@ struct ConfigurationPlaces: Sendable {
 
   mutating func note(_ key: String, in file: String, at place: YAMLPlace?) { places[key] = (file, place) }
 
-  /// A problem with a key, told where that stands, or the nearest of the keys that lead to it.
+  /// A problem with a key, reported where that stands, or at the nearest of the keys that lead to it.
   /// - Parameter file: what to name where none is known.
   func problem(_ kind: ConfigurationProblem.Kind, with key: String, otherwise file: String) -> ConfigurationProblem {
     var key = key[...]

@@ -56,7 +56,7 @@ enum CompanyJobs {
     try FileManager.default.removeItem(at: folder)
   }
 
-  /// A mistake is told when a job is submitted.
+  /// A mistake is reported when a job is submitted.
   private static func expectRefusals(by queue: EmbeddedQueue) async throws {
     for options in [["too": "Ockham"], ["to": ""]] {
       do {

@@ -52,7 +52,7 @@ struct ControlDaemonTests {
     while await events.next() != nil {}
   }
 
-  @Test("stores are told with their sizes and what is in them", .timeLimit(.minutes(20)))
+  @Test("stores are listed with their sizes and what is in them", .timeLimit(.minutes(20)))
   func stores() async throws {
     let (folder, daemon) = try await started()
     _ = try await folder.imported(Members(rows: 100).csv, as: "a.csv", into: "members")

@@ -53,7 +53,7 @@ struct ControlWatchTests {
     let last = try await found(query, in: folder)
     while rows.map(\.values) != last {
       guard let event = await events.next(), case .changes(let changes) = try WatchEvent(event) else {
-        Issue.record("the stream ended, or told something else, before the result was the same")
+        Issue.record("the stream ended, or said something else, before the result was the same")
         break
       }
       kinds.formUnion(changes.changes.map(\.kind))

@@ -81,7 +81,7 @@ extension DaemonFolder {
     return descriptor
   }
 
-  /// The events of a stream, until it ends or nobody holds them any more.
+  /// The events of a stream, until it ends or they are released.
   func events(_ uri: String) throws -> AsyncStream<ServerSentEvent> {
     let descriptor = try Self.connected(to: file("s"), asking: "GET \(uri) HTTP/1.1\r\nHost: laded\r\n\r\n")
     let (events, continuation) = AsyncStream<ServerSentEvent>.makeStream()

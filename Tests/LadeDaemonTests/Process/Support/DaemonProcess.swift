@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A `laded` that runs. It is killed, if need be, when nobody holds this any more.
+/// A `laded` that runs. It is killed, if need be, when this object is released.
 final class DaemonProcess: Sendable {
   enum Start: Sendable, Hashable {
     case ready
@@ -11,7 +11,7 @@ final class DaemonProcess: Sendable {
 
   private let child: ChildProcess
   private let notify: NotifySocket
-  /// Whether it came up, as it told its service manager.
+  /// Whether it came up, as it reported to its service manager.
   let started: Once<Start>
   /// Each line that it tells its service manager, for one who listens.
   private let told: AsyncStream<String>
@@ -40,12 +40,12 @@ final class DaemonProcess: Sendable {
   }
 
   var pid: Int32 { child.pid }
-  /// What it told its service manager so far.
+  /// What it has reported to its service manager so far.
   var notices: [String] { notify.lines }
   /// What it wrote to standard error so far.
   var log: String { get throws { try String(contentsOfFile: child.error, encoding: .utf8) } }
 
-  /// Waits until it has told its service manager a line that begins so, `times` times; only one may wait.
+  /// Waits until it has sent its service manager a line that begins so, `times` times; only one may wait.
   /// - Throws: ``ProgramFailure`` if it ended before.
   func tells(_ beginning: String, times: Int = 1) async throws {
     var left = times

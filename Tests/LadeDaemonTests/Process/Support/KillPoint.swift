@@ -22,14 +22,14 @@ final class KillPoint {
     file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
   }
 
-  /// Begins to count anew.
+  /// Begins to count again.
   /// - Parameter number: the change at which the next daemon is to be killed, from 1; nil for none.
   func arm(_ number: Int?) throws {
     try file.seek(toOffset: 0)
     try file.write(contentsOf: [0, Int64(number ?? 0)].withUnsafeBytes { Data($0) })
   }
 
-  /// Begins to count anew.
+  /// Begins to count again.
   /// - Parameter number: the change that is to fail once, from 1.
   func failOnce(_ number: Int) throws { try arm(-number) }
 

@@ -24,7 +24,7 @@ struct KilledImport {
   /// - Parameters:
   ///   - query: what is in the store, without the rows' own numbers, of which a rejected or killed record may have used
   ///     one up.
-  ///   - isWhole: whether an import that was killed begins anew.
+  ///   - isWhole: whether an import that was killed begins again from the start.
   ///   - kills: about how many there are for each file.
   init(
     _ model: ModelText = Members.model, recipes: String, query: String = Self.members, isWhole: Bool = false,
@@ -100,7 +100,7 @@ struct KilledImport {
     return job
   }
 
-  /// The change at which a daemon is to be killed. What begins anew is killed in another part each time.
+  /// The change at which a daemon is to be killed. An import that begins again from the start is killed in another part each time.
   private mutating func next(_ number: Int, of changes: Int) -> Int {
     let part = max(1, changes / kills)
     if isWhole { return part * (number % kills) + Int.random(in: 1...part, using: &random) }

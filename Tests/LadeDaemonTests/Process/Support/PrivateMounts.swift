@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// File systems that a daemon's folder is put together of, seen by nobody else: they are mounted in a namespace that a
+/// File systems that a daemon's folder is put together of, invisible to others: they are mounted in a namespace that a
 /// process of the test's own holds, and are gone with it.
 final class PrivateMounts: Sendable {
   /// Whether this process may mount.

@@ -5,7 +5,7 @@ import Testing
 // One daemon after the other: a user of the system has 128 inotify instances (inotify(7)) for all of them.
 @Suite("Mistakes on ladectl's command line", .startsDaemons, .serialized, .timeLimit(.minutes(20)))
 struct MistakeTests {
-  @Test("each is told with what happened, what to do next, and its status")
+  @Test("each is reported with what happened, what to do next, and its status")
   func mistakes() async throws {
     let house = try await MembersHouse()
     let file = try house.folder.write("number,name\n1,A\n", to: "a.csv")
@@ -78,7 +78,7 @@ struct MistakeTests {
     try await house.daemon.stop()
   }
 
-  @Test("a configuration whose schedules or recipes don't go is told before the daemon is restarted with it")
+  @Test("a configuration with impossible schedules or recipes is reported before the daemon is restarted with it")
   func configuration() async throws {
     let house = try await MembersHouse()
     #expect(try await house.folder.ladectl("config", "check").text.hasSuffix("lade.yaml: good\n"))
@@ -98,7 +98,7 @@ struct MistakeTests {
     try await house.daemon.stop()
   }
 
-  @Test("the log tells which job a line is about, and a daemon that doesn't come is told with where to look")
+  @Test("the log tells which job a line is about, and a daemon that doesn't start is reported with where to look")
   func log() async throws {
     let house = try await MembersHouse()
     let job = try await house.done("import", try house.folder.write("", to: "empty.csv"), "--entity", "Member")
@@ -136,7 +136,7 @@ struct MistakeTests {
     try await house.daemon.stop()
   }
 
-  @Test("a job that waits says for what, and a key that is taken is told")
+  @Test("a job that waits says for what, and a key that is taken is reported")
   func waiting() async throws {
     let house = try await MembersHouse()
     let file = try house.folder.write("number,name\n1,A\n", to: "a.csv")

@@ -36,7 +36,7 @@ struct StoreVerbTests {
     try await house.daemon.stop()
   }
 
-  @Test("optimise looks at the tables anew")
+  @Test("optimise looks at the tables again")
   func optimise() async throws {
     let house = try await MembersHouse()
     _ = try await house.folder.sqlite("ANALYZE; DELETE FROM sqlite_stat1")
@@ -174,7 +174,7 @@ struct StoreVerbTests {
         environment: Products.environment([:]),
         files: folder.file("check"))
     }
-    // Beside the daemon, and of a store that nobody has open.
+    // Beside the daemon, and of a store that no process has open.
     try model("Decimal", "Integer 64").write(to: folder.file("Model.xcdatamodeld"))
     let refused = try await check()
     #expect(refused.status == 78)
