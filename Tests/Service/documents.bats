@@ -5,7 +5,7 @@ load outside.bash
 @test "the commands of docs/operations.md work, in their order" {
   inside << 'END'
     install_package
-    ladectl status --wait 30
+    ladectl status --wait --timeout 30
     export USER=root
     "$LADE_REPOSITORY/Tests/DocumentsTests/run-blocks" "$LADE_REPOSITORY/docs/operations.md" --root
 END

@@ -43,6 +43,7 @@ extension ControlClientError {
     case .noSocket, .notListening, .hungUp: true
     case .refused(let problem): problem.status == 503
     case .cantConnect(_, let code): code == EAGAIN
+    case .notReached(let error, _): error.mayPass
     case .noPermission, .notASocket, .versionMismatch, .timedOut: false
     }
   }

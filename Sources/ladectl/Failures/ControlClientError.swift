@@ -11,6 +11,8 @@ enum ControlClientError: Error, Sendable, Hashable {
   case noPermission(path: String, group: String?)
   case notASocket(path: String)
   case cantConnect(path: String, errno: Int32)
+  /// A request didn't reach the daemon; the hint names another way.
+  indirect case notReached(ControlClientError, otherWay: String)
   /// The connection closed before the response ended.
   case hungUp(path: String)
   /// The server speaks another version of the interface. `server` is its name for itself.
@@ -26,6 +28,7 @@ extension ControlClientError {
   var exitStatus: ExitStatus {
     switch self {
     case .noSocket, .notListening, .notASocket, .cantConnect, .hungUp: .noDaemon
+    case .notReached(let error, _): error.exitStatus
     case .noPermission: .notAllowed
     // A daemon that is starting or stopping may still answer.
     case .refused(let problem) where problem.status == 503: .noDaemon
@@ -60,11 +63,13 @@ extension ControlClientError {
       local(
         "no_daemon", "Couldn't connect to \(path): \(String(cString: strerror(code))).",
         hint: code == ENAMETOOLONG ? "The path is too long for a Unix socket." : nil)
+    case .notReached(let error, let way):
+      error.problem.adding(hint: way)
     case .hungUp(let path):
       local(
         "hung_up", "laded closed the connection on \(path) before it had answered completely.",
         hint: "It is stopping, or it can't start: 'systemctl status laded' says why. Submitted jobs continue after a "
-          + "restart; 'ladectl status --wait 60' waits for that.")
+          + "restart; 'ladectl status --wait' waits for that.")
     case .versionMismatch(let server, let detail):
       local(
         "version_mismatch",
@@ -80,7 +85,23 @@ extension ControlClientError {
     }
   }
 
+  /// The error of a request, with another way for it where the daemon can't be connected to.
+  func orElse(_ way: String) -> ControlClientError {
+    switch self {
+    case .noSocket, .notListening, .notASocket, .cantConnect: .notReached(self, otherWay: way)
+    case .noPermission, .notReached, .hungUp, .versionMismatch, .refused, .timedOut: self
+    }
+  }
+
   private func local(_ code: String, _ detail: String, hint: String?) -> Problem {
     Problem(status: 0, code: code, title: "No answer", detail: detail, hint: hint)
+  }
+}
+
+extension Problem {
+  fileprivate func adding(hint more: String) -> Problem {
+    var problem = self
+    problem.hint = hint.map { $0 + "\n" + more } ?? more
+    return problem
   }
 }

@@ -86,11 +86,42 @@ struct CompletionTests {
         complete_line ladectl sh
         complete_line ladectl show 1
         complete_line ladectl lane concurrency ''
+        complete_line ladectl help rej
+        complete_line ladectl help store check
+        complete_line ladectl help store check ''
         """
       let run = try await LadectlProcess.run(
         program: "/bin/bash", ["--norc", "-c", program], socket: server.path,
         environment: ["LADE_COMPLETION_PATIENCE": "60"])
-      #expect(run.output == "show\n12\nimport\n", "\(run.error)")
+      #expect(run.output == "show\n12\nimport\nrejects\ncheck checkpoint\n\n", "\(run.error)")
     }
+  }
+
+  @Test("zsh and fish complete the verbs after help, too", arguments: ["zsh", "fish"])
+  func help(_ shell: String) async throws {
+    let script = try await LadectlProcess.run(["completions", shell]).output
+    let store = try #require(try VerbDescription.all().verbs.first { $0.commandName == "store" })
+    for verb in store.verbs {
+      let line =
+        shell == "zsh" ? " '\(verb.commandName):" : " -n '__ladectl_helps_with help store' -fa '\(verb.commandName)' "
+      #expect(script.contains(line), "\(line)")
+    }
+    // A function that stands behind the call at the end would be too late.
+    if shell == "zsh" {
+      let last = try #require(script.range(of: "_ladectl_help() {", options: .backwards))
+      let call = try #require(script.range(of: "if [[ \"${funcstack[1]}\""))
+      #expect(last.lowerBound < call.lowerBound)
+    }
+    let program = "/usr/bin/" + shell
+    guard FileManager.default.isExecutableFile(atPath: program) else { return }
+    let directory = try TemporaryDirectory()
+    let file = directory.file("completion")
+    try Data(script.utf8).write(to: URL(fileURLWithPath: file))
+    let check =
+      shell == "zsh"
+      ? ["-f", "-n", file] : ["--no-config", "-c", "source \(file); complete -C 'ladectl help store checkp'"]
+    let run = try await LadectlProcess.run(program: program, check)
+    #expect(run.status == 0 && run.error == "", "\(run.error)")
+    if shell == "fish" { #expect(run.output.hasPrefix("checkpoint"), "\(run.output)") }
   }
 }

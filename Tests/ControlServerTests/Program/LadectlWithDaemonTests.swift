@@ -402,9 +402,11 @@ struct LadectlWithDaemonTests {
   func statusWait() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("later/s")
-    let none = try await LadectlProcess.run(["status", "--wait", "0.2"], socket: path)
+    let none = try await LadectlProcess.run(["status", "--wait", "--timeout", "0.2"], socket: path)
     #expect(none.status == 4)
-    let waiting = Task { try await LadectlProcess.run(["status", "--wait", "60"], socket: path) }
+    let alone = try await LadectlProcess.run(["status", "--timeout", "1"], socket: path)
+    #expect(alone.status == 64 && alone.error.contains("--timeout is for --wait"), "\(alone.error)")
+    let waiting = Task { try await LadectlProcess.run(["status", "--wait", "--timeout", "60"], socket: path) }
     try FileManager.default.createDirectory(atPath: directory.file("later"), withIntermediateDirectories: false)
     let shown = try await RunningServer.with(MemoryBackend(), at: path) { _ in try await waiting.value }
     #expect(shown.status == 0)

@@ -9,14 +9,22 @@ extension Ladectl {
       """
       Applies the configuration as a whole or, if it has a mistake, not at all; then it lists every mistake and exits with 1. \
       Running jobs continue. It lists settings that need a restart: the paths of spool, state, exports and control socket, \
-      and the stores. 'systemctl reload laded' does the same. Operators only.
+      and the stores. 'systemctl reload laded' does the same. If the control socket can't be reached, it fails, and \
+      'systemctl kill --signal=HUP laded' reloads instead; the journal then has the result. Operators only.
       """, json: .document("a Reload"))
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(_ session: Session) async throws {
-      let reload = try await session.client.reload()
+      let reload: Reload
+      do {
+        reload = try await session.client.reload()
+      } catch let error as ControlClientError {
+        throw error.orElse(
+          "If it runs, 'systemctl kill --signal=HUP laded' reloads without the socket, and 'journalctl -u laded' has the result."
+        )
+      }
       try session.report(reload) { reload.text }
     }
   }

@@ -25,13 +25,14 @@ extension Ladectl {
     var shell: Shell
 
     func run() throws {
+      let help = HelpCompletion(of: try VerbDescription.all())
       let shell: CompletionShell =
         switch shell {
         case .bash: .bash
         case .zsh: .zsh
         case .fish: .fish
         }
-      Terminal().write(Ladectl.completionScript(for: shell) + "\n")
+      Terminal().write(help.added(to: Ladectl.completionScript(for: shell), for: shell) + "\n")
     }
   }
 }

@@ -113,7 +113,8 @@ struct MistakeTests {
       none
         == "Of job \(quiet.id) no line is kept that was logged; see 'ladectl show \(quiet.id)', or 'journalctl -u laded "
         + "JOB_ID=\(quiet.id)'.\n")
-    let late = try await house.folder.ladectl("status", "--wait", "0.1", "--socket", house.folder.file("none"))
+    let late = try await house.folder.ladectl(
+      "status", "--wait", "--timeout", "0.1", "--socket", house.folder.file("none"))
     #expect(late.status == 4 && late.error.contains("journalctl -u laded"), "\(late.error)")
     try await house.daemon.stop()
   }
