@@ -66,12 +66,12 @@ END
     people 10 /tmp/people.csv
     drop /tmp/people.csv people
     eventually ended 1
-    sed 's|/var/lib/lade/main|/var/lib/lade@shop/main|' /etc/lade/lade.yaml.d/demo.yaml > /etc/lade/shop.yaml
+    sed 's|/var/lib/lade/demo|/var/lib/lade@shop/demo|' /etc/lade/lade.yaml.d/demo.yaml > /etc/lade/shop.yaml
     systemctl enable --quiet --now laded@shop
     dpkg --remove lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
     systemctl --quiet is-active laded && die "it still runs"
     systemctl --quiet is-active laded@shop && die "an instance still runs"
-    [[ ! -e /usr/bin/laded && -f /etc/lade/lade.yaml && -f /var/lib/lade/main.sqlite ]]
+    [[ ! -e /usr/bin/laded && -f /etc/lade/lade.yaml && -f /var/lib/lade/demo.sqlite ]]
     rm /etc/lade/shop.yaml
     echo 'lade lade/remove-data boolean true' | debconf-set-selections
     dpkg --purge lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
@@ -92,7 +92,7 @@ END
     eventually ended 1
     cp /etc/lade/lade.yaml.d/demo.yaml /etc/lade/lade.yaml.d/mine.yaml
     dpkg --purge lade > /tmp/dpkg.log 2>&1 || die "$(cat /tmp/dpkg.log)"
-    [[ ! -e /etc/lade/lade.yaml && -f /etc/lade/lade.yaml.d/mine.yaml && -f /var/lib/lade/main.sqlite && -d /var/spool/lade/done ]]
+    [[ ! -e /etc/lade/lade.yaml && -f /etc/lade/lade.yaml.d/mine.yaml && -f /var/lib/lade/demo.sqlite && -d /var/spool/lade/done ]]
     install_package
     equal "the rows" 10 "$(ladectl count Person)"
 END
@@ -120,10 +120,23 @@ END
   done
   grep -F 'UNICODE LICENSE V3' "$copyright"
   grep -F 'Runtime Library Exception' "$copyright"
+  # Debian has this one.
+  grep -F '/usr/share/common-licenses/Apache-2.0.' "$copyright"
+  [[ $(grep -c 'END OF TERMS AND CONDITIONS' "$copyright") == 0 ]]
   # Each licence that is named is there.
   for licence in $(sed -n 's/^License: //p' "$copyright" | sort -u); do
     [[ $(grep -c -F -x "License: $licence" "$copyright") -ge 2 ]]
   done
+}
+
+@test "lintian finds no error and nothing to warn about" {
+  command -v lintian > /dev/null || skip "it takes lintian"
+  # The package of a debug build isn't compressed. Whose address it has depends on who builds it.
+  run lintian --no-cfg --allow-root --tag-display-limit 0 --fail-on error,warning \
+    --suppress-tags uses-no-compression-for-control-tarball,uses-no-compression-for-data-tarball,bogus-mail-host,mail-address-loops-or-bounces \
+    "$package"
+  echo "$output"
+  [[ $status == 0 ]]
 }
 
 @test "it depends on Debian's libraries, and contains Swift's for itself alone" {
