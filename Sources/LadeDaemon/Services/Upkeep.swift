@@ -32,6 +32,8 @@ final class Upkeep: Service {
   private let work = DispatchQueue(label: "laded.upkeep", qos: .utility)
   /// Whether a job has ended since memory was returned.
   private let hasWorked = Atomic<Bool>(false)
+  /// The stores without maintenance that the log has named.
+  private let named = Mutex<Set<String>>([])
 
   init(queue: JobQueue, stores: DataStores, queueCoordinator: PersistentStoreCoordinator, logger: Logger) {
     self.queue = queue
@@ -69,18 +71,34 @@ final class Upkeep: Service {
   }
 
   private var allStores: [SQLiteStore] {
-    (stores.all.map(\.coordinator) + [queueCoordinator]).flatMap(Self.stores(of:))
+    (stores.all.map(\.coordinator) + [queueCoordinator]).flatMap(stores(of:))
   }
 
-  private static func stores(of coordinator: PersistentStoreCoordinator) -> [SQLiteStore] {
-    coordinator.persistentStores.compactMap { (try? coordinator.maintenance(of: $0)) as? SQLiteStore }
+  private func stores(of coordinator: PersistentStoreCoordinator) -> [SQLiteStore] {
+    coordinator.persistentStores.compactMap { store in
+      do {
+        if let store = try coordinator.maintenance(of: store) as? SQLiteStore { return store }
+        name(store, because: "it isn't an SQLite store")
+      } catch {
+        name(store, because: "\(error)")
+      }
+      return nil
+    }
+  }
+
+  /// Logs once that a store keeps the memory and pages that it doesn't use.
+  private func name(_ store: PersistentStore, because reason: String) {
+    guard named.withLock({ $0.insert(store.identifier).inserted }) else { return }
+    logger.warning(
+      "a store isn't maintained, and keeps memory and pages that it doesn't use",
+      metadata: ["store": "\(store.description)", "error": "\(reason)"])
   }
 
   // MARK: The queue's file
 
   /// Returns pages that removed jobs have left, but for some that new jobs will need.
   func compactQueue() {
-    for store in Self.stores(of: queueCoordinator) {
+    for store in stores(of: queueCoordinator) {
       do {
         let (free, isIncremental) = try store.freePages()
         let kept = max(Self.freeKept, try store.sizes().content / Self.shareKept)

@@ -105,7 +105,7 @@ public enum CompactionPlan: Sendable, Hashable {
   /// says whether the store can be compacted incrementally from then on; nil leaves that as it is.
   case whole(isIncrementalAfterwards: Bool? = nil)
   /// Free blocks, in which the store allocates space, are returned: `blocks` in all, nil for every one, and `atOnce` in each
-  /// transaction.
+  /// transaction, with a short pause before the next, so that writers who wait get their turn.
   case incremental(blocks: Int? = nil, atOnce: Int)
 }
 

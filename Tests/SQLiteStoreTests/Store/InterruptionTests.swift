@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import Synchronization
 import TestSupport
 import Testing
 
@@ -73,5 +74,40 @@ struct InterruptionTests {
     let result = try store.compact(.incremental(blocks: nil, atOnce: 64), MaintenanceWatch())
     #expect(result.bytesBefore - result.bytesAfter >= free)
     #expect(try store.freePages().bytes == 0)
+  }
+
+  @Test("a writer gets in between two steps that return free pages", .timeLimit(.minutes(20)))
+  func betweenSteps() throws {
+    let directory = try ScratchDirectory()
+    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
+    try coordinator.addPersistentStore(
+      .sqlite(at: directory.file("store.sqlite"), options: SQLiteStoreOptions(pageSize: 4096, incrementalVacuum: true)))
+    let store = try #require(
+      try coordinator.persistentStores.first.flatMap { try coordinator.maintenance(of: $0) as? SQLiteStore })
+    try store.writer.write { db in
+      try db.execute(sql: "CREATE TABLE ballast (x BLOB)")
+      for _ in 0..<200 { try db.execute(sql: "INSERT INTO ballast VALUES (randomblob(10000))") }
+      try db.execute(sql: "DROP TABLE ballast")
+    }
+    let hasBegun = Atomic<Bool>(false)
+    let isWritten = Atomic<Bool>(false)
+    let end = DispatchSemaphore(value: 0)
+    let watch = MaintenanceWatch(report: { _ in
+      guard !hasBegun.exchange(true, ordering: .relaxed) else { return }
+      Thread.detachNewThread {
+        do {
+          try store.writer.write { try $0.execute(sql: "CREATE TABLE later (x)") }
+        } catch {
+          Issue.record(error)
+        }
+        isWritten.store(true, ordering: .sequentiallyConsistent)
+        end.signal()
+      }
+    })
+    // Hundreds of steps, each with the writer's lock.
+    _ = try store.compact(.incremental(blocks: nil, atOnce: 1), watch)
+    let wasBetween = isWritten.load(ordering: .sequentiallyConsistent)
+    end.wait()
+    #expect(wasBetween)
   }
 }
