@@ -28,9 +28,9 @@ END
     contains "the end" "job 1: completed in" "$(story)"
     contains "the end" "10 records, 10 inserted" "$(story)"
     equal "the states" "scheduled available running completed" "$(story json | jq -r 'select(.JOB_STATE).JOB_STATE' | uniq | paste -sd ' ')"
-    equal "the fields" "import import main Person people" \
+    equal "the fields" "import import demo Person people" \
       "$(story json | jq -r 'select(.LADE_EVENT == "job-completed") | [.JOB_KIND, .LANE, .STORE, .ENTITY, .RECIPE] | join(" ")')"
-    for match in LANE=import STORE=main ENTITY=Person; do
+    for match in LANE=import STORE=demo ENTITY=Person; do
       contains "$match" "job 1: completed" "$(journalctl --unit laded --output cat "$match")"
     done
     equal "another job's" "" "$(journalctl --unit laded --output cat --quiet JOB_ID=999)"

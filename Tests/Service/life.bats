@@ -51,7 +51,7 @@ END
     eventually started_since "$pid"
     eventually ended 1
     equal "the rows" "$many" "$(ladectl count Person)"
-    equal "the numbers" "$many" "$(sqlite3 -readonly /var/lib/lade/main.sqlite 'SELECT count(DISTINCT id) FROM Person' 2> /dev/null || ladectl count Person)"
+    equal "the numbers" "$many" "$(sqlite3 -readonly /var/lib/lade/demo.sqlite 'SELECT count(DISTINCT id) FROM Person' 2> /dev/null || ladectl count Person)"
     equal "the records" "$many" "$(ladectl list --json | jq '.jobs[0].progress.records')"
 END
 }
@@ -124,7 +124,7 @@ END
   inside << 'END'
     install_package
     for name in shop school; do
-      sed "s|/var/lib/lade/main|/var/lib/lade@$name/main|" /etc/lade/lade.yaml.d/demo.yaml > "/etc/lade/$name.yaml"
+      sed "s|/var/lib/lade/demo|/var/lib/lade@$name/demo|" /etc/lade/lade.yaml.d/demo.yaml > "/etc/lade/$name.yaml"
       systemctl enable --now --quiet "laded@$name"
     done
     people 10 /tmp/shop.csv

@@ -74,7 +74,7 @@ END
     echo 'metrics: { address: 127.0.0.1:9464 }' > /etc/lade/lade.yaml.d/metrics.yaml
     systemctl stop laded.socket laded.service
     systemctl start laded && die "it runs"
-    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    equal "its status" 77 "$(systemctl show --property=ExecMainStatus --value laded)"
     contains "the journal" "systemctl enable laded-metrics.socket" "$(journalctl --unit laded)"
 END
 }

@@ -19,14 +19,14 @@ END
   inside << 'END'
     install_package
     systemctl stop laded
-    sed -i 's|path: /var/lib/lade/main.sqlite|path: /srv/main.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
+    sed -i 's|path: /var/lib/lade/demo.sqlite|path: /srv/demo.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
     chmod 777 /srv
     systemctl start laded && die "it started"
-    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
-    contains "the journal" "/srv/main.sqlite" "$(journalctl --unit laded)"
+    equal "its status" 73 "$(systemctl show --property=ExecMainStatus --value laded)"
+    contains "the journal" "/srv/demo.sqlite" "$(journalctl --unit laded)"
     contains "the journal" "ead-only" "$(journalctl --unit laded)"
-    contains "the status" "failed: store main" "$(systemctl show --property=StatusText laded)"
-    [[ ! -e /srv/main.sqlite ]]
+    contains "the status" "failed: store demo" "$(systemctl show --property=StatusText laded)"
+    [[ ! -e /srv/demo.sqlite ]]
 END
 }
 
@@ -34,18 +34,35 @@ END
   inside << 'END'
     install_package
     systemctl stop laded
-    sed -i 's|path: /var/lib/lade/main.sqlite|path: /srv/main.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
+    sed -i 's|path: /var/lib/lade/demo.sqlite|path: /srv/demo.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
     for _ in 1 2 3 4 5 6 7 8; do
       ladectl list > /tmp/said 2>&1 && die "it answered"
       contains "the hint" "systemctl status laded" "$(cat /tmp/said)"
     done
     failed() { [[ $(systemctl is-failed laded.socket) == failed ]]; }
     eventually failed
-    starts=$(journalctl --unit laded | grep -c 'failed: store main\|store main can.t be opened')
+    starts=$(journalctl --unit laded | grep -c 'failed: store demo\|store demo can.t be opened')
     ((starts <= 6)) || die "it was started $starts times"
-    contains "the status" "store main" "$(systemctl show --property=StatusText laded)$(systemctl status --no-pager laded || true)"
-    sed -i 's|path: /srv/main.sqlite|path: /var/lib/lade/main.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
+    contains "the status" "store demo" "$(systemctl show --property=StatusText laded)$(systemctl status --no-pager laded || true)"
+    sed -i 's|path: /srv/demo.sqlite|path: /var/lib/lade/demo.sqlite|' /etc/lade/lade.yaml.d/demo.yaml
     systemctl start laded.socket laded
+    ladectl status > /dev/null
+END
+}
+
+@test "a full disk keeps it from starting, and it starts by itself when there is room" {
+  inside << 'END'
+    install_package
+    systemctl stop laded.socket laded
+    mount -t tmpfs -o size=24m,uid=$(id -u lade),gid=$(id -g lade),mode=750 lade /var/lib/lade
+    head -c 64m /dev/zero > /var/lib/lade/ballast || true
+    systemctl start laded && die "it started"
+    restarted() { (($(systemctl show --property=NRestarts --value laded) > 1)); }
+    eventually restarted
+    contains "the journal" "status=74" "$(journalctl --unit laded)"
+    rm /var/lib/lade/ballast
+    up() { [[ $(systemctl is-active laded) == active ]]; }
+    eventually up
     ladectl status > /dev/null
 END
 }
@@ -69,7 +86,7 @@ END
     systemctl start laded && die "it started without a spool"
     contains "the journal" "/var/spool/lade" "$(journalctl --unit laded --lines=20)"
     contains "the journal" "tmpfiles" "$(journalctl --unit laded --lines=20)"
-    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    equal "its status" 73 "$(systemctl show --property=ExecMainStatus --value laded)"
     systemctl stop laded
     mv /var/spool/elsewhere /var/spool/lade
     chown root:root /var/spool/lade/active
@@ -79,13 +96,13 @@ END
     equal "its status" 77 "$(systemctl show --property=ExecMainStatus --value laded)"
     systemctl stop laded
     chown lade:lade /var/spool/lade/active
-    rm -f /var/lib/lade/main.sqlite*
-    seq 100000 > /var/lib/lade/main.sqlite
-    chown lade:lade /var/lib/lade/main.sqlite
+    rm -f /var/lib/lade/demo.sqlite*
+    seq 100000 > /var/lib/lade/demo.sqlite
+    chown lade:lade /var/lib/lade/demo.sqlite
     systemctl start laded && die "it started with a text for a store"
     equal "its status" 65 "$(systemctl show --property=ExecMainStatus --value laded)"
-    contains "the journal" "/var/lib/lade/main.sqlite" "$(journalctl --unit laded --lines=20)"
-    equal "the text" 100000 "$(wc -l < /var/lib/lade/main.sqlite)"
+    contains "the journal" "/var/lib/lade/demo.sqlite" "$(journalctl --unit laded --lines=20)"
+    equal "the text" 100000 "$(wc -l < /var/lib/lade/demo.sqlite)"
 END
 }
 
@@ -96,14 +113,14 @@ END
     mount --bind /var/lib/lade /var/lib/lade
     mount -o remount,bind,ro /var/lib/lade
     systemctl start laded && die "it started on a file system that it can't write to"
-    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    equal "its status" 73 "$(systemctl show --property=ExecMainStatus --value laded)"
     contains "the journal" "/var/lib/lade can't be used: Read-only file system" "$(journalctl --unit laded)"
     systemctl stop laded
     umount /var/lib/lade
     mount --bind /var/spool/lade /var/spool/lade
     mount -o remount,bind,ro /var/spool/lade
     systemctl start laded && die "it started on a spool that it can't write to"
-    equal "its status" 74 "$(systemctl show --property=ExecMainStatus --value laded)"
+    equal "its status" 73 "$(systemctl show --property=ExecMainStatus --value laded)"
     contains "the journal" "/var/spool/lade" "$(journalctl --unit laded --lines=8 | grep -F 'Read-only file system')"
 END
 }

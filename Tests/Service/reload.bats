@@ -7,7 +7,7 @@ load outside.bash
     install_package
     pid=$(main_pid)
     mkdir -p /etc/lade/lade.yaml.d
-    printf 'lanes: {import: {concurrency: 4}}\nrecipes: {more: {store: main, entity: Person}}\n' > /etc/lade/lade.yaml.d/more.yaml
+    printf 'lanes: {import: {concurrency: 4}}\nrecipes: {more: {store: demo, entity: Person}}\n' > /etc/lade/lade.yaml.d/more.yaml
     systemctl reload laded
     in_force() { [[ $(ladectl lane list --json | jq '.lanes[] | select(.name == "import").concurrency') == 4 ]]; }
     eventually in_force
@@ -42,13 +42,28 @@ END
 END
 }
 
+@test "without the control socket a reload fails, and SIGHUP applies the configuration and logs the result" {
+  inside << 'END'
+    install_package
+    mkdir -p /etc/lade/lade.yaml.d
+    printf 'lanes: {import: {concurrency: 4}}\n' > /etc/lade/lade.yaml.d/more.yaml
+    rm /run/lade/control.sock
+    systemctl reload laded && die "it said that it had worked"
+    contains "the journal" "systemctl kill --signal=HUP laded" "$(journalctl --unit laded)"
+    systemctl kill --signal=HUP laded
+    applied() { [[ $(journalctl --unit laded) == *"applied lanes.import"* ]]; }
+    eventually applied
+    equal "the service" active "$(systemctl is-active laded)"
+END
+}
+
 @test "a new store waits for a restart, which the reload names, and everything else applies" {
   inside << 'END'
     install_package
     mkdir -p /etc/lade/lade.yaml.d
     cat > /etc/lade/lade.yaml.d/shop.yaml << 'YAML'
 stores: { shop: { path: /var/lib/lade/shop.sqlite, model: models/Demo.xcdatamodeld } }
-recipes: { customers: { store: shop, entity: Person }, more: { store: main, entity: Person } }
+recipes: { customers: { store: shop, entity: Person }, more: { store: demo, entity: Person } }
 YAML
     contains "what is said before" "needs a restart: stores.shop, recipes.customers" "$(ladectl config check)"
     systemctl reload laded
@@ -65,7 +80,7 @@ END
 @test "each instance is reloaded by its own file" {
   inside << 'END'
     install_package
-    sed 's|/var/lib/lade/main|/var/lib/lade@shop/main|' /etc/lade/lade.yaml.d/demo.yaml > /etc/lade/shop.yaml
+    sed 's|/var/lib/lade/demo|/var/lib/lade@shop/demo|' /etc/lade/lade.yaml.d/demo.yaml > /etc/lade/shop.yaml
     systemctl enable --now --quiet laded@shop
     cp /etc/lade/shop.yaml /tmp/shop.yaml
     echo 'laens: {}' >> /etc/lade/shop.yaml

@@ -155,7 +155,7 @@ public struct Daemon: Sendable {
     do {
       return try PassedSockets.ofThisProcess()
     } catch {
-      throw DaemonError.socket(path: configuration.socket, reason: "\(error)")
+      throw DaemonError.socket(path: configuration.socket, reason: "\(error)", cause: .unusable)
     }
   }
 
@@ -167,7 +167,7 @@ public struct Daemon: Sendable {
         [try LoopbackListener(at: address)]
       } ?? []
     } catch {
-      throw DaemonError.metrics(reason: "\(error)")
+      throw DaemonError(error)
     }
   }
 }

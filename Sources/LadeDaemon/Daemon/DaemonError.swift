@@ -1,26 +1,32 @@
 import ControlServer
+import Glibc
 
 /// Why the daemon doesn't start.
 public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What kind of trouble a place on the disk makes.
+  /// What kind of trouble a path, socket or port makes, and so whether another start may help.
   public enum Cause: Sendable, Equatable {
-    /// It isn't there, can't be made, or its disk fails.
+    /// It isn't there and can't be made, or isn't what it should be: another start won't help.
     case unusable
-    /// It belongs to another user.
+    /// A disk is full or fails, a store is locked, memory or descriptors are short, or something that isn't known: another
+    /// start may help.
+    case failing
+    /// Another program uses it, and may let go of it.
+    case inUse
+    /// It belongs to another user, or the unit forbids it: another start won't help.
     case notPermitted
-    /// A later version made it, or it isn't what it should be: another start won't help.
+    /// A later version made the store, or it isn't one: another start won't help.
     case unreadable
   }
 
   /// The configuration has mistakes; each with its place.
   case configuration(String)
-  case store(name: String, reason: String, cause: Cause = .unusable)
-  case queue(path: String, reason: String, cause: Cause = .unusable)
-  case spool(path: String, reason: String, cause: Cause = .unusable)
-  case directory(path: String, reason: String, cause: Cause = .unusable)
-  case socket(path: String, reason: String)
+  case store(name: String, reason: String, cause: Cause = .failing)
+  case queue(path: String, reason: String, cause: Cause = .failing)
+  case spool(path: String, reason: String, cause: Cause)
+  case directory(path: String, reason: String, cause: Cause)
+  case socket(path: String, reason: String, cause: Cause)
   /// The port for metrics.
-  case metrics(reason: String)
+  case metrics(reason: String, cause: Cause)
   /// Another daemon works on the same state directory or spool; its process, if that is known.
   case alreadyRunning(directory: String, pid: String)
 
@@ -32,27 +38,42 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     case .queue(let path, let reason, _): return "the queue \(path) can't be opened: \(reason)"
     case .spool(let path, let reason, _): return "the spool \(path) can't be used: \(reason)"
     case .directory(let path, let reason, _): return "\(path) can't be used: \(reason)"
-    case .socket(_, let reason): return "the control socket can't be made: \(reason)"
-    case .metrics(let reason): return "metrics can't be served: \(reason)"
+    case .socket(_, let reason, _): return "the control socket can't be made: \(reason)"
+    case .metrics(let reason, _): return "metrics can't be served: \(reason)"
     case .alreadyRunning(let directory, let pid):
       let process = pid.isEmpty ? "" : " (process \(pid))"
       return "another laded\(process) works on \(directory): stop it, or give this one directories of its own"
     }
   }
 
-  /// The exit status, by sysexits.h.
+  /// The exit status, by sysexits.h. The unit restarts the service after 74 and 75 only.
   public var exitStatus: Int32 {
     switch self {
     case .configuration: return 78
     case .alreadyRunning: return 75
-    case .socket, .metrics: return 74
-    case .store(_, _, let cause), .queue(_, _, let cause), .spool(_, _, let cause), .directory(_, _, let cause):
+    case .store(_, _, let cause), .queue(_, _, let cause), .spool(_, _, let cause), .directory(_, _, let cause),
+      .socket(_, _, let cause), .metrics(_, let cause):
       switch cause {
-      case .unusable: return 74
-      case .notPermitted: return 77
       case .unreadable: return 65
+      case .unusable: return 73
+      case .failing: return 74
+      case .inUse: return 75
+      case .notPermitted: return 77
       }
     }
+  }
+}
+
+extension DaemonError.Cause {
+  /// What the error number of a system call on a path or socket tells.
+  init(errno code: Int32) {
+    self =
+      switch code {
+      case EACCES, EPERM: .notPermitted
+      case EADDRINUSE, EBUSY: .inUse
+      case ENOENT, ENOTDIR, EISDIR, EEXIST, ELOOP, ENAMETOOLONG, EROFS, ENXIO, EADDRNOTAVAIL, EAFNOSUPPORT: .unusable
+      default: .failing
+      }
   }
 }
 
@@ -60,8 +81,19 @@ extension DaemonError {
   init(_ error: ControlSocketError) {
     switch error {
     case .inUse(let path): self = .alreadyRunning(directory: path, pid: "")
-    case .notASocket(let path), .pathTooLong(let path, _), .failed(_, let path, _):
-      self = .socket(path: path, reason: "\(error)")
+    case .notASocket(let path), .pathTooLong(let path, _):
+      self = .socket(path: path, reason: "\(error)", cause: .unusable)
+    case .failed(_, let path, let code): self = .socket(path: path, reason: "\(error)", cause: .init(errno: code))
     }
+  }
+
+  init(_ error: LoopbackError) {
+    let cause: Cause =
+      switch error {
+      case .inUse: .inUse
+      case .noInternet: .notPermitted
+      case .failed(_, _, let code): .init(errno: code)
+      }
+    self = .metrics(reason: "\(error)", cause: cause)
   }
 }

@@ -115,7 +115,8 @@ final class DaemonParts: Sendable {
         operations: operations, environment: environment, retention: JobRetention(configuration.keep),
         schedules: schedules, backoff: Backoff(configuration.retry), logger: logger)
     } catch {
-      throw DaemonError.queue(path: configuration.queueStore, reason: "\(error)")
+      // Nothing but the configured lanes can be wrong yet.
+      throw DaemonError.configuration("\(error)")
     }
   }
 }

@@ -88,9 +88,9 @@ final class InstanceLock: Sendable {
     }
     let text = Array("\(getpid())\n".utf8)
     guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, text, text.count, 0) == text.count else {
-      let reason = String(cString: strerror(errno))
+      let code = errno
       close(descriptor)
-      throw DaemonError.directory(path: path, reason: reason)
+      throw DaemonError.directory(path: path, reason: String(cString: strerror(code)), cause: .init(errno: code))
     }
   }
 

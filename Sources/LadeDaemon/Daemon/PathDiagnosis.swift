@@ -2,6 +2,7 @@ import LadeTypes
 import Foundation
 import Glibc
 import ManagedObjects
+import Spool
 
 /// Why a path can't be used: what the error of a library doesn't say.
 struct PathDiagnosis {
@@ -14,16 +15,30 @@ struct PathDiagnosis {
   ///   - error: what was thrown then.
   init(_ path: String, _ error: any Error) {
     let found = Self.look(at: path)
-    let isUnreadable =
-      switch error {
-      case ManagedObjectError.incompatibleStore, is MigrationError: true
-      case ManagedObjectError.store(let failure): failure.kind == .corrupt || failure.kind == .notAStore
-      default: false
-      }
-    cause = isUnreadable ? .unreadable : found?.cause ?? .unusable
+    let told = Self.cause(of: error)
+    let isUnreadable = told == .unreadable
+    cause = isUnreadable ? .unreadable : found?.cause ?? told
     let advice = isUnreadable ? "" : found.map { ". " + $0.advice } ?? ""
     let text = "\(error)"
     reason = (advice.isEmpty || !text.hasSuffix(".") ? text : String(text.dropLast())) + advice
+  }
+
+  /// What the error itself tells.
+  private static func cause(of error: any Error) -> DaemonError.Cause {
+    switch error {
+    case ManagedObjectError.incompatibleStore, is MigrationError: .unreadable
+    case ManagedObjectError.store(let failure):
+      switch failure.kind {
+      case .corrupt, .notAStore: .unreadable
+      case .permission: .notPermitted
+      case .readOnly: .unusable
+      case .full, .busy, .io, .cannotOpen, .constraint, .outOfRange, .tooComplex, .interrupted, .outOfMemory, .other:
+        .failing
+      }
+    case SpoolError.system(_, _, let code): .init(errno: code)
+    case SpoolError.notADirectory: .unusable
+    default: (error as? SystemFailure ?? SystemFailure(error)).code.map(DaemonError.Cause.init(errno:)) ?? .failing
+    }
   }
 
   /// What is wrong with the path's owner, mode or file system; nil if nothing is.
@@ -66,12 +81,19 @@ struct PathDiagnosis {
 /// An error of the system, in its words.
 struct SystemFailure: Error, CustomStringConvertible {
   let description: String
+  /// The error number, if that is known.
+  let code: Int32?
 
-  init(code: Int32) { description = String(cString: strerror(code)) }
+  init(code: Int32) {
+    description = String(cString: strerror(code))
+    self.code = code
+  }
 
   /// Of one of Foundation's errors, the system's behind it.
   init(_ error: any Error) {
     let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+    let system = (cause ?? error) as NSError
+    code = system.domain == NSPOSIXErrorDomain ? Int32(system.code) : nil
     description = (cause ?? error).localizedDescription
       .replacing("The operation could not be completed. ", with: "")
   }

@@ -1,5 +1,7 @@
 // Stores are opened at the start. A recipe or schedule may need a store that isn't open yet, or an entity of a model that has
-// changed since. Such parts are set aside: the daemon goes on with what it had under their names, and the rest applies.
+// changed since. Such parts are set aside: the daemon goes on with what it had under their names, and the rest applies. A lane
+// or recipe that is taken away stays as long as a part needs it that is set aside. A part that fits neither as it was nor as
+// it is to be is removed until the restart, and listed as both.
 
 import ControlAPI
 import Jobs
@@ -30,21 +32,42 @@ struct ReloadPlan: Sendable {
         isAside.contains("schedules.\($0.name)") ? current.configuration.schedule(named: $0.name) : $0
       }
     }
+    func keepLane(_ name: String?) {
+      guard let name, plan.configuration.lane(named: name) == nil, let lane = current.configuration.lane(named: name)
+      else { return }
+      plan.configuration.lanes.append(lane)
+      aside.insert("lanes.\(name)")
+    }
+    func keepRecipe(_ name: String?) {
+      guard let name, plan.configuration.recipe(named: name) == nil,
+        let recipe = current.configuration.recipe(named: name)
+      else { return }
+      plan.configuration.recipes.append(recipe)
+      aside.insert("recipes.\(name)")
+      keepLane(recipe.lane)
+    }
+    var gone: [String] = []
     func drop(_ parts: [String]) {
+      gone += parts
       plan.configuration.recipes.removeAll { parts.contains("recipes.\($0.name)") }
       plan.configuration.schedules.removeAll { parts.contains("schedules.\($0.name)") }
     }
-    // A former part may not fit any more, either: its lane or recipe may be gone.
     setAside(try plan.recipeMisfits().map(\.part))
+    for recipe in plan.configuration.recipes where aside.contains("recipes.\(recipe.name)") { keepLane(recipe.lane) }
     drop(try plan.recipeMisfits().map(\.part))
     setAside(try plan.fittingSchedules().misfits.map(\.part))
+    for schedule in plan.configuration.schedules where aside.contains("schedules.\(schedule.name)") {
+      keepRecipe(schedule.work.recipe)
+      keepLane(schedule.work.lane)
+    }
     let fitting = try plan.fittingSchedules()
     drop(fitting.misfits.map(\.part))
     submissions = plan
     schedules = fitting.schedules
     let changes = current.configuration.changes(to: read)
     reload = Reload(
-      changed: changes.now.filter { !aside.contains($0) }, removed: changes.removed,
+      changed: changes.now.filter { !aside.contains($0) },
+      removed: changes.removed.filter { !aside.contains($0) } + gone,
       needsRestart: changes.atStart + aside.sorted(), needsMigration: current.stores.withOtherModels())
   }
 }

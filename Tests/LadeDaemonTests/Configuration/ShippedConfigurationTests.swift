@@ -19,15 +19,31 @@ struct ShippedConfigurationTests {
     expected.stores = configuration.stores
     expected.recipes = configuration.recipes
     #expect(configuration == expected)
-    #expect(configuration.stores.map(\.name) == ["main"])
+    #expect(configuration.stores.map(\.name) == ["demo"])
     #expect(configuration.recipes.map(\.name) == ["people", "countries", "subdivisions"])
     #expect(
-      configuration.recipe(named: "people") == RecipeConfiguration(name: "people", store: "main", entity: "Person"))
+      configuration.recipe(named: "people") == RecipeConfiguration(name: "people", store: "demo", entity: "Person"))
     let model = try #require(configuration.stores.first?.model)
     #expect(FileManager.default.fileExists(atPath: model))
     let example = try DaemonConfiguration.load(path: Self.path)
     #expect(Set(example.recipes.map(\.name)) == Set(configuration.recipes.map(\.name)))
     for recipe in example.recipes { #expect(configuration.recipe(named: recipe.name) == recipe) }
+  }
+
+  @Test("has a demo that leaves alone what the administrator calls main")
+  func ownMain() throws {
+    let file = try ConfigurationFile(
+      """
+      stores: { main: { path: own.sqlite, model: Own.xcdatamodel } }
+      recipes: { orders: { store: main, entity: Order } }
+      """)
+    let demo = URL(fileURLWithPath: Self.installed + ".d/demo.yaml")
+    try file.add("demo.yaml", try String(contentsOf: demo, encoding: .utf8))
+    let configuration = try file.load()
+    #expect(Set(configuration.stores.map(\.name)) == ["main", "demo"])
+    #expect(configuration.stores.first { $0.name == "main" }?.path == file.folder + "/own.sqlite")
+    #expect(
+      configuration.recipe(named: "orders")?.store == "main" && configuration.recipe(named: "people")?.store == "demo")
   }
 
   @Test("is short, so that an upgrade has nothing to ask about")

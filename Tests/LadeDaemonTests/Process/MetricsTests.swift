@@ -214,7 +214,7 @@ struct MetricsTests {
     let second = try DaemonFolder(
       model: Members.model, recipes: Self.recipes, more: "metrics: { address: \"127.0.0.1:\(port)\" }")
     let late = try second.launch()
-    #expect(try await late.ended() == .exit(74))
+    #expect(try await late.ended() == .exit(75))
     let log = try late.log
     #expect(log.contains("metrics can't be served: another program listens on 127.0.0.1:\(port)"), "\(log)")
     #expect(log.contains("give metrics.address another port"), "\(log)")

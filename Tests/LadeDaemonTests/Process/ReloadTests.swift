@@ -97,6 +97,25 @@ struct ReloadTests {
     try await daemon.stop()
   }
 
+  @Test("fails by ladectl without the control socket, and SIGHUP still has it read, with the result in the log")
+  func withoutSocket() async throws {
+    let (folder, daemon) = try await started()
+    let text = try folder.text("lade.yaml")
+    try FileManager.default.moveItem(atPath: folder.file("s"), toPath: folder.file("elsewhere"))
+    try folder.write(text + "\nlaens: {}\n", to: "lade.yaml")
+    let run = try await folder.ladectl("reload")
+    #expect(run.status == 5 && run.error.contains("systemctl kill --signal=HUP laded"), "\(run.error)")
+    daemon.hangUp()
+    try await daemon.logs("it was refused, and nothing has changed")
+    #expect(try daemon.log.contains("there is no key `laens`"))
+    try folder.write(text + "\nlanes: { import: { concurrency: 4 } }\n", to: "lade.yaml")
+    daemon.hangUp()
+    try await daemon.logs("applied lanes.import")
+    try FileManager.default.moveItem(atPath: folder.file("elsewhere"), toPath: folder.file("s"))
+    #expect(try await folder.asked(LaneList.self, "lane", "list").lanes.first?.concurrency == 4)
+    try await daemon.stop()
+  }
+
   @Test("names a store whose model has changed, until it has been migrated")
   func migrated() async throws {
     let house = try await MembersHouse()
@@ -262,6 +281,47 @@ struct ReloadTests {
     #expect(try await folder.asked(Reload.self, "reload") == Reload())
     let after = try await folder.imported("number,name,Nick\n2,Bob,B\n", as: "b.csv", into: "members")
     #expect(after.state == .completed && after.note == nil, "\(after)")
+    try await again.stop()
+  }
+
+  @Test("keeps the lane and the recipe that it takes away while a part needs them that waits for a restart")
+  func needed() async throws {
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: "  members: { store: main, entity: Member, lane: bulk }\n",
+      more: """
+        lanes: { bulk: {} }
+        schedules: { nightly: { calendar: yearly, job: { source: exports/a.csv, recipe: members } } }
+        allowed_folders: [exports]
+        """)
+    let daemon = try await folder.start()
+    let old = try folder.text("lade.yaml")
+    let second = old.replacing(
+      "stores: { main", with: "stores: { second: { path: second.sqlite, model: Model.xcdatamodeld }, main")
+    // The recipe goes into a store that isn't open, and no longer uses the lane.
+    try folder.write(
+      second.replacing("store: main, entity: Member, lane: bulk", with: "store: second, entity: Member").replacing(
+        "lanes: { bulk: {} }", with: ""), to: "lade.yaml")
+    let waiting = ["stores.second", "lanes.bulk", "recipes.members"]
+    #expect(try await folder.asked(ConfigurationCheck.self, "config", "check").needsRestart == waiting)
+    #expect(try await folder.asked(Reload.self, "reload") == Reload(needsRestart: waiting))
+    // The same again: nothing was lost by the first time.
+    #expect(try await folder.asked(Reload.self, "reload") == Reload(needsRestart: waiting))
+    #expect(try await folder.imported("number,name\n1,Ada\n", as: "a.csv", into: "members").lane == "bulk")
+
+    // A schedule of a recipe that is taken away.
+    try folder.write(
+      second.replacing(
+        "  members: { store: main, entity: Member, lane: bulk }", with: "  others: { store: second, entity: Member }"
+      )
+      .replacing("recipe: members", with: "recipe: others").replacing("lanes: { bulk: {} }", with: ""), to: "lade.yaml")
+    let all = ["stores.second", "lanes.bulk", "recipes.members", "recipes.others", "schedules.nightly"]
+    #expect(try await folder.asked(Reload.self, "reload") == Reload(needsRestart: all))
+    #expect(try await folder.asked(RecipeList.self, "recipe", "list").recipes.map(\.name) == ["members"])
+    try await daemon.stop()
+    let again = try await folder.start()
+    #expect(try await folder.asked(Reload.self, "reload") == Reload())
+    #expect(try await folder.asked(LaneList.self, "lane", "list").lanes.map(\.name) == ["import", "maintenance"])
+    #expect(try await folder.imported("number,name\n1,Ada\n", as: "a.csv", into: "others").state == .completed)
     try await again.stop()
   }
 
