@@ -137,37 +137,29 @@ extension StoreConformance {
       try expect(try stack.context().names("Person"), equals: ["Ada", "Cid"], "the rows now")
     },
     Case(name: "readers on other threads see every save whole or not at all") { stack in
-      let failures = Failures()
-      DispatchQueue.concurrentPerform(iterations: 4) { thread in
-        failures.catching {
-          let context = stack.context()
-          for round in 0..<20 {
-            if thread == 0 {
-              for number in 0..<10 { try context.person("\(round).\(number)") }
-              try context.save()
-            } else {
-              let request = FetchRequest<ManagedObject>(entityName: "Person")
-              let count = try context.count(for: request)
-              try expect(count % 10 == 0, "a reader sees \(count) rows, a part of a save")
-            }
+      try onThreads(4) { thread in
+        let context = stack.context()
+        for round in 0..<20 {
+          if thread == 0 {
+            for number in 0..<10 { try context.person("\(round).\(number)") }
+            try context.save()
+          } else {
+            let request = FetchRequest<ManagedObject>(entityName: "Person")
+            let count = try context.count(for: request)
+            try expect(count % 10 == 0, "a reader sees \(count) rows, a part of a save")
           }
         }
       }
-      try failures.check()
       try expect(try stack.context().all("Person").count, equals: 200, "the rows afterwards")
     },
     Case(name: "writers on several threads lose nothing of each other") { stack in
-      let failures = Failures()
-      DispatchQueue.concurrentPerform(iterations: 4) { thread in
-        failures.catching {
-          let context = stack.context()
-          for round in 0..<10 {
-            try context.employee("\(thread).\(round)")
-            try context.save()
-          }
+      try onThreads(4) { thread in
+        let context = stack.context()
+        for round in 0..<10 {
+          try context.employee("\(thread).\(round)")
+          try context.save()
         }
       }
-      try failures.check()
       let people = try stack.context().all("Employee")
       try expect(Set(people.map { $0.get("name") }).count, equals: 40, "the number of names")
       try expect(Set(people.map(\.objectID)).count, equals: 40, "the number of IDs")
@@ -175,21 +167,16 @@ extension StoreConformance {
   ]
 }
 
-/// The first error of several threads.
-final class Failures: Sendable {
-  private let first = Mutex<(any Error)?>(nil)
-
-  /// Runs `body`, and keeps what it throws.
-  func catching(_ body: () throws -> Void) {
+/// Runs `body` on several threads at the same time, with the number of each.
+/// - Throws: the first error that one of them throws, when all have ended.
+private func onThreads(_ count: Int, _ body: (Int) throws -> Void) throws {
+  let failure = Mutex<(any Error)?>(nil)
+  DispatchQueue.concurrentPerform(iterations: count) { thread in
     do {
-      try body()
+      try body(thread)
     } catch {
-      first.withLock { $0 = $0 ?? error }
+      failure.withLock { $0 = $0 ?? error }
     }
   }
-
-  /// Throws the error that was kept.
-  func check() throws {
-    if let error = first.withLock({ $0 }) { throw error }
-  }
+  if let error = failure.withLock({ $0 }) { throw error }
 }

@@ -31,13 +31,8 @@ extension ControlRoutes {
   func submitMany(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let submissions = try await request.decoded(as: JobsSubmission.self).jobs
-    guard (1...JobsSubmission.maximumJobs).contains(submissions.count) else {
-      throw ControlError.invalid(
-        field: "jobs",
-        reason: "there must be from 1 to \(JobsSubmission.maximumJobs), and are \(submissions.count)",
-        hint: "Hand the others in with another request.")
-    }
-    for submission in submissions { if let source = submission.source { try Self.checkIsAbsolute(source) } }
+    try Self.check(
+      submissions, atMost: JobsSubmission.maximumJobs, hint: "Hand the others in with another request.")
     return try .json(JobReceiptList(jobs: await backend.submit(submissions, by: context.peer())))
   }
 
@@ -81,13 +76,9 @@ extension ControlRoutes {
   func submitBatch(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     let submission = try await request.decoded(as: BatchSubmission.self)
-    guard (1...BatchSubmission.maximumJobs).contains(submission.jobs.count) else {
-      throw ControlError.invalid(
-        field: "jobs",
-        reason: "there must be from 1 to \(BatchSubmission.maximumJobs), and are \(submission.jobs.count)",
-        hint: "More can be put into the batch later, each by its batch.")
-    }
-    for member in submission.jobs { if let source = member.job.source { try Self.checkIsAbsolute(source) } }
+    try Self.check(
+      submission.jobs.map(\.job), atMost: BatchSubmission.maximumJobs,
+      hint: "More can be put into the batch later, each by its batch.")
     let batch = try await backend.submit(submission, by: context.peer())
     var response = try Response.json(batch, status: .created)
     response.headers[.location] = Endpoint.batch(batch.id).path
@@ -97,6 +88,15 @@ extension ControlRoutes {
   func showBatch(_ request: Request, _ context: ControlContext) async throws -> Response {
     try request.refuseQuery()
     return try .json(await backend.batch(context.number(of: "batch")))
+  }
+
+  /// Checks the jobs of one request: their number, and their sources.
+  private static func check(_ jobs: [JobSubmission], atMost most: Int, hint: String) throws {
+    guard (1...most).contains(jobs.count) else {
+      throw ControlError.invalid(
+        field: "jobs", reason: "there must be from 1 to \(most), and are \(jobs.count)", hint: hint)
+    }
+    for job in jobs { if let source = job.source { try checkIsAbsolute(source) } }
   }
 
   static func checkIsAbsolute(_ source: String) throws {

@@ -29,7 +29,7 @@ extension Ladectl {
       func run(_ session: Session) async throws {
         if let file, output.json {
           let run = try ProgramBeside("laded").outcome(["--check-config", "--config", file])
-          let check = ConfigurationCheck(checking: file, status: run.status, told: run.error)
+          let check = ConfigurationCheck(checking: file, status: run.status, output: run.error)
           try session.report(check) { "" }
           if !check.isGood { throw ExitStatus.failed.silently }
           return
@@ -98,13 +98,13 @@ extension ConfigurationSettings {
 
 extension ConfigurationCheck {
   /// What `laded --check-config` has found: a line for each mistake, `FILE:LINE:COLUMN: message` or `FILE: message`.
-  init(checking file: String, status: Int32, told: String) {
-    let lines = told.split(separator: "\n").map { $0.hasPrefix("laded: ") ? $0.dropFirst("laded: ".count) : $0 }
+  init(checking file: String, status: Int32, output: String) {
+    let lines = output.split(separator: "\n").map { $0.hasPrefix("laded: ") ? $0.dropFirst("laded: ".count) : $0 }
     self.init(
-      path: file, isGood: status == 0, differs: false, mistakes: status == 0 ? [] : lines.map { Mistake(told: $0) })
+      path: file, isGood: status == 0, differs: false, mistakes: status == 0 ? [] : lines.map { Mistake(line: $0) })
     guard status == 0 else { return }
     let mark = "warning: "
-    warnings = lines.filter { $0.hasPrefix(mark) }.map { Mistake(told: $0.dropFirst(mark.count)) }
+    warnings = lines.filter { $0.hasPrefix(mark) }.map { Mistake(line: $0.dropFirst(mark.count)) }
   }
 
   fileprivate var text: String {
@@ -132,7 +132,7 @@ extension ConfigurationCheck {
 
 extension ConfigurationCheck.Mistake {
   /// One line of what `laded --check-config` has found.
-  fileprivate init(told line: Substring) {
+  fileprivate init(line: Substring) {
     guard let found = line.wholeMatch(of: /(.+?)(?::(\d+):(\d+))?: (.*)/) else {
       self.init(message: String(line))
       return
