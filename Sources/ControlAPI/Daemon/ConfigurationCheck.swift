@@ -66,9 +66,9 @@ package struct ConfigurationCheck: Codable, Sendable, Hashable {
 package struct Reload: Codable, Sendable, Hashable {
   /// The changed keys that apply now: `recipes.people`, `keep`.
   package var changed: [String]
-  /// The keys of lanes, recipes and schedules that are gone.
+  /// The keys of lanes, recipes and schedules that are gone. One that needs a restart, too, comes back with it.
   package var removed: [String]
-  /// The changed keys that need a restart.
+  /// The changed keys that need a restart, with those that stay until then because these use them.
   package var needsRestart: [String]
   /// The stores whose models have changed: each needs to be migrated, by a job or by a restart.
   package var needsMigration: [String]
