@@ -24,6 +24,8 @@ package enum ControlError: Error, Sendable, Hashable {
   case conflict(reason: String, hint: String? = nil)
   /// The configuration has these mistakes, each with its place, and nothing has changed.
   case badConfiguration([String])
+  /// A user, or all of them, have as many connections as they can have. `whose` begins the sentence that says so.
+  case tooManyConnections(_ whose: String, isOwn: Bool)
   /// Not now: the daemon starts, stops or has no room.
   case unavailable(reason: String, hint: String? = nil)
 
@@ -74,6 +76,14 @@ package enum ControlError: Error, Sendable, Hashable {
       Problem(
         status: 422, code: "bad_configuration", title: "The configuration has mistakes",
         detail: (["The configuration has mistakes, and nothing has changed:"] + mistakes).joined(separator: "\n"))
+    case .tooManyConnections(let whose, let isOwn):
+      Problem(
+        status: isOwn ? 429 : 503, code: "too_many_connections", title: "Too many connections",
+        detail: "\(whose), as many as \(isOwn ? "one user" : "they") can have.",
+        hint: isOwn
+          ? "Close some: each program that follows jobs, the log or a query holds one."
+          : "Try again in a moment. An operator can end clients that hold connections, or raise LimitNOFILE= of the service."
+      )
     case .unavailable(let reason, let hint):
       Problem(status: 503, code: "unavailable", title: "Not now", detail: reason, hint: hint)
     }

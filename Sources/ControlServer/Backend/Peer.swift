@@ -12,3 +12,10 @@ package struct Peer: Sendable, Hashable {
     self.gid = gid
   }
 }
+
+/// The kernel's `struct ucred` (unix(7)), which Glibc doesn't show to Swift.
+struct PeerCredentials: Sendable {
+  var pid: Int32 = 0
+  var uid: UInt32 = 0
+  var gid: UInt32 = 0
+}

@@ -31,16 +31,9 @@ struct ControlContext: RequestContext {
 
   private func credentials() async throws -> Peer {
     guard let options = channel as? any SocketOptionProvider else { throw ControlError.forbidden(reason: "No peer.") }
-    let credentials: Credentials = try await options.unsafeGetSocketOption(
+    let credentials: PeerCredentials = try await options.unsafeGetSocketOption(
       level: .socket, name: .init(rawValue: SO_PEERCRED)
     ).get()
     return Peer(pid: credentials.pid, uid: credentials.uid, gid: credentials.gid)
-  }
-
-  /// The kernel's `struct ucred`, which Glibc doesn't show to Swift.
-  private struct Credentials: Sendable {
-    var pid: Int32
-    var uid: UInt32
-    var gid: UInt32
   }
 }

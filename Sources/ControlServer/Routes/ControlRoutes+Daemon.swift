@@ -83,7 +83,8 @@ extension ControlRoutes {
   func health(_ request: Request) async throws -> Response {
     try request.refuseQuery()
     var health = await backend.health()
-    if meter.connections.status != .pass { health = health.adding(meter.connections, of: "connections") }
+    let connections = meter.connections.health
+    if connections.status != .pass { health = health.adding(connections, of: "connections") }
     return try Self.answer(health)
   }
 
@@ -102,14 +103,16 @@ extension ControlRoutes {
 
 extension RequestMeter {
   fileprivate var families: [MetricFamily] {
-    [
+    var refused = MetricFamily(
+      .counter, "lade_connections_refused_total",
+      "Connections that were refused, since this daemon's start: because no descriptor was left, or one user or all users "
+        + "had as many as they can have.")
+    for reason in ConnectionRefusal.allCases { refused.add(connections[reason], ["reason": reason.rawValue]) }
+    return [
       MetricFamily(
         "lade_request_duration_seconds",
         "How long requests of HTTP that only read took to be answered, since this daemon's start.", durations),
-      MetricFamily(
-        .counter, "lade_connections_refused_total",
-        "Connections that were refused because no descriptor was left for them, since this daemon's start.",
-        value: refused),
+      MetricFamily(.gauge, "lade_connections", "Connections that clients hold.", value: connections.open), refused,
       MetricFamily(
         .gauge, "lade_listeners", "Clients that listen to a stream of events or to a standing query.", value: listeners),
     ]

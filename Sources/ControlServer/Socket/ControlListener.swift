@@ -37,9 +37,11 @@ struct ControlListener: Sendable {
     let server = try await ServerBootstrap(group: executor.loop)
       .serverChannelInitializer { [meter, logger] channel in
         channel.eventLoop.makeCompletedFuture {
+          // What it refuses, the others don't see.
+          try channel.pipeline.syncOperations.addHandler(ConnectionGate(meter.connections, logger: logger))
           try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
           try channel.pipeline.syncOperations.addHandler(
-            DescriptorShortage(of: descriptor, meter: meter, logger: logger))
+            DescriptorShortage(of: descriptor, meter.connections, logger: logger))
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)

@@ -1,5 +1,3 @@
-import ControlAPI
-import Foundation
 import Glibc
 import Logging
 import NIOCore
@@ -18,16 +16,16 @@ final class DescriptorShortage: ChannelInboundHandler {
   private static let refusedAtOnce = 64
 
   private let listening: Int32
-  private let meter: RequestMeter
+  private let counts: ConnectionCounts
   private let logger: Logger
   /// Given up for each client that is refused. -1 while it couldn't be had again.
   private var reserve: Int32
   private var resuming: Scheduled<Void>?
 
   /// - Parameter listening: the socket's descriptor.
-  init(of listening: Int32, meter: RequestMeter, logger: Logger) {
+  init(of listening: Int32, _ counts: ConnectionCounts, logger: Logger) {
     self.listening = listening
-    self.meter = meter
+    self.counts = counts
     self.logger = logger
     reserve = Self.makeReserve()
   }
@@ -45,7 +43,8 @@ final class DescriptorShortage: ChannelInboundHandler {
       return context.fireErrorCaught(error)
     }
     let refused = refuseWaiting()
-    if meter.noteShortage(refused: refused, String(cString: strerror(failure.errnoCode))) {
+    let reason = "connections couldn't be accepted: " + String(cString: strerror(failure.errnoCode))
+    if counts.note(.descriptors, count: refused, trouble: reason) {
       logger.error(
         """
         connections can't be accepted: \(String(cString: strerror(failure.errnoCode))). Clients are refused until descriptors \
@@ -86,7 +85,7 @@ final class DescriptorShortage: ChannelInboundHandler {
       close(reserve)
       let client = accept(listening, nil, nil)
       if client >= 0 {
-        Self.answer(client)
+        RefusalAnswer.noDescriptor.send(to: client)
         close(client)
         refused += 1
       }
@@ -95,35 +94,6 @@ final class DescriptorShortage: ChannelInboundHandler {
     }
     return refused
   }
-
-  private static func answer(_ client: Int32) {
-    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-    refusal.withUnsafeBytes { bytes in _ = send(client, bytes.baseAddress, bytes.count, flags) }
-    // What a client has sent and isn't read would reset the connection, and the answer with it.
-    withUnsafeTemporaryAllocation(byteCount: 1 << 12, alignment: 1) { buffer in
-      for _ in 0..<32 where recv(client, buffer.baseAddress, buffer.count, flags) <= 0 { break }
-    }
-    shutdown(client, Int32(SHUT_WR))
-  }
-
-  private static let refusal: [UInt8] = {
-    let problem = ControlError.unavailable(
-      reason: "The daemon has no descriptor left for another connection.",
-      hint:
-        "Try again in a moment. An operator can raise LimitNOFILE= of the service, or end clients that hold connections."
-    ).problem
-    var body: [UInt8] = []
-    do {
-      body = Array(try WireFormat.encode(problem))
-    } catch {
-      // The status says the same.
-    }
-    let head = """
-      HTTP/1.1 503 Service Unavailable\r\ncontent-type: \(Problem.contentType)\r\ncontent-length: \(body.count)\r\n\
-      retry-after: 1\r\nconnection: close\r\n\r\n
-      """
-    return Array(head.utf8) + body
-  }()
 
   private static func makeReserve() -> Int32 { open("/dev/null", O_RDONLY | O_CLOEXEC) }
 }

@@ -13,24 +13,27 @@ extension DaemonBackend {
   private static let measuringQueue = DispatchQueue(label: "control.metrics")
 
   func metrics() async throws -> [MetricFamily] {
-    // Kept in memory while jobs move.
-    let counts = try await queue.counts()
+    let sources = meters.sources
+    // Counts are kept in memory while jobs move.
+    let jobs = await sources.families(of: .jobs) { [Self.jobs(try await queue.counts())] }
+    let lanes = await sources.families(of: .lanes) { Self.lanes(try await queue.laneSnapshots()) }
+    let kept = meters.kept.families()
+    sources.note(.keptFiles, kept.error)
     let stores =
       stores.all.map { ($0.configuration.name, $0.configuration.path) }
       + [(MainContexts.queueStoreName, loaded.configuration.queueStore)]
-    let measured = try await Self.measuringQueue.result { [kept = meters.kept] in
-      try Self.sizes(of: stores) + kept.families() + ProcessUse.now().families
+    let measured = try await Self.measuringQueue.result {
+      Self.sizes(of: stores) + ProcessUse.now().families
     }
     var build = MetricFamily(.gauge, "lade_build_info", "The version of this daemon; always 1.")
     build.add(1, ["version": LadeVersion.current])
-    return [build, Self.jobs(counts)] + Self.reloads(await reloader.outcome)
-      + Self.lanes(try await queue.laneSnapshots()) + meters.jobs.families
+    return [build, sources.family] + jobs + Self.reloads(await reloader.outcome) + lanes + meters.jobs.families
       + [
         MetricFamily(
           "lade_main_queue_wait_seconds",
           "How long the main queue let others wait while jobs moved, since this daemon's start.",
           meters.mainQueue.waits)
-      ] + meters.mainContexts.families + Self.spool(intake.status) + measured
+      ] + meters.mainContexts.families + Self.spool(intake.status) + kept.families + measured
   }
 
   private static func jobs(_ counts: JobCounts) -> MetricFamily {

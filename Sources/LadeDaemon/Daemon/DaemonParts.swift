@@ -65,7 +65,8 @@ final class DaemonParts: Sendable {
       meters: Meters(
         log: log, ended: events.ended, mainQueue: MainQueueMeter(queue: queue), jobs: events.jobs,
         mainContexts: MainContexts(stores: open.stores, queue: StoreMainContext(queue.mainContext)),
-        health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories)), standing: events.standing,
+        health: HealthProbe(LivenessProbe(queue)), kept: KeptFilesMeter(open.directories),
+        sources: MetricSources(logger: logger)), standing: events.standing,
       lateHandOvers: LateHandOvers(queue: queue, logger: logger), readiness: Readiness(of: intake),
       startedAt: startedAt)
     (self.open, self.queue, self.events, self.bridge, self.intake, self.logger) = (
@@ -193,4 +194,5 @@ struct Meters: Sendable {
   let mainContexts: MainContexts
   let health: HealthProbe
   let kept: KeptFilesMeter
+  let sources: MetricSources
 }

@@ -1,34 +1,77 @@
 import ControlServer
+import Dispatch
+import Foundation
 import Spool
 import Synchronization
 
-/// Measures what `done/` and `corrupt/` hold. Every file is looked at, so a measurement is used again: for a minute, or for
-/// a hundred times as long as it took.
+/// Measures what `done/` and `corrupt/` hold. Every file is looked at, which can take minutes, so this is done in the background
+/// when somebody asks, at most once in a while, and who asks gets the latest measurement. Safe from any thread.
 final class KeptFilesMeter: Sendable {
-  private let directories: SpoolDirectories
-  private let last = Mutex<(uses: [String: SpoolUse], validUntil: ContinuousClock.Instant)?>(nil)
+  private struct State {
+    var latest: (uses: [String: SpoolUse], time: Date)?
+    /// The error of the latest measurement.
+    var error: (any Error)?
+    var isMeasuring = false
+    /// When the next measurement may begin.
+    var next = ContinuousClock.now
+  }
 
-  init(_ directories: SpoolDirectories) { self.directories = directories }
+  /// A measurement is followed by a pause of a hundred times its duration, at least.
+  private static let shareOfTime = 100
 
-  /// The measurement as metrics. Blocks.
-  func families() throws -> [MetricFamily] {
+  private let measure: @Sendable () throws -> [String: SpoolUse]
+  private let pause: Duration
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "laded.kept", qos: .utility)
+
+  /// - Parameters:
+  ///   - pause: the shortest time between two measurements.
+  ///   - measure: looks at all files. Blocks.
+  init(pause: Duration = .seconds(60), measure: @escaping @Sendable () throws -> [String: SpoolUse]) {
+    self.pause = pause
+    self.measure = measure
+  }
+
+  convenience init(_ directories: SpoolDirectories) { self.init { try directories.keptUse() } }
+
+  /// The latest measurement as metrics, without samples before the first, and the error if the latest try failed. Begins
+  /// another in the background if it is time for one; never waits.
+  func families() -> (families: [MetricFamily], error: (any Error)?) {
+    let (latest, error, begins) = state.withLock { state in
+      let begins = !state.isMeasuring && state.next <= .now
+      if begins { state.isMeasuring = true }
+      return (state.latest, state.error, begins)
+    }
+    if begins { queue.async { self.renew() } }
     var bytes = MetricFamily(
       .gauge, "lade_spool_kept_bytes", "The space that the files in done/ and corrupt/ take on disk.")
     var files = MetricFamily(.gauge, "lade_spool_kept_files", "The files in done/ and corrupt/.")
-    for (directory, use) in try uses().sorted(by: { $0.key < $1.key }) {
-      bytes.add(use.bytes, ["directory": directory])
-      files.add(use.files, ["directory": directory])
+    var time = MetricFamily(
+      .gauge, "lade_spool_kept_measured_timestamp_seconds",
+      "When the files in done/ and corrupt/ were last counted, in seconds since 1970.")
+    if let latest {
+      time.add(latest.time.timeIntervalSince1970)
+      for (directory, use) in latest.uses.sorted(by: { $0.key < $1.key }) {
+        bytes.add(use.bytes, ["directory": directory])
+        files.add(use.files, ["directory": directory])
+      }
     }
-    return [bytes, files]
+    return ([bytes, files, time], error)
   }
 
-  private func uses() throws -> [String: SpoolUse] {
+  private func renew() {
     let begin = ContinuousClock.now
-    if let last = last.withLock({ $0 }), begin < last.validUntil { return last.uses }
-    let uses = try directories.keptUse()
+    let result = Result { try measure() }
     let end = ContinuousClock.now
-    let validUntil = end + max(.seconds(60), begin.duration(to: end) * 100)
-    last.withLock { $0 = (uses: uses, validUntil: validUntil) }
-    return uses
+    state.withLock { state in
+      switch result {
+      case .success(let uses):
+        state.latest = (uses, Date())
+        state.error = nil
+      case .failure(let error): state.error = error
+      }
+      state.next = end + max(pause, begin.duration(to: end) * Self.shareOfTime)
+      state.isMeasuring = false
+    }
   }
 }

@@ -41,7 +41,7 @@ extension ControlClientError {
   var mayPass: Bool {
     switch self {
     case .noSocket, .notListening, .hungUp: true
-    case .refused(let problem): problem.status == 503
+    case .refused(let problem): [429, 503].contains(problem.status)
     case .cantConnect(_, let code): code == EAGAIN
     case .notReached(let error, _): error.mayPass
     case .noPermission, .notASocket, .versionMismatch, .timedOut: false

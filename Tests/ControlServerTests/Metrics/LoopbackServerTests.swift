@@ -12,14 +12,15 @@ import Testing
 struct LoopbackServerTests {
   /// Runs a server on a port of its own while `body` runs.
   private func serving(
-    _ backend: MemoryBackend = MemoryBackend(), token: String? = nil, _ body: (UInt16) async throws -> Void
+    _ backend: MemoryBackend = MemoryBackend(), meter: RequestMeter = RequestMeter(), token: String? = nil,
+    _ body: (UInt16) async throws -> Void
   ) async throws {
     let listener = try LoopbackListener(at: LoopbackAddress("127.0.0.1:0"))
     let port = try #require(listener.address.split(separator: ":").last.flatMap { UInt16($0) })
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     let server = LoopbackServer(
-      backend: backend, meter: RequestMeter(), listeners: [listener], token: token.map { AccessToken($0) },
+      backend: backend, meter: meter, listeners: [listener], token: token.map { AccessToken($0) },
       logger: logger, grace: .seconds(600))
     let group = ServiceGroup(services: [server], logger: logger)
     async let running: Void = group.run()
@@ -68,6 +69,17 @@ struct LoopbackServerTests {
         #expect(answer.headers["content-type"] == Problem.contentType)
         if status == 405 { #expect(answer.headers["allow"] == "GET") }
       }
+    }
+  }
+
+  @Test("who comes over TCP isn't trusted, and is refused beyond the share of one user")
+  func limit() async throws {
+    try await serving(meter: RequestMeter(limits: ConnectionLimits(ofAll: 10, ofOne: 0))) { port async throws in
+      let answer = try await tcp("/metrics", port: port)
+      #expect(answer.status == 429 && answer.headers["content-type"] == Problem.contentType)
+      let problem = try WireFormat.decode(Problem.self, from: answer.body)
+      #expect(problem.code == "too_many_connections")
+      #expect(problem.detail == "Clients of the metrics port have 0 connections, as many as one user can have.")
     }
   }
 

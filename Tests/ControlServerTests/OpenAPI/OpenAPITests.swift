@@ -182,6 +182,38 @@ struct OpenAPITests {
     #expect(words(schemas["JobDependency"]["properties"]["condition"]) == conditions)
   }
 
+  @Test("the codes of problems are those of the sources, the server's before those of ladectl")
+  func codes() throws {
+    let described = try document()["components"]["schemas"]["Problem"]["properties"]["code"]["enum"].elements
+      .compactMap(\.text)
+    let server = try Self.codes(in: ["ControlAPI", "ControlServer", "LadeDaemon/Control", "LadeDaemon/Stores"])
+    let ladectl = try Self.codes(in: ["ladectl"]).subtracting(server)
+    #expect(server.count > 25 && ladectl.count > 10)
+    let first = try #require(described.firstIndex(of: "usage"))
+    #expect(Set(described[..<first]) == server)
+    #expect(Set(described[first...]) == ladectl)
+    #expect(Set(described).count == described.count)
+  }
+
+  /// What sources call problems: in `Problem(status: …, code: "forbidden"`, and what they make such words of.
+  private static func codes(in targets: [String]) throws -> Set<String> {
+    var folder = URL(fileURLWithPath: #filePath)
+    for _ in 0..<4 { folder.deleteLastPathComponent() }
+    var codes: Set<String> = []
+    for target in targets {
+      let url = folder.appendingPathComponent("Sources/" + target)
+      let files = try #require(FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil))
+      for case let file as URL in files where file.pathExtension == "swift" {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for match in text.matches(of: /status: [^"]*?code: "([a-z_]+)"/) { codes.insert(String(match.1)) }
+        for match in text.matches(of: /missing\("([a-z]+)", name/) { codes.insert("no_such_\(match.1)") }
+        for match in text.matches(of: /local\(\s*"([a-z_]+)"/) { codes.insert(String(match.1)) }
+        if text.contains("code: Problem.unreachableSource") { codes.insert(Problem.unreachableSource) }
+      }
+    }
+    return codes
+  }
+
   @Test("limits are those that the sources declare")
   func limits() throws {
     let schemas = try document()["components"]["schemas"]

@@ -12,14 +12,15 @@ struct RunningServer: Sendable {
 
   /// Runs a server while `body` runs; returns when both have ended.
   static func with<Value: Sendable>(
-    _ backend: MemoryBackend, at path: String, passed: Int32? = nil, grace: Duration = .seconds(600),
+    _ backend: MemoryBackend, meter: RequestMeter = RequestMeter(), at path: String, passed: Int32? = nil,
+    grace: Duration = .seconds(600),
     _ body: (RunningServer) async throws -> Value
   ) async throws -> Value {
     let (listening, continuation) = AsyncStream<Void>.makeStream()
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     let server = ControlServer(
-      backend: backend, address: SocketAddress(path: path), passed: passed, logger: logger, grace: grace,
+      backend: backend, meter: meter, address: SocketAddress(path: path), passed: passed, logger: logger, grace: grace,
       onListening: { continuation.finish() })
     let group = ServiceGroup(services: [server], logger: logger)
     async let running: Void = {

@@ -1,0 +1,140 @@
+import ControlAPI
+import Glibc
+import Synchronization
+
+/// How many connections clients may hold at a time. They are shares of the descriptors that the process may have: no user takes
+/// them all from the others, and all users together leave enough for jobs, stores and those who are never refused.
+package struct ConnectionLimits: Sendable, Hashable {
+  /// Of all users together.
+  package var ofAll: Int
+  /// Of one user. Who comes over TCP has no name, and all of them count as one.
+  package var ofOne: Int
+  /// The users who are never refused, and don't count.
+  package var trusted: Set<UInt32>
+
+  /// Limits by number.
+  package init(ofAll: Int, ofOne: Int, trusted: Set<UInt32> = [0, geteuid()]) {
+    self.ofAll = ofAll
+    self.ofOne = ofOne
+    self.trusted = trusted
+  }
+
+  /// Half of the process's descriptors (RLIMIT_NOFILE) for all users, and a quarter of these for one. Root and the process's
+  /// own user are trusted.
+  package static var ofProcess: ConnectionLimits {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let ofAll = max(Int(clamping: limit.rlim_cur) / 2, 4)
+    return ConnectionLimits(ofAll: ofAll, ofOne: ofAll / 4)
+  }
+}
+
+/// Who holds connections.
+enum ConnectionHolder: Sendable, Hashable {
+  case user(UInt32)
+  /// Somebody who came over TCP.
+  case network
+}
+
+extension ConnectionHolder: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .user(let id): "user \(id)"
+    case .network: "clients of the metrics port"
+    }
+  }
+}
+
+/// Why a connection is refused; the raw values are the label `reason` of the metric.
+enum ConnectionRefusal: String, Sendable, CaseIterable {
+  /// No descriptor is left for it.
+  case descriptors
+  /// Its user has as many as one user may.
+  case user
+  /// All users together have as many as they may.
+  case all
+}
+
+/// Counts the open connections, by who holds them, and those that were refused. Safe from any thread.
+final class ConnectionCounts: Sendable {
+  private struct State {
+    var open: [ConnectionHolder: Int] = [:]
+    /// The open ones that count.
+    var counted = 0
+    var refused: [ConnectionRefusal: Int] = [:]
+    var logged: [ConnectionRefusal: ContinuousClock.Instant] = [:]
+    /// The latest refusal that an operator should do something about.
+    var trouble: (time: ContinuousClock.Instant, reason: String)?
+  }
+
+  /// How long trouble is reported by health; and a refusal isn't logged again for as long.
+  private static let kept = Duration.seconds(60)
+
+  let limits: ConnectionLimits
+  private let state = Mutex(State())
+
+  init(_ limits: ConnectionLimits) { self.limits = limits }
+
+  /// Counts a connection that was accepted, until ``left(_:)``.
+  /// - Returns: nil, or why it is refused; it isn't counted then.
+  func came(_ holder: ConnectionHolder) -> ConnectionRefusal? {
+    state.withLock { state in
+      if counts(holder) {
+        if state.open[holder, default: 0] >= limits.ofOne { return .user }
+        if state.counted >= limits.ofAll { return .all }
+        state.counted += 1
+      }
+      state.open[holder, default: 0] += 1
+      return nil
+    }
+  }
+
+  /// A connection that was counted is closed.
+  func left(_ holder: ConnectionHolder) {
+    state.withLock { state in
+      let open = state.open[holder, default: 0] - 1
+      state.open[holder] = open > 0 ? open : nil
+      if counts(holder) { state.counted -= 1 }
+    }
+  }
+
+  /// Takes note of refused connections.
+  /// - Parameter trouble: what an operator should know; nil where only one user is concerned.
+  /// - Returns: whether to log it: the first time, and once a minute.
+  func note(_ refusal: ConnectionRefusal, count: Int = 1, trouble: String? = nil) -> Bool {
+    state.withLock { state in
+      let now = ContinuousClock.now
+      state.refused[refusal, default: 0] += count
+      if let trouble { state.trouble = (now, trouble) }
+      if let logged = state.logged[refusal], logged.duration(to: now) < Self.kept { return false }
+      state.logged[refusal] = now
+      return true
+    }
+  }
+
+  /// How many are open.
+  var open: Int { state.withLock { $0.open.values.reduce(0, +) } }
+
+  /// How many were refused.
+  subscript(refusal: ConnectionRefusal) -> Int { state.withLock { $0.refused[refusal] ?? 0 } }
+
+  /// The three who hold most, for the log: `user 1000: 512, user 1001: 3`.
+  var mostHeld: String {
+    state.withLock { $0.open }.filter { counts($0.key) }.sorted { $0.value > $1.value }.prefix(3)
+      .map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+  }
+
+  /// Whether clients get connections; a warning for a minute after some didn't.
+  var health: Health.Check {
+    let trouble = state.withLock { $0.trouble }
+    guard let trouble, trouble.time.duration(to: .now) < Self.kept else { return .init(.pass) }
+    return .init(
+      .warn,
+      "clients were refused within the last minute, because \(trouble.reason). End clients that hold connections, or "
+        + "raise LimitNOFILE= of the service")
+  }
+
+  private func counts(_ holder: ConnectionHolder) -> Bool {
+    if case .user(let id) = holder { !limits.trusted.contains(id) } else { true }
+  }
+}
