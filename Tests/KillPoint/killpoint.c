@@ -5,12 +5,17 @@
 // one at which to die, 0 for none. A negative number is that of one that fails instead: a write for lack of space, anything else by
 // an error of the device. Changes count whose path has one of the texts of $KILL_WATCH in it, which stand with
 // a colon between. So the same changes are met on every machine, however busy it is.
+//
+// A folder whose path has the text $KILL_HOLD in it can't be listed before the pipe $KILL_HOLD_PIPE has a writer; who waits
+// counts as a change. With $KILL_LOCKS, so does each lock of a file, which fails as if a signal had come.
 
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,3 +136,33 @@ int unlinkat(int directory, const char *name, int flags) {
   CHANGE(unlinkat, moment_in(directory, name), (directory, name, flags))
 }
 int syncfs(int file) { CHANGE(syncfs, moment(file), (file)) }
+
+DIR *opendir(const char *path) {
+  static __typeof__(&opendir) next;
+  if (!next) next = NEXT(opendir);
+  const char *hold = getenv("KILL_HOLD"), *pipe = getenv("KILL_HOLD_PIPE");
+  if (hold && pipe && strstr(path, hold)) {
+    if (numbers) atomic_fetch_add(&numbers[0], 1);
+    int file = open(pipe, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) close(file);
+  }
+  return next(path);
+}
+
+// One pointer at most stands behind the command, or a number, which has a register of its own, too.
+#define FCNTL(name)                                                             \
+  int name(int file, int command, ...) {                                        \
+    static int (*next)(int, int, ...);                                          \
+    if (!next) next = (int (*)(int, int, ...))dlsym(RTLD_NEXT, #name);          \
+    va_list list;                                                               \
+    va_start(list, command);                                                    \
+    void *argument = va_arg(list, void *);                                      \
+    va_end(list);                                                               \
+    if (command == F_SETLK && getenv("KILL_LOCKS") && moment(file) == FAILING) { \
+      return fail(EINTR);                                                       \
+    }                                                                           \
+    return next(file, command, argument);                                       \
+  }
+
+FCNTL(fcntl)
+FCNTL(fcntl64)

@@ -43,6 +43,20 @@ struct KeptFilesTests {
     #expect(try spool.names("corrupt") == ["8-b.csv", "8-b.csv.reason"])
   }
 
+  @Test("a removal ends as soon as it is told to, and the rest stays for the next one")
+  func ended() throws {
+    let spool = try filled()
+    var asked = 0
+    let removed = try spool.directories.removeDone(olderThan: .seconds(-60)) {
+      asked += 1
+      return asked < 2
+    }
+    // It didn't look at any file after that.
+    #expect(removed == 1 && asked == 2)
+    #expect(try spool.names("done").count == 2)
+    #expect(try spool.directories.removeDone(olderThan: .seconds(-60)) == 2)
+  }
+
   @Test("files and their space are counted")
   func use() throws {
     let spool = try filled()

@@ -6,8 +6,10 @@ import Synchronization
 
 /// Removes files from `done/` that are older than `keep.files` of the configuration: at the start, and every hour.
 struct FileRetentionService: Service {
-  let directories: SpoolDirectories
-  let current: CurrentConfiguration
+  /// How long files are kept; nil for as long as something else removes them.
+  let age: @Sendable () -> Duration?
+  /// Removes files that are older, as long as the closure says so; returns how many. Blocks.
+  let remove: @Sendable (Duration, _ goesOn: () -> Bool) throws -> Int
   let logger: Logger
 
   /// Not the spool's own queue: a look at many files mustn't delay jobs.
@@ -34,13 +36,11 @@ struct FileRetentionService: Service {
   }
 
   private func removeOld() async {
-    guard case .age(let age) = current.now.configuration.keep.files else { return }
+    guard let age = age() else { return }
     do {
       let stop = StopFlag()
       let removed = try await withTaskCancellationHandler {
-        try await Self.queue.result { [directories] in
-          try directories.removeDone(olderThan: age) { !stop.isSet }
-        }
+        try await Self.queue.result { [remove] in try remove(age) { !stop.isSet } }
       } onCancel: {
         stop.set()
       }
@@ -48,5 +48,13 @@ struct FileRetentionService: Service {
     } catch {
       logger.warning("spool: old files can't be removed from done/: \(error)")
     }
+  }
+}
+
+extension FileRetentionService {
+  init(directories: SpoolDirectories, current: CurrentConfiguration, logger: Logger) {
+    self.init(
+      age: { if case .age(let age) = current.now.configuration.keep.files { age } else { nil } },
+      remove: { age, goesOn in try directories.removeDone(olderThan: age, while: goesOn) }, logger: logger)
   }
 }

@@ -8,6 +8,9 @@ package struct SpoolUse: Sendable, Equatable {
   package var bytes: Int64 = 0
 }
 
+/// Ends the walk through a directory.
+private struct RemovalEnded: Error {}
+
 extension SpoolDirectories {
   /// Removes the file and the ticket of a job that has ended, with their reasons, from `done/` and `corrupt/`. Missing files
   /// are no error. Blocks.
@@ -32,11 +35,15 @@ extension SpoolDirectories {
     let limit = FileStatus.now() - Int64(clamping: age.components.seconds) * 1_000_000_000
     let done = try handle(.done)
     var removed = 0
-    try done.forEach { name, _ in
-      guard goesOn(), let status = try done.status(of: name), status.kind == .regular, status.changed < limit
-      else { return }
-      try done.remove(name)
-      removed += 1
+    do {
+      try done.forEach { name, _ in
+        guard goesOn() else { throw RemovalEnded() }
+        guard let status = try done.status(of: name), status.kind == .regular, status.changed < limit else { return }
+        try done.remove(name)
+        removed += 1
+      }
+    } catch is RemovalEnded {
+      // The rest is removed another time.
     }
     return removed
   }

@@ -31,7 +31,7 @@ actor Waiter {
     } else {
       try await withDeadline(seconds: timeout, waitingFor: { await self.standing }) { try await self.follow() }
     }
-    if session.json { session.terminal.write(try JSONText.of(JobList(jobs: watch.jobs))) }
+    if session.json { session.terminal.writeData(try JSONText.of(JobList(jobs: watch.jobs))) }
     guard watch.exitStatus == .success else { throw watch.exitStatus.silently }
   }
 

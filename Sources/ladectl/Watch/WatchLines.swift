@@ -26,7 +26,7 @@ final class WatchLines: Sendable {
         guard case .job(let job) = event else { return false }
         if self.isNews(job) {
           let text = try self.session.json ? JSONText.line(job) : ProgressLine(job).sentence(style: .plain) + "\n"
-          self.session.terminal.write(text)
+          self.session.terminal.writeData(text)
         }
         return true
       }

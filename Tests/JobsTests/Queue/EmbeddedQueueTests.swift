@@ -255,4 +255,37 @@ struct EmbeddedQueueTests {
     #expect(try house.inputs.isEmpty)
     #expect(try await second.stop().isEmpty)
   }
+
+  @Test("keeps the file of a job that is being submitted while the queue starts")
+  func submittedWhileStarting() async throws {
+    let (reached, goesOn) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
+    let house = try House()
+    let queue = try house.queue { catalogue in
+      catalogue.add("held", options: [String: String].self) { _, _ in
+        reached.continuation.yield()
+        goesOn.wait()
+      } perform: { _, _ in
+        .completed(JobProgress())
+      }
+    }
+    let source = try house.write("code,name\na,Ada\n", to: "people.csv")
+    let jobs = [
+      try JobSubmission("import", store: "main", entity: "Person", source: source, lane: "import"),
+      try JobSubmission("held"),
+    ]
+    // The first job's file is copied, and the second is checked before both are in the store.
+    let submission = Task(executorPreference: QueueExecutor()) { try await queue.submitBatch(jobs) }
+    var checks = reached.stream.makeAsyncIterator()
+    await checks.next()
+    #expect(try house.inputs.count == 1)
+    try await queue.start()
+    #expect(try house.inputs.count == 1)
+    goesOn.signal()
+    for id in try await submission.value.jobs {
+      let job = try await queue.end(of: id)
+      #expect(job.state == .completed, "\(job.reason ?? "")")
+    }
+    #expect(try house.names() == ["Ada"])
+    #expect(try await queue.stop().isEmpty)
+  }
 }

@@ -39,6 +39,30 @@ struct FailedCallTests {
     try await daemon.stop()
   }
 
+  @Test("of a lock, as when a signal comes, leaves no checkpoint that runs on")
+  func locks() async throws {
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: "  members: { store: main, entity: Member, mode: upsert }\n",
+      more: "retry: { first: 100ms, longest: 100ms }")
+    let point = try KillPoint(in: folder, watch: "/main.sqlite:/queue.sqlite", locks: true)
+    let daemon = try folder.launch(point.environment)
+    try await daemon.ready()
+    var failures = 0
+    for number in 1...Self.mostChanges {
+      _ = try await folder.imported("number,name\n\(number),Ada\n", as: "\(number).csv", into: "members")
+      try point.failOnce(number)
+      let submission = #"{"kind": "checkpoint", "store": "main"}"#
+      var answer = try await folder.http("POST", Endpoint.jobs.path, submission)
+      if !(200..<300).contains(answer.status) { answer = try await folder.http("POST", Endpoint.jobs.path, submission) }
+      let job = try await folder.ended(answer.decoded(as: Job.self).id)
+      #expect(job.state == .completed, "lock \(number): \(job.reason ?? "")")
+      if try point.changes() < number { break }
+      failures += 1
+    }
+    #expect(failures > 0)
+    try await daemon.stop()
+  }
+
   @Test("while a checkpoint runs leaves no job that runs on", arguments: 1...12)
   func checkpoint(_ number: Int) async throws {
     let folder = try DaemonFolder(

@@ -56,6 +56,32 @@ struct InterruptionTests {
     withExtendedLifetime(directory) {}
   }
 
+  @Test("concerns who asked for it, and the context is whole for the next one")
+  func context() throws {
+    let (directory, coordinator) = try stack()
+    let context = ManagedObjectContext(.confinement, coordinator: coordinator)
+    let saved = try context.person("Ada", age: 36)
+    try context.save()
+    let id = saved.objectID
+    context.reset()
+    let ada = try #require(context.object(with: id) as? Person)
+    // A read of a fault can't throw: it is the interruption that does.
+    let interruption = Interruption()
+    #expect(throws: Interrupted(cause: .timedOut)) {
+      try interruption.limit {
+        interruption.interrupt(.timedOut)
+        _ = ada.age
+      }
+    }
+    #expect(ada.isFault)
+    // Nor does it stand in the way of another's.
+    let other = Interruption()
+    #expect(try other.limit { try context.count(for: FetchRequest<Person>(entityName: "Person")) } == 1)
+    #expect(ada.age == 36 && ada.name == "Ada")
+    try context.save()
+    withExtendedLifetime(directory) {}
+  }
+
   @Test("free pages of a file that was made for it are returned a few at a time")
   func freePages() throws {
     let directory = try ScratchDirectory()

@@ -57,7 +57,11 @@ extension Ladectl {
         try await session.client.followLog(query) { event in
           guard case .line(let line) = event else { return false }
           await last.note(line.number)
-          session.terminal.write(session.json ? try JSONText.line(line) : Self.text(line, session))
+          if session.json {
+            session.terminal.writeData(try JSONText.line(line))
+          } else {
+            session.terminal.write(Self.text(line, session))
+          }
           return true
         }
         // This client was too slow: continue from here, so that it misses nothing that the daemon still has.

@@ -93,7 +93,7 @@ extension Ladectl {
         client: session.client,
         query: ObjectQuery(
           entity: entity, store: store, predicate: predicate, sort: sort ?? [], offset: offset, columns: columns))
-      if session.json { return session.terminal.write(try JSONText.of(try await pages.whole(limit: limit))) }
+      if session.json { return session.terminal.writeData(try JSONText.of(try await pages.whole(limit: limit))) }
       switch format {
       case .table: try await writeTable(pages, session)
       case .csv:

@@ -88,10 +88,10 @@ struct FetchWatch: Sendable {
         case .result(let result):
           columns.withLock { $0 = result.columns }
           let page = ObjectPage(entity: result.entity, columns: result.columns, rows: result.rows.map(\.values))
-          session.terminal.write(
+          session.terminal.writeData(
             session.json ? try JSONText.line(result) : page.table.rendered(width: nil, style: .plain))
         case .changes(let changes):
-          session.terminal.write(
+          session.terminal.writeData(
             session.json ? try JSONText.line(changes) : Self.lines(changes, columns.withLock { $0 }))
         case .lagged: return false
         case .problem(let problem): throw ControlClientError.refused(problem)

@@ -8,7 +8,7 @@ struct Session: Sendable {
 
   /// Writes a verb's result as JSON if requested, otherwise as text.
   func report(_ value: some Encodable, _ text: () -> String) throws {
-    terminal.write(json ? try JSONText.of(value) : text())
+    if json { terminal.writeData(try JSONText.of(value)) } else { terminal.write(text()) }
   }
 }
 

@@ -35,6 +35,19 @@ struct PermissionProcessTests {
     return HTTPAnswer(status: status, body: Data(run.text[..<end].utf8))
   }
 
+  @Test("who isn't an operator has a time limit of its own for queries")
+  func queryTime() async throws {
+    let (folder, daemon) = try await started(operators: "queries: { members: 200ms, operators: 24h }")
+    let job = try await folder.imported(QueryLimitTests.csv, as: "members.csv", into: "members")
+    #expect(job.state == .completed, "\(job.reason ?? "")")
+    let query = ObjectQuery(entity: "Member", predicate: QueryLimitTests.endless).queryString
+    let answer = try await ask(folder, as: Self.somebody, "GET", .count(entity: "Member"), query: query)
+    #expect(answer.status == 422, "\(answer.text)")
+    let problem: Problem = try answer.decoded()
+    #expect(problem.code == "time_limit" && problem.hint?.contains("queries.members") == true)
+    try await daemon.stop()
+  }
+
   private func started(operators: String = "") async throws -> (DaemonFolder, DaemonProcess) {
     let folder = try DaemonFolder(model: Members.model, recipes: Self.recipes, more: operators)
     // The folder is root's alone otherwise; the socket's own mode is what counts here.

@@ -8,9 +8,9 @@ import Testing
 struct QueryLimitTests {
   private static let recipes = "  members: { store: main, entity: Member, batch_size: 500 }\n"
   /// All have one manager, so that every team is of all.
-  private static let csv =
+  static let csv =
     "number,name,manager\n0,first,0\n" + (1..<3_000).map { "\($0),member \($0),0\n" }.joined()
-  private static let endless =
+  static let endless =
     "SUBQUERY(manager.team, $a, SUBQUERY(manager.team, $b, $b.number + $a.number < 0).@count > 0).@count > 0"
 
   private func started(_ queries: String) async throws -> (DaemonFolder, DaemonProcess) {
@@ -53,10 +53,54 @@ struct QueryLimitTests {
     let (folder, daemon) = try await started("operators: 24h")
     let text = uri(.count(entity: "Member"))
     async let answer = folder.http("GET", text)
+    let watch = WatchQuery(entity: "Member", predicate: Self.endless).queryString.text
+    async let watched = folder.http("GET", Endpoint.watch.path + "?" + watch)
     // It is answered while the other is being read.
     _ = try await folder.count("Member")
     try await daemon.stop()
     #expect((try? await answer)?.status ?? 503 == 503)
+    #expect((try? await watched)?.status ?? 503 == 503)
+  }
+
+  @Test("that stand are ended, and named, when what was saved takes too long to examine")
+  func standing() async throws {
+    let folder = try DaemonFolder(
+      model: Members.model, recipes: Self.recipes, more: "queries: { operators: 1s, members: 1s }")
+    let daemon = try await folder.start()
+    let query = WatchQuery(entity: "Member", predicate: Self.endless).queryString.text
+    var events = try folder.events(Endpoint.watch.path + "?" + query).makeAsyncIterator()
+    // There is nothing yet.
+    #expect(await events.next()?.name == "result")
+    let job = try await folder.imported(Self.csv, as: "members.csv", into: "members")
+    #expect(job.state == .completed, "\(job.reason ?? "")")
+    var last: ServerSentEvent?
+    while let event = await events.next() { last = event }
+    #expect(last?.name == "problem" && last?.data.contains("time_limit") == true, "\(last as Any)")
+    #expect(try await folder.sqlite("SELECT count(*) FROM Member") == "3000")
+    try await daemon.stop()
+  }
+
+  @Test("of an import's filter end within a record when the job is cancelled, and when the daemon stops")
+  func filters() async throws {
+    // A recipe is an operator's, who may say what takes without end.
+    let folder = try DaemonFolder(
+      model: Members.model,
+      recipes: "  members: { store: main, entity: Member, filter: \"name MATCHES '(a+)+b'\" }\n")
+    let daemon = try await folder.start()
+    let csv = "number,name\n1,\(String(repeating: "a", count: 64))\n"
+    for name in ["cancelled.csv", "stopped.csv"] {
+      try folder.drop(csv, as: name, into: "members")
+      let job = try #require(try await folder.jobs().first { $0.source == name })
+      _ = try await JobEvents(of: job.id, socket: folder.file("s")).first { $0.state == .running }
+      if name == "cancelled.csv" {
+        #expect(try await folder.ladectl("cancel", "\(job.id)").status == 0)
+        #expect(try await folder.ended(job.id).state == .cancelled)
+      }
+    }
+    try await daemon.stop()
+    #expect(
+      try await folder.sqlite("SELECT state FROM Job ORDER BY id DESC LIMIT 1", in: "state/queue.sqlite")
+        == "'available'")
   }
 
   private func export(_ folder: DaemonFolder) async throws -> Job {

@@ -10,15 +10,31 @@ final class KillPoint {
   /// For ``DaemonFolder/launch(_:)``.
   let environment: [String: String]
   private let file: FileHandle
+  private let hold: String
+  private var released: FileHandle?
 
-  /// - Parameter watch: what the paths have in them whose changes count, with colons between.
-  init(in folder: DaemonFolder, watch: String = "/main.sqlite:/rejects/") throws {
+  /// - Parameters:
+  ///   - watch: what the paths have in them whose changes count, with colons between.
+  ///   - holding: what the paths of folders have in them that can't be listed until ``letGo()``. Who waits counts as a
+  ///     change.
+  ///   - locks: whether taking and giving back a lock counts as a change, too. It can fail, but the process isn't killed there.
+  init(
+    in folder: DaemonFolder, watch: String = "/main.sqlite:/rejects/", holding: String? = nil, locks: Bool = false
+  ) throws {
     let path = try folder.write(Data(count: 16), to: "kill-point")
     let preloaded = [ProcessInfo.processInfo.environment["LD_PRELOAD"], try Self.library.get()].compactMap { $0 }
-    environment = [
+    hold = folder.file("kill-point-hold")
+    var environment = [
       "LD_PRELOAD": preloaded.joined(separator: ":"), "KILL_POINT": path,
       "KILL_WATCH": watch,
     ]
+    if let holding {
+      guard mkfifo(hold, 0o600) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+      environment["KILL_HOLD"] = holding
+      environment["KILL_HOLD_PIPE"] = hold
+    }
+    if locks { environment["KILL_LOCKS"] = "1" }
+    self.environment = environment
     file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
   }
 
@@ -32,6 +48,9 @@ final class KillPoint {
   /// Begins to count again.
   /// - Parameter number: the change that is to fail once, from 1.
   func failOnce(_ number: Int) throws { try arm(-number) }
+
+  /// Lets folders be listed from now on.
+  func letGo() throws { released = try FileHandle(forUpdating: URL(fileURLWithPath: hold)) }
 
   /// How many changes there were since.
   func changes() throws -> Int {

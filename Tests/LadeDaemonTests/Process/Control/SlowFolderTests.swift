@@ -1,0 +1,33 @@
+import ControlAPI
+import Foundation
+import Testing
+
+@Suite("Control: a folder that doesn't answer", .startsDaemons, .timeLimit(.minutes(10)))
+struct SlowFolderTests {
+  @Test("of backups keeps those waiting who ask for it, and nobody else")
+  func backups() async throws {
+    let folder = try DaemonFolder.withMembers()
+    let point = try KillPoint(in: folder, watch: "/nothing", holding: "/backups/main")
+    let daemon = try folder.launch(point.environment)
+    try await daemon.ready()
+    let uri = Endpoint.backups(store: "main").path
+    let restore = #"{"kind": "restore", "store": "main", "options": {"backup": "latest"}}"#
+    // More than there are threads for tasks.
+    let count = 2 * ProcessInfo.processInfo.activeProcessorCount
+    async let answers = withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<count {
+        group.addTask { try await folder.http("GET", uri).status }
+        group.addTask { try await folder.http("POST", Endpoint.jobs.path, restore).status }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    while try point.changes() == 0 { await Task.yield() }
+    for _ in 0..<3 { #expect(try await folder.http("GET", Endpoint.status.path).status == 200) }
+    try point.letGo()
+    let statuses = try await answers
+    #expect(statuses.count { $0 == 200 } == count)
+    // There is no backup.
+    #expect(statuses.count { $0 == 422 } == count)
+    try await daemon.stop()
+  }
+}
