@@ -12,13 +12,13 @@ final class ConnectionGate: ChannelInboundHandler {
 
   /// The refused clients that are waited for, at most. Others are answered and closed at once, which a client may see as a
   /// failure of its sending.
-  private static let mostWaiting = 64
-
+  private let mostWaiting: Int
   private let counts: ConnectionCounts
   private let logger: Logger
   private var waiting = 0
 
   init(_ counts: ConnectionCounts, logger: Logger) {
+    mostWaiting = min(64, max(8, counts.limits.ofAll / 4))
     self.counts = counts
     self.logger = logger
   }
@@ -57,7 +57,7 @@ final class ConnectionGate: ChannelInboundHandler {
         """, metadata: ["connections": "\(counts.mostHeld)"])
     }
     let answer = isOfAll ? RefusalAnswer.all(limits) : RefusalAnswer.user(holder, limits)
-    guard waiting < Self.mostWaiting else {
+    guard waiting < mostWaiting else {
       try Self.descriptor(of: channel) { answer.send(to: $0) }
       return false
     }
