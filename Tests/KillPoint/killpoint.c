@@ -7,7 +7,7 @@
 // a colon between. So the same changes are met on every machine, however busy it is.
 //
 // A folder whose path has the text $KILL_HOLD in it can't be listed before the pipe $KILL_HOLD_PIPE has a writer; who waits
-// counts as a change. With $KILL_LOCKS, so does each lock of a file, which fails as if a signal had come.
+// counts as a change. With $KILL_LOCKS, so does each lock of a file that is taken; it fails as if a signal had come.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -158,9 +158,8 @@ DIR *opendir(const char *path) {
     va_start(list, command);                                                    \
     void *argument = va_arg(list, void *);                                      \
     va_end(list);                                                               \
-    if (command == F_SETLK && getenv("KILL_LOCKS") && moment(file) == FAILING) { \
-      return fail(EINTR);                                                       \
-    }                                                                           \
+    bool takes = command == F_SETLK && ((struct flock *)argument)->l_type != F_UNLCK; \
+    if (takes && getenv("KILL_LOCKS") && moment(file) == FAILING) return fail(EINTR); \
     return next(file, command, argument);                                       \
   }
 

@@ -17,7 +17,7 @@ final class KillPoint {
   ///   - watch: what the paths have in them whose changes count, with colons between.
   ///   - holding: what the paths of folders have in them that can't be listed until ``letGo()``. Who waits counts as a
   ///     change.
-  ///   - locks: whether taking and giving back a lock counts as a change, too. It can fail, but the process isn't killed there.
+  ///   - locks: whether taking a lock counts as a change, too. It can fail, but the process isn't killed there.
   init(
     in folder: DaemonFolder, watch: String = "/main.sqlite:/rejects/", holding: String? = nil, locks: Bool = false
   ) throws {
