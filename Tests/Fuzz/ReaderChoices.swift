@@ -67,7 +67,9 @@ struct ReaderChoices {
 
   static func json(_ choices: inout Choices) -> ReaderChoices {
     var made = ReaderChoices(&choices, format: .json)
-    made.options.root = choices.pick(of: [nil, "a", "a.b"])
+    let choice = choices.pick(6)
+    made.options.root = [nil, "a", "a.b", ".", nil, "a"][choice]
+    if choice > 3 { made.options.keyColumn = "k" }
     return made
   }
 

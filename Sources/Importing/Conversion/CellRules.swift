@@ -9,6 +9,7 @@ final class CellRules: Sendable {
   let trims: Bool
   let nulls: TextSet?
   let separators: NumberSeparators?
+  let marks: NumberMarks?
   let words: BooleanWords?
   /// The zone of dates that don't give one.
   let zone: LocalTime?
@@ -52,6 +53,9 @@ final class CellRules: Sendable {
     separators =
       rule.decimalSeparator == nil && rule.groupingSeparator == nil
       ? nil : try NumberSeparators(fraction: rule.decimalSeparator, group: rule.groupingSeparator, attribute: name)
+    marks =
+      rule.unit == nil && rule.negatives ?? .minus == .minus
+      ? nil : try NumberMarks(unit: rule.unit, negatives: rule.negatives, attribute: name)
     words =
       rule.trueWords == nil && rule.falseWords == nil
       ? nil : try BooleanWords(trueWords: rule.trueWords, falseWords: rule.falseWords, attribute: name)
@@ -69,7 +73,7 @@ final class CellRules: Sendable {
 
   /// Whether a converter without rules would do the same.
   private func isTrivial(_ plain: ValueConverter) -> Bool {
-    nulls == nil && separators == nil && words == nil && zone == nil && separator == nil && !isBase64
+    nulls == nil && separators == nil && marks == nil && words == nil && zone == nil && separator == nil && !isBase64
       && !(trims && plain.base == .string)
   }
 
@@ -84,6 +88,8 @@ final class CellRules: Sendable {
     try check("time_zone", rule.timeZone != nil, attribute.type == .date)
     try check("decimal_separator", rule.decimalSeparator != nil, isNumber)
     try check("grouping_separator", rule.groupingSeparator != nil, isNumber)
+    try check("unit", rule.unit != nil, isNumber)
+    try check("negatives", rule.negatives != nil, isNumber)
     try check("true_words", rule.trueWords != nil, attribute.type == .boolean)
     try check("separator", rule.separator != nil, plain.base == .list)
     try check("binary_encoding", rule.binaryEncoding != nil, attribute.type == .binaryData)
@@ -116,8 +122,9 @@ final class CellRules: Sendable {
 
   /// What error messages add about the expected texts.
   var expectation: String? {
-    separators.map { " " + $0.words }
-      ?? separator.map { " of strings with “\($0)” between them, or an array of strings" }
+    let number = [separators?.words, marks?.words].compactMap { $0 }.filter { !$0.isEmpty }
+    if !number.isEmpty { return " " + number.joined(separator: ", ") }
+    return separator.map { " of strings with “\($0)” between them, or an array of strings" }
   }
 
   /// The texts that would have been accepted, for an error with this code.

@@ -37,15 +37,21 @@ extension ValueConverter {
 
   /// The value of a text in the notation of the rules.
   private func written(_ text: UnsafeRawBufferPointer, _ rules: CellRules) throws(ConversionCode) -> Value {
-    if let separators = rules.separators {
-      return try separators.withPlain(text) { (plain) throws(ConversionCode) in try value(of: plain, base, whole: plain)
-      }
+    if let marks = rules.marks {
+      return try marks.withNumber(text) { (number) throws(ConversionCode) in try separated(number, rules) }
     }
+    if rules.separators != nil { return try separated(text, rules) }
     if let words = rules.words {
       guard let truth = words.truth(text) else { throw .notABoolean }
       return .bool(truth)
     }
     return try value(of: text, base, whole: text)
+  }
+
+  /// The value of a number with the separators of the rules.
+  private func separated(_ text: UnsafeRawBufferPointer, _ rules: CellRules) throws(ConversionCode) -> Value {
+    guard let separators = rules.separators else { return try value(of: text, base, whole: text) }
+    return try separators.withPlain(text) { (plain) throws(ConversionCode) in try value(of: plain, base, whole: plain) }
   }
 
   @inline(never)

@@ -20,9 +20,10 @@ struct ColumnTypes {
   private(set) var greatest: Int64 = .min
   /// Whether there were any values.
   private(set) var hasValues = false
-  /// The notations by which all values may be written, and whether a value shows that it is one.
-  private var notations = NumberNotation.all
-  private var hasNotation = false
+  /// Whether all numbers are whole, however they are written.
+  private var isWhole = true
+  /// The notation of numbers that aren't plain.
+  private var notation = NumberNotation()
 
   /// Takes a text into account, without spaces at its ends.
   mutating func note(_ text: UnsafeRawBufferPointer, isJSONNumber: Bool) {
@@ -40,15 +41,12 @@ struct ColumnTypes {
     if mayBeURI { mayBeURI = Self.isURI(text) }
     if mayBeISODate { mayBeISODate = ISODate.date(parsing: text.assumingMemoryBound(to: UInt8.self)) != nil }
     if forms != 0 { narrowForms(text) }
-    if !notations.isEmpty {
-      notations = NumberNotation.fitting(text, notations)
-      hasNotation = hasNotation || NumberNotation.isTelling(text)
-    }
+    if !notation.isRuledOut { notation.note(text) }
   }
 
   mutating func noteBoolean() {
     hasValues = true
-    notations = []
+    notation.ruleOut()
     (mayBeInteger, mayBeNumber, mayBeUUID, mayBeURI, mayBeISODate, forms) = (false, false, false, false, false, 0)
   }
 
@@ -58,6 +56,7 @@ struct ColumnTypes {
     greatestFraction = max(greatestFraction, number.fraction)
     hasExponent = hasExponent || number.hasExponent
     if number.fraction > 0 || number.hasExponent { isAllWhole = false }
+    isWhole = isWhole && number.isWhole
     guard let integer = number.integer else {
       mayBeInteger = false
       return
@@ -111,6 +110,8 @@ struct InferredType: Hashable {
   var dateFormat: String?
   /// A note on the choice, for the person who reviews the model.
   var note: String?
+  /// Other types as which an import reads all values, too.
+  var others: [AttributeType] = []
 }
 
 extension ColumnTypes {
@@ -139,7 +140,8 @@ extension ColumnTypes {
     if mayBeISODate { return InferredType(type: .date) }
     if forms != 0 { return date }
     if mayBeURI { return InferredType(type: .uri) }
-    return InferredType(type: .string, note: hasNotation ? notations.note(NameText.property(of: name)) : nil)
+    return InferredType(
+      type: .string, note: notation.advice(NameText.property(of: name)), others: notation.otherTypes)
   }
 
   private func number(_ words: [String]) -> InferredType {
@@ -152,7 +154,7 @@ extension ColumnTypes {
     if isAllWhole { return InferredType(type: .decimal) }
     let isMoney = greatestFraction <= 4 && words.contains(where: Self.money.contains)
     let isExact = significant > 17 || (leastFraction == 2 && greatestFraction == 2) || isMoney
-    return InferredType(type: isExact && !hasExponent ? .decimal : .double)
+    return InferredType(type: isExact && !hasExponent ? .decimal : .double, others: isWhole ? [.integer64] : [])
   }
 
   private var date: InferredType {

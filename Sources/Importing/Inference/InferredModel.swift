@@ -22,6 +22,8 @@ package struct InferredModel: Encodable, Sendable {
     var isLeftOut = false
     /// Whether any record has a value in it.
     var hasValues = true
+    /// Other types as which an import reads all its values, too.
+    private(set) var otherTypes: [AttributeType] = []
 
     private enum CodingKeys: String, CodingKey {
       case name, attribute, type, dateFormat, nulls, distinct, minimum, maximum, examples, reference, notes
@@ -140,6 +142,7 @@ extension InferredModel.Column {
     let inferred = profile.type
     type = profile.nesting.map(Self.kind) ?? inferred.type.rawValue
     dateFormat = inferred.dateFormat
+    otherTypes = inferred.others
     nulls = objects - profile.present - profile.nested
     distinct = profile.distinct
     hasValues = profile.present > 0
@@ -148,7 +151,10 @@ extension InferredModel.Column {
     maximum = isInteger ? profile.types.greatest : nil
     examples = profile.examples
     notes = profile.nested > 0 ? [] : inferred.note.map { [$0] } ?? []
-    if profile.name.contains(".") {
+    if profile.name.isEmpty {
+      isLeftOut = true
+      notes = [Self.leftOut(profile)]
+    } else if profile.name.contains(".") {
       isLeftOut = true
       notes = ["its name has a point in it, which is a path in nested objects: it is left out of the model"]
     } else if profile.nested > 0, profile.nesting == nil {
@@ -163,6 +169,12 @@ extension InferredModel.Column {
 
   private static func leftOut(_ profile: ColumnProfile) -> String {
     if profile.name.isEmpty { return "it has no name: imports ignore it" }
+    if profile.inner?.isMap == true {
+      return
+        "its objects have more than \(NestedProfile.mostColumns) different keys, so it looks like a map of keys and not like "
+        + "an object with properties: it is left out of the model. If it is in a document of its own, its members can be "
+        + "imported as records, with --option root=PATH and --option key_column=key"
+    }
     return
       "\(profile.nested) of its values are objects or arrays, and not all are objects, arrays of objects or arrays of texts: "
       + "it is left out of the model"
@@ -174,6 +186,7 @@ extension InferredModel.Column {
     name = column.name
     type = column.nesting.map(Self.kind) ?? column.type.type.rawValue
     dateFormat = column.type.dateFormat
+    otherTypes = column.type.others
     nulls = column.nulls
     distinct = column.distinct
     hasValues = profile.present > 0
@@ -233,7 +246,7 @@ extension InferredModel.Entity {
     var rows = [["column", "becomes", "type", "nulls", "distinct", "range", "reference", "examples"]]
     rows += columns.map(\.row)
     lines += Self.aligned(rows)
-    for column in columns { lines += column.notes.map { "  \(column.name): \($0)" } }
+    for column in columns { lines += column.notes.map { "  \(column.shownName): \($0)" } }
     lines += notes.map { "  note: \($0)" }
     return lines
   }
@@ -254,11 +267,13 @@ extension InferredModel.Entity {
 }
 
 extension InferredModel.Column {
+  fileprivate var shownName: String { name.isEmpty ? "“”" : name }
+
   fileprivate var row: [String] {
     let becomes = [attribute, reference?.relationship].compactMap { $0 }.joined(separator: ", ")
     let range = minimum.flatMap { least in maximum.map { least == $0 ? "\(least)" : "\(least) to \($0)" } }
     return [
-      name, becomes.isEmpty ? "-" : becomes, type + (dateFormat.map { " \($0)" } ?? ""), "\(nulls)",
+      shownName, becomes.isEmpty ? "-" : becomes, type + (dateFormat.map { " \($0)" } ?? ""), "\(nulls)",
       distinct.map(String.init) ?? "many", range ?? "",
       reference.map(\.shown) ?? "",
       examples.map { $0.replacingNewlines }.joined(separator: " | "),

@@ -115,7 +115,12 @@ package struct ModelComparison: Encodable, Sendable {
   private static func needed(
     _ attribute: AttributeDescription, for wanted: AttributeType, _ column: InferredModel.Column
   ) -> AttributeType? {
-    if attribute.type == wanted { return nil }
+    if attribute.type == wanted || column.otherTypes.contains(attribute.type) { return nil }
+    if attribute.type.integerRange != nil,
+      let type = column.otherTypes.first(where: { $0 == .integer64 || $0 == .double })
+    {
+      return type
+    }
     switch (attribute.type, wanted) {
     case (.string, _), (.transformable, _), (.binaryData, _), (.composite, _), (.undefined, _), (.objectID, _):
       return nil

@@ -20,6 +20,10 @@ final class NestedProfile {
   private static let mostIdentities = 32
   /// The keys by which the objects may be found: each with the content of its objects.
   private var identities: [String: NestedIdentity] = [:]
+  /// An object with more keys than this isn't one with properties.
+  static let mostColumns = 2_000
+  /// Whether the objects have too many different keys, as maps have. No more of them are remembered then.
+  private(set) var isMap = false
   private let budget: HashBudget
   private let depth: Int
 
@@ -29,7 +33,7 @@ final class NestedProfile {
   }
 
   /// Whether all values are objects, or arrays of them.
-  var isOfObjects: Bool { objects > 0 && lists == 0 && others == 0 && !columns.isEmpty }
+  var isOfObjects: Bool { !isMap && objects > 0 && lists == 0 && others == 0 && !columns.isEmpty }
   /// Whether all values are arrays of texts.
   var isOfTexts: Bool { lists > 0 && others == 0 && single == 0 && arrays == 0 }
   /// Whether a value holds several objects.
@@ -73,8 +77,9 @@ final class NestedProfile {
 
   private func note(_ values: [String: NestedValue], owner: Int64, limit: Int) {
     objects += 1
+    if isMap { return }
     for (key, value) in values.sorted(by: { $0.key < $1.key }) where value != .null {
-      let place = places[key] ?? addColumn(key)
+      guard let place = places[key] ?? addColumn(key) else { return }
       // Values are remembered for the report alone.
       columns[place].note(
         value, limit: min(limit, ColumnProfile.repeatedLimit), owner: objects, depth: depth, budget: budget)
@@ -85,7 +90,14 @@ final class NestedProfile {
     }
   }
 
-  private func addColumn(_ name: String) -> Int {
+  /// The place of a new column; nil if there are too many, in which case all are forgotten.
+  private func addColumn(_ name: String) -> Int? {
+    if columns.count == Self.mostColumns {
+      isMap = true
+      for column in columns.indices { columns[column].keys.removeAll() }
+      (columns, places, identities) = ([], [:], [:])
+      return nil
+    }
     places[name] = columns.count
     columns.append(ColumnProfile(name, budget: budget))
     return columns.count - 1
@@ -139,7 +151,7 @@ private struct NestedIdentity {
 extension ColumnProfile {
   /// What stands in it, if all its values are nested and can be imported.
   var nesting: NestedProfile? {
-    guard present == 0, let inner, inner.isOfObjects || inner.isOfTexts else { return nil }
+    guard present == 0, !name.isEmpty, let inner, inner.isOfObjects || inner.isOfTexts else { return nil }
     return inner
   }
 

@@ -1,72 +1,144 @@
-/// Ways of writing numbers that no type is inferred from: an import reads them by options, or not at all.
-struct NumberNotation: OptionSet, Sendable, Hashable {
-  let rawValue: UInt8
+import ManagedObjects
 
-  /// `1.234,5`
-  static let decimalComma = NumberNotation(rawValue: 1)
-  /// `1,234.5`
-  static let grouped = NumberNotation(rawValue: 2)
-  /// `12.5 %`
-  static let percent = NumberNotation(rawValue: 4)
-  /// `$12.50`, `12,50 €`, `EUR 12`
-  static let currency = NumberNotation(rawValue: 8)
-  /// `1e3`, which may also be a code
-  static let exponent = NumberNotation(rawValue: 16)
-  /// `y` and `n`, `t` and `f`, which may also be codes
-  static let letters = NumberNotation(rawValue: 32)
+/// The notation of a column's numbers, narrowed text by text: ways of writing that no type is inferred from, because an import
+/// reads them by options, or because they may also be codes.
+struct NumberNotation: Sendable {
+  /// Ways in which every text so far may be written.
+  private struct Ways: OptionSet {
+    let rawValue: UInt8
 
-  static let all: NumberNotation = [.decimalComma, .grouped, .percent, .currency, .exponent, .letters]
-
-  /// Those of `candidates` by which a text may be written.
-  static func fitting(_ text: UnsafeRawBufferPointer, _ candidates: NumberNotation) -> NumberNotation {
-    guard text.count <= 40 else { return [] }
-    var found: NumberNotation = []
-    if candidates.contains(.decimalComma), isNumber(text, fraction: comma, group: point) { found.insert(.decimalComma) }
-    if candidates.contains(.grouped), isNumber(text, fraction: point, group: comma) { found.insert(.grouped) }
-    if candidates.contains(.percent), isAnyNumber(withoutPercent(text)) { found.insert(.percent) }
-    if candidates.contains(.currency), isAnyNumber(withoutCurrency(text)) { found.insert(.currency) }
-    if candidates.contains(.exponent), NumberShape(text, isJSON: true) != nil { found.insert(.exponent) }
-    if candidates.contains(.letters), text.count == 1, letterBytes.contains(text[0] | 0x20) { found.insert(.letters) }
-    return found
+    /// `1.234,5`
+    static let decimalComma = Ways(rawValue: 1)
+    /// `1,234.5`
+    static let grouped = Ways(rawValue: 2)
+    /// `1e3`, which may also be a code
+    static let exponent = Ways(rawValue: 4)
+    /// `y` and `n`, `t` and `f`, which may also be codes
+    static let letters = Ways(rawValue: 8)
   }
 
-  /// What is said of a column whose texts are all written so; nil where nothing tells it from plain text.
-  ///
-  /// - Parameter attribute: the name of the column's attribute, for options.
-  func note(_ attribute: String) -> String? {
-    let make = "make it Decimal or Double, and import it with properties.\(attribute)"
-    if contains([.decimalComma, .grouped]) {
-      return "its commas may be decimal commas or group digits, and no value decides which; taken as text. As numbers: "
-        + "\(make).decimal_separator=, or .grouping_separator=,"
-    }
-    if contains(.decimalComma) {
-      return
-        "its values are numbers with a decimal comma; taken as text. As numbers: \(make).decimal_separator=, and, if "
-        + "points group digits, .grouping_separator=."
-    }
-    if contains(.grouped) {
-      return "its values are numbers with grouped digits; taken as text. As numbers: \(make).grouping_separator=,"
-    }
-    if contains(.percent) { return "its values are percentages; taken as text" }
-    if contains(.currency) { return "its values are amounts of money with a currency; taken as text" }
-    if contains(.exponent) {
-      return "its values may be numbers with exponents, or codes; taken as text. As numbers: make it Double"
-    }
-    if contains(.letters) {
-      return "its values may stand for true and false; taken as text. If they do: make it Boolean"
-    }
-    return nil
-  }
+  private var ways: Ways = [.decimalComma, .grouped, .exponent, .letters]
+  /// Whether a text shows that it is in a notation: plain numbers fit most of them.
+  private var isTelling = false
+  private var isEmpty = true
+  /// The unit beside every number; nil for none.
+  private var unit: Int?
+  private var hasSeveralUnits = false
+  private var hasParentheses = false
+  private var hasTrailingMinus = false
+  private var hasComma = false
+  private var hasPoint = false
+  /// Whether numbers with exponents are whole.
+  private var areWhole = true
 
+  private static let units = [
+    "%", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "zł", "kr", "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "CAD",
+    "AUD", "SEK", "NOK", "DKK", "PLN", "CZK", "BRL",
+  ]
+  private static let unitBytes = units.map { Array($0.utf8) }
+  private static let percent = 0
   private static let comma = UInt8(ascii: ",")
   private static let point = UInt8(ascii: ".")
   private static let letterBytes: Set<UInt8> = [
     UInt8(ascii: "y"), UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "f"),
   ]
-  private static let signs = ["$", "€", "£", "¥", "EUR", "USD", "GBP", "CHF", "JPY"].map { Array($0.utf8) }
 
-  private static func isAnyNumber(_ text: UnsafeRawBufferPointer) -> Bool {
-    isNumber(text, fraction: point, group: comma) || isNumber(text, fraction: comma, group: point)
+  /// Whether no notation is left.
+  var isRuledOut: Bool { ways.isEmpty }
+
+  mutating func ruleOut() { ways = [] }
+
+  /// Takes a text into account, without spaces at its ends.
+  mutating func note(_ text: UnsafeRawBufferPointer) {
+    var left: Ways = []
+    if text.count <= 40 {
+      if let parts = NumberMarks.Parts(text, units: Self.unitBytes, parentheses: true, trailingMinus: true) {
+        if Self.isNumber(parts.number, fraction: Self.comma, group: Self.point) { left.insert(.decimalComma) }
+        if Self.isNumber(parts.number, fraction: Self.point, group: Self.comma) { left.insert(.grouped) }
+        note(parts)
+      }
+      if let shape = NumberShape(text, isJSON: true) {
+        left.insert(.exponent)
+        areWhole = areWhole && shape.isWhole
+      }
+      if text.count == 1, Self.letterBytes.contains(text[0] | 0x20) { left.insert(.letters) }
+    }
+    ways.formIntersection(left)
+    isEmpty = false
+    isTelling =
+      isTelling || hasTrailingMinus
+      || text.contains { $0 &- 0x30 >= 10 && $0 != Self.point && $0 != UInt8(ascii: "-") }
+  }
+
+  private mutating func note(_ parts: NumberMarks.Parts) {
+    if isEmpty { unit = parts.unit } else if unit != parts.unit { hasSeveralUnits = true }
+    hasParentheses = hasParentheses || parts.isInParentheses
+    hasTrailingMinus = hasTrailingMinus || parts.hasTrailingMinus
+    hasComma = hasComma || parts.number.contains(Self.comma)
+    hasPoint = hasPoint || parts.number.contains(Self.point)
+  }
+
+  /// The types other than text that imports read the column as without options.
+  var otherTypes: [AttributeType] {
+    guard isTelling else { return [] }
+    if ways.contains(.exponent) { return (areWhole ? [.integer64] : []) + [.double, .float, .decimal] }
+    return ways.contains(.letters) ? [.boolean] : []
+  }
+
+  /// What is said of a column whose texts are all written so; nil where nothing tells it from plain text.
+  ///
+  /// - Parameter attribute: the name of the column's attribute, for options.
+  func advice(_ attribute: String) -> String? {
+    guard isTelling else { return nil }
+    if !ways.isDisjoint(with: [.decimalComma, .grouped]) { return adviceOnMarks(attribute) }
+    if ways.contains(.exponent) {
+      return "its values may be numbers with exponents, or codes; taken as text. As numbers: make it Double"
+    }
+    if ways.contains(.letters) {
+      return "its values may stand for true and false; taken as text. If they do: make it Boolean"
+    }
+    return nil
+  }
+
+  private func adviceOnMarks(_ attribute: String) -> String? {
+    if hasSeveralUnits { return "its values are numbers with different units, or some without one; taken as text" }
+    if hasParentheses, hasTrailingMinus { return nil }
+    guard hasComma || unit != nil || hasParentheses || hasTrailingMinus else { return nil }
+    let isOpen = ways.isSuperset(of: [.decimalComma, .grouped])
+    var options: [String] = []
+    func add(_ key: String, _ value: String) {
+      options.append("--option 'properties.\(attribute).\(key)=\(value)'")
+    }
+    if let unit { add("unit", Self.units[unit]) }
+    if !isOpen, ways.contains(.decimalComma) {
+      if hasComma || hasPoint { add("decimal_separator", ",") }
+      if hasPoint { add("grouping_separator", ".") }
+    } else if !isOpen, hasComma {
+      add("grouping_separator", ",")
+    }
+    if hasParentheses { add("negatives", PropertyRule.Negatives.parentheses.rawValue) }
+    if hasTrailingMinus { add("negatives", PropertyRule.Negatives.trailingMinus.rawValue) }
+    var (kind, choice) = ("its values are \(self.kind)", "")
+    if isOpen, hasComma {
+      kind = "its commas may be decimal commas or group digits, and no value decides which"
+      add("decimal_separator", ",")
+      choice = " or, if they group digits, grouping_separator in place of decimal_separator"
+    } else if isOpen, hasPoint {
+      kind += ", whose points may be decimal points or group digits, and no value decides which"
+      choice =
+        " and, if they group digits, --option 'properties.\(attribute).decimal_separator=,' and "
+        + "--option 'properties.\(attribute).grouping_separator=.'"
+    }
+    return "\(kind); taken as text. As numbers: make it Decimal or Double, and import it with "
+      + options.joined(separator: " ") + choice
+  }
+
+  private var kind: String {
+    if unit == Self.percent { return "percentages" }
+    if let unit { return "amounts of money in “\(Self.units[unit])”" }
+    if hasParentheses { return "numbers, negative ones in parentheses" }
+    if hasTrailingMinus { return "numbers, negative ones with a minus behind them" }
+    return ways.contains(.grouped) ? "numbers with grouped digits" : "numbers with a decimal comma"
   }
 
   /// Digits, in groups of three or none, and a fraction.
@@ -77,11 +149,9 @@ struct NumberNotation: OptionSet, Sendable, Hashable {
       while index < text.count, text[index] &- 0x30 < 10 { index += 1 }
       return index - start
     }
-    if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
-    let first = index
     let whole = digits()
     // 007 is a code.
-    if whole == 0 || (whole > 1 && text[first] == 0x30) { return false }
+    if whole == 0 || (whole > 1 && text[0] == 0x30) { return false }
     while index < text.count, text[index] == group {
       index += 1
       guard whole <= 3, digits() == 3 else { return false }
@@ -91,28 +161,6 @@ struct NumberNotation: OptionSet, Sendable, Hashable {
       guard digits() > 0 else { return false }
     }
     return index == text.count
-  }
-
-  private static func withoutPercent(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    guard text.last == UInt8(ascii: "%") else { return text }
-    return ValueConverter.trimmed(UnsafeRawBufferPointer(rebasing: text.dropLast()))
-  }
-
-  private static func withoutCurrency(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    for sign in signs where text.count > sign.count {
-      if text.starts(with: sign) {
-        return ValueConverter.trimmed(UnsafeRawBufferPointer(rebasing: text.dropFirst(sign.count)))
-      }
-      if text.suffix(sign.count).elementsEqual(sign) {
-        return ValueConverter.trimmed(UnsafeRawBufferPointer(rebasing: text.dropLast(sign.count)))
-      }
-    }
-    return text
-  }
-
-  /// Whether the text is in one of the notations rather than a plain number, which fits most of them.
-  static func isTelling(_ text: UnsafeRawBufferPointer) -> Bool {
-    text.contains { $0 &- 0x30 >= 10 && $0 != point && $0 != UInt8(ascii: "-") }
   }
 }
 

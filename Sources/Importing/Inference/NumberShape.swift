@@ -6,6 +6,8 @@ struct NumberShape {
   var significant = 0
   var fraction = 0
   var hasExponent = false
+  /// Whether the fraction is zero and the exponent isn't negative.
+  var isWhole = true
   /// The value of a whole number that fits 64 bits.
   var integer: Int64?
 
@@ -36,6 +38,7 @@ struct NumberShape {
       index += 1
       while index < text.count, text[index] &- 0x30 < 10 {
         if significant > 0 || text[index] != UInt8(ascii: "0") { significant += 1 }
+        if text[index] != UInt8(ascii: "0") { isWhole = false }
         fraction += 1
         index += 1
       }
@@ -45,6 +48,7 @@ struct NumberShape {
     if index < text.count {
       guard text[index] | 0x20 == UInt8(ascii: "e"), hasPoint || isJSON else { return nil }
       index += 1
+      if index < text.count, text[index] == UInt8(ascii: "-") { isWhole = false }
       if index < text.count, text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
       let power = index
       while index < text.count, text[index] &- 0x30 < 10 { index += 1 }

@@ -93,7 +93,7 @@ extension MappingError: CustomStringConvertible {
       return "the filter “\(filter)” of \(entity) can't be used: \(reason)"
     case .unknownColumns(let entity, let columns):
       let names = columns.map { column in
-        column.name + (column.nearest.map { " (is it \($0)?)" } ?? "")
+        (column.name.isEmpty ? "“”" : column.name) + (column.nearest.map { " (is it \($0)?)" } ?? "")
       }
       return "\(entity) has nothing for the column(s) \(list(names)), and the recipe refuses unknown columns: "
         + "map them, or name them in ignored_columns"
@@ -140,6 +140,7 @@ extension MappingError: CustomStringConvertible {
 
   /// A bounded list of column names. A file may have many, and long ones.
   static func list(_ names: [String]) -> String {
-    names.prefix(12).map(SourceError.shown).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
+    names.prefix(12).map { $0.isEmpty ? "“”" : SourceError.shown($0) }.joined(separator: ", ")
+      + (names.count > 12 ? ", …" : "")
   }
 }

@@ -56,6 +56,16 @@ public struct PropertyRule: Codable, Sendable, Hashable {
     case hexadecimal = "hex"
   }
 
+  /// How negative numbers are written as text.
+  public enum Negatives: String, Codable, Sendable, CaseIterable {
+    /// With a minus before the number.
+    case minus
+    /// Also in parentheses, `(1234.00)`, as in accounting.
+    case parentheses
+    /// Also with the minus after the number, `1234.00-`.
+    case trailingMinus = "trailing_minus"
+  }
+
   /// The column that it comes from.
   public var column: String?
   /// The value of every object, as if each record had it in a column, in the rule's notation. Updated objects get it too.
@@ -77,6 +87,10 @@ public struct PropertyRule: Codable, Sendable, Hashable {
   /// The separator of groups of digits, one character; nil: none. Groups have three digits, or two in all but the
   /// last as in India, in the whole part only.
   public var groupingSeparator: String?
+  /// The text before or after each number, such as `€` or `%`, which isn't stored; nil: none.
+  public var unit: String?
+  /// How negative numbers are written; nil: with a minus before them.
+  public var negatives: Negatives?
   /// How binary data is written; nil: base64, but a text that looks hexadecimal is rejected.
   public var binaryEncoding: BinaryEncoding?
   /// Words for true and false. If one of the two isn't given, the usual words. Case makes no difference.
@@ -131,6 +145,7 @@ extension PropertyRule {
   private enum CodingKeys: String, CodingKey {
     case column, constant, defaultValue, nulls, trims, dateFormat, timeZone, decimalSeparator, groupingSeparator
     case trueWords, falseWords, values, refusesOtherValues, separator, key, creates, unresolved, binaryEncoding
+    case unit, negatives
   }
 
   /// Reads a rule; every key may be left out.
@@ -148,6 +163,8 @@ extension PropertyRule {
     refusesOtherValues = try rule.decodeIfPresent(Bool.self, forKey: .refusesOtherValues) ?? refusesOtherValues
     (separator, key) = try (text(.separator), text(.key))
     binaryEncoding = try rule.decodeIfPresent(BinaryEncoding.self, forKey: .binaryEncoding)
+    unit = try text(.unit)
+    negatives = try rule.decodeIfPresent(Negatives.self, forKey: .negatives)
     creates = try rule.decodeIfPresent(Bool.self, forKey: .creates) ?? creates
     unresolved = try rule.decodeIfPresent(Unresolved.self, forKey: .unresolved)
   }
@@ -162,6 +179,7 @@ package enum PropertyRuleKey: String, CaseIterable, Sendable {
   case timeZone = "time_zone"
   case decimalSeparator = "decimal_separator"
   case groupingSeparator = "grouping_separator"
+  case unit, negatives
   case binaryEncoding = "binary_encoding"
   case trueWords = "true_words"
   case falseWords = "false_words"

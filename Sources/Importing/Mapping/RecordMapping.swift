@@ -57,7 +57,8 @@ package final class RecordMapping {
   let mayNest: Bool
   /// The entity's uniqueness constraints whose attributes all have a column.
   let constraints: [Constraint]
-  /// Columns that nothing takes and that the recipe doesn't name. The reader says which columns have no name.
+  /// Columns that nothing takes and that the recipe doesn't name. The reader of a table says which columns have no name; a
+  /// member without one is among these.
   package let ignored: [String]
   /// The column with the reasons of earlier rejections, in a reject file that isn't tabular; nil in any other source.
   let reasonColumn: Int?
@@ -85,7 +86,7 @@ package final class RecordMapping {
     self.rules = rules
     self.columns = columns
     var columnIndex = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
-    for name in options.ignoredColumns + [""] { columnIndex[name] = nil }
+    for name in options.ignoredColumns + (mayNest ? [] : [""]) { columnIndex[name] = nil }
     self.columnIndex = columnIndex
     var taken: Set<Int> = []
     var attributes: [AttributeColumn] = []
@@ -128,7 +129,8 @@ package final class RecordMapping {
       return columns.count == needed.count ? Constraint(attributes: constraint, columns: columns) : nil
     }
     ignored = columns.enumerated().filter { column, name in
-      !name.isEmpty && !taken.contains(column) && !options.ignoredColumns.contains(name) && !RejectReason.isAdded(name)
+      (mayNest || !name.isEmpty) && !taken.contains(column) && !options.ignoredColumns.contains(name)
+        && !RejectReason.isAdded(name)
     }.map(\.element)
     reasonColumn = columns.firstIndex(of: RejectReason.member).flatMap { taken.contains($0) ? nil : $0 }
     if options.unknownColumns == .refuse, !ignored.isEmpty { throw unknownColumns }

@@ -14,6 +14,8 @@ package enum RecordProblem: Error, Sendable, Hashable {
   case lineTooShort(expected: Int, found: Int)
   /// Fixed width, in bytes: a column begins or ends inside a character.
   case splitCharacter(column: String)
+  /// JSON: the record stands under a key, and has itself another value in the column of the keys.
+  case keyDiffers(column: String)
   /// The bytes aren't UTF-8.
   case invalidUTF8
   /// The bytes are invalid in the encoding that the source is read in.
@@ -37,6 +39,7 @@ package enum RecordProblem: Error, Sendable, Hashable {
     case .danglingEscape: "dangling_escape"
     case .lineTooShort: "line_too_short"
     case .splitCharacter: "split_character"
+    case .keyDiffers: "key_differs"
     case .invalidUTF8: "invalid_utf8"
     case .invalidText: "invalid_text"
     case .nulByte: "nul_byte"
@@ -64,6 +67,8 @@ extension RecordProblem: CustomStringConvertible {
       "the line has a width of \(found), but the columns need \(expected)"
     case .splitCharacter(let column):
       "the column “\(column)” begins or ends inside a character; count in characters instead of bytes"
+    case .keyDiffers(let column):
+      "the record has a “\(column)” that isn't the key under which it stands; name another column for the keys as key_column"
     case .invalidUTF8:
       "the record isn't valid UTF-8; name the file's encoding, or convert it to UTF-8"
     case .invalidText(let encoding):

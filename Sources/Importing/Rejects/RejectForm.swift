@@ -35,6 +35,13 @@ package struct Rejection: Sendable {
   package let raw: [UInt8]
   /// Whether those bytes are exactly one record in any context. They aren't if they leave a quote open.
   package let isSelfContained: Bool
+
+  /// The rejection of the same record, with other bytes.
+  func with(raw: [UInt8]) -> Rejection {
+    Rejection(
+      record: record, line: line, column: column, code: code, message: message, raw: raw,
+      isSelfContained: isSelfContained)
+  }
 }
 
 extension RecordBatch {
@@ -44,7 +51,7 @@ extension RecordBatch {
     switch problem(record) {
     case .unterminatedQuote, .textAfterQuote, .recordTooLong, .malformedJSON, .danglingEscape: isSelfContained = false
     case .tooFewFields, .tooManyFields, .invalidUTF8, .invalidText, .nulByte, .notAnObject, .lineTooShort,
-      .splitCharacter, nil:
+      .splitCharacter, .keyDiffers, nil:
       isSelfContained = true
     }
     return Rejection(
@@ -57,7 +64,7 @@ extension RecordBatch {
   func column(of problem: RecordProblem, _ record: Int) -> String {
     switch problem {
     case .nulByte, .invalidUTF8, .invalidText: break
-    case .splitCharacter(let column): return column
+    case .splitCharacter(let column), .keyDiffers(let column): return column
     default: return ""
     }
     for (column, name) in columns.enumerated() {

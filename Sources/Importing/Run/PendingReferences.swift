@@ -225,10 +225,13 @@ struct UnresolvedReferences {
   private var all: [String: (count: Int64, examples: [String])] = [:]
 
   mutating func note(_ relationship: String, _ key: String) {
-    all[relationship, default: (0, [])].count += 1
-    if all[relationship, default: (0, [])].examples.count < 3 {
-      all[relationship]?.examples.append("“\(key.shown)”")
+    var known = all[relationship] ?? (0, [])
+    known.count += 1
+    if known.examples.count < 3 {
+      let example = "“\(key.shown)”"
+      if !known.examples.contains(example) { known.examples.append(example) }
     }
+    all[relationship] = known
   }
 
   /// One note for each relationship, for a person.

@@ -89,6 +89,8 @@ extension PropertyRule {
     if let name = section[.timeZone]?.text() { timeZone = name }
     if let text = section[.decimalSeparator]?.anyText() { decimalSeparator = text }
     if let text = section[.groupingSeparator]?.anyText() { groupingSeparator = text }
+    if let text = section[.unit]?.anyText() { unit = text }
+    if let word = section[.negatives]?.word(of: Negatives.self) { negatives = word }
     if let word = section[.binaryEncoding]?.word(of: BinaryEncoding.self) { binaryEncoding = word }
     if let words = section[.trueWords]?.texts() { trueWords = words }
     if let words = section[.falseWords]?.texts() { falseWords = words }

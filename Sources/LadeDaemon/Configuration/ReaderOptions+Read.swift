@@ -46,7 +46,7 @@ extension YAMLValue: OptionInput {
   /// Keys with dots between them.
   func keyPath() -> String? {
     guard let text = text() else { return nil }
-    if text.split(separator: ".", omittingEmptySubsequences: false).contains("") {
+    if text != ".", text.split(separator: ".", omittingEmptySubsequences: false).contains("") {
       wrong("between its dots there must be keys, such as `data.items`")
     }
     return text

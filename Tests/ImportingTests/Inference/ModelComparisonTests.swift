@@ -44,6 +44,24 @@ struct ModelComparisonTests {
     #expect(found[3].element == #"<attribute name="phone" optional="YES" attributeType="String"/>"#)
   }
 
+  @Test("is nothing where imports read a column's texts as the attribute's type, though none is inferred from them")
+  func readAnyway() throws {
+    let entity = EntityDefinition(
+      "Thing",
+      attributes: [
+        AttributeDefinition("ok", .boolean), AttributeDefinition("big", .double),
+        AttributeDefinition("count", .integer64),
+        AttributeDefinition("small", .integer64), AttributeDefinition("whole", .integer64),
+        AttributeDefinition("day", .date),
+      ])
+    let model = try ManagedObjectModel(entities: [entity])
+    let text = "ok,big,count,small,whole,day\ny,1e3,1e3,1e-3,1.0,y\nN,2e5,2,2,2.0,n\n"
+    let changes = ModelComparison(of: model, with: try InferenceRoom().infer([("things.csv", text)])).changes
+    #expect(changes.map { "\($0.property ?? "") \($0.kind.rawValue)" } == ["small new_type", "day new_type"])
+    #expect(changes[0].text.contains("make it Double"))
+    #expect(changes[1].text.contains("make it String"))
+  }
+
   @Test("is nothing where the files fit")
   func nothing() throws {
     let fitting = "id,name,code,age,fee,size,joined,team_id\n1,Ada,x,41,10,70,3/4/2024,1\n"

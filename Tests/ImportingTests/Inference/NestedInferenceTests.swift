@@ -72,4 +72,47 @@ struct NestedInferenceTests {
     #expect(model.keys == ["Order": ["id"], "Item": ["id"], "OrderItem": []])
     #expect(model.references == ["Order.items -> OrderItem.-"])
   }
+
+  @Test("leaves out a column of objects whose keys are too many to be those of properties")
+  func maps() throws {
+    func model(_ count: Int) throws -> InferredModel {
+      let members = (0..<count).map { #""k\#($0)": {"a": 1}"# }.joined(separator: ",")
+      return try InferenceRoom().infer([
+        ("things.json", #"[{"id": 1, "all": {\#(members)}}, {"id": 2, "all": {"x": {}}}]"#)
+      ])
+    }
+    let map = try #require(try model(2_000).entities.first?.columns.first { $0.name == "all" })
+    #expect(map.attribute == nil && map.reference == nil)
+    #expect(map.notes.joined().contains("looks like a map of keys"))
+    #expect(try model(2_000).definitions.map(\.name) == ["Thing"])
+    #expect(try model(20).definitions.count == 22)
+  }
+
+  @Test("leaves out what has no name, and says so")
+  func unnamed() throws {
+    let text = #"[{"id": 1, "": {"a": 1}, "in": {"": 2, "b": {"": [{"c": 1}], "d": 1}}, "e": 1}]"#
+    let model = try InferenceRoom().infer([("things.json", text)])
+    #expect(model.definitions.map(\.name) == ["Thing", "In", "B"])
+    #expect(model.definitions.map { $0.attributes.map(\.name) } == [["id", "e"], [], ["d"]])
+    for entity in model.entities {
+      let column = try #require(entity.columns.first { $0.name.isEmpty })
+      #expect(column.notes.joined().contains("no name"))
+    }
+  }
+
+  @Test("takes the members of a document for its records, with their keys as the key, and imports them")
+  func members() throws {
+    let room = try InferenceRoom()
+    let text = #"{"DE": {"name": "Germany", "people": 83}, "FR": {"name": "France", "people": 68}}"#
+    try room.write(text, as: "feed/countries.json")
+    let folder = room.file("feed").path
+    let model = try ModelInference().run([folder])
+    #expect(model.keys == ["Country": ["key"]])
+    #expect(model.entities[0].notes.joined().contains("with their keys in the column “key”"))
+    let coordinator = try room.store(model)
+    for expected in [(2, 0), (0, 2)] {
+      let counts = try #require(try room.importAll(model, from: folder, isArchive: false, into: coordinator)["Country"])
+      #expect((counts.inserted, counts.unchanged) == (Int64(expected.0), Int64(expected.1)))
+    }
+  }
 }

@@ -114,6 +114,15 @@ struct RecipeCheckTests {
 
 @Suite("Columns that a recipe doesn't want")
 struct UnknownColumnTests {
+  @Test("a member without a name is noted, and refused with other unknown columns")
+  func unnamedMember() throws {
+    let room = try ImportRoom(.memory)
+    let text = #"[{"code":"a","":1}]"#
+    #expect(try room.run(text, as: "a.json").notes == ["ignored column(s) that Person doesn't have: “”"])
+    let refusing = MappingOptions { $0.unknownColumns = .refuse }
+    #expect("\(try #require(try room.failure(text, as: "a.json", mapping: refusing)))".contains("column(s) “”"))
+  }
+
   @Test("ignored columns are neither taken nor noted", arguments: ["a.csv", "a.ndjson"])
   func ignored(name: String) throws {
     let room = try ImportRoom(.memory)

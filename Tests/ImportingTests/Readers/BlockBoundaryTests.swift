@@ -8,7 +8,7 @@ enum BoundaryCase: String, CaseIterable {
   case csvEscapes, csvComments, csvEscapeProblems, csvEscapeLimit, csvTSVEscapes, fixedWidth, fixedWidthBytes
   case plist, plistBroken, plistLimit
   case xml, xmlPath, xmlBroken, xmlLimit
-  case json, jsonRoot, jsonProblems, jsonBroken, jsonLimit, ndjson, ndjsonProblems
+  case json, jsonRoot, jsonProblems, jsonBroken, jsonLimit, jsonMembers, jsonObject, ndjson, ndjsonProblems
 
   var name: String {
     if rawValue.hasPrefix("plist") { return "a.plist" }
@@ -38,6 +38,7 @@ enum BoundaryCase: String, CaseIterable {
     default: break
     }
     if self == .jsonRoot { options.root = "data.rows" }
+    if self == .jsonMembers { (options.root, options.keyColumn) = ("d", "id") }
     return options
   }
 
@@ -92,6 +93,10 @@ enum BoundaryCase: String, CaseIterable {
     case .jsonBroken: #"{"rows":[{"a":1},{"a":12,"b":"tail"},{"a":"\ud83dx"}]}"#
     case .jsonLimit:
       #"[{"a":"12345678901234567"},{"a":"\n234567890123456789012\"3"},[1,2,3,4,5,6,7,8,9,10,11,12],{"a":1}]"#
+    case .jsonMembers:
+      #"{"d":{"a":{"x":1}, "\u00e9" : {"x":"\ud83d\ude00"} ,"b":[1],"c":{"id":"d"},"\ud83dx":{},"":{"id":null}},"z":[{}]}"#
+        + "\n"
+    case .jsonObject: "{\"a\": {\"b\": [1, {\"c\": \"\\u00e9\"}]},\n \"d\" : \"]}\" , \"e\": false }\n"
     case .ndjson: "{\"a\":1,\"b\":\"\\u00e9x\"}\r\n\n {\"b\":[1,{\"c\":\"}\"}]} \n{\"a\":\"é\"}"
     case .ndjsonProblems: "{\"a\":1}\n{\"a\":}\n{\"a\":\"\\ud800\"}\n[]\n{\"a\":2} 3\n{\"a\"\n{\"a\":4}\n\"open"
     }

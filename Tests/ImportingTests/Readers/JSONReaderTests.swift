@@ -107,7 +107,7 @@ struct JSONReaderTests {
       try read(text, as: "a.json", ReaderOptions(root: "z.w")).error == .notAnArray(path: "z.w", found: "a number"))
     #expect(
       try read(text, as: "a.json", ReaderOptions(root: "z.w.v")).error == .notAnArray(path: "z.w", found: "a number"))
-    #expect(try read(#"{"a":1}"#, as: "a.json").error == .rootNotFound(path: "", found: ["a"]))
+    #expect(try read("{}", as: "a.json").error == .rootNotFound(path: "", found: []))
     #expect(try read("17", as: "a.json").error == .notAnArray(path: "", found: "a number"))
     #expect(try read("[{}]", as: "a.json", ReaderOptions(root: "a")).error == .notAnArray(path: "", found: "an array"))
   }

@@ -22,6 +22,10 @@ struct ReaderMessageTests {
       "the line has a width of 4, but the columns need 9"
     ),
     (
+      .keyDiffers(column: "id"), "key_differs",
+      "the record has a “id” that isn't the key under which it stands; name another column for the keys as key_column"
+    ),
+    (
       .splitCharacter(column: "a"), "split_character",
       "the column “a” begins or ends inside a character; count in characters instead of bytes"
     ),

@@ -43,13 +43,14 @@ struct ReferenceTests {
   @Test("to nothing are left nil, counted and noted", arguments: StoreKind.allCases, batches)
   func toNothing(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
-    let text = "code,name,country_code,boss\n" + (1...5).map { "a\($0),Ann,X\($0),\n" }.joined() + "b,Bob,,zz\n"
+    let text =
+      "code,name,country_code,boss\n" + (1...5).map { "a\($0),Ann,X\($0),\n" }.joined() + "b,Bob,,zz\nc,Cy,,zz\n"
     let end = try room.run(text, batch: batch)
-    #expect(end.tally == "6i 0u 0= 0r 6?")
-    #expect(try room.rows("country", "boss") == Array(repeating: "|", count: 6))
+    #expect(end.tally == "7i 0u 0= 0r 7?")
+    #expect(try room.rows("country", "boss") == Array(repeating: "|", count: 7))
     #expect(
       end.notes == [
-        "1 reference(s) of boss lead nowhere and were left empty, such as “zz”",
+        "2 reference(s) of boss lead nowhere and were left empty, such as “zz”",
         "5 reference(s) of country lead nowhere and were left empty, such as “X1”, “X2”, “X3”",
       ])
     #expect(room.rejects() == nil)

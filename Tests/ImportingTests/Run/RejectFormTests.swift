@@ -93,6 +93,11 @@ struct RejectFormTests {
     case .jsonRoot:
       let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: [String: [Any]]])
       #expect(document["a"]?["b \"<"]?.count == 3)
+    case .jsonMembers:
+      let document = try #require(try JSONSerialization.jsonObject(with: data) as? [String: [String: [String: Any]]])
+      #expect(document["a"]?.keys.sorted() == ["b", "d", "e"])
+      #expect(document["a"]?["b"]?["name"] as? String == "Zoë<&")
+      #expect((document["a"]?["e"]?["lade"] as? [String: Any])?["record"] as? String == "\"e\": 7")
     case .plist:
       let list = try #require(try PropertyListSerialization.propertyList(from: data, format: nil) as? [[String: Any]])
       #expect(list.map { $0["name"] as? String } == ["Zoë<&", "D\"a'n", nil])

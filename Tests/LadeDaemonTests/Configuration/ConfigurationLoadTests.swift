@@ -132,13 +132,14 @@ struct ConfigurationLoadTests {
           properties:
             name: full name
             born: {date_format: dd.MM.yyyy, time_zone: Europe/Berlin, default: 01.01.1970, nulls: "-"}
-            price: {decimal_separator: ",", grouping_separator: "."}
+            price: {decimal_separator: ",", grouping_separator: ".", unit: €, negatives: trailing_minus}
             active: {true_words: [ja, j], false_words: [nein], trim: false}
             kind: {column: k, values: {m: male, "2": other}, other_values: reject}
             country: {constant: DE}
             boss: {key: email, create: true, unresolved: reject, separator: "|"}
         table: {store: main, entity: E, escape: '\\', tsv_escapes: true, format: tsv}
         feed: {store: main, entity: E, format: xml, record: feed/entry}
+        map: {store: main, entity: E, format: json, root: ., key_column: id}
       """
     ).load()
     let lines = try #require(configuration.recipe(named: "lines")).options
@@ -164,6 +165,7 @@ struct ConfigurationLoadTests {
     rule("born") { ($0.dateFormat, $0.timeZone) = ("dd.MM.yyyy", "Europe/Berlin") }
     rule("born") { ($0.defaultValue, $0.nulls) = ("01.01.1970", ["-"]) }
     rule("price") { ($0.decimalSeparator, $0.groupingSeparator) = (",", ".") }
+    rule("price") { ($0.unit, $0.negatives) = ("€", .trailingMinus) }
     rule("active") { ($0.trueWords, $0.falseWords, $0.trims) = (["ja", "j"], ["nein"], false) }
     rule("kind") { ($0.column, $0.values, $0.refusesOtherValues) = ("k", ["m": "male", "2": "other"], true) }
     rule("country") { $0.constant = "DE" }
@@ -172,6 +174,8 @@ struct ConfigurationLoadTests {
     let table = try #require(configuration.recipe(named: "table")).options.reader
     #expect(table.escape == "\\" && table.tsvEscapes)
     #expect(configuration.recipe(named: "feed")?.options.reader.record == "feed/entry")
+    let map = try #require(configuration.recipe(named: "map")).options.reader
+    #expect(map.root == "." && map.keyColumn == "id")
   }
 
   @Test("what it leaves out has its default")

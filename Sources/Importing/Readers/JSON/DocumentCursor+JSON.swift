@@ -62,8 +62,10 @@ extension DocumentCursor {
   private static let open = UInt8(ascii: "[")
   private static let brace = UInt8(ascii: "{")
 
-  /// From the beginning of a document, enters the array under a key path: moves past its opening bracket.
-  func enterArray(at path: [String]) throws(ReaderError) {
+  /// From the beginning of a document, enters what stands under a key path: moves past the opening bracket of an array, or
+  /// of an object whose members are the records, and before an object that is one.
+  /// - Parameter areMembers: whether the records of an object are its members.
+  func enterRecords(at path: [String], areMembers: Bool) throws(ReaderError) -> JSONRecordPlace.Shape {
     for (depth, wanted) in path.enumerated() {
       let before = path[..<depth].joined(separator: ".")
       let byte = try next()
@@ -74,50 +76,67 @@ extension DocumentCursor {
       try enterValue(of: wanted, path: path, depth: depth)
     }
     let byte = try next()
-    guard byte == Self.open else {
+    switch byte {
+    case Self.open where areMembers:
+      throw .invalidOption(
+        name: JSONFormat.keyColumnKey, reason: "the records are elements of an array, which have no keys: leave it out")
+    case Self.open:
+      advance(1)
+      return .elements
+    case Self.brace where areMembers:
+      advance(1)
+      return .members
+    case Self.brace: return .document
+    default:
       if let mistake = mistakeInValue(byte) { throw mistake }
       throw .notAnArray(path: path.joined(separator: "."), found: JSONToken.kind(of: byte))
     }
-    advance(1)
   }
 
-  /// The key of the only top-level value that is an array of objects. Reads the whole document to make sure that there
-  /// is no other; a mistake after such an array is left for the reading to report. Empty if the document itself
-  /// is an array.
-  func findArray() throws(ReaderError) -> [String] {
+  /// Where the records of a document are, if nobody says it: the document itself if it is an array, otherwise its only
+  /// top-level value that is an array of objects. Without one, they are the members of the document if those look alike,
+  /// and otherwise the document is one record.
+  ///
+  /// Reads the whole document to make sure that there is no other place; a mistake after such a place is left for the
+  /// reading to report.
+  func findRecords() throws(ReaderError) -> JSONRecordPlace {
     let byte = try next()
-    if byte == Self.open { return [] }
+    if byte == Self.open { return JSONRecordPlace(path: [], shape: .elements) }
     guard byte == Self.brace else {
       if let mistake = mistakeInValue(byte) { throw mistake }
       throw .notAnArray(path: "", found: JSONToken.kind(of: byte))
     }
     advance(1)
-    var filled: [String] = []
-    var empty: [String] = []
-    var found: [String] = []
+    var survey = JSONSurvey()
     do throws(ReaderError) {
       try eachKey { key throws(ReaderError) in
-        if found.count < 20 { found.append(key) }
-        guard try next() == Self.open else {
-          try skip(JSONWalker(depth: 1))
-          return true
-        }
-        advance(1)
+        survey.add(key)
         switch try next() {
-        case Self.brace: if filled.count < 20 { filled.append(key) }
-        case UInt8(ascii: "]"): if empty.count < 20 { empty.append(key) }
-        default: break
+        case Self.open:
+          advance(1)
+          switch try next() {
+          case Self.brace: survey.noteArray(key, isEmpty: false)
+          case UInt8(ascii: "]"): survey.noteArray(key, isEmpty: true)
+          default: break
+          }
+          try skip(JSONWalker(restOfArrayAt: 1))
+        case Self.brace where survey.mayBeMembers:
+          advance(1)
+          var keys = JSONSurvey.Keys()
+          try eachKey { inner throws(ReaderError) in
+            survey.note(inner, in: &keys)
+            try skip(JSONWalker(depth: 2))
+            return true
+          }
+          survey.noteObject(keys)
+        default: try skip(JSONWalker(depth: 1))
         }
-        try skip(JSONWalker(restOfArrayAt: 1))
         return true
       }
     } catch {
-      guard case .malformed = error, filled.count == 1 else { throw error }
+      guard case .malformed = error, survey.isSettledBeforeMistake() else { throw error }
     }
-    let candidates = filled.isEmpty ? empty : filled
-    guard let only = candidates.first else { throw .rootNotFound(path: "", found: found) }
-    guard candidates.count == 1 else { throw .severalRoots(found: candidates) }
-    return [only]
+    return try survey.place()
   }
 
   /// From behind a brace, moves to the value of a key.

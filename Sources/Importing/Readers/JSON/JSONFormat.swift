@@ -1,4 +1,5 @@
-/// One JSON document, RFC 8259, with an array of objects in it.
+/// One JSON document, RFC 8259: an array of objects somewhere in it, an object whose members are the records, or an object
+/// that is one record.
 struct JSONFormat: FileFormat {
   let name = FileFormatName.json
   let title = "JSON"
@@ -6,7 +7,17 @@ struct JSONFormat: FileFormat {
   /// Many a `.json` file has one object per line.
   let isSettledByEnding = false
   let isTabular = false
-  let options: [FormatOption] = FormatOption.ofText + [.columns, RootOption.option]
+  let options: [FormatOption] = FormatOption.ofText + [.columns, RootOption.option, JSONFormat.keyColumnOption]
+
+  /// The column of the keys under which the records stand.
+  static let keyColumn = FormatField<String?>(optional: "keyColumn")
+
+  static let keyColumnKey = "key_column"
+
+  private static let keyColumnOption = FormatOption(
+    keyColumnKey, optional: keyColumn,
+    help: "the records are the members of an object: the column in which their keys are"
+  ) { value throws(ReaderError) in try value.text() }
 
   var access: FormatAccess {
     .text { (window, options, position) throws(ReaderError) in
@@ -65,7 +76,7 @@ enum RootOption {
   static let root = FormatField<String?>(optional: "root")
 
   static let option = FormatOption(
-    "root", optional: root, help: "keys that lead to the array of records, with dots between them"
+    "root", optional: root, help: "keys that lead to the records, with dots between them; . is the document itself"
   ) { value throws(ReaderError) in try value.keyPath() }
 
   static func validate(_ options: ReaderOptions) throws(ReaderError) {
@@ -76,22 +87,31 @@ enum RootOption {
 }
 
 extension ReaderOptions {
-  /// JSON and property lists: keys that lead to the array, with dots between them; nil: the document is the array, or an
-  /// object with just one array of objects among its values.
+  /// JSON and property lists: keys that lead to the records, with dots between them, or one dot for the document itself;
+  /// nil: the document is their array, or as ``DocumentCursor/findRecords()`` finds out.
   package var root: String? {
     get { self[RootOption.root] }
     set { self[RootOption.root] = newValue }
   }
 
-  /// The keys that lead to the array.
+  /// The keys that lead to the records.
   var rootPath: [String]? {
-    root?.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    root.map { $0 == "." ? [] : $0.split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
+  }
+
+  /// JSON: the column for the keys of an object whose members are the records; nil: its members aren't, unless they look
+  /// so.
+  package var keyColumn: String? {
+    get { self[JSONFormat.keyColumn] }
+    set { self[JSONFormat.keyColumn] = newValue }
   }
 }
 
-/// Rejects as a JSON document: an array, under the same keys as in the source.
+/// Rejects as a JSON document: an array, or an object whose members they are, under the same keys as in the source.
 struct JSONRejects: RejectForm {
   let path: [String]
+  /// Whether a record is a member of an object, and begins with its key.
+  var areMembers = false
 
   var opening: [UInt8] {
     var text: [UInt8] = []
@@ -100,13 +120,30 @@ struct JSONRejects: RejectForm {
       JSONString.quote(key.utf8, to: &text)
       text.append(UInt8(ascii: ":"))
     }
-    return text + Array("[\n".utf8)
+    return text + Array(areMembers ? "{\n".utf8 : "[\n".utf8)
   }
 
   var separator: [UInt8] { Array(",\n".utf8) }
-  var closing: [UInt8] { Array("\n]".utf8) + path.map { _ in UInt8(ascii: "}") } + Array("\n".utf8) }
+  var closing: [UInt8] {
+    Array(areMembers ? "\n}".utf8 : "\n]".utf8) + path.map { _ in UInt8(ascii: "}") } + Array("\n".utf8)
+  }
 
-  func record(_ rejection: Rejection) -> [UInt8] { Self.object(rejection) }
+  func record(_ rejection: Rejection) -> [UInt8] { areMembers ? Self.member(rejection) : Self.object(rejection) }
+
+  /// The record's key, and the record as an object. One whose key can't be read has its line in the key's place.
+  private static func member(_ rejection: Rejection) -> [UInt8] {
+    if rejection.code == RejectReason.notMended { return rejection.raw }
+    let value = rejection.raw.withUnsafeBufferPointer { bytes -> Int? in
+      guard let base = bytes.baseAddress, TextValidator.validate(from: base, to: base + bytes.count) == nil,
+        case .end(let place) = JSONToken.key(base, base + bytes.count, passesSurrogates: false)
+      else { return nil }
+      return place - base
+    }
+    guard let value else { return Array("\"line \(rejection.line)\":".utf8) + object(rejection) }
+    let isObject = rejection.isSelfContained && rejection.raw[value] == UInt8(ascii: "{")
+    let record = isObject ? rejection.with(raw: Array(rejection.raw[value...])) : rejection
+    return Array(rejection.raw[..<value]) + object(record)
+  }
 
   /// The record with the reason as its first member, `{"lade":{"line":7,…},"id":3}`. If it isn't an object, or
   /// isn't JSON, its text goes into the reason, so that the file stays valid JSON; unchanged, it is rejected again.

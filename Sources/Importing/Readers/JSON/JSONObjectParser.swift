@@ -13,10 +13,19 @@ struct JSONObjectParser {
 
   init(columns: [String]) { keys = KeyTable(names: columns) }
 
+  /// The column of a name, which is added if no record has shown it yet.
+  mutating func addColumn(_ name: String) throws(ReaderError) -> Int {
+    var name = name
+    let column = name.withUTF8 { keys.column(of: $0, expected: 0) }
+    guard let column else { throw .tooManyColumns(limit: ReaderOptions.maximumColumns) }
+    return column
+  }
+
   /// Parses the object that begins at `start`, which is `depth` levels deep, and appends its cells. When the end
   /// isn't reached, the caller must remove the cells.
+  /// - Parameter record: the first of the record's bytes, at `start` or before.
   mutating func parse(
-    from start: BytePointer, to end: BytePointer, final: Bool, depth: Int,
+    from start: BytePointer, of record: BytePointer, to end: BytePointer, final: Bool, depth: Int,
     into storage: UnsafeMutablePointer<BatchStorage>
   ) -> JSONScan {
     firstCell = storage.pointee.cellCount
@@ -67,7 +76,7 @@ struct JSONObjectParser {
       place = next
       let quotes = kind == .text ? 1 : 0
       storage.pointee.cells[cell] = Cell(
-        kind: kind, offset: UInt32(truncatingIfNeeded: arenaStart + (value - start) + quotes),
+        kind: kind, offset: UInt32(truncatingIfNeeded: arenaStart + (value - record) + quotes),
         length: UInt32(truncatingIfNeeded: place - value - 2 * quotes))
       if escaped, kind == .text {
         noteEscapes(in: column)
@@ -92,6 +101,45 @@ struct JSONObjectParser {
       storage.pointee.decode(cell: firstCell + column, JSONString.unescape)
     }
     escapedColumns.removeAll(keepingCapacity: true)
+  }
+
+  /// Puts the key under which the last record stands in an object into a column, once the record's bytes, which begin
+  /// with that key, are in the batch and its texts are decoded.
+  /// - Parameter length: the bytes between the key's quotes.
+  /// - Returns: false if the record itself has another value there, which it keeps.
+  func take(keyOf length: Int, into column: Int, in storage: UnsafeMutablePointer<BatchStorage>) -> Bool {
+    if hasReasonOnly(storage) { return true }
+    let index = firstCell + column
+    let own = storage.pointee.cells[index]
+    let record = storage.pointee.records[storage.pointee.count - 1]
+    storage.pointee.cells[index] = Cell(
+      kind: .text, offset: record.arenaOffset + 1, length: UInt32(truncatingIfNeeded: length))
+    if bytes(of: index, in: storage).contains(JSONToken.backslash) {
+      storage.pointee.decode(cell: index, JSONString.unescape)
+    }
+    if own.kind == .missing || own.kind == .null { return true }
+    let key = Array(bytes(of: index, in: storage))
+    storage.pointee.cells[index] = own
+    return own.kind != .nested && bytes(of: index, in: storage).elementsEqual(key)
+  }
+
+  private func bytes(
+    of cell: Int, in storage: UnsafeMutablePointer<BatchStorage>
+  ) -> UnsafeBufferPointer<UInt8> {
+    let cell = storage.pointee.cells[cell]
+    return UnsafeBufferPointer(start: storage.pointee.arena + Int(cell.offset), count: Int(cell.length))
+  }
+
+  /// Whether a record of a reject file has nothing but the reason: it isn't an object that has a key.
+  private func hasReasonOnly(_ storage: UnsafeMutablePointer<BatchStorage>) -> Bool {
+    var only: Int?
+    for column in 0..<(storage.pointee.cellCount - firstCell)
+    where storage.pointee.cells[firstCell + column].kind != .missing {
+      if only != nil { return false }
+      only = column
+    }
+    guard let only, keys.names[only] == RejectReason.member else { return false }
+    return storage.pointee.cells[firstCell + only].kind == .nested
   }
 
   private mutating func noteEscapes(in column: Int) {

@@ -52,6 +52,23 @@ enum JSONToken {
     }
   }
 
+  /// Scans a member's key and colon; the end is the first byte of its value.
+  /// - Parameter passesSurrogates: whether half of a surrogate pair is passed over.
+  static func key(_ start: BytePointer, _ end: BytePointer, passesSurrogates: Bool) -> JSONScan {
+    guard start.pointee == quote else { return .mistake(.expectedKey, at: start) }
+    var escaped = false
+    var scan = string(start + 1, end, escaped: &escaped)
+    while passesSurrogates, case .mistake(.loneSurrogate, let half) = scan {
+      scan = string(half + 6, end, escaped: &escaped)
+    }
+    guard case .end(let behind) = scan else { return scan }
+    let colon = skipSpace(behind, end)
+    guard colon < end else { return .more(colon) }
+    guard colon.pointee == UInt8(ascii: ":") else { return .mistake(.expectedColon, at: colon) }
+    let value = skipSpace(colon + 1, end)
+    return value < end ? .end(value) : .more(value)
+  }
+
   /// Scans the escape that begins with the backslash at `start`.
   @inline(never)
   private static func escape(_ start: BytePointer, _ end: BytePointer) -> JSONScan {

@@ -55,7 +55,7 @@ final class NDJSONReader: SequentialReader {
     let isObject = first.pointee == UInt8(ascii: "{")
     var scan: JSONScan
     if isObject {
-      scan = parser.parse(from: first, to: end, final: true, depth: 0, into: storage)
+      scan = parser.parse(from: first, of: first, to: end, final: true, depth: 0, into: storage)
     } else {
       var walker = JSONWalker(depth: 0)
       scan = walker.walk(from: first, to: end, final: true)

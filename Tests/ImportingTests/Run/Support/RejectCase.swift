@@ -4,14 +4,15 @@ import Foundation
 
 /// Four people in every form that rejects can have, two of them with an age that is none, and what else can be wrong.
 enum RejectCase: String, CaseIterable, Sendable {
-  case csv, csvHeadless, csvRenamed, csvSkipping, tsvEscapes, json, jsonRoot, ndjson, xml, xmlPath, plist, plistRoot
+  case csv, csvHeadless, csvRenamed, csvSkipping, tsvEscapes, json, jsonRoot, jsonMembers, ndjson, xml, xmlPath, plist,
+    plistRoot
   case fixedWidth, fixedWidthSkipping, zipMember, latin
 
   var name: String {
     switch self {
     case .csv, .csvHeadless, .csvRenamed, .csvSkipping, .latin: "a.csv"
     case .tsvEscapes: "a.tsv"
-    case .json, .jsonRoot: "a.json"
+    case .json, .jsonRoot, .jsonMembers: "a.json"
     case .ndjson: "a.ndjson"
     case .xml, .xmlPath: "a.xml"
     case .plist, .plistRoot: "a.plist"
@@ -29,6 +30,7 @@ enum RejectCase: String, CaseIterable, Sendable {
     case .csvSkipping: options.skipLines = 2
     case .tsvEscapes: options.tsvEscapes = true
     case .jsonRoot, .plistRoot: options.root = "a.b \"<"
+    case .jsonMembers: (options.root, options.keyColumn) = ("a", "code")
     case .xml: options.record = "person"
     case .xmlPath: options.record = "all/people/person"
     case .fixedWidth, .fixedWidthSkipping:
@@ -45,7 +47,7 @@ enum RejectCase: String, CaseIterable, Sendable {
   /// Records that can't be mended as they stand in the reject file.
   var broken: Int {
     switch self {
-    case .json, .jsonRoot, .zipMember, .plist, .plistRoot, .fixedWidth: 1
+    case .json, .jsonRoot, .jsonMembers, .zipMember, .plist, .plistRoot, .fixedWidth: 1
     case .ndjson, .csv: 2
     default: 0
     }
@@ -68,6 +70,11 @@ enum RejectCase: String, CaseIterable, Sendable {
       if self == .ndjson { return objects.joined(separator: "\n") + "\n[1]\n{\"code\":\n" }
       let array = "[" + objects.joined(separator: ",\n ") + ", 7]"
       return self == .jsonRoot ? "{\"x\":[{}],\"a\":{\"b \\\"<\":\(array)},\"y\":1}" : array
+    case .jsonMembers:
+      let members = rows.map {
+        "\"\($0.0)\": {\"name\":\"\($0.1.replacing("\"", with: "\\\""))\", \"age\":\"\($0.2)\"}"
+      }
+      return "{\"x\":1,\"a\":{" + members.joined(separator: ",\n ") + ", \"e\": 7}}"
     case .xml, .xmlPath:
       let people = rows.map {
         "<person id='1'><code>\($0.0)</code>\n<name><![CDATA[\($0.1)]]></name><age>\($0.2)</age></person>"

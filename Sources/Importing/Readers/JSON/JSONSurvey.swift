@@ -1,0 +1,129 @@
+/// Where the records of a JSON document are.
+struct JSONRecordPlace: Hashable {
+  /// What the records are.
+  enum Shape: String {
+    /// The elements of an array.
+    case elements
+    /// The members of an object.
+    case members
+    /// The one object itself.
+    case document
+  }
+
+  let path: [String]
+  let shape: Shape
+  /// What was assumed to find them, if it isn't plain.
+  var note: String?
+
+  /// The column for the keys of members, where no option names one.
+  static let keyColumn = "key"
+}
+
+/// What is known of a document's top-level members, by which the place of its records is found. Of constant size, whatever
+/// the document's.
+struct JSONSurvey {
+  /// The keys within one member.
+  struct Keys {
+    fileprivate var count = 0
+    fileprivate var isAlike = false
+    fileprivate var beginsWithReason = false
+  }
+
+  private static let shownKeys = 20
+  /// The keys of the first member that are compared, and the length of such a key in bytes.
+  private static let comparedKeys = 1_000
+  private static let comparedLength = 256
+
+  private var found: [String] = []
+  /// The members that are arrays of objects, and those that are empty arrays.
+  private var filled: [String] = []
+  private var empty: [String] = []
+  private var count = 0
+  private var objects = 0
+  /// The keys of the first object that has any.
+  private var first: Set<String> = []
+  /// Whether these are the keys of a member before.
+  private var someAreKnown = false
+  private var areAlike = true
+  private var someAreAlike = false
+  private var allHaveReasons = true
+
+  /// Whether all members so far are objects that may be records.
+  var mayBeMembers: Bool { count == objects + 1 && filled.isEmpty && (areAlike || allHaveReasons) }
+
+  mutating func add(_ key: String) {
+    count += 1
+    if found.count < Self.shownKeys { found.append(key) }
+  }
+
+  mutating func noteArray(_ key: String, isEmpty: Bool) {
+    if isEmpty {
+      if empty.count < Self.shownKeys { empty.append(key) }
+    } else if filled.count < Self.shownKeys {
+      filled.append(key)
+    }
+  }
+
+  /// Notes a key within a member.
+  mutating func note(_ key: String, in keys: inout Keys) {
+    keys.count += 1
+    if key == RejectReason.member {
+      if keys.count == 1 { keys.beginsWithReason = true }
+    } else if someAreKnown {
+      if first.contains(key) { keys.isAlike = true }
+    } else if first.count < Self.comparedKeys, key.utf8.count <= Self.comparedLength {
+      first.insert(key)
+    }
+  }
+
+  /// Notes the end of a member that is an object.
+  mutating func noteObject(_ keys: Keys) {
+    objects += 1
+    if !keys.beginsWithReason { allHaveReasons = false }
+    if someAreKnown {
+      if keys.isAlike { someAreAlike = true } else if keys.count > 0 { areAlike = false }
+    }
+    someAreKnown = !first.isEmpty
+  }
+
+  /// Whether the members are objects that look like records of one kind: all have a key in common with the first. Those of
+  /// a reject file have their reasons in common.
+  private var areMembers: Bool {
+    objects > 0 && count == objects && filled.isEmpty && ((areAlike && someAreAlike) || allHaveReasons)
+  }
+
+  /// Whether what was read before a mistake is enough to know the place. The member with the mistake doesn't count.
+  mutating func isSettledBeforeMistake() -> Bool {
+    if filled.count == 1 { return true }
+    if count == objects + 1 { count = objects }
+    return areMembers
+  }
+
+  /// The place of the records.
+  func place() throws(ReaderError) -> JSONRecordPlace {
+    let candidates = filled.isEmpty ? empty : filled
+    if let only = candidates.first {
+      guard candidates.count == 1 else { throw .severalRoots(found: candidates) }
+      var place = JSONRecordPlace(path: [only], shape: .elements)
+      if filled.isEmpty, count > 1 {
+        place.note =
+          "the records are taken to be those of “\(only.shown)”, which is empty; if the document itself is the record, say "
+          + "root: ."
+      }
+      return place
+    }
+    guard count > 0 else { throw .rootNotFound(path: "", found: found) }
+    if areMembers {
+      return JSONRecordPlace(
+        path: [], shape: .members,
+        note:
+          "the members of the document are read as its records, with their keys in the column “\(JSONRecordPlace.keyColumn)”; "
+          + "key_column names another, and root: . makes one record of the document")
+    }
+    return JSONRecordPlace(
+      path: [], shape: .document,
+      note:
+        "the document is read as one record; if its members are the records, name a column for their keys as key_column"
+    )
+  }
+}
