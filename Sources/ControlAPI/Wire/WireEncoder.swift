@@ -56,7 +56,7 @@ final class WireEncoder: Encoder {
     case let number as Int64: write(integer: number)
     case let number as Int: write(integer: number)
     case let date as Date: write(WireFormat.text(of: date))
-    case let flag as Bool: bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+    case let flag as Bool: write(flag: flag)
     case let number as Double: try write(double: number)
     default:
       let depth = open.count
@@ -70,6 +70,8 @@ final class WireEncoder: Encoder {
     }
   }
 
+  fileprivate func write(flag: Bool) { bytes.append(contentsOf: (flag ? "true" : "false").utf8) }
+
   fileprivate func write(integer number: some BinaryInteger) { bytes.append(contentsOf: String(number).utf8) }
 
   /// Numbers have several spellings; Foundation's is the one of the rest of the interface.
@@ -80,6 +82,11 @@ final class WireEncoder: Encoder {
   /// A string with the escapes that RFC 8259 requires.
   fileprivate func write(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
+    if !text.utf8.contains(where: Self.isEscaped) {
+      bytes.append(contentsOf: text.utf8)
+      bytes.append(UInt8(ascii: "\""))
+      return
+    }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -93,6 +100,10 @@ final class WireEncoder: Encoder {
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
   private static let digits = Array("0123456789abcdef".utf8)
@@ -109,6 +120,28 @@ final class WireEncoder: Encoder {
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
       writer.write(key: key)
       try writer.write(value)
+    }
+
+    // What most members are, without looking for their types.
+
+    mutating func encode(_ value: String, forKey key: Key) throws {
+      writer.write(key: key)
+      writer.write(value)
+    }
+
+    mutating func encode(_ value: Int, forKey key: Key) throws {
+      writer.write(key: key)
+      writer.write(integer: value)
+    }
+
+    mutating func encode(_ value: Int64, forKey key: Key) throws {
+      writer.write(key: key)
+      writer.write(integer: value)
+    }
+
+    mutating func encode(_ value: Bool, forKey key: Key) throws {
+      writer.write(key: key)
+      writer.write(flag: value)
     }
 
     mutating func nestedContainer<Other: CodingKey>(

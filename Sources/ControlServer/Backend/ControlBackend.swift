@@ -39,6 +39,13 @@ package protocol ControlBackend: Sendable {
   func rejects(_ id: Int64) async throws -> RejectReport
   /// Makes a job, durably, before it returns. Whether the peer may read the source is for the backend to decide.
   func submit(_ submission: JobSubmission, by peer: Peer) async throws -> Job
+  /// Makes a job as ``submit(_:by:)-(JobSubmission,Peer)`` does, where that takes nothing but the queue's transaction. It must not block.
+  /// - Parameter reply: called once, on any thread, when the job is durable or couldn't be made.
+  /// - Returns: false where the submission isn't of that sort or has a mistake: nothing was done then, and `reply` isn't
+  ///   called.
+  func submitAtOnce(
+    _ submission: JobSubmission, by peer: Peer, reply: @escaping @Sendable (Result<Job, any Error>) -> Void
+  ) -> Bool
   /// Makes many jobs, durably, before it returns: each that can be made, and of each other what keeps it. The answers are
   /// in the order of the submissions. What it throws is about all of them: then there is none.
   func submit(_ submissions: [JobSubmission], by peer: Peer) async throws -> [JobReceipt]

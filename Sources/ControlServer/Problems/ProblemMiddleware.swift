@@ -1,5 +1,6 @@
 package import ControlAPI
 import Hummingbird
+import Logging
 import NIOCore
 import NIOHTTP1
 
@@ -23,12 +24,7 @@ struct ProblemMiddleware: RouterMiddleware {
         problem.detail = "There is no \(request.method.rawValue) \(request.uri.path) on this port."
         problem.hint = "It has \(routes.map(\.path).joined(separator: ", ")); the rest is on the control socket."
       }
-      // What was cancelled has no client any more, or the daemon stops.
-      if problem.status >= 500, !(error is CancellationError) {
-        context.logger.error(
-          "request failed",
-          metadata: ["path": "\(request.uri.path)", "error": "\(error)", "code": "\(problem.code)"])
-      }
+      context.logger.report(problem, of: error, path: request.uri.path)
       var response = try Response.json(
         problem, status: .init(code: problem.status), contentType: Problem.contentType)
       if !allowed.isEmpty { response.headers[.allow] = allowed.joined(separator: ", ") }
@@ -42,6 +38,15 @@ struct ProblemMiddleware: RouterMiddleware {
     let exact = routes.filter { $0.path == path }
     let those = exact.isEmpty ? routes.filter { $0.matches(path) } : exact
     return Set(those.map(\.method.rawValue)).sorted()
+  }
+}
+
+extension Logger {
+  /// Logs what isn't the client's to mend.
+  func report(_ problem: Problem, of error: any Error, path: String) {
+    // What was cancelled has no client any more, or the daemon stops.
+    guard problem.status >= 500, !(error is CancellationError) else { return }
+    self.error("request failed", metadata: ["path": "\(path)", "error": "\(error)", "code": "\(problem.code)"])
   }
 }
 

@@ -3,7 +3,7 @@ import Hummingbird
 
 extension HTTPFields {
   /// ``LadeVersion/header``.
-  fileprivate static let ladeVersion = Element.Name(LadeVersion.header)
+  static let ladeVersion = Element.Name(LadeVersion.header)
 }
 
 /// Says the daemon's version in every answer.

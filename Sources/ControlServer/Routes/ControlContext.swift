@@ -30,10 +30,15 @@ struct ControlContext: RequestContext {
   }
 
   private func credentials() async throws -> Peer {
-    guard let options = channel as? any SocketOptionProvider else { throw ControlError.forbidden(reason: "No peer.") }
-    let credentials: PeerCredentials = try await options.unsafeGetSocketOption(
-      level: .socket, name: .init(rawValue: SO_PEERCRED)
-    ).get()
-    return Peer(pid: credentials.pid, uid: credentials.uid, gid: credentials.gid)
+    guard let peer = Self.peer(of: channel) else { throw ControlError.forbidden(reason: "No peer.") }
+    return try await peer.get()
+  }
+
+  /// Who is at the other end of a connection; nil where that isn't a socket.
+  static func peer(of channel: any Channel) -> EventLoopFuture<Peer>? {
+    guard let options = channel as? any SocketOptionProvider else { return nil }
+    let credentials: EventLoopFuture<PeerCredentials> = options.unsafeGetSocketOption(
+      level: .socket, name: .init(rawValue: SO_PEERCRED))
+    return credentials.map { Peer(pid: $0.pid, uid: $0.uid, gid: $0.gid) }
   }
 }

@@ -11,14 +11,18 @@ import ServiceLifecycle
 struct ControlListener: Sendable {
   private let connections: HTTP1Channel
   private let executor: LoopExecutor
+  private let submissions: DirectSubmissions?
   private let meter: RequestMeter
   private let logger: Logger
 
-  /// - Parameter executor: the thread that all connections have.
+  /// - Parameters:
+  ///   - executor: the thread that all connections have.
+  ///   - submissions: what takes single submissions past the responder.
   init(
     on executor: LoopExecutor, grace: TimeAmount, meter: RequestMeter, logger: Logger,
-    responder: @escaping HTTPChannelHandler.Responder
+    submissions: DirectSubmissions? = nil, responder: @escaping HTTPChannelHandler.Responder
   ) {
+    self.submissions = submissions
     self.executor = executor
     self.meter = meter
     connections = HTTP1Channel(
@@ -45,7 +49,17 @@ struct ControlListener: Sendable {
         }
       }
       .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .bind(descriptor) { [connections, logger] in connections.setup(channel: $0, logger: logger) }
+      .bind(descriptor) { [connections, submissions, logger] channel in
+        let connection = connections.setup(channel: channel, logger: logger)
+        guard let submissions else { return connection }
+        return connection.flatMapThrowing { connection in
+          // Behind what knows whether the connection has requests in progress.
+          let pipeline = channel.pipeline.syncOperations
+          let state = try pipeline.handler(type: HTTPConnectionStateHandler.self)
+          try pipeline.addHandler(SubmissionHandler(submissions), position: .after(state))
+          return connection
+        }
+      }
     do {
       try await onListening()
     } catch {

@@ -51,8 +51,12 @@ package struct ControlServer<Backend: ControlBackend>: Service {
   package func run() async throws {
     // One thread has all connections: what it does for a request is little, see `responder`.
     let executor = LoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
+    let submissions = DirectSubmissions(on: executor.loop, logger: logger.quietened) { [backend] in
+      backend.submitAtOnce($0, by: $1, reply: $2)
+    }
     let listener = ControlListener(
-      on: executor, grace: grace, meter: meter, logger: logger.quietened, responder: responder(executor))
+      on: executor, grace: grace, meter: meter, logger: logger.quietened, submissions: submissions,
+      responder: responder(executor))
     if let passed {
       return try await listener.run(on: passed) {
         logger.info("listening", metadata: ["socket": "passed by the service manager"])

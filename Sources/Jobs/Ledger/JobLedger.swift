@@ -93,21 +93,28 @@ final class JobLedger: Sendable {
     putInLine([Request(jobs: jobs, body, reply)])
   }
 
-  private func putInLine(_ requests: [Request]) {
+  /// - Parameter waits: whether the caller waits for the queue, and takes the turn itself where nobody else does.
+  private func putInLine(_ requests: [Request], waits: Bool = false) {
     let isFirst = line.withLock { line in
       line.requests += requests
       defer { line.isTurnComing = true }
       return !line.isTurnComing
     }
-    if isFirst { context.perform { self.takeTurn() } }
+    guard isFirst else { return }
+    if waits { context.performAndWait { takeTurn() } } else { context.perform { self.takeTurn() } }
   }
 
   /// Puts requests in line, one after the other, and returns their answers once all have one.
-  nonisolated(nonsending) func write<Answer: Sendable>(_ bodies: [Body<Answer>]) async -> [Result<Answer, any Error>] {
+  /// - Parameter waits: whether the caller's thread may wait for the disk: if no turn is coming, it takes this one itself, and no
+  ///   other thread has to be woken up.
+  nonisolated(nonsending) func write<Answer: Sendable>(
+    _ bodies: [Body<Answer>], waits: Bool = false
+  ) async -> [Result<Answer, any Error>] {
     if bodies.isEmpty { return [] }
     return await withCheckedContinuation { continuation in
       let answers = Answers<Answer>(count: bodies.count) { continuation.resume(returning: $0) }
-      putInLine(bodies.enumerated().map { place, body in Request(jobs: 1, body) { answers.note($0, at: place) } })
+      let requests = bodies.enumerated().map { place, body in Request(jobs: 1, body) { answers.note($0, at: place) } }
+      putInLine(requests, waits: waits)
     }
   }
 

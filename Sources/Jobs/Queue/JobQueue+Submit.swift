@@ -15,6 +15,18 @@ extension JobQueue {
     try await receive(submission).job
   }
 
+  /// Takes a job in as ``submit(_:)-(JobSubmission)`` does, without a task.
+  /// - Parameter reply: called once, on the ledger's queue, when the job is durable or couldn't be made.
+  /// - Throws: what is wrong with the submission itself; `reply` isn't called then.
+  package func submit(
+    _ submission: JobSubmission, reply: @escaping @Sendable (Result<Job, any Error>) -> Void
+  ) throws(JobQueueError) {
+    try check(submission)
+    ledger.write(JobLedger.body(of: submission)) { (result: Result<SubmittedJob, any Error>) in
+      reply(result.map(\.job))
+    }
+  }
+
   /// Takes a job in as ``submit(_:)-(JobSubmission)`` does, and says whether it is a new one.
   package func receive(_ submission: JobSubmission) async throws -> SubmittedJob {
     try check(submission)
@@ -23,9 +35,10 @@ extension JobQueue {
 
   /// Takes jobs in, each as ``receive(_:)-(JobSubmission)`` does, whatever comes of the others; those that can be share a
   /// transaction.
-  package nonisolated(nonsending) func receive(_ submissions: [JobSubmission]) async -> [Result<
-    SubmittedJob, any Error
-  >] {
+  /// - Parameter waits: whether the caller's thread may wait for the disk, which saves another thread.
+  package nonisolated(nonsending) func receive(
+    _ submissions: [JobSubmission], waits: Bool = false
+  ) async -> [Result<SubmittedJob, any Error>] {
     let problems = submissions.map { submission -> JobQueueError? in
       do throws(JobQueueError) {
         try check(submission)
@@ -35,7 +48,7 @@ extension JobQueue {
       }
     }
     let sound = zip(submissions, problems).compactMap { $1 == nil ? JobLedger.body(of: $0) : nil }
-    var receipts = await ledger.write(sound).makeIterator()
+    var receipts = await ledger.write(sound, waits: waits).makeIterator()
     return problems.map { problem in
       if let problem { return .failure(problem) }
       return receipts.next() ?? .failure(CancellationError())

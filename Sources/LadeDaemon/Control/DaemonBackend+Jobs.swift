@@ -33,6 +33,24 @@ extension DaemonBackend {
     }
   }
 
+  func submitAtOnce(
+    _ submission: JobSubmission, by peer: Peer, reply: @escaping @Sendable (Result<Job, any Error>) -> Void
+  ) -> Bool {
+    // An import's file is opened before, and a restore's backup is looked at.
+    guard submission.kind != ImportOperation.kind, submission.kind != RestoreOperation.kind, submission.source == nil
+    else { return false }
+    do {
+      try permissions.check(submission, by: peer)
+      try queue.submit(plan.submission(submission, source: nil, by: peer.who)) { result in
+        reply(result.map { shown(queue.completed($0)) }.mapError(Self.translated))
+      }
+      return true
+    } catch {
+      // The other way finds the same mistake, and reports it.
+      return false
+    }
+  }
+
   /// The opened file of a submitted import.
   func opened(_ submission: JobSubmission, for peer: Peer) async throws -> SubmittedFile? {
     guard submission.kind == ImportOperation.kind else {

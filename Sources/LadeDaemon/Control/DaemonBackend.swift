@@ -78,25 +78,35 @@ struct DaemonBackend: ControlBackend {
   func translating<T: Sendable>(_ body: () async throws -> T) async throws -> T {
     do {
       return try await body()
-    } catch let problem as SubmissionProblem {
-      throw ControlError.invalid(
+    } catch {
+      throw Self.translated(error)
+    }
+  }
+
+  /// A refusal of a part as the client's; any other error as it is.
+  static func translated(_ error: any Error) -> any Error {
+    switch error {
+    case let problem as SubmissionProblem:
+      ControlError.invalid(
         field: problem.field, reason: problem.reason, hint: problem.advice.isEmpty ? nil : problem.advice)
-    } catch let refusal as SubmissionRefusal {
-      if case .notTheSubmitters = refusal { throw ControlError.forbidden(reason: refusal.description) }
-      if case .cannotOpen = refusal {
-        throw ControlError.unreachableSource(reason: refusal.description, hint: Self.openingHint)
-      }
-      throw ControlError.invalid(field: "source", reason: refusal.description)
-    } catch let error as JobQueueError {
-      switch error {
-      case .noSuchJob(let id): throw ControlError.noSuchJob(id)
-      case .noSuchBatch(let id): throw ControlError.noSuchBatch(id)
-      case .noSuchSchedule(let name, let known): throw ControlError.noSuchSchedule(name, known: known)
-      case .notPossible, .refused: throw ControlError.conflict(reason: error.description)
-      case .invalidSubmission, .unknownKind, .unknownLane:
-        throw ControlError.invalid(field: "job", reason: error.description)
-      case .invalidLanes, .lanesInUse, .invalidSchedule, .startedBefore, .unreadable: throw error
-      }
+    case SubmissionRefusal.notTheSubmitters: ControlError.forbidden(reason: "\(error)")
+    case SubmissionRefusal.cannotOpen:
+      ControlError.unreachableSource(reason: "\(error)", hint: openingHint)
+    case let refusal as SubmissionRefusal: ControlError.invalid(field: "source", reason: refusal.description)
+    case let error as JobQueueError: translation(of: error)
+    default: error
+    }
+  }
+
+  private static func translation(of error: JobQueueError) -> any Error {
+    switch error {
+    case .noSuchJob(let id): ControlError.noSuchJob(id)
+    case .noSuchBatch(let id): ControlError.noSuchBatch(id)
+    case .noSuchSchedule(let name, let known): ControlError.noSuchSchedule(name, known: known)
+    case .notPossible, .refused: ControlError.conflict(reason: error.description)
+    case .invalidSubmission, .unknownKind, .unknownLane:
+      ControlError.invalid(field: "job", reason: error.description)
+    case .invalidLanes, .lanesInUse, .invalidSchedule, .startedBefore, .unreadable: error
     }
   }
 }

@@ -26,7 +26,8 @@ struct SpoolBridge: SpoolDelegate {
   /// Makes the jobs of entries, in their order: in one transaction, if all can be made.
   nonisolated(nonsending) func accept(_ entries: [SpoolEntry]) async -> [Result<Int64, any Error>] {
     let wanted = entries.map { entry in Result { try submission(of: entry) } }
-    var receipts = await queue.receive(wanted.compactMap { $0.success }).makeIterator()
+    // On the intake's thread, which may block. Of several the files of some are moved while the jobs of others are made.
+    var receipts = await queue.receive(wanted.compactMap { $0.success }, waits: entries.count == 1).makeIterator()
     return zip(entries, wanted).map { entry, wanted in
       wanted.flatMap { submission in
         guard let receipt = receipts.next() else { return .failure(CancellationError()) }

@@ -68,14 +68,14 @@ final class IncomingFolders {
 
   /// Begins to watch. The handlers run on the queue.
   func startWatching(
-    on queue: DispatchQueue, events: @escaping @Sendable ([IncomingEvent]) -> Void,
+    on executor: SpoolExecutor, events: @escaping @Sendable ([IncomingEvent]) -> Void,
     mountsChanged: @escaping @Sendable () -> Void
   ) {
     do {
-      watcher = try IncomingWatcher(queue: queue, handler: events)
+      watcher = try IncomingWatcher(on: executor, handler: events)
       watchedRoot = directories.root
       watch(directories.root, .root)
-      mountWatcher = try MountWatcher(queue: queue, handler: mountsChanged)
+      mountWatcher = try MountWatcher(queue: executor.queue, handler: mountsChanged)
       report.update { $0.eventTrouble = nil }
     } catch {
       report.eventsUnavailable(error, at: nil, interval: settings.timing.rescanInterval)

@@ -15,24 +15,71 @@ struct IncomingEvent: Sendable {
   var isOverflow: Bool { has(Int32(bitPattern: UInt32(IN_Q_OVERFLOW))) }
 }
 
-/// An inotify instance whose events arrive on a queue. Confined to that queue.
+/// An inotify instance with a thread that waits for its events and then does on the executor what follows from them: a
+/// dispatch source would wake up two threads for each event. Confined to the executor's queue.
 final class IncomingWatcher {
   private let number: Int32
-  private let source: any DispatchSourceRead
+  /// The thread ends when this is closed.
+  private let end: OwnedDescriptor
 
-  /// Throws EMFILE when the user has too many inotify instances.
-  init(queue: DispatchQueue, handler: @escaping @Sendable ([IncomingEvent]) -> Void) throws {
-    let number = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-    guard number >= 0 else { throw SpoolError.system(call: "inotify_init", path: "incoming", code: errno) }
-    self.number = number
-    source = DispatchSource.makeReadSource(fileDescriptor: number, queue: queue)
-    source.setEventHandler { handler(IncomingWatcher.read(number)) }
-    source.setCancelHandler { close(number) }
-    source.activate()
+  /// What the thread has.
+  private final class Work: Sendable {
+    let (number, end): (Int32, Int32)
+    let executor: SpoolExecutor
+    let handler: @Sendable ([IncomingEvent]) -> Void
+
+    init(
+      _ number: Int32, until end: Int32, on executor: SpoolExecutor,
+      _ handler: @escaping @Sendable ([IncomingEvent]) -> Void
+    ) {
+      (self.number, self.end) = (number, end)
+      self.executor = executor
+      self.handler = handler
+    }
+
+    deinit {
+      close(number)
+      close(end)
+    }
+
+    func run() {
+      var awaited = [
+        pollfd(fd: number, events: Int16(POLLIN), revents: 0), pollfd(fd: end, events: Int16(POLLIN), revents: 0),
+      ]
+      while true {
+        // Interrupted, or without memory for a moment.
+        guard poll(&awaited, 2, -1) > 0 else { continue }
+        if awaited[1].revents != 0 { return }
+        executor.run { handler(IncomingWatcher.read(number)) }
+      }
+    }
   }
 
-  deinit {
-    source.cancel()
+  /// Throws EMFILE when the user has too many inotify instances.
+  init(on executor: SpoolExecutor, handler: @escaping @Sendable ([IncomingEvent]) -> Void) throws {
+    number = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard number >= 0 else { throw SpoolError.system(call: "inotify_init", path: "incoming", code: errno) }
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      let code = errno
+      close(number)
+      throw SpoolError.system(call: "socketpair", path: "incoming", code: code)
+    }
+    end = OwnedDescriptor(ends[0])
+    let work = Unmanaged.passRetained(Work(number, until: ends[1], on: executor, handler))
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil,
+      { work in
+        if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
+        return nil
+      }, work.toOpaque())
+    guard code == 0 else {
+      // It closes both.
+      work.release()
+      throw SpoolError.system(call: "pthread_create", path: "incoming", code: code)
+    }
+    pthread_detach(thread)
   }
 
   /// Watches the directory behind the handle, wherever its name leads by now.

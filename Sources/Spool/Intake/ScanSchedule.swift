@@ -58,8 +58,10 @@ final class ScanSchedule {
     sleeper = nil
   }
 
-  /// Waits for ``signal()``. A continuation rather than an `AsyncStream`: the task resumes on the intake's queue directly,
-  /// without a hop through the cooperative pool for each dropped file.
+  /// Whether a task is in ``wait()``.
+  var isSleeping: Bool { sleeper != nil }
+
+  /// Waits for ``signal()``.
   nonisolated(nonsending) func wait() async {
     // Other tasks that wait for the intake's queue have their turn between two pieces of work.
     if isSignalled { await Task.yield() } else { await withCheckedContinuation { sleeper = $0 } }

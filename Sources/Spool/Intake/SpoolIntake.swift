@@ -67,6 +67,9 @@ package actor SpoolIntake {
   private var confirmation: Task<Bool, Never>?
   private var failedAccepts = 0
 
+  /// Takes what events named while ``run()`` waits.
+  private var taking: Task<Void, Never>?
+
   /// Only one scan or group of events at a time.
   private let turn = AsyncMutex()
   private var isRunning = false
@@ -114,8 +117,14 @@ package actor SpoolIntake {
         if schedule.isDue { await scan() } else { await takePending() }
       }
     } onCancel: {
-      executor.queue.async { self.assumeIsolated { $0.schedule.signal() } }
+      executor.queue.async {
+        self.assumeIsolated {
+          $0.taking?.cancel()
+          $0.schedule.signal()
+        }
+      }
     }
+    await taking?.value
     _ = await confirmed()
     schedule.stop()
     folders.stopWatching()
@@ -126,8 +135,8 @@ package actor SpoolIntake {
     schedule.start(on: executor.queue) { [weak self] in
       self?.assumeIsolated { $0.schedule.timerFired() }
     }
-    folders.startWatching(on: executor.queue) { [weak self] events in
-      self?.assumeIsolated { $0.note(events) }
+    folders.startWatching(on: executor) { [weak self] events in
+      self?.assumeIsolated { $0.take(events) }
     } mountsChanged: { [weak self] in
       self?.assumeIsolated { $0.schedule.requestScan() }
     }
@@ -193,7 +202,19 @@ package actor SpoolIntake {
 
   // MARK: Events
 
-  /// Records what events name. Runs between two steps of a scan, and never blocks.
+  /// Records what events name, and takes it where nothing else is being done. Runs between two steps of a scan.
+  private func take(_ events: [IncomingEvent]) {
+    note(events)
+    if events.isEmpty { return }
+    // A task that is made here begins on this thread; that of `run()` would be resumed by way of another.
+    guard schedule.isSleeping, taking == nil else { return schedule.signal() }
+    taking = Task {
+      await takePending()
+      taking = nil
+    }
+  }
+
+  /// Records what events name. Never blocks.
   private func note(_ events: [IncomingEvent]) {
     for event in events {
       if event.isOverflow {
@@ -203,7 +224,6 @@ package actor SpoolIntake {
         note(event, on: directory)
       }
     }
-    if !events.isEmpty { schedule.signal() }
   }
 
   private func note(_ event: IncomingEvent, on directory: WatchedDirectory) {
@@ -503,24 +523,5 @@ package actor SpoolIntake {
     guard let confirmation else { return true }
     self.confirmation = nil
     return await confirmation.value
-  }
-}
-
-/// Runs an actor's work on a dispatch queue of its own, where it may block on the file system without occupying a thread of
-/// the cooperative pool.
-final class SpoolExecutor: SerialExecutor {
-  let queue: DispatchQueue
-
-  init(label: String) {
-    queue = DispatchQueue(label: label, qos: .userInitiated)
-  }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-  }
-
-  func checkIsolated() {
-    dispatchPrecondition(condition: .onQueue(queue))
   }
 }

@@ -27,6 +27,7 @@ final class MemoryBackend: ControlBackend {
     var watchQueries: [WatchQuery] = []
     var refusedSources: Set<String> = []
     var requestsForMany = 0
+    var submittedAtOnce = 0
     var hangs = false
   }
 
@@ -54,6 +55,8 @@ final class MemoryBackend: ControlBackend {
   var tests: [RecipeTest] { state.withLock { $0.tests } }
   var watchQueries: [WatchQuery] { state.withLock { $0.watchQueries } }
   var requestsForMany: Int { state.withLock { $0.requestsForMany } }
+  /// Submissions that didn't take their way through the routes.
+  var submittedAtOnce: Int { state.withLock { $0.submittedAtOnce } }
   /// Who listens to the log.
   var logListeners: Int { state.withLock { $0.logListeners.count } }
 
@@ -132,6 +135,17 @@ final class MemoryBackend: ControlBackend {
     }
     set(job)
     return job
+  }
+
+  func submitAtOnce(
+    _ submission: JobSubmission, by peer: Peer, reply: @escaping @Sendable (Result<Job, any Error>) -> Void
+  ) -> Bool {
+    guard submission.kind != "import" else { return false }
+    state.withLock { $0.submittedAtOnce += 1 }
+    Task {
+      do { reply(.success(try await submit(submission, by: peer))) } catch { reply(.failure(error)) }
+    }
+    return true
   }
 
   func cancel(_ id: Int64, by peer: Peer) async throws -> Job {

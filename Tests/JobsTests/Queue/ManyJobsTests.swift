@@ -64,4 +64,18 @@ struct ManyJobsTests {
       try await queue.receive(.of("noop").with { ($0.uniqueKey, $0.uniqueStates) = ("daily", [.completed]) }).isNew
         == false)
   }
+
+  @Test("submissions whose callers wait in place become one job each, among others", arguments: StoreKind.allCases)
+  func waitingCallers(_ kind: StoreKind) async throws {
+    let queue = try TestHouse(kind).queue(lanes: [.init(name: "import", concurrency: 2)])
+    try await queue.start()
+    let ids = try await withThrowingTaskGroup(of: Int64.self) { group in
+      for number in 0..<60 {
+        group.addTask { try await queue.receive([.of("noop")], waits: !number.isMultiple(of: 3))[0].get().job.id }
+      }
+      return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
+    }
+    #expect(ids.count == 60)
+    for id in ids { #expect(try await queue.whenEnded(id).state == .completed) }
+  }
 }

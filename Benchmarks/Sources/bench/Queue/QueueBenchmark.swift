@@ -15,6 +15,7 @@ struct QueueBenchmark: ParsableCommand {
       What is measured, by the names for --only:
 
         throughput: jobs handed in and ended, by the socket and by the spool
+        memory: the same in memory (/dev/shm), where a sync costs nothing and the processor decides
         latency: from the rename of a ticket to the beginning of its job, the daemon having nothing to do
         restart: from the start of a daemon that was killed to the beginning of the job that it ran
         claim: jobs from a queue of 1,000,000, against one of 100
@@ -22,7 +23,7 @@ struct QueueBenchmark: ParsableCommand {
       """)
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case throughput, latency, restart, claim, idle
+    case throughput, memory, latency, restart, claim, idle
   }
 
   @Option(help: "The folder of the benchmarks' package.")
@@ -54,6 +55,13 @@ struct QueueBenchmark: ParsableCommand {
     URL(filePath: benchmarks).appending(path: "../etc/lade/models/Demo.xcdatamodeld").standardizedFileURL.path
   }
 
+  private func inMemory() throws -> [BenchResult] {
+    let memory = try QueueBench(
+      benchmarks: URL(filePath: benchmarks).absoluteURL, model: model, runs: runs, in: URL(filePath: "/dev/shm"))
+    defer { memory.tidy() }
+    return try memory.throughput(jobs: jobs.isEmpty ? [5000] : jobs, place: " in memory")
+  }
+
   func run() throws {
     let bench = try QueueBench(benchmarks: URL(filePath: benchmarks).absoluteURL, model: model, runs: runs)
     defer { bench.tidy() }
@@ -62,6 +70,7 @@ struct QueueBenchmark: ParsableCommand {
       say(part.rawValue)
       switch part {
       case .throughput: results += try bench.throughput(jobs: jobs.isEmpty ? [5000, 100_000] : jobs)
+      case .memory: results += try inMemory()
       case .latency: results += try bench.latency()
       case .restart: results.append(try bench.restart())
       case .claim: results.append(try bench.claim(queued: queued))
