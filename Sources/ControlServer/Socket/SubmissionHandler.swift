@@ -60,8 +60,9 @@ final class SubmissionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
+  /// Reading goes on during an answer until something has come: to stop and go on each time takes two system calls.
   func read(context: ChannelHandlerContext) {
-    if case .answering = state { isReadHeld = true } else { context.read() }
+    if case .answering = state, !held.isEmpty { isReadHeld = true } else { context.read() }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
