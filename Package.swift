@@ -80,7 +80,7 @@ let package = Package(
     layer("LadeTypes", ["Spelling"]),
     layer("StrictYAML", ["LadeTypes", yams]),
     layer("ManagedObjects", ["Spelling", ordered]),
-    layer("SQLiteStore", ["ManagedObjects", ordered, grdb, sqlite]),
+    layer("SQLiteStore", ["ManagedObjects", "CSQLite", ordered, grdb, sqlite]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),
     layer("ClassGeneration", ["ManagedObjects"]),

@@ -24,6 +24,8 @@ package final class SQLiteStore: BulkLoading {
   let layouts: [Int: RowLayout]
   /// Look-up statements, by the indexes of the root entities.
   private let rowsByNumber = Mutex<[Int: RowsByNumber]>([:])
+  /// What saves know of the rows that others refer to.
+  let knownTargets = KnownTargets()
   /// The loads that do without a table's indexes.
   let postponements = IndexPostponements()
   /// The ID scopes of every entity in the hierarchies of which the store holds a part, by the entities' indexes.

@@ -1,4 +1,4 @@
-// SQLite's C interface, and a way to open a database that was handed over as a descriptor.
+// SQLite's C interface, a way to open a database that was handed over as a descriptor, and what Swift can't call.
 
 #ifndef LADE_CSQLITE_H
 #define LADE_CSQLITE_H
@@ -36,6 +36,11 @@ void lade_source_close(lade_source *source);
 /// interrupted.
 /// @return a result code of SQLite.
 int lade_source_add_functions(lade_source *source, int (*is_over)(void *context), void *context);
+
+/// Has a connection check foreign keys from now on, or not; also within a transaction, unlike the pragma.
+///
+/// @return a result code of SQLite.
+int lade_set_foreign_keys(sqlite3 *connection, int is_checked);
 
 /// How long the second argument of trim, ltrim and rtrim may be.
 #define LADE_TRIM_BYTES 256

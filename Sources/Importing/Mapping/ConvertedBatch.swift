@@ -29,11 +29,12 @@ final class ConvertedBatch: @unchecked Sendable {
 
   let source: RecordBatch
   let mapping: RecordMapping
+  private let mode: ImportMode
   /// Bytes of the source read so far.
   let bytesRead: Int64
   /// Whether every row becomes a new object and has been validated before it is one.
   let isChecked: Bool
-  let rejections: [Rejection]
+  private(set) var rejections: [Rejection]
   /// How many records the filter left out.
   let skipped: Int64
   /// What the rejected records are about, in a mode that needs to know.
@@ -44,11 +45,12 @@ final class ConvertedBatch: @unchecked Sendable {
   private var flat: FlatRows?
 
   init(
-    _ source: RecordBatch, _ mapping: RecordMapping, bytesRead: Int64, isChecked: Bool, rows: ContiguousArray<Row>,
-    flat: FlatRows?, rejections: [Rejection], skipped: Int64, rejectedKeys: RejectedKeys
+    _ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportMode, bytesRead: Int64, isChecked: Bool,
+    rows: ContiguousArray<Row>, flat: FlatRows?, rejections: [Rejection], skipped: Int64, rejectedKeys: RejectedKeys
   ) {
     self.source = source
     self.mapping = mapping
+    self.mode = mode
     self.bytesRead = bytesRead
     self.isChecked = isChecked
     self.rows = rows
@@ -63,8 +65,8 @@ final class ConvertedBatch: @unchecked Sendable {
     var rows = ContiguousArray<Row>()
     for (place, record) in deferred.enumerated() { rows.append(try record.row(place, mapping)) }
     self.init(
-      RecordBatch(), mapping, bytesRead: 0, isChecked: RecordConverter.checksRows(of: mapping.entity, mode), rows: rows,
-      flat: nil, rejections: [], skipped: 0, rejectedKeys: RejectedKeys())
+      RecordBatch(), mapping, mode, bytesRead: 0, isChecked: RecordConverter.checksRows(of: mapping.entity, mode),
+      rows: rows, flat: nil, rejections: [], skipped: 0, rejectedKeys: RejectedKeys())
   }
 
   /// Whether any record has become a row.
@@ -76,15 +78,26 @@ final class ConvertedBatch: @unchecked Sendable {
   var flatRows: NewRows? { flat?.rows }
 
   /// The keys of the flat rows for a to-one relationship, by its place in the mapping.
-  func flatKeys(_ place: Int) -> ArraySlice<Value> { flat?.keys(place) ?? [] }
+  func flatKeys(_ place: Int) -> CodedKeys { flat?.keys(place) ?? CodedKeys(keys: [], codes: [], generation: 0) }
 
   /// The flat rows with complete keys in the order of these, in a mode that finds objects.
   var keyOrder: [Int32] { flat?.order ?? [] }
 
+  /// The nested objects of the flat rows, for each relationship that has some.
+  var flatNested: [FlatNestedRows] { flat?.nested ?? [] }
+
   /// Turns the flat rows into rows that become objects.
-  func makeRows() {
+  /// - Throws: ``Interrupted`` when converting records again was.
+  func makeRows() throws(Interrupted) {
     guard let flat else { return }
-    makeRows(of: Array(0..<flat.rows.count))
+    if flat.mayNest {
+      var converter = RecordConverter(source, mapping, mode, bytesRead: bytesRead)
+      let again = try converter.convertForObjects()
+      rows = again.rows
+      rejections = again.rejections
+    } else {
+      makeRows(of: Array(0..<flat.rows.count))
+    }
     self.flat = nil
   }
 
@@ -147,12 +160,24 @@ struct FlatRows {
   /// The key of each row, for each to-one relationship of the mapping. The reading of a record that is rejected may leave
   /// one more.
   private var keys: [[Value]]
+  /// The number of each key.
+  private var codes: [[Int32]]
+  private let generation: Int
   /// The rows with complete keys in the order of these, in a mode that finds objects.
   private(set) var order: [Int32] = []
+  /// The nested objects, for each relationship that has some.
+  private(set) var nested: [FlatNestedRows]
 
-  init(_ rows: NewRows, references: Int, capacity: Int) {
+  /// Whether records may have nested objects: rows for objects can't be made of flat rows alone then.
+  let mayNest: Bool
+
+  init(_ rows: NewRows, references: Int, _ generation: Int, mayNest: Bool, nested: [FlatNestedRows], capacity: Int) {
     self.rows = rows
+    self.mayNest = mayNest
+    self.nested = nested
+    self.generation = generation
     keys = Array(repeating: [], count: references)
+    codes = Array(repeating: [], count: references)
     records.reserveCapacity(capacity)
   }
 
@@ -162,10 +187,14 @@ struct FlatRows {
 
   /// Notes a key of the row that is being made.
   @inline(__always)
-  mutating func setKey(_ key: Value, _ place: Int) {
+  mutating func setKey(_ key: Value, _ code: Int32, _ place: Int) {
     // A row that was rejected after its keys were read has left one.
-    if keys[place].count > rows.count { keys[place].removeLast() }
+    if keys[place].count > rows.count {
+      keys[place].removeLast()
+      codes[place].removeLast()
+    }
     keys[place].append(key)
+    codes[place].append(code)
   }
 
   /// Prepares the comparison with the store's rows; false if two rows have the same key.
@@ -175,7 +204,29 @@ struct FlatRows {
     return true
   }
 
-  func keys(_ place: Int) -> ArraySlice<Value> { keys[place].prefix(rows.count) }
+  func keys(_ place: Int) -> CodedKeys {
+    CodedKeys(
+      keys: keys[place].prefix(rows.count), codes: codes[place].prefix(rows.count), generation: generation)
+  }
+
+  // MARK: Nested objects
+
+  /// Reads the nested objects of the record whose row is being made; false if objects have to be made.
+  @inline(__always)
+  mutating func readNested(_ record: Int, in source: RecordBatch) -> Bool {
+    for place in nested.indices {
+      guard nested[place].read(record, in: source) else { return false }
+    }
+    return true
+  }
+
+  /// Prepares the look-up of nested objects; false if two of them have the same key.
+  mutating func sortNested() -> Bool {
+    for place in nested.indices {
+      guard nested[place].sort() else { return false }
+    }
+    return true
+  }
 
   /// A row for an object.
   func row(_ index: Int, _ mapping: RecordMapping) -> ConvertedBatch.Row {

@@ -3,6 +3,7 @@ import ManagedObjects
 /// Converts the records of a batch into rows and rejections. On the reading thread.
 struct RecordConverter {
   private let fields: RecordFields
+  private let codes: KeyCodes
   private let mode: ImportMode
   private let bytesRead: Int64
   private let isChecked: Bool
@@ -14,13 +15,20 @@ struct RecordConverter {
   private var rejectedKeys = RejectedKeys()
   /// Whether one of the flat rows needs an object to be settled.
   private var needsObjects = false
+  /// Whether nested objects need objects: the batch is converted again then.
+  private var needsRecords = false
   /// Reused from record to record.
   private var failures: [ValidationFailure] = []
 
   private var source: RecordBatch { fields.source }
   private var mapping: RecordMapping { fields.mapping }
 
-  init(_ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportMode, bytesRead: Int64) {
+  /// - Parameter codes: numbers the keys of references of many batches; none are needed where rows become objects.
+  init(
+    _ source: RecordBatch, _ mapping: RecordMapping, _ mode: ImportMode, bytesRead: Int64,
+    _ codes: KeyCodes = KeyCodes()
+  ) {
+    self.codes = codes
     fields = RecordFields(source, mapping)
     self.mode = mode
     self.bytesRead = bytesRead
@@ -39,32 +47,44 @@ struct RecordConverter {
   mutating func convert(for coordinator: PersistentStoreCoordinator) throws(Interrupted) -> ConvertedBatch {
     // A filter and composite attributes need values.
     let isDirect = filter == nil && fields.mapping.parts.isEmpty
-    guard var flat = makeFlatRows(for: coordinator, isDirect: isDirect) else {
-      var rows = ContiguousArray<ConvertedBatch.Row>()
-      rows.reserveCapacity(source.count)
-      for record in 0..<source.count where isReadable(record) {
-        if let row = try row(of: record) { rows.append(row) }
-      }
-      return batch(rows, nil)
-    }
+    guard var flat = makeFlatRows(for: coordinator, isDirect: isDirect) else { return try convertForObjects() }
     for record in 0..<source.count where isReadable(record) {
       if isDirect {
         convert(record, into: &flat)
+        if needsRecords || (needsObjects && mode.findsObjects), flat.mayNest { return try convertedAgain() }
       } else if let row = try row(of: record) {
         flat.rows.append(row.values)
         flat.append(record: record)
       }
     }
     let canStayFlat = settle(&flat)
+    if !canStayFlat, flat.mayNest { return try convertedAgain() }
     let batch = batch([], flat)
-    if !canStayFlat { batch.makeRows() }
+    if !canStayFlat { try batch.makeRows() }
     return batch
+  }
+
+  /// Converts every record into a row for an object, or into a rejection.
+  /// - Throws: ``Interrupted`` when the filter was.
+  mutating func convertForObjects() throws(Interrupted) -> ConvertedBatch {
+    var rows = ContiguousArray<ConvertedBatch.Row>()
+    rows.reserveCapacity(source.count)
+    for record in 0..<source.count where isReadable(record) {
+      if let row = try row(of: record) { rows.append(row) }
+    }
+    return batch(rows, nil)
+  }
+
+  /// The same records, converted from the first on for objects.
+  private func convertedAgain() throws(Interrupted) -> ConvertedBatch {
+    var again = RecordConverter(source, mapping, mode, bytesRead: bytesRead)
+    return try again.convertForObjects()
   }
 
   private func batch(_ rows: ContiguousArray<ConvertedBatch.Row>, _ flat: FlatRows?) -> ConvertedBatch {
     ConvertedBatch(
-      source, mapping, bytesRead: bytesRead, isChecked: isChecked, rows: rows, flat: flat, rejections: rejections,
-      skipped: skipped, rejectedKeys: rejectedKeys)
+      source, mapping, mode, bytesRead: bytesRead, isChecked: isChecked, rows: rows, flat: flat,
+      rejections: rejections, skipped: skipped, rejectedKeys: rejectedKeys)
   }
 
   // MARK: Flat rows
@@ -77,14 +97,28 @@ struct RecordConverter {
     // Rows made of values are validated as values, or as objects.
     if !isDirect, !isChecked || !mapping.references.isEmpty { return nil }
     guard mapping.comparisonKey(in: mode) != nil else { return nil }
+    var initial = mapping.rules.initialValues
+    var shapes: [FlatNesting] = []
+    if mapping.mayNest, !mapping.nesting.isEmpty {
+      // What the store has is compared with objects.
+      guard mode == .insert || mode == .upsert, isDirect, let flat = mapping.flatNesting,
+        !mapping.nestedMappings.expectsObjects()
+      else { return nil }
+      shapes = flat
+      // The nested rows say what belongs to it.
+      for shape in shapes { initial[shape.relationship.slot] = .unresolved }
+    }
     let rows = NewRows(
-      entity, of: coordinator, capacity: source.count, textCapacity: source.byteCount,
-      initial: mapping.rules.initialValues)
-    return FlatRows(rows, references: mapping.references.count, capacity: source.count)
+      entity, of: coordinator, capacity: source.count, textCapacity: source.byteCount, initial: initial)
+    codes.begin(references: mapping.references.count, rows: source.count)
+    return FlatRows(
+      rows, references: mapping.references.count, codes.generation, mayNest: !mapping.nesting.isEmpty,
+      nested: shapes.map { FlatNestedRows($0, in: source, of: coordinator) }, capacity: source.count)
   }
 
   /// Whether the rows need no objects yet. Prepares the comparison with the store's rows, in a mode that finds objects.
   private func settle(_ flat: inout FlatRows) -> Bool {
+    guard flat.sortNested() else { return false }
     guard mode.findsObjects else { return !needsObjects || mapping.references.isEmpty }
     guard !needsObjects, let key = mapping.comparisonKey(in: mode) else { return false }
     return key.isEmpty || flat.sort(by: key)
@@ -118,6 +152,11 @@ struct RecordConverter {
       // The object that it is about may have what the record lacks.
       needsObjects = true
     }
+    // Last, since a record that was rejected has no nested rows.
+    guard flat.readNested(record, in: source) else {
+      needsRecords = true
+      return
+    }
     rows.endRow()
     flat.append(record: record)
   }
@@ -130,7 +169,7 @@ struct RecordConverter {
         // An object keeps what it has where the record says nothing.
         if key == .unresolved { needsObjects = true }
         if !key.isNull { flat.rows.setReference(reference.relationship.slot) }
-        flat.setKey(key, place)
+        flat.setKey(key, codes.code(key, place), place)
       case .failure(let problem):
         return fields.rejection(record, reference, problem)
       }

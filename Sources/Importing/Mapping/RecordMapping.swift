@@ -53,6 +53,8 @@ package final class RecordMapping {
   let nesting: [NestedRelationship]
   /// How those become objects.
   let nestedMappings: NestedMappings
+  /// How the nested objects of a record become rows in flat memory; nil where they have to be objects.
+  let flatNesting: [FlatNesting]?
   /// Whether a column of the source can hold several values, as in JSON.
   let mayNest: Bool
   /// The entity's uniqueness constraints whose attributes all have a column.
@@ -118,6 +120,7 @@ package final class RecordMapping {
     taken.formUnion(nesting.map(\.column) + parts.map(\.column))
     self.attributes = attributes
     self.references = references
+    flatNesting = FlatNesting.all(nesting, of: entity, nestedMappings, references, collections)
     let columnOfSlot = Dictionary(
       attributes.map { ($0.slot, $0.column) }
         + parts.flatMap { group in group.parts.map { ($0.attribute.slot, group.column) } }
@@ -277,10 +280,10 @@ package final class RecordMapping {
 
   // MARK: Comparing with the store's rows
 
-  /// Whether all relationships are to-one, given by a plain key, and lead to other entities: to objects that the store has,
-  /// so that a batch's rows don't depend on each other.
+  /// Whether all to-one relationships are given by a plain key, and lead to other entities: to objects that the store has, so
+  /// that a batch's rows don't depend on each other. Without to-many relationships, but for nested objects of flat shape.
   var hasPlainReferencesOnly: Bool {
-    collections.isEmpty && nesting.isEmpty
+    (collections.isEmpty && nesting.isEmpty || flatNesting != nil)
       && references.allSatisfy { reference in
         let relationship = reference.relationship
         return reference.column != nil && reference.template == nil && reference.separator == nil

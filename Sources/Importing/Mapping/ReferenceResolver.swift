@@ -4,13 +4,22 @@ import ManagedObjects
 /// found before.
 final class ReferenceResolver {
   /// How many keys of each relationship are cached.
+  static let cacheSize = 150_000
   private let cacheSize: Int
   private let context: ManagedObjectContext
   /// Which objects still exist, in an import that replaces them.
   private var seen: SeenObjects?
   private var known: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
+  /// The objects of numbered keys.
+  private var numbered: [RelationshipDescription: NumberedObjects] = [:]
 
-  init(context: ManagedObjectContext, seen: SeenObjects? = nil, cacheSize: Int = 150_000) {
+  /// Objects by the numbers of their keys, as far as they are known.
+  private struct NumberedObjects {
+    let generation: Int
+    var ids: [ManagedObjectID?] = []
+  }
+
+  init(context: ManagedObjectContext, seen: SeenObjects? = nil, cacheSize: Int = ReferenceResolver.cacheSize) {
     self.context = context
     self.seen = seen
     self.cacheSize = cacheSize
@@ -31,34 +40,32 @@ final class ReferenceResolver {
     return found
   }
 
-  /// Like ``find(_:by:keys:)``, for keys most of which repeat and are cached: calls `body` with the place of each key that
-  /// isn't null, and its object.
+  /// Like ``find(_:by:keys:)``, for numbered keys most of which repeat: calls `body` with the place of each key that isn't null,
+  /// and its object.
   /// - Returns: false as soon as a key has no object.
   func findEach(
-    _ relationship: RelationshipDescription, by attribute: AttributeDescription, of keys: ArraySlice<Value>,
+    _ relationship: RelationshipDescription, by attribute: AttributeDescription, of keys: CodedKeys,
     _ body: (Int, ManagedObjectID) -> Void
   ) throws -> Bool {
-    let missing = unknown(relationship, keys, body)
+    var objects = numbered.removeValue(forKey: relationship) ?? NumberedObjects(generation: keys.generation)
+    if objects.generation != keys.generation { objects = NumberedObjects(generation: keys.generation) }
+    defer { numbered[relationship] = objects }
+    var missing: [Int] = []
+    for place in keys.codes.indices {
+      let code = Int(keys.codes[place])
+      if code < 0 { continue }
+      if code < objects.ids.count, let id = objects.ids[code] { body(place, id) } else { missing.append(place) }
+    }
     if missing.isEmpty { return true }
-    let new = try fetch(relationship, by: attribute, Array(Set(missing.lazy.map { keys[$0] })))
+    let new = try fetch(relationship, by: attribute, Array(Set(missing.lazy.map { keys.keys[$0] })))
     for place in missing {
-      guard let id = new[keys[place]] else { return false }
+      guard let id = new[keys.keys[place]] else { return false }
+      let code = Int(keys.codes[place])
+      while objects.ids.count <= code { objects.ids.append(nil) }
+      objects.ids[code] = id
       body(place, id)
     }
-    cache(new, of: relationship)
     return true
-  }
-
-  /// The places of the keys that aren't cached; calls `body` with the others.
-  private func unknown(
-    _ relationship: RelationshipDescription, _ keys: ArraySlice<Value>, _ body: (Int, ManagedObjectID) -> Void
-  ) -> [Int] {
-    let known = self.known[relationship] ?? [:]
-    var unknown: [Int] = []
-    for place in keys.indices where !keys[place].isNull {
-      if let id = known[keys[place]] { body(place, id) } else { unknown.append(place) }
-    }
-    return unknown
   }
 
   /// The cached objects of keys, and the keys that aren't cached.
@@ -108,7 +115,10 @@ final class ReferenceResolver {
   }
 
   /// Empties the cache: rows may have been changed or deleted.
-  func forget() { known.removeAll() }
+  func forget() {
+    known.removeAll()
+    numbered.removeAll()
+  }
 
   private func cache(_ new: [Value: ManagedObjectID], of relationship: RelationshipDescription) {
     if (known[relationship]?.count ?? 0) + new.count > cacheSize { known[relationship] = nil }

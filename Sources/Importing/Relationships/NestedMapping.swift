@@ -109,9 +109,22 @@ enum NestedConverter: Sendable {
   }
 }
 
-/// The mappings of the entities of nested objects, made when they are first needed.
+/// The mappings of the entities of nested objects, made when they are first needed, and what an import has learnt of these
+/// objects.
 final class NestedMappings: Sendable {
   private let known = Mutex<[String: NestedMapping]>([:])
+  /// How many batches of nested objects are converted for objects at once, because the store had some of one.
+  private let objectBatches = Atomic<Int>(0)
+
+  /// Notes that the store had objects of a batch: those of the next ones are probably there too.
+  func noteFound() { objectBatches.store(8, ordering: .relaxed) }
+
+  /// Whether the next batch is to be converted for objects.
+  func expectsObjects() -> Bool {
+    guard objectBatches.load(ordering: .relaxed) > 0 else { return false }
+    objectBatches.subtract(1, ordering: .relaxed)
+    return true
+  }
 
   subscript(entity: EntityDescription) -> NestedMapping {
     known.withLock { known in

@@ -4,6 +4,8 @@
 //   1. what is the same is counted, and no object is made of it;
 //   2. what the store doesn't have is inserted without objects;
 //   3. the rest is applied like any batch, and all three are one save.
+// Rows with nested objects in flat memory are inserted with these if the store has neither, in one save.
+//
 // No two of the rows have the same key, so their order makes no difference. A batch that can't be settled this way, or that
 // the store refuses, is applied as a whole.
 
@@ -32,7 +34,7 @@ struct BatchComparison {
   func write(_ batch: ConvertedBatch) throws -> Bool {
     // Which object a rejected record is about is found with the objects of the others.
     guard target.absent == nil || batch.rejections.isEmpty, try !mayHaveBacklog(batch.mapping) else {
-      batch.makeRows()
+      try batch.makeRows()
       return false
     }
     do {
@@ -48,13 +50,13 @@ struct BatchComparison {
       target.resolver.forget()
     }
     context.reset()
-    batch.makeRows()
+    try batch.makeRows()
     return false
   }
 
   /// Whether references or records of earlier batches wait for objects: a row may be about the same object.
   private func mayHaveBacklog(_ mapping: RecordMapping) throws -> Bool {
-    if mapping.references.isEmpty { return false }
+    if mapping.references.isEmpty, mapping.collections.isEmpty { return false }
     return try target.backlog.mayHaveReferences() || target.backlog.mayHaveRecords()
   }
 
@@ -63,6 +65,7 @@ struct BatchComparison {
     guard let rows = batch.flatRows, try point(rows, of: batch), let matches = try matches(of: rows, in: batch) else {
       return nil
     }
+    if !batch.flatNested.isEmpty { return try insertNested(batch, rows, matches) }
     let replaced = try replacedNumbers(matches)
     var absent: [Int] = []
     var different: [Int] = []
@@ -99,6 +102,32 @@ struct BatchComparison {
       outcome.tally.inserted += Int64(absent.count)
     }
     return outcome
+  }
+
+  /// Inserts rows with the rows of their nested objects, all of which have to be new; nil if one isn't.
+  private func insertNested(_ batch: ConvertedBatch, _ rows: NewRows, _ matches: RowMatches) throws -> Outcome? {
+    guard try areNew(matches, batch.flatNested) else {
+      batch.mapping.nestedMappings.noteFound()
+      return nil
+    }
+    guard let ids = try context.obtainIDs(for: rows), try context.insert(rows) else { return nil }
+    var outcome = Outcome()
+    outcome.tally.inserted = Int64(rows.count)
+    for nested in batch.flatNested where nested.rows.count > 0 {
+      nested.point(to: ids)
+      // After the rows that they refer to, so that no reference is broken at any moment.
+      guard try context.insert(nested.rows) else { return nil }
+      outcome.tally.created[nested.shape.relationship.name] = Int64(nested.rows.count)
+    }
+    return outcome
+  }
+
+  /// Whether the store has neither an object of the batch's keys nor one of its nested objects.
+  private func areNew(_ matches: RowMatches, _ nested: [FlatNestedRows]) throws -> Bool {
+    guard matches.isEmpty else { return false }
+    return try nested.allSatisfy { nested in
+      try context.matches(of: nested.rows, by: nested.shape.key, order: nested.order, slots: [])?.isEmpty ?? false
+    }
   }
 
   /// The objects among the matches that an earlier batch has replaced, in a mode that does so: a second record of the same key

@@ -33,7 +33,7 @@ struct BatchInserter {
         context.removeNewRows()
       }
     }
-    batch.makeRows()
+    try batch.makeRows()
     let rows = batch.rows
     let objects = try context.insert(entity, count: rows.count) { rows[$0].values }
     var inserted = objects.enumerated().map { Inserted(row: $0.offset, object: $0.element) }

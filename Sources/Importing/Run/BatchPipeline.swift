@@ -8,7 +8,7 @@ import Synchronization
 /// Batches are handed over whole, so the threads synchronise once in thousands of records. Three record batches circulate:
 /// one is being filled, one waits, one is being written.
 final class BatchPipeline: @unchecked Sendable {
-  // Sendable: `state` is behind its lock. `reader` and `mapping` are touched by the reading thread only, from `init` until
+  // Sendable: `state` is behind its lock. `reader`, `mapping` and `codes` are touched by the reading thread only, from `init` until
   // `ended` is signalled.
 
   private struct State {
@@ -24,6 +24,7 @@ final class BatchPipeline: @unchecked Sendable {
   private let coordinator: PersistentStoreCoordinator
   private let interruption: Interruption
   private var mapping: RecordMapping
+  private let codes = KeyCodes()
   private let state = Mutex(State())
   private let filled = DispatchSemaphore(value: 0)
   // Created at zero and signalled three times: Dispatch traps when a semaphore is released below its initial value.
@@ -89,8 +90,11 @@ final class BatchPipeline: @unchecked Sendable {
       releaseGarbage()
       do {
         guard try reader.read(into: batch, limit: batchSize) else { break }
-        if batch.columns.count != mapping.columns.count { mapping = try mapping.extended(to: batch.columns) }
-        var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead)
+        if batch.columns.count != mapping.columns.count {
+          mapping = try mapping.extended(to: batch.columns)
+          codes.reset()
+        }
+        var converter = RecordConverter(batch, mapping, mode, bytesRead: reader.bytesRead, codes)
         deliver(.success(try interruption.limit { try converter.convert(for: coordinator) }))
       } catch {
         deliver(.failure(error))

@@ -136,6 +136,17 @@ extension ManagedObjectContext {
     return new.givenIDs.map(\.number)
   }
 
+  /// Like ``obtainNumbers(for:)``, with the IDs themselves.
+  package func obtainIDs(for new: NewRows) throws -> [ManagedObjectID]? {
+    guard let numbers = try obtainNumbers(for: new), let store = persistentStoreCoordinator.persistentStores.first
+    else {
+      return nil
+    }
+    if new.entity.primaryKey == nil { return new.givenIDs }
+    let scope = IDScope.of(new.entity, in: store.identifier)
+    return numbers.map { ManagedObjectID(scope: scope, number: $0) }
+  }
+
   /// Drops the rows that were to be inserted.
   package func removeNewRows() {
     confinement.check()

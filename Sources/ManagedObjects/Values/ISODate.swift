@@ -12,6 +12,8 @@ import Spelling
 public enum ISODate {
   /// The maximum number of bytes that ``write(microseconds:to:)`` writes.
   public static let longest = 26
+  /// How many bytes of a text say the instant in whole seconds. Texts of one second begin alike.
+  package static let wholeSeconds = 19
 
   /// Whole microseconds from the start of 1970 to `date`, rounded; nil beyond some 285,000 years.
   @inlinable public static func microseconds(of date: Date) -> Int64? {

@@ -30,6 +30,8 @@ private struct RowComparison {
   private let number: Int?
   private let selection: String
   private let condition: String
+  /// Finds a row whose key isn't less than a given one.
+  private let atLeast: String
 
   init?(_ layout: RowLayout, _ slots: [Int], by key: [Int]) {
     self.layout = layout
@@ -42,23 +44,30 @@ private struct RowComparison {
     }
     var parts: [(slot: Int, isISODate: Bool)] = []
     var conditions: [String] = []
+    var keyNames: [String] = []
     for slot in key {
       let column = layout.columns.first { $0.slot == slot }
       guard let name = slot == layout.keySlot ? layout.keyColumn : column?.name else { return nil }
       parts.append((slot, column?.kind == .isoDate))
       conditions.append("\(name.quotedName) = ?")
+      keyNames.append(name.quotedName)
     }
     guard layout.entityColumn == nil, !parts.isEmpty else { return nil }
     self.key = parts
     number = key.count == 1 && key.first == layout.keySlot ? layout.keySlot : nil
     self.columns = columns
     condition = conditions.joined(separator: " AND ")
+    let bounds = keyNames.map { _ in "?" }.joined(separator: ", ")
+    atLeast =
+      "SELECT 1 FROM \(layout.table.quotedName) WHERE (\(keyNames.joined(separator: ", "))) >= (\(bounds)) LIMIT 1"
     selection = "SELECT \(names.joined(separator: ", ")) FROM \(layout.table.quotedName) WHERE"
   }
 
   func matches(of rows: NewRows, _ order: [Int32], in db: Database) throws -> RowMatches {
     var matches = RowMatches(count: rows.count)
     guard let first = order.first, let last = order.last else { return matches }
+    // Most files that grow continue where the table ends, and the first load finds an empty one.
+    guard try hasAny(from: Int(first), of: rows, db) else { return matches }
     if let number {
       let (low, high) = (rows.cell(Int(first), number).bits, rows.cell(Int(last), number).bits)
       let (distance, overflows) = high.subtractingReportingOverflow(low)
@@ -69,6 +78,28 @@ private struct RowComparison {
     }
     try look(rows, order, db, &matches)
     return matches
+  }
+
+  /// Whether the table has a key that isn't less than that of a row.
+  private func hasAny(from row: Int, of rows: NewRows, _ db: Database) throws -> Bool {
+    let statement = try db.cachedStatement(sql: atLeast).sqliteStatement
+    defer { sqlite3_reset(statement) }
+    let binder = RowBinder()
+    for (place, part) in key.enumerated() {
+      let (cell, index) = (rows.cell(row, part.slot), Int32(place + 1))
+      if part.isISODate, cell.kind == .date {
+        // Text sorts a whole second after its fractions. Their common beginning sorts before all of them.
+        guard let text = ISODate.text(of: ISODate.date(microseconds: cell.bits)) else { return true }
+        sqlite3_bind_text(statement, index, String(text.prefix(ISODate.wholeSeconds)), -1, SQLITE_TRANSIENT)
+      } else {
+        binder.bind(cell, of: rows, isISODate: part.isISODate, to: statement, at: index)
+      }
+    }
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default: throw db.lastError(sql: atLeast)
+    }
   }
 
   /// Reads all rows between the least key and the greatest.

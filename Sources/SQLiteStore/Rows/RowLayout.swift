@@ -32,6 +32,8 @@ final class RowLayout: Sendable {
   let bindings: ContiguousArray<Binding>
   /// The values of a row before its columns are read.
   let blank: ContiguousArray<Value>
+  /// Whether any column is a reference to a row.
+  let hasReferences: Bool
   /// Relationships whose pairs have a table of their own.
   let pairings: [RelationshipDescription]
   /// Statements that prepare the deletion of a row with a number: they remove its pairs and clear references to it, unless the
@@ -80,6 +82,7 @@ final class RowLayout: Sendable {
       }
     }
     self.columns = columns
+    hasReferences = columns.contains { if case .reference = $0.kind { true } else { false } }
     bindings = ContiguousArray(columns.map { Binding(slot: $0.slot, isISODate: $0.kind == .isoDate) })
     self.blank = blank
     pairings = entity.relationships.filter { $0.isManyToMany && !$0.isUnstored }

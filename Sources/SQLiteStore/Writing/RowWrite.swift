@@ -9,6 +9,8 @@ import ManagedObjects
 final class RowWrite {
   let db: Database
   let store: SQLiteStore
+  /// Targets of references that are known to be there; nil in a transaction of several writes, which may be rolled back later.
+  private let known: KnownTargets?
   private let binder = RowBinder()
   private var numbers: RowNumbers
   /// Whether new rows may refer to each other, and whether some have pairs in tables of their own.
@@ -19,9 +21,11 @@ final class RowWrite {
   /// Finders of conflicting rows, by the entity's index.
   private var finders: [Int: ConflictFinder] = [:]
 
-  init(_ db: Database, store: SQLiteStore) throws {
+  init(_ db: Database, store: SQLiteStore, _ known: KnownTargets?) throws {
     self.db = db
     self.store = store
+    self.known = known
+    try known?.begin(db)
     numbers = RowNumbers(of: store.writer)
   }
 
@@ -70,6 +74,7 @@ final class RowWrite {
     }
     try checkReferences(changes, ids, savedRows)
     try numbers.keep(db)
+    known?.end(db)
   }
 }
 
@@ -195,6 +200,7 @@ extension RowWrite {
 
   /// Deletes rows with their pairs, and clears references to them.
   func delete(_ rows: [StoreRow]) throws {
+    if !rows.isEmpty { known?.forget() }
     for row in rows where !row.id.isTemporaryID {
       let layout = try store.layout(of: row.id.entity)
       for sql in layout.clearings { try db.cachedStatement(sql: sql).execute(arguments: [row.id.number]) }
@@ -257,12 +263,20 @@ extension RowWrite {
         given.append(try numbers.next(layout, db))
       }
     }
-    try insert(0..<rows.count, layout) { index, handle, parameter in
-      bind(rows, index, given[index], layout, to: handle, at: &parameter)
-    } conflict: { index in
-      try noteConflict(rows.row(index), given[index], layout, isNew: true)
+    if layout.hasReferences, let known, try known.areThere(for: rows, layout, store, db) {
+      try known.withoutChecks(db) { try insert(rows, given, layout) }
+    } else {
+      try insert(rows, given, layout)
     }
     return SavedRows(rows, scope: layout.scope, numbers: given)
+  }
+
+  private func insert(_ rows: NewRows, _ numbers: [Int64], _ layout: RowLayout) throws {
+    try insert(0..<rows.count, layout) { index, handle, parameter in
+      bind(rows, index, numbers[index], layout, to: handle, at: &parameter)
+    } conflict: { index in
+      try noteConflict(rows.row(index), numbers[index], layout, isNew: true)
+    }
   }
 
   /// Inserts a number of rows of one entity.

@@ -11,9 +11,18 @@ extension SQLiteStore {
   /// doesn't matter.
   package func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try translating {
-      try writer.write { db in
-        var history: HistoryWriter?
-        return try write(changes, isChecked: true, in: db, history: &history)
+      let known = writer.isInTransaction ? nil : knownTargets
+      return try writer.withoutTransaction { db in
+        do {
+          return try writer.transaction(on: db) {
+            var history: HistoryWriter?
+            return try write(changes, isChecked: true, in: db, history: &history, known)
+          }
+        } catch {
+          // What it has read may have been its own.
+          known?.forget()
+          throw error
+        }
       }
     }
   }
@@ -22,10 +31,12 @@ extension SQLiteStore {
   /// - Parameters:
   ///   - isChecked: whether rows may have changed since they were read, and must be checked.
   ///   - history: records the transaction's changes; made by its first write.
+  ///   - known: targets that are known to be there; for a write that is a transaction.
   func write(
-    _ changes: StoreChanges, isChecked: Bool, in db: Database, history: inout HistoryWriter?
+    _ changes: StoreChanges, isChecked: Bool, in db: Database, history: inout HistoryWriter?,
+    _ known: KnownTargets? = nil
   ) throws -> StoreWriteResult {
-    let write = try RowWrite(db, store: self)
+    let write = try RowWrite(db, store: self, known)
     if isChecked { try write.check(changes) }
     var changes = changes
     var derivations = hasDerivations ? DerivationWrite() : nil

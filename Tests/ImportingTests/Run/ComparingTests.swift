@@ -142,6 +142,85 @@ struct ComparingTests {
   }
 
   /// Imports four files of an entity into a store of each kind.
+  /// Clubs with players: of keys that come again in other batches or jobs, that move from club to club, that are missing or
+  /// twice in one club; with values that can't be; and with players given by their numbers alone.
+  private static func clubs(_ dice: inout Lot, _ count: Int, isCareful: Bool) -> String {
+    (0..<count).map { place in
+      let players = (0..<dice.draw(4)).map { _ -> String in
+        switch isCareful ? 9 : dice.draw(60) {
+        case 0: return "\(dice.draw(400))"
+        case 1: return #"{"age":7}"#
+        case 2: return #"{"number":\#(dice.draw(400)),"age":"old"}"#
+        case 3: return #"{"number":\#(dice.draw(400)),"age":70000}"#
+        case 4: return #"{"number":\#(dice.draw(400)),"club":"c1"}"#
+        case 5: return #"{"number":\#(dice.draw(400)),"number":\#(dice.draw(400))}"#
+        case 6: return "null"
+        default:
+          let age = [#","age":3"#, #","age":null"#, "", #" , "x":[{"y":"}"}], "age" : "4" "#][dice.draw(4)]
+          return #"{"number":\#(dice.draw(isCareful ? 100_000 : 400))\#(age)}"#
+        }
+      }
+      let name = dice.draw(isCareful ? 1000 : 25) == 0 ? "null" : #""\u0063\#(dice.draw(isCareful ? 100_000 : 60))""#
+      let list = [
+        #","players":[\#(players.joined(separator: ", "))]"#, #","players":[ ]"#, #","players":null"#, "",
+      ][dice.draw(isCareful ? 1 : 8) > 3 ? dice.draw(4) : 0]
+      return #"{"name":\#(name)\#(list)}"# + "\n"
+    }.joined()
+  }
+
+  @Test(
+    "with nested objects leave the same as objects do", arguments: 0..<16, [ImportMode.insert, .upsert, .synchronise])
+  func sameAsNestedObjects(seed: UInt64, mode: ImportMode) throws {
+    var outcomes: [Outcome] = []
+    for kind in StoreKind.allCases {
+      var dice = Lot(seed: seed)
+      let room = try ImportRoom(kind)
+      var outcome = Outcome()
+      for job in 0...3 {
+        let text = Self.clubs(&dice, 40, isCareful: seed % 2 == 0 && job != 2)
+        let end = try room.run(
+          text, as: "\(job).ndjson", into: "Club", mode: job == 0 ? .upsert : mode,
+          batch: [1, 4, 15, 100][dice.draw(4)],
+          job: "\(job)")
+        outcome.tallies.append("\(end.tally) \(end.counts.deleted)d \(end.notes)")
+        outcome.refusals.append(room.refusals("\(job)"))
+      }
+      outcome.rows =
+        try room.rows(["name", "captain.number"], of: "Club") + room.rows(["number", "age", "club.name"], of: "Player")
+      outcomes.append(outcome)
+    }
+    #expect(outcomes[0] == outcomes[1])
+    #expect(outcomes[1].rows.count > 20)
+  }
+
+  @Test("with nested objects are announced with them, each once")
+  func announcedNested() throws {
+    let room = try ImportRoom(.sqlite)
+    let text = (0..<10).map {
+      #"{"name":"c\#($0)","players":[{"number":\#($0)},{"number":\#($0 + 100),"age":5}]}"# + "\n"
+    }
+    let saves = Saves(of: room.coordinator)
+    let end = try room.run(text.joined(), as: "a.ndjson", into: "Club", batch: 4)
+    #expect(end.tally == "10i 0u 0= 0r 0?")
+    #expect(end.notes == ["created 20 Player on the way, for players"])
+    #expect(saves.count(of: "Club") == 10)
+    #expect(saves.count(of: "Player") == 20)
+    #expect(try room.rows("number", "club.name", of: "Player").filter { $0.hasSuffix("|c3") } == ["103|c3", "3|c3"])
+    #expect(try room.sets("name", "players.number", of: "Club").first == "c0|0,100")
+  }
+
+  @Test("with nested objects are made once, whichever write fails", arguments: StoreKind.allCases)
+  func killedNested(kind: StoreKind) throws {
+    let text = (0..<7).map {
+      #"{"name":"c\#($0)","players":[{"number":\#($0)},{"number":\#($0 % 3 + 100),"age":5}]}"# + "\n"
+    }
+    try Killing.everyWrite(kind) { room in
+      try room.run(text.joined(), as: "a.ndjson", into: "Club", batch: 2)
+    } traces: { room, end in
+      try room.rows("number", "age", "club.name", of: "Player") + [end.tally, CountText.text(end.counts.created)]
+    }
+  }
+
   private func leaveTheSame(
     _ seed: UInt64, _ mode: ImportMode, _ entity: String, _ paths: [String], _ file: (inout Lot) -> String
   ) throws {

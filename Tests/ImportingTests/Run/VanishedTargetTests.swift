@@ -1,3 +1,4 @@
+import GRDB
 import ManagedObjects
 import Testing
 
@@ -22,6 +23,28 @@ struct VanishedTargetTests {
     }
     #expect(end.tally == "4i 0u 0= 0r 1?")
     #expect(try room.rows("code", "country.code") == ["a|", "b|FR", "c|", "d|FR"])
+  }
+
+  @Test("by another program, too", arguments: [ImportMode.insert, .upsert])
+  func anotherProgram(mode: ImportMode) throws {
+    let room = try ImportRoom(.sqlite)
+    try room.furnish(countries: ["DE", "FR"])
+    let text = "code,name,country_code\na,Ann,DE\nb,Bob,FR\nc,Cy,DE\nd,Di,FR\ne,Ed,FR\nf,Fi,DE\n"
+    let end = try room.run(text, mode: mode, batch: 2) { progress in
+      guard progress.counts.records == 2 else { return }
+      #expect(throws: Never.self) {
+        try DatabaseQueue(path: room.database.path).write { db in
+          try db.execute(sql: "UPDATE Person SET country_id = NULL WHERE code = 'a'")
+          try db.execute(sql: "DELETE FROM Country WHERE code = 'DE'")
+        }
+      }
+    }
+    #expect(end.tally == "6i 0u 0= 0r 2?")
+    #expect(try room.rows("code", "country.code") == ["a|", "b|FR", "c|", "d|FR", "e|FR", "f|"])
+    let broken = try DatabaseQueue(path: room.database.path).read {
+      try Row.fetchAll($0, sql: "PRAGMA foreign_key_check")
+    }
+    #expect(broken.isEmpty)
   }
 
   @Test("of references that waited for the end of the file, too", arguments: StoreKind.allCases)

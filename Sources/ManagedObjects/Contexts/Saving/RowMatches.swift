@@ -6,6 +6,9 @@ package struct RowMatches: Sendable {
   /// another form.
   package var isSame: [Bool]
 
+  /// Whether the store has no row of the same key.
+  package var isEmpty: Bool { numbers.allSatisfy { $0 == nil } }
+
   /// No matches for `count` rows.
   package init(count: Int) {
     numbers = Array(repeating: nil, count: count)

@@ -1,0 +1,5 @@
+#include "CSQLite.h"
+
+int lade_set_foreign_keys(sqlite3 *connection, int is_checked) {
+  return sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_FKEY, is_checked, (int *)0);
+}
