@@ -169,7 +169,7 @@ extension StoreConformance {
 
 /// Runs `body` on several threads at the same time, with the number of each.
 /// - Throws: the first error that one of them throws, when all have ended.
-private func onThreads(_ count: Int, _ body: (Int) throws -> Void) throws {
+private func onThreads(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
   let failure = Mutex<(any Error)?>(nil)
   DispatchQueue.concurrentPerform(iterations: count) { thread in
     do {
