@@ -26,8 +26,8 @@ private struct RowComparison {
   private let columns: [Column]
   /// The key's slots, and whether each is a date that the store keeps as ISO 8601.
   private let key: [(slot: Int, isISODate: Bool)]
-  /// The key's only slot, if it is the row's number.
-  private let number: Int?
+  /// A whole number that is the key alone: its slot, and its column in the table and in the statement.
+  private let number: (slot: Int, name: String, index: Int32)?
   private let selection: String
   private let condition: String
   /// Finds a row whose key isn't less than a given one.
@@ -54,7 +54,16 @@ private struct RowComparison {
     }
     guard layout.entityColumn == nil, !parts.isEmpty else { return nil }
     self.key = parts
-    number = key.count == 1 && key.first == layout.keySlot ? layout.keySlot : nil
+    if key.count > 1 {
+      number = nil
+    } else if key[0] == layout.keySlot {
+      number = (key[0], layout.keyColumn.quotedName, 0)
+    } else if layout.columns.contains(where: { $0.slot == key[0] && $0.kind == .integer }) {
+      number = (key[0], keyNames[0], Int32(names.count))
+      names.append(keyNames[0])
+    } else {
+      number = nil
+    }
     self.columns = columns
     condition = conditions.joined(separator: " AND ")
     let bounds = keyNames.map { _ in "?" }.joined(separator: ", ")
@@ -68,8 +77,8 @@ private struct RowComparison {
     guard let first = order.first, let last = order.last else { return matches }
     // Most files that grow continue where the table ends, and the first load finds an empty one.
     guard try hasAny(from: Int(first), of: rows, db) else { return matches }
-    if let number {
-      let (low, high) = (rows.cell(Int(first), number).bits, rows.cell(Int(last), number).bits)
+    if let number, rows.cell(Int(first), number.slot).kind == .int {
+      let (low, high) = (rows.cell(Int(first), number.slot).bits, rows.cell(Int(last), number.slot).bits)
       let (distance, overflows) = high.subtractingReportingOverflow(low)
       if !overflows, distance / Int64(Self.sparseness) <= Int64(order.count) {
         try scan(rows, order, by: number, low...high, db, &matches)
@@ -104,10 +113,10 @@ private struct RowComparison {
 
   /// Reads all rows between the least key and the greatest.
   private func scan(
-    _ rows: NewRows, _ order: [Int32], by key: Int, _ range: ClosedRange<Int64>, _ db: Database,
-    _ matches: inout RowMatches
+    _ rows: NewRows, _ order: [Int32], by key: (slot: Int, name: String, index: Int32), _ range: ClosedRange<Int64>,
+    _ db: Database, _ matches: inout RowMatches
   ) throws {
-    let column = layout.keyColumn.quotedName
+    let column = key.name
     let sql = "\(selection) \(column) BETWEEN ? AND ? ORDER BY \(column)"
     let statement = try db.cachedStatement(sql: sql).sqliteStatement
     defer { sqlite3_reset(statement) }
@@ -116,10 +125,12 @@ private struct RowComparison {
     var place = 0
     var code = sqlite3_step(statement)
     while code == SQLITE_ROW {
-      let number = sqlite3_column_int64(statement, 0)
-      while place < order.count, rows.cell(Int(order[place]), key).bits < number { place += 1 }
-      if place < order.count, case let row = Int(order[place]), rows.cell(row, key).bits == number {
-        matches.numbers[row] = number
+      // Another program may have put a fraction there, which no key equals.
+      let isWhole = sqlite3_column_type(statement, key.index) == SQLITE_INTEGER
+      let number = sqlite3_column_int64(statement, key.index)
+      while isWhole, place < order.count, rows.cell(Int(order[place]), key.slot).bits < number { place += 1 }
+      if isWhole, place < order.count, case let row = Int(order[place]), rows.cell(row, key.slot).bits == number {
+        matches.numbers[row] = sqlite3_column_int64(statement, 0)
         matches.isSame[row] = isSame(rows, row, statement)
       }
       code = sqlite3_step(statement)

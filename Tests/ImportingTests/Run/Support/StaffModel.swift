@@ -6,7 +6,8 @@ enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
     try ImportModel.adding(
       to: ManagedObjectModel(
-        entities: [country, person, seat, reading, device, badge, visit, node, shoe, everything, gauge, abstract]
+        entities: [country, person, seat, reading, device, badge, visit, node, shoe, everything, gauge, tick, mark]
+          + [abstract]
           + ShopModel.entities
           + StoreroomModel.entities + ClubModel.entities))
   }
@@ -69,6 +70,16 @@ enum StaffModel {
     "Device",
     attributes: [AttributeDefinition("serial", .uuid, isOptional: false), AttributeDefinition("note", .string)],
     uniquenessConstraints: [["serial"]])
+
+  /// Found by an instant.
+  private static let tick = EntityDefinition(
+    "Tick", attributes: [AttributeDefinition("at", .date), AttributeDefinition("level", .double)],
+    uniquenessConstraints: [["at"]])
+
+  /// Found by a whole number that isn't the row's.
+  private static let mark = EntityDefinition(
+    "Mark", attributes: [AttributeDefinition("code", .integer64), AttributeDefinition("note", .string)],
+    uniquenessConstraints: [["code"]])
 
   /// Numbered by its own attribute, and with an owner that it must have.
   private static let badge = EntityDefinition(
