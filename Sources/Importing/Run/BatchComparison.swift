@@ -4,6 +4,8 @@
 //   1. what is the same is counted, and no object is made of it;
 //   2. what the store doesn't have is inserted without objects;
 //   3. the rest is applied like any batch, and all three are one save.
+// After a batch of new keys only, an upsert takes the next one's for new as well and looks none up: the store's uniqueness
+// constraint refuses the save if that is wrong.
 // Rows with nested objects in flat memory are inserted with these if the store has neither, in one save.
 //
 // No two of the rows have the same key, so their order makes no difference. A batch that can't be settled this way, or that
@@ -12,9 +14,13 @@
 import ManagedObjects
 
 /// Writes a batch by comparing its rows with the store's.
-struct BatchComparison {
+final class BatchComparison {
+  /// How many batches are compared after one that was wrongly taken for new, before another is taken for new.
+  private static let caution = 8
   private let target: BatchTarget
   private let commit: BatchCommit
+  /// How many batches in sequence had only new keys; below 0 after a wrong guess.
+  private var newBatches = 0
   private var context: ManagedObjectContext { target.context }
   private var entity: EntityDescription { target.entity }
 
@@ -38,11 +44,8 @@ struct BatchComparison {
       return false
     }
     do {
-      let record = try commit.checkpointObject()
-      if let outcome = try compare(batch) {
-        try commit.save(batch, rejecting: batch.rejections + outcome.rejections, outcome.tally, in: record)
-        return true
-      }
+      if newBatches > 0, target.mode == .upsert { return try saveAsNew(batch) }
+      if try save(batch, expectsNew: false) { return true }
     } catch ManagedObjectError.constraintConflicts, ManagedObjectError.mergeConflicts,
       ManagedObjectError.brokenReferences
     {
@@ -54,6 +57,27 @@ struct BatchComparison {
     return false
   }
 
+  /// Saves a batch after one whose keys were all new. The store refuses it if any of its keys isn't, and it is compared then.
+  private func saveAsNew(_ batch: ConvertedBatch) throws -> Bool {
+    do {
+      if try save(batch, expectsNew: true) { return true }
+    } catch ManagedObjectError.constraintConflicts {
+      newBatches = -Self.caution
+      context.reset()
+      if try save(batch, expectsNew: false) { return true }
+    }
+    context.reset()
+    try batch.makeRows()
+    return false
+  }
+
+  private func save(_ batch: ConvertedBatch, expectsNew: Bool) throws -> Bool {
+    let record = try commit.checkpointObject()
+    guard let outcome = try compare(batch, expectsNew: expectsNew) else { return false }
+    try commit.save(batch, rejecting: batch.rejections + outcome.rejections, outcome.tally, in: record)
+    return true
+  }
+
   /// Whether references or records of earlier batches wait for objects: a row may be about the same object.
   private func mayHaveBacklog(_ mapping: RecordMapping) throws -> Bool {
     if mapping.references.isEmpty, mapping.collections.isEmpty { return false }
@@ -61,11 +85,13 @@ struct BatchComparison {
   }
 
   /// Turns a batch's rows into what the next save is to write; nil when comparing can't settle it.
-  private func compare(_ batch: ConvertedBatch) throws -> Outcome? {
-    guard let rows = batch.flatRows, try point(rows, of: batch), let matches = try matches(of: rows, in: batch) else {
-      return nil
-    }
-    if !batch.flatNested.isEmpty { return try insertNested(batch, rows, matches) }
+  /// - Parameter expectsNew: whether all keys are taken for new, so that none is looked up.
+  private func compare(_ batch: ConvertedBatch, expectsNew: Bool) throws -> Outcome? {
+    guard let rows = batch.flatRows, try point(rows, of: batch),
+      let matches = try expectsNew ? RowMatches(count: rows.count) : matches(of: rows, in: batch)
+    else { return nil }
+    if !batch.flatNested.isEmpty { return try insertNested(batch, rows, matches, expectsNew) }
+    if !expectsNew { newBatches = matches.isEmpty ? newBatches + 1 : min(newBatches, 0) }
     let replaced = try replacedNumbers(matches)
     var absent: [Int] = []
     var different: [Int] = []
@@ -105,10 +131,16 @@ struct BatchComparison {
   }
 
   /// Inserts rows with the rows of their nested objects, all of which have to be new; nil if one isn't.
-  private func insertNested(_ batch: ConvertedBatch, _ rows: NewRows, _ matches: RowMatches) throws -> Outcome? {
-    guard try areNew(matches, batch.flatNested) else {
-      batch.mapping.nestedMappings.noteFound()
-      return nil
+  private func insertNested(
+    _ batch: ConvertedBatch, _ rows: NewRows, _ matches: RowMatches, _ expectsNew: Bool
+  ) throws -> Outcome? {
+    if !expectsNew {
+      guard try areNew(matches, batch.flatNested) else {
+        newBatches = min(newBatches, 0)
+        batch.mapping.nestedMappings.noteFound()
+        return nil
+      }
+      newBatches += 1
     }
     guard let ids = try context.obtainIDs(for: rows), try context.insert(rows) else { return nil }
     var outcome = Outcome()
