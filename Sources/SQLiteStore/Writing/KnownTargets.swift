@@ -35,24 +35,38 @@ final class KnownTargets: @unchecked Sendable {
   }
 
   private var numbers: [String: Numbers] = [:]
-  /// As of the end of the last save.
-  private var dataVersion: Int64 = -1
-  private var changes: Int32 = -1
+  /// As of the last save that asked.
+  private var dataVersion: Int64?
+  /// As of its end.
+  private var changes: Int32?
+  /// As of the beginning of this save.
+  private var changesBefore: Int32 = 0
+  private var hasAsked = false
 
   /// Begins a save, within its transaction.
-  func begin(_ db: Database) throws {
-    let version = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")) ?? 0
-    if version != dataVersion || sqlite3_total_changes(db.sqliteConnection) != changes { forget() }
-    dataVersion = version
+  func begin(_ db: Database) {
+    changesBefore = sqlite3_total_changes(db.sqliteConnection)
+    hasAsked = false
   }
 
   /// Ends a save that is to be committed as it is.
-  func end(_ db: Database) { changes = sqlite3_total_changes(db.sqliteConnection) }
+  func end(_ db: Database) {
+    if hasAsked { changes = sqlite3_total_changes(db.sqliteConnection) }
+  }
 
   /// A save has deleted rows or failed.
   func forget() {
     numbers.removeAll()
-    changes = -1
+    changes = nil
+  }
+
+  /// Forgets all targets if any may have been deleted since the last save that asked.
+  private func check(_ db: Database) throws {
+    if hasAsked { return }
+    hasAsked = true
+    let version = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
+    if version != dataVersion || changesBefore != changes { forget() }
+    dataVersion = version
   }
 
   /// Whether all references of the rows lead to rows that are there. Between ``begin(_:)`` and ``end(_:)``.
@@ -61,6 +75,7 @@ final class KnownTargets: @unchecked Sendable {
     // A new row may mend a reference that is broken so far, which only SQLite notices.
     sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &highest, 0)
     guard broken == 0 else { return false }
+    try check(db)
     for column in layout.columns {
       guard case .reference(let scope) = column.kind else { continue }
       guard let target = store.layouts[scope.entity.rootEntity.index],

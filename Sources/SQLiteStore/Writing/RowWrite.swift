@@ -25,7 +25,7 @@ final class RowWrite {
     self.db = db
     self.store = store
     self.known = known
-    try known?.begin(db)
+    known?.begin(db)
     numbers = RowNumbers(of: store.writer)
   }
 
