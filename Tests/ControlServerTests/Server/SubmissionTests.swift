@@ -87,7 +87,8 @@ struct SubmissionTests {
     let backend = MemoryBackend()
     try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
       let broken = try await answer(to: request(#"{"kind": "vacuum","#), of: server)
-      #expect(broken.hasPrefix("HTTP/1.1 400") && (try problem(in: broken).code == "malformed_body"))
+      let problem = try problem(in: broken)
+      #expect(broken.hasPrefix("HTTP/1.1 400") && problem.code == "malformed_body")
       let relative = try await answer(to: request(#"{"source": "people.csv"}"#), of: server)
       #expect(relative.hasPrefix("HTTP/1.1 422") || relative.hasPrefix("HTTP/1.1 400"))
       #expect(backend.submittedAtOnce == 0)
