@@ -105,10 +105,11 @@ struct JSONSurvey {
     if let only = candidates.first {
       guard candidates.count == 1 else { throw .severalRoots(found: candidates) }
       var place = JSONRecordPlace(path: [only], shape: .elements)
-      if filled.isEmpty, count > 1 {
+      if count > 1 {
         place.note =
-          "the records are taken to be those of “\(only.shown)”, which is empty; if the document itself is the record, say "
-          + "root: ."
+          "the records are taken to be those of “\(only.shown)”"
+          + (filled.isEmpty ? ", which is empty" : ", and the rest of the document isn't imported")
+          + "; if the document itself is the record, say root: ."
       }
       return place
     }
