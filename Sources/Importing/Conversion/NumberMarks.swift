@@ -32,6 +32,13 @@ struct NumberMarks: Sendable {
     self.negatives = negatives ?? .minus
   }
 
+  /// Whether a text that is no number has a sign for a currency or percentages, and digits.
+  static func hasUsualUnit(_ text: String) -> Bool {
+    let scalars = text.unicodeScalars
+    return scalars.contains { $0.properties.generalCategory == .currencySymbol || $0 == "%" }
+      && scalars.contains { $0.properties.generalCategory == .decimalNumber }
+  }
+
   /// The expected notation, for error messages.
   var words: String {
     var parts: [String] = []

@@ -210,6 +210,9 @@ package struct ValueConverter: Sendable {
     default: break
     }
     if let more = rules?.expectation { expected += more }
+    if code == .notANumber || code == .notAnInteger, rules?.marks == nil, NumberMarks.hasUsualUnit(all) {
+      expected += "; a currency or percent sign needs unit in the recipe"
+    }
     return ConversionProblem(
       code: code, attribute: attribute.name, expected: expected, words: rules?.listed(code),
       text: short.count < all.count || text.count > 1024 ? "\(short)…" : String(short))

@@ -67,7 +67,8 @@ extension ReaderError: CustomStringConvertible {
           + "name the key path as root, or say that the format is ndjson"
         : "there is no “\(path)” in the document (\(Self.keys(found)))"
     case .severalRoots(let found):
-      "several top-level values are arrays of objects (\(Self.keys(found))); name one as root"
+      "several top-level values are arrays of objects (\(Self.keys(found))); name one as root, "
+        + "or say root: . if the document is one record"
     case .severalRecords(let found):
       "it isn't clear which elements are the records (\(found.map { "“\($0)”" }.joined(separator: ", "))); name one as "
         + "record"

@@ -68,7 +68,7 @@ extension RecordProblem: CustomStringConvertible {
     case .splitCharacter(let column):
       "the column “\(column)” begins or ends inside a character; count in characters instead of bytes"
     case .keyDiffers(let column):
-      "the record has a “\(column)” that isn't the key under which it stands; name another column for the keys as key_column"
+      "the record has its own “\(column)”, which isn't the key under which it stands; name another column for the keys as key_column"
     case .invalidUTF8:
       "the record isn't valid UTF-8; name the file's encoding, or convert it to UTF-8"
     case .invalidText(let encoding):

@@ -92,6 +92,18 @@ struct NumberMarkTests {
     }
   }
 
+  @Test(
+    "a number with a unit that the recipe doesn't name is rejected with what to do", arguments: ["$5", "12.5 %", "5 €"])
+  func hint(text: String) throws {
+    for type in [AttributeType.decimal, .integer64] {
+      let converter = try ConverterFixture.converter(type)
+      let problem = ConverterFixture.bytes(text) { converter.problem(.notANumber, text: $0) }
+      #expect("\(problem)".contains("needs unit in the recipe"))
+      let other = ConverterFixture.bytes("five") { converter.problem(.notANumber, text: $0) }
+      #expect(!"\(other)".contains("unit"))
+    }
+  }
+
   @Test("what was expected stands in the problem")
   func problem() throws {
     let converter = try ValueConverter(attribute: ConverterFixture.attribute(.decimal), rule: Self.dollars)

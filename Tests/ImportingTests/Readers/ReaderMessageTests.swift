@@ -23,7 +23,7 @@ struct ReaderMessageTests {
     ),
     (
       .keyDiffers(column: "id"), "key_differs",
-      "the record has a “id” that isn't the key under which it stands; name another column for the keys as key_column"
+      "the record has its own “id”, which isn't the key under which it stands; name another column for the keys as key_column"
     ),
     (
       .splitCharacter(column: "a"), "split_character",
@@ -75,7 +75,8 @@ struct ReaderMessageTests {
     ),
     (
       .severalRoots(found: ["a", "b"]),
-      "several top-level values are arrays of objects (keys: “a”, “b”); name one as root"
+      "several top-level values are arrays of objects (keys: “a”, “b”); name one as root, or say root: . if the document is "
+        + "one record"
     ),
     (
       .severalRecords(found: ["a", "b"]),
