@@ -164,6 +164,11 @@ extension MappingOptions {
   /// options that fit none of the entities.
   /// - Throws: ``MappingError``.
   package func check(ofFeed entities: [EntityDescription]) throws(MappingError) {
+    guard key.isEmpty else {
+      throw MappingError.badFeed(
+        reason: "key names attributes of one entity, and the files belong to several: leave it out, and add uniqueness "
+          + "constraints to the model or a recipe for each entity")
+    }
     let unknown = properties.keys.filter { name in
       !entities.contains { Self.isProperty(name, of: $0) || name.hasPrefix($0.name + ".") }
     }

@@ -24,13 +24,14 @@ package struct ImportOptionKey: RawRepresentable, CaseIterable, Sendable, Hashab
   private static let ofWhole = [atomic, dryRun, allowEmpty, skipKnownFiles, rejectLimit, rejectShare, batchSize]
 
   // Of the way from records to objects.
+  package static let key = ImportOptionKey("key")
   package static let properties = ImportOptionKey("properties")
   package static let nulls = ImportOptionKey("nulls")
   package static let trim = ImportOptionKey("trim")
   package static let filter = ImportOptionKey("filter")
   package static let ignoredColumns = ImportOptionKey("ignored_columns")
   package static let unknownColumns = ImportOptionKey("unknown_columns")
-  private static let ofMapping = [properties, nulls, trim, filter, ignoredColumns, unknownColumns]
+  private static let ofMapping = [key, properties, nulls, trim, filter, ignoredColumns, unknownColumns]
 
   private static let ofImport = Set((ofWhole + ofMapping).map(\.rawValue))
 

@@ -1,4 +1,5 @@
 @_exported public import LadeTypes
+package import ManagedObjects
 
 /// What an import does with the records it reads.
 package struct ImportOptions: Codable, Sendable, Hashable {
@@ -48,6 +49,33 @@ package struct ImportOptions: Codable, Sendable, Hashable {
 extension ImportOptions {
   /// Whether the import is one transaction.
   package var isWhole: Bool { atomicity == .file || isDryRun || mode == .replace }
+
+  /// The mode for an entity: as given, or `upsert` if something identifies its objects.
+  package func effectiveMode(for entity: EntityDescription) -> ImportMode {
+    mode ?? (entity.uniquenessConstraints.isEmpty && mapping.key.isEmpty ? .insert : .upsert)
+  }
+
+  /// Refuses options that can't work for any file of an entity.
+  package func check(against entity: EntityDescription) throws(MappingError) {
+    let mode = effectiveMode(for: entity)
+    if mode.needsKey, entity.uniquenessConstraints.isEmpty, mapping.key.isEmpty {
+      throw .noKey(entity: entity.name, constraints: [], columns: [], mode: mode)
+    }
+    try checkKey(for: entity)
+    try mapping.check(against: entity)
+  }
+
+  /// Refuses a key where the mode doesn't look for objects.
+  func checkKey(for entity: EntityDescription) throws(MappingError) {
+    let mode = effectiveMode(for: entity)
+    if !mode.findsObjects, !mapping.key.isEmpty {
+      throw .badRules(
+        entity: entity.name,
+        problems: [
+          "key has no effect in mode \(mode.rawValue), which looks for no object: leave it out, or use mode upsert"
+        ])
+    }
+  }
 
   /// Whether objects that the source doesn't have are deleted at the end.
   var deletes: Bool { mode == .replace || mode == .synchronise }

@@ -63,10 +63,11 @@ extension MappingError: CustomStringConvertible {
     case .noKey(let entity, let constraints, let columns, let mode):
       if constraints.isEmpty {
         return
-          "\(entity) has no uniqueness constraint, which \(mode.rawValue) needs: add one to the model, or use mode insert"
+          "\(entity) has no uniqueness constraint, which \(mode.rawValue) needs: add one to the model, name "
+          + "the attributes that identify an object as the recipe's key, or use mode insert"
       }
       return
-        "\(mode.rawValue) needs a column for each attribute of a uniqueness constraint of \(entity) "
+        "\(mode.rawValue) needs a column for each attribute of a key of \(entity) "
         + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns)). "
         + "If one of them is it, name it under properties in the recipe or options"
         + Self.spellings(columns, of: Array(constraints.joined()))

@@ -20,6 +20,9 @@ package struct MappingOptions: Codable, Sendable, Hashable {
     case refuse
   }
 
+  /// The attributes that together identify an object, in place of the model's uniqueness constraints; none: as the model
+  /// says. The store need not hold them unique: a record whose key several objects have is rejected.
+  package var key: [String] = []
   /// The rules, by the name of an attribute or relationship of the entity. For nested objects, the model says how they are
   /// read: see ``NestedMapping``.
   package var properties: [String: PropertyRule] = [:]
@@ -68,6 +71,8 @@ public struct PropertyRule: Codable, Sendable, Hashable {
 
   /// The column that it comes from.
   public var column: String?
+  /// The columns of a relationship whose ``keys`` are several, in their order; nil: those named as the attributes.
+  public var columns: [String]?
   /// The value of every object, as if each record had it in a column, in the rule's notation. Updated objects get it too.
   /// `nulls` and `values` don't apply to it. For a to-one relationship, the key.
   public var constant: String?
@@ -107,6 +112,9 @@ public struct PropertyRule: Codable, Sendable, Hashable {
   public var separator: String?
   /// For a relationship: the destination's attribute that holds the key.
   public var key: String?
+  /// For a to-one relationship whose objects are found by several attributes together, in place of ``key``: their names. If
+  /// one of the columns is null, the relationship is empty.
+  public var keys: [String]?
   /// For a relationship: whether an object with only the key is created if neither store nor file has one. For a
   /// relationship to the entity itself, this happens at the end of the file, since a later record may be the object.
   public var creates = false
@@ -126,12 +134,13 @@ public struct PropertyRule: Codable, Sendable, Hashable {
 
 extension MappingOptions {
   private enum CodingKeys: String, CodingKey {
-    case properties, nulls, trims, filter, ignoredColumns, unknownColumns
+    case key, properties, nulls, trims, filter, ignoredColumns, unknownColumns
   }
 
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init()
+    key = try values.decodeIfPresent([String].self, forKey: .key) ?? key
     properties = try values.decodeIfPresent([String: PropertyRule].self, forKey: .properties) ?? properties
     nulls = try values.decodeIfPresent([String].self, forKey: .nulls) ?? nulls
     trims = try values.decodeIfPresent(Bool.self, forKey: .trims) ?? trims
@@ -146,6 +155,7 @@ extension PropertyRule {
     case column, constant, defaultValue, nulls, trims, dateFormat, timeZone, decimalSeparator, groupingSeparator
     case trueWords, falseWords, values, refusesOtherValues, separator, key, creates, unresolved, binaryEncoding
     case unit, negatives
+    case columns, keys
   }
 
   /// Reads a rule; every key may be left out.
@@ -162,6 +172,7 @@ extension PropertyRule {
     values = try rule.decodeIfPresent([String: String].self, forKey: .values)
     refusesOtherValues = try rule.decodeIfPresent(Bool.self, forKey: .refusesOtherValues) ?? refusesOtherValues
     (separator, key) = try (text(.separator), text(.key))
+    (columns, keys) = try (texts(.columns), texts(.keys))
     binaryEncoding = try rule.decodeIfPresent(BinaryEncoding.self, forKey: .binaryEncoding)
     unit = try text(.unit)
     negatives = try rule.decodeIfPresent(Negatives.self, forKey: .negatives)

@@ -15,6 +15,8 @@ package final class MappingRules: Sendable {
   let constantKeys, defaultKeys: [Int: Value]
   /// The records that the recipe wants; nil: all.
   let filter: RecordFilter?
+  /// The attributes that identify an object as the recipe says it; nil if the model says it, or says the same.
+  let key: [AttributeDescription]?
   /// The converters of the attributes that the recipe has rules for, by slot.
   private let converters: [Int: ValueConverter]
 
@@ -51,7 +53,11 @@ package final class MappingRules: Sendable {
         problems.append(error.reason)
       }
     }
+    let key = Self.identity(of: entity, options.key, &problems)
     guard problems.isEmpty else { throw .badRules(entity: entity.name, problems: problems) }
+    let isModelled =
+      entity.uniquenessConstraints.count == 1 && entity.uniquenessConstraints.contains { Set($0) == Set(key) }
+    self.key = key.isEmpty || isModelled ? nil : key
     if let text = options.filter { filter = try RecordFilter(text, of: entity, options) } else { filter = nil }
     initialValues = values
     self.constants = constants
@@ -59,6 +65,9 @@ package final class MappingRules: Sendable {
     self.converters = converters
     (constantKeys, defaultKeys) = keys
   }
+
+  /// What identifies an object: each of these sets of attributes.
+  var identities: [[AttributeDescription]] { key.map { [$0] } ?? entity.uniquenessConstraints }
 
   /// Whether null means the value of a new object: the recipe's default or, where null isn't allowed, the model's.
   func hasDefault(_ attribute: AttributeDescription) -> Bool {
@@ -81,6 +90,41 @@ package final class MappingRules: Sendable {
   /// The converter for a relationship's keys: values of an attribute of its destination. An empty text refers to nothing.
   func converter(of key: AttributeDescription, for relationship: String) throws(ConverterError) -> ValueConverter {
     try Self.converter(of: key, for: relationship, options)
+  }
+
+  /// The converters for the columns of a key of several attributes.
+  func partConverters(of key: ReferenceKey, for relationship: String) throws(ConverterError) -> [ValueConverter] {
+    try Self.partConverters(of: key, for: relationship, options)
+  }
+
+  // MARK: The key
+
+  private static func identity(
+    of entity: EntityDescription, _ names: [String], _ problems: inout [String]
+  ) -> [AttributeDescription] {
+    var key: [AttributeDescription] = []
+    for name in names {
+      do throws(RuleProblem) {
+        guard let attribute = try Self.attribute(name, PropertyRule(), of: entity) else {
+          throw RuleProblem(reason: "key names \(name), which is a relationship: objects are identified by attributes")
+        }
+        if let reason = unsuitable(attribute) { throw RuleProblem(reason: "key names \(name), \(reason)") }
+        if key.contains(where: { $0 === attribute }) { throw RuleProblem(reason: "key names \(name) twice") }
+        key.append(attribute)
+      } catch {
+        problems.append(error.reason)
+      }
+    }
+    return key
+  }
+
+  /// Why objects can't be found by an attribute; nil if they can.
+  private static func unsuitable(_ attribute: AttributeDescription) -> String? {
+    switch attribute.type {
+    case .binaryData, .transformable, .objectID, .composite, .undefined:
+      "which is \(attribute.type.rawValue): nothing is found by that"
+    default: nil
+    }
   }
 
   // MARK: Rules for one property
@@ -120,6 +164,51 @@ package final class MappingRules: Sendable {
     return try ValueConverter(attribute: key, rule: rule, emptyStringIsNull: true)
   }
 
+  private static func partConverters(
+    of key: ReferenceKey, for relationship: String, _ options: MappingOptions
+  ) throws(ConverterError) -> [ValueConverter] {
+    let rule = Self.rule(relationship, options) ?? PropertyRule()
+    var converters: [ValueConverter] = []
+    for attribute in key.attributes {
+      converters.append(
+        try ValueConverter(
+          attribute: attribute, rule: rule.narrowed(to: attribute, of: key.attributes), emptyStringIsNull: true))
+    }
+    return converters
+  }
+
+  /// Refuses a rule for a key of several attributes that can't be followed.
+  private static func checkCompound(
+    _ name: String, _ rule: PropertyRule, _ relationship: RelationshipDescription, _ options: MappingOptions
+  ) throws(RuleProblem) {
+    if relationship.isToMany {
+      throw RuleProblem(
+        reason: "\(name)'s key names several attributes, which is for to-one relationships, and \(name) is to-many")
+    }
+    for (option, isGiven) in [
+      ("constant", rule.constant != nil), ("default", rule.defaultValue != nil), ("values", rule.values != nil),
+      ("separator", rule.separator != nil),
+    ] where isGiven {
+      throw RuleProblem(reason: "\(name)'s \(option) can't go with a key of several attributes: leave it out")
+    }
+    let key: ReferenceKey
+    switch ReferenceMapping.referenceKey(of: relationship, options) {
+    case .success(let found): key = found
+    case .failure(let problem): throw RuleProblem(reason: "\(relationship.entity.name).\(name): \(problem.reason)")
+    }
+    for attribute in key.attributes {
+      if let reason = unsuitable(attribute) {
+        throw RuleProblem(reason: "\(name)'s key names \(attribute.name), \(reason)")
+      }
+    }
+    if rule.column != nil || (rule.columns.map { $0.count != key.attributes.count } ?? false) {
+      throw RuleProblem(
+        reason:
+          "\(name)'s key has \(key.attributes.count) attributes (\(key.name)): name as many columns, in that order")
+    }
+    _ = try RuleProblem.of("\(name): ") { () throws(ConverterError) in try partConverters(of: key, for: name, options) }
+  }
+
   private static func concernsColumnOnly(_ rule: PropertyRule) -> Bool {
     var rule = rule
     rule.column = nil
@@ -139,6 +228,10 @@ package final class MappingRules: Sendable {
     }
     if rule.separator == "" {
       throw RuleProblem(reason: "\(name)'s separator is empty: name the text between two keys")
+    }
+    if rule.keys != nil {
+      try checkCompound(name, rule, relationship, options)
+      return nil
     }
     var ofKeys = rule
     (ofKeys.creates, ofKeys.unresolved, ofKeys.separator) = (false, nil, nil)
@@ -199,7 +292,7 @@ package final class MappingRules: Sendable {
           "\(name) is \(attribute.isTransient ? "transient" : "derived") and takes nothing from records: leave it out")
     }
     for (option, isGiven) in [
-      ("key", rule.key != nil), ("create", rule.creates), ("unresolved", rule.unresolved != nil),
+      ("key", rule.key != nil || rule.keys != nil), ("create", rule.creates), ("unresolved", rule.unresolved != nil),
     ]
     where isGiven {
       throw RuleProblem(reason: "\(name)'s \(option) has no effect, because \(name) isn't a relationship: leave it out")
@@ -210,16 +303,38 @@ package final class MappingRules: Sendable {
   /// Contradictions within a rule.
   private static func contradictions(in rule: PropertyRule, _ name: String, _ options: MappingOptions) -> [String] {
     var problems: [String] = []
+    if rule.columns != nil, rule.keys == nil {
+      problems.append(
+        "\(name) has several columns, which is for relationships whose key has as many attributes: name these as its key"
+      )
+    }
     if rule.constant != nil, rule.column != nil {
       problems.append("\(name) has both a constant and a column: leave one out")
     }
     if rule.constant != nil, rule.defaultValue != nil {
       problems.append("\(name) has both a constant and a default: leave one out")
     }
-    if let column = rule.column, options.ignoredColumns.contains(column) {
+    for column in (rule.columns ?? []) + [rule.column].compactMap({ $0 }) where options.ignoredColumns.contains(column)
+    {
       problems.append("\(name) takes the column \(column), which ignored_columns names too: leave one out")
     }
     return problems
+  }
+}
+
+extension PropertyRule {
+  /// What the rule means for one attribute of a key of several: a notation is for those that it can be meant for.
+  fileprivate func narrowed(to attribute: AttributeDescription, of key: [AttributeDescription]) -> PropertyRule {
+    func concerns(_ isMeant: (AttributeType) -> Bool) -> Bool {
+      isMeant(attribute.type) || !key.contains { isMeant($0.type) }
+    }
+    var rule = self
+    if !concerns({ $0 == .date }) { (rule.dateFormat, rule.timeZone) = (nil, nil) }
+    if !concerns({ $0.isInteger || $0 == .decimal || $0 == .double || $0 == .float }) {
+      (rule.decimalSeparator, rule.groupingSeparator) = (nil, nil)
+    }
+    if !concerns({ $0 == .boolean }) { (rule.trueWords, rule.falseWords) = (nil, nil) }
+    return rule
   }
 }
 

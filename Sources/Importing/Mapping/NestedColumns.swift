@@ -9,7 +9,7 @@ struct NestedRelationship {
   static func all(_ rules: MappingRules, _ columns: [String: Int]) -> [NestedRelationship] {
     rules.entity.relationships.compactMap { relationship in
       let rule = rules.options.properties[relationship.name]
-      guard !relationship.isUnstored, rule?.constant == nil,
+      guard !relationship.isUnstored, rule?.constant == nil, rule?.keys == nil,
         rule?.column != nil || relationship.userInfo["mappedKeyTemplate"] == nil,
         let column = columns[rule?.column ?? relationship.userInfo["mappedKeyName"] ?? relationship.name]
       else { return nil }

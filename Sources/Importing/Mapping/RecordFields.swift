@@ -90,6 +90,7 @@ struct RecordFields {
   /// The key that a record gives for a to-one relationship: `.null` for an empty one, `.unresolved` where it says nothing.
   func key(_ reference: ReferenceMapping, _ record: Int) -> Result<Value, Problem> {
     if let constant = reference.constant { return .success(constant) }
+    if reference.key.isCompound { return compoundKey(reference, record) }
     if mapping.isAbsent(reference, record, in: source) { return .success(.unresolved) }
     if mapping.mayNest, let column = reference.column, hasObject(source.cell(record, column)) {
       return .success(.unresolved)
@@ -114,6 +115,22 @@ struct RecordFields {
       let message = text.withUTF8 { reference.converter.problem(code, text: UnsafeRawBufferPointer($0)).description }
       return Problem(code: code.rawValue, message: message)
     }
+  }
+
+  /// The key of several attributes: `.unresolved` where the record lacks one of its columns.
+  private func compoundKey(_ reference: ReferenceMapping, _ record: Int) -> Result<Value, Problem> {
+    var values: [Value] = []
+    for part in reference.parts {
+      let cell = source.cell(record, part.column)
+      if cell.kind == .missing { return .success(.unresolved) }
+      switch value(cell, part.converter) {
+      case .success(let value): values.append(value)
+      case .failure(let code):
+        let message = source.withBytes(of: cell) { part.converter.problem(code, text: $0).description }
+        return .failure(Problem(code: code.rawValue, message: message))
+      }
+    }
+    return .success(reference.key.key(values))
   }
 
   /// The keys that a record gives for a to-many relationship, in their order and each once; nil where it says nothing.
@@ -199,7 +216,7 @@ struct RecordFields {
   /// The key of a record's object, even if the rest of the record can't be converted, and the place of its constraint; nil
   /// if the key can't be read.
   func uniqueKey(_ record: Int) -> (key: UniqueKey, place: Int)? {
-    let place = mapping.constraints.firstIndex { constraint in
+    let place = mapping.identities.firstIndex { constraint in
       constraint.columns.allSatisfy { source.cell(record, $0).kind != .missing }
     }
     guard source.problem(record) == nil, let place else { return nil }

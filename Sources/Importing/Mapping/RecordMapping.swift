@@ -57,8 +57,10 @@ package final class RecordMapping {
   let flatNesting: [FlatNesting]?
   /// Whether a column of the source can hold several values, as in JSON.
   let mayNest: Bool
-  /// The entity's uniqueness constraints whose attributes all have a column.
+  /// The recipe's key and the entity's uniqueness constraints, as far as all attributes have a column.
   let constraints: [Constraint]
+  /// How many of these identify a record's object; they come first. With a key of the recipe, nothing else does.
+  private let identityCount: Int
   /// Columns that nothing takes and that the recipe doesn't name. The reader of a table says which columns have no name; a
   /// member without one is among these.
   package let ignored: [String]
@@ -109,6 +111,7 @@ package final class RecordMapping {
       }
       references.append(reference)
       if let column = reference.column { taken.insert(column) }
+      taken.formUnion(reference.parts.map(\.column))
       for name in reference.template?.columns ?? [] { columnIndex[name].map { _ = taken.insert($0) } }
     }
     collections = try entity.relationships.filter(\.isToMany).compactMap { relationship in
@@ -126,11 +129,15 @@ package final class RecordMapping {
         + parts.flatMap { group in group.parts.map { ($0.attribute.slot, group.column) } }
     ) { first, _ in first }
     let isGiven = rules.defaults.union(rules.constants.map(\.slot))
-    constraints = entity.uniquenessConstraints.compactMap { constraint in
-      let needed = constraint.filter { !isGiven.contains($0.slot) }
+    func found(_ attributes: [AttributeDescription]) -> Constraint? {
+      let needed = attributes.filter { !isGiven.contains($0.slot) }
       let columns = needed.compactMap { columnOfSlot[$0.slot] }
-      return columns.count == needed.count ? Constraint(attributes: constraint, columns: columns) : nil
+      return columns.count == needed.count ? Constraint(attributes: attributes, columns: columns) : nil
     }
+    let identities = rules.identities.compactMap(found)
+    identityCount = identities.count
+    let others = rules.key.map { key in entity.uniquenessConstraints.filter { Set($0) != Set(key) } } ?? []
+    constraints = identities + others.compactMap(found)
     ignored = columns.enumerated().filter { column, name in
       (mayNest || !name.isEmpty) && !taken.contains(column) && !options.ignoredColumns.contains(name)
         && !RejectReason.isAdded(name)
@@ -148,7 +155,24 @@ package final class RecordMapping {
 
   /// Columns that the recipe names and the source doesn't have.
   var absent: [String] {
-    Set(options.properties.values.compactMap(\.column)).filter { columnIndex[$0] == nil }.sorted()
+    Set(options.properties.values.flatMap { ($0.columns ?? []) + [$0.column].compactMap { $0 } })
+      .filter { columnIndex[$0] == nil }.sorted()
+  }
+
+  /// The ways in which a record's object may be identified.
+  var identities: ArraySlice<Constraint> { constraints.prefix(identityCount) }
+
+  /// What to add to the notes if the recipe's key has no index.
+  var keyAdvice: String? {
+    guard let key = rules.key else { return nil }
+    let names = Set(key.map(\.name))
+    let first =
+      entity.uniquenessConstraints.compactMap { $0.first?.name }
+      + entity.indexes.compactMap { $0.elements.first?.property }
+    guard !first.contains(where: names.contains) else { return nil }
+    return
+      "no index of \(entity.name) begins with \(key.map(\.name).joined(separator: " or ")), so each batch reads the whole "
+      + "table: add a fetch index to the model"
   }
 
   /// Properties that the filter reads and that neither the source nor the recipe gives: every record has the values of a new
@@ -193,7 +217,7 @@ package final class RecordMapping {
         throw failure("it can't both create objects and reject keys that have none: leave one out")
       }
       guard rule.creates else { continue }
-      switch ReferenceMapping.key(of: relationship, options) {
+      switch ReferenceMapping.referenceKey(of: relationship, options) {
       case .success(let key):
         if let obstacle = PlaceholderObject(relationship, by: key).obstacle(from: relationship) {
           throw failure(obstacle)
@@ -208,7 +232,8 @@ package final class RecordMapping {
 
   /// Whether records find rows of their own table by something that only a non-unique index finds quickly.
   var looksAmongItsOwn: Bool {
-    let ends = (references + collections).map { ($0.relationship, Optional($0.key)) }
+    if rules.key != nil { return true }
+    let ends = (references + collections).map { ($0.relationship, $0.key.attributes.first) }
     return (ends + nesting.map { ($0.end.relationship, $0.end.key) }).contains { relationship, key in
       guard relationship.destinationEntity.rootEntity === entity.rootEntity else { return false }
       if relationship.isToMany, !relationship.isManyToMany { return true }
@@ -219,7 +244,7 @@ package final class RecordMapping {
 
   /// Refuses a source that has nothing for the entity.
   func checkNotEmpty() throws {
-    let takesKeys = references.contains { $0.column != nil || $0.template != nil }
+    let takesKeys = references.contains { $0.column != nil || $0.template != nil || !$0.parts.isEmpty }
     guard attributes.isEmpty && !takesKeys && collections.isEmpty && parts.isEmpty && nesting.isEmpty else { return }
     throw MappingError.nothingToMap(entity: entity.name, columns: columns, expected: expectedColumns)
   }
@@ -233,6 +258,7 @@ package final class RecordMapping {
   private var expectedColumns: [String] {
     let keys = entity.relationships.filter { !$0.isToMany }.flatMap { relationship -> [String] in
       let rule = options.properties[relationship.name]
+      if let keys = rule?.keys { return rule?.columns ?? keys }
       guard case .success = ReferenceMapping.key(of: relationship, options), rule?.constant == nil else { return [] }
       if let column = rule?.column { return [column] }
       do {
@@ -248,9 +274,9 @@ package final class RecordMapping {
 
   /// Refuses a source whose records couldn't find their objects, if the mode needs that.
   func checkKey(_ mode: ImportMode) throws {
-    guard constraints.isEmpty else { return }
+    guard identities.isEmpty else { return }
     throw MappingError.noKey(
-      entity: entity.name, constraints: entity.uniquenessConstraints.map { $0.map(\.name) }, columns: columns,
+      entity: entity.name, constraints: rules.identities.map { $0.map(\.name) }, columns: columns,
       mode: mode)
   }
 
@@ -275,7 +301,7 @@ package final class RecordMapping {
   /// Whether it matters which object a rejected record is about: it keeps that object from being deleted. Without a key, no
   /// record is about an object that the store has.
   func identifiesRejected(in mode: ImportMode) -> Bool {
-    mode == .synchronise || (mode == .replace && !constraints.isEmpty)
+    mode == .synchronise || (mode == .replace && !identities.isEmpty)
   }
 
   // MARK: Comparing with the store's rows
@@ -297,7 +323,7 @@ package final class RecordMapping {
   /// replaces objects without a key. nil if objects may be found in several ways, or no column gives a part of the key.
   func comparisonKey(in mode: ImportMode) -> [Int]? {
     if !mode.findsObjects { return [] }
-    guard entity.superentity == nil, entity.subentities.isEmpty else { return nil }
+    guard entity.superentity == nil, entity.subentities.isEmpty, rules.key == nil else { return nil }
     if mode == .replace, entity.uniquenessConstraints.isEmpty { return [] }
     guard entity.uniquenessConstraints.count == 1, let constraint = constraints.first,
       constraint.columns.count == constraint.attributes.count

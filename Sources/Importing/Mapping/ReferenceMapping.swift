@@ -3,9 +3,11 @@ package import ManagedObjects
 /// A relationship, and where the key or the keys of its objects come from.
 package struct ReferenceMapping {
   let relationship: RelationshipDescription
-  /// The attribute of the destination that holds the key.
-  let key: AttributeDescription
+  /// By what the objects are found.
+  let key: ReferenceKey
   let converter: ValueConverter
+  /// The columns of a key of several attributes, in their order; empty for one.
+  let parts: [Part]
   /// The column that holds the key, if it is one column as it stands.
   let column: Int?
   let template: KeyTemplate?
@@ -13,6 +15,12 @@ package struct ReferenceMapping {
   let placeholder: PlaceholderObject?
   /// Whether a record whose key no object has is rejected: the relationship needs an object, or the recipe says so.
   let needsObject: Bool
+  /// A part of a key of several attributes.
+  struct Part {
+    let column: Int
+    let converter: ValueConverter
+  }
+
   /// What separates several keys in a text; nil if a text is one key.
   let separator: String?
   /// The key that every record has, whatever it says.
@@ -31,14 +39,38 @@ package struct ReferenceMapping {
       throw Self.failure(relationship, rules, "\(error)")
     }
     self.relationship = relationship
-    self.key = key
+    self.key = ReferenceKey(key)
+    parts = []
     self.column = column
     self.template = template
-    placeholder = rule?.creates == true ? PlaceholderObject(relationship, by: key) : nil
+    placeholder = rule?.creates == true ? PlaceholderObject(relationship, by: self.key) : nil
     needsObject = Self.needsObject(relationship, rule)
     self.separator = separator
     self.constant = constant
     self.defaultKey = defaultKey
+  }
+
+  private init(
+    _ relationship: RelationshipDescription, compound key: ReferenceKey, _ rules: MappingRules, columns: [Int]
+  ) throws(MappingError) {
+    let converters: [ValueConverter]
+    do {
+      converters = try rules.partConverters(of: key, for: relationship.name)
+    } catch {
+      throw Self.failure(relationship, rules, "\(error)")
+    }
+    let rule = rules.options.properties[relationship.name]
+    self.relationship = relationship
+    self.key = key
+    converter = converters[0]
+    parts = zip(columns, converters).map { Part(column: $0, converter: $1) }
+    column = nil
+    template = nil
+    placeholder = rule?.creates == true ? PlaceholderObject(relationship, by: key) : nil
+    needsObject = Self.needsObject(relationship, rule)
+    separator = nil
+    constant = nil
+    defaultKey = nil
   }
 
   /// A to-one relationship whose key comes from a column, several columns or the recipe; nil if nothing gives it.
@@ -51,6 +83,15 @@ package struct ReferenceMapping {
   ) throws(MappingError) -> ReferenceMapping? {
     let info = relationship.userInfo
     let rule = rules.options.properties[relationship.name]
+    if rule?.keys != nil {
+      switch referenceKey(of: relationship, rules.options) {
+      case .success(let key):
+        let places = (rule?.columns ?? key.attributes.map(\.name)).compactMap { columns[$0] }
+        guard places.count == key.attributes.count else { return nil }
+        return try ReferenceMapping(relationship, compound: key, rules, columns: places)
+      case .failure(let problem): throw failure(relationship, rules, problem.reason)
+      }
+    }
     let constant = rules.constantKeys[relationship.slot]
     let defaultKey = rules.defaultKeys[relationship.slot]
     var template: KeyTemplate?
@@ -126,12 +167,39 @@ package struct ReferenceMapping {
     }
   }
 
-  /// The attribute of the destination by which a relationship's objects are found.
+  /// The attribute or attributes of the destination by which a relationship's objects are found.
+  static func referenceKey(
+    of relationship: RelationshipDescription, _ options: MappingOptions
+  ) -> Result<ReferenceKey, KeyProblem> {
+    guard let names = options.properties[relationship.name]?.keys else {
+      return key(of: relationship, options).map { ReferenceKey($0) }
+    }
+    guard names.count > 1, Set(names).count == names.count else {
+      return .failure(KeyProblem(reason: "the recipe's key must name several attributes, each once"))
+    }
+    let destination = relationship.destinationEntity
+    let attributes = names.compactMap { destination.propertiesByName[$0] as? AttributeDescription }
+    if let unknown = names.first(where: { !(destination.propertiesByName[$0] is AttributeDescription) }) {
+      return .failure(
+        KeyProblem(reason: "the recipe's key names \(unknown), which isn't an attribute of \(destination.name)"))
+    }
+    do throws(ConverterError) {
+      return .success(try ReferenceKey(compound: attributes))
+    } catch {
+      return .failure(KeyProblem(reason: "\(error)"))
+    }
+  }
+
+  /// The attribute of the destination by which a relationship's objects are found, if it is one.
   static func key(
     of relationship: RelationshipDescription, _ options: MappingOptions
   ) -> Result<AttributeDescription, KeyProblem> {
     let destination = relationship.destinationEntity
     let single = destination.uniquenessConstraints.first { $0.count == 1 }?.first
+    if let names = options.properties[relationship.name]?.keys {
+      return .failure(
+        KeyProblem(reason: "its objects are found by \(names.joined(separator: ", ")) together, not by one attribute"))
+    }
     let given = options.properties[relationship.name]?.key
     guard let name = given ?? relationship.userInfo["relatedByAttribute"] ?? single?.name else {
       return .failure(

@@ -30,11 +30,11 @@ final class ReferenceResolver {
 
   /// The store's objects with these keys. If several have the same key, the oldest.
   func find(
-    _ relationship: RelationshipDescription, by attribute: AttributeDescription, keys: Set<Value>
+    _ relationship: RelationshipDescription, by key: ReferenceKey, keys: Set<Value>
   ) throws -> [Value: ManagedObjectID] {
     var (found, missing) = cached(relationship, keys)
     if missing.isEmpty { return found }
-    let new = try fetch(relationship, by: attribute, missing)
+    let new = try fetch(relationship, by: key, missing)
     cache(new, of: relationship)
     found.merge(new) { $1 }
     return found
@@ -44,7 +44,7 @@ final class ReferenceResolver {
   /// and its object.
   /// - Returns: false as soon as a key has no object.
   func findEach(
-    _ relationship: RelationshipDescription, by attribute: AttributeDescription, of keys: CodedKeys,
+    _ relationship: RelationshipDescription, by key: ReferenceKey, of keys: CodedKeys,
     _ body: (Int, ManagedObjectID) -> Void
   ) throws -> Bool {
     var objects = numbered.removeValue(forKey: relationship) ?? NumberedObjects(generation: keys.generation)
@@ -57,7 +57,7 @@ final class ReferenceResolver {
       if code < objects.ids.count, let id = objects.ids[code] { body(place, id) } else { missing.append(place) }
     }
     if missing.isEmpty { return true }
-    let new = try fetch(relationship, by: attribute, Array(Set(missing.lazy.map { keys.keys[$0] })))
+    let new = try fetch(relationship, by: key, Array(Set(missing.lazy.map { keys.keys[$0] })))
     for place in missing {
       guard let id = new[keys.keys[place]] else { return false }
       let code = Int(keys.codes[place])
@@ -83,19 +83,18 @@ final class ReferenceResolver {
 
   /// The store's objects with keys that aren't cached.
   private func fetch(
-    _ relationship: RelationshipDescription, by attribute: AttributeDescription, _ missing: [Value]
+    _ relationship: RelationshipDescription, by key: ReferenceKey, _ missing: [Value]
   ) throws -> [Value: ManagedObjectID] {
     var new: [Value: ManagedObjectID] = [:]
-    for part in missing.parts(of: 10_000) {
+    for predicate in missing.parts(of: 10_000).flatMap(key.predicates) {
       let request = FetchRequest<ManagedObject>(
-        entityName: relationship.destinationEntity.name, predicate: .isIn(attribute.name, Array(part)),
-        includesPendingChanges: false)
+        entityName: relationship.destinationEntity.name, predicate: predicate, includesPendingChanges: false)
       let rows = try context.rows(for: request)
       let hidden = try seen?.hidden(among: rows.map(\.id)) ?? []
       for row in rows where !hidden.contains(row.id) {
-        let key = row.values[attribute.slot]
-        if let other = new[key], other.number < row.id.number { continue }
-        new[key] = row.id
+        let found = key.key(of: row.values)
+        if let other = new[found], other.number < row.id.number { continue }
+        new[found] = row.id
       }
     }
     return new
@@ -103,14 +102,13 @@ final class ReferenceResolver {
 
   /// The objects themselves, for a to-many relationship whose inverse is to-one: each of them will be changed.
   func members(
-    _ relationship: RelationshipDescription, by attribute: AttributeDescription, keys: Set<Value>
+    _ relationship: RelationshipDescription, by key: ReferenceKey, keys: Set<Value>
   ) throws -> [ManagedObject] {
     guard relationship.isToMany, !relationship.isManyToMany else { return [] }
-    return try Array(keys).parts(of: 10_000).flatMap { part in
+    return try Array(keys).parts(of: 10_000).flatMap(key.predicates).flatMap { predicate in
       try context.fetch(
         FetchRequest<ManagedObject>(
-          entityName: relationship.destinationEntity.name, predicate: .isIn(attribute.name, Array(part)),
-          includesPendingChanges: false))
+          entityName: relationship.destinationEntity.name, predicate: predicate, includesPendingChanges: false))
     }
   }
 

@@ -123,7 +123,7 @@ final class NestedApplier {
     }
     for (place, what) in keys {
       guard let key = what.end.key else { continue }
-      let ids = try resolver.find(what.end.relationship, by: key, keys: what.keys)
+      let ids = try resolver.find(what.end.relationship, by: ReferenceKey(key), keys: what.keys)
       keyTables.append(IDTable(entity: place.entity, attribute: place.attribute, ids: ids))
     }
   }

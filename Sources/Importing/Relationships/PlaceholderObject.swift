@@ -4,9 +4,9 @@ import ManagedObjects
 /// defaults, nothing else.
 struct PlaceholderObject {
   let entity: EntityDescription
-  let key: AttributeDescription
+  let key: ReferenceKey
 
-  init(_ relationship: RelationshipDescription, by key: AttributeDescription) {
+  init(_ relationship: RelationshipDescription, by key: ReferenceKey) {
     entity = relationship.destinationEntity
     self.key = key
   }
@@ -23,7 +23,7 @@ struct PlaceholderObject {
     let inverse = relationship.inverseRelationship?.name
     let values = entity.initialValues
     let attributes = entity.attributes.filter {
-      !$0.isOptional && $0 !== key && !$0.isTransient && $0.definition.derivationExpression == nil
+      !$0.isOptional && !isKey($0) && !$0.isTransient && $0.definition.derivationExpression == nil
         && values[$0.slot].isNull
     }
     let references = entity.relationships.filter { relationship in
@@ -31,7 +31,7 @@ struct PlaceholderObject {
       return !relationship.isOptional || (relationship.isToMany && relationship.definition.minimumCount > 0)
     }
     let composites = entity.compositeAttributesByName.values.filter { composite in
-      !composite.isOptional && composite.attributes.allSatisfy { $0 !== key && values[$0.slot].isNull }
+      !composite.isOptional && composite.attributes.allSatisfy { !isKey($0) && values[$0.slot].isNull }
     }
     let needed = attributes.map(\.name) + composites.map(\.name).sorted() + references.map(\.name)
     if !needed.isEmpty {
@@ -39,7 +39,7 @@ struct PlaceholderObject {
         + "\(needed.joined(separator: ", ")): make that optional, give it a default, or leave creates out"
     }
     let clash = entity.uniquenessConstraints.first { constraint in
-      !constraint.contains { $0 === key || values[$0.slot].isNull }
+      !constraint.contains { isKey($0) || values[$0.slot].isNull }
     }
     if let clash {
       return "of \(entity.name) only one can be created on the way, since all would have the same "
@@ -51,19 +51,21 @@ struct PlaceholderObject {
   /// The values of the object with a key.
   func values(_ value: Value) -> ContiguousArray<Value> {
     var values = entity.initialValues
-    values[key.slot] = value
+    for (attribute, part) in zip(key.attributes, key.parts(of: value) ?? []) { values[attribute.slot] = part }
     return values
   }
+
+  private func isKey(_ attribute: AttributeDescription) -> Bool { key.attributes.contains { $0 === attribute } }
 
   /// Why the model refuses a key. ``obstacle(from:)`` has checked the other properties.
   func failure(_ value: Value) -> ValidationFailure? {
     var failures: [ValidationFailure] = []
     entity.validationRules.check(values(value), of: nil, into: &failures)
-    return failures.first { $0.property == key.name }
+    return failures.first { failure in key.attributes.contains { $0.name == failure.property } }
   }
 
   /// Whether a relationship that finds its objects by an attribute would find these objects.
-  func isFound(by relationship: RelationshipDescription, _ attribute: AttributeDescription) -> Bool {
-    attribute.name == key.name && entity.isKindOf(relationship.destinationEntity)
+  func isFound(by relationship: RelationshipDescription, _ other: ReferenceKey) -> Bool {
+    other.attributes.map(\.name) == key.attributes.map(\.name) && entity.isKindOf(relationship.destinationEntity)
   }
 }

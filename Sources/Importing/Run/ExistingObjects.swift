@@ -5,16 +5,14 @@ import ManagedObjects
 /// An object is found by the uniqueness constraint whose attributes its record has: the same for all records of a CSV file,
 /// while JSON records may differ.
 struct ExistingObjects {
-  /// Terms of one condition: stores limit how deep an expression may be, and a thousand terms is a common limit.
-  private static let terms = 200
-  private static let list = 10_000
-
   private let constraints: [RecordMapping.Constraint]
   /// The places of the constraints that the batch uses.
   private let places: [Int]
   /// By the place of a constraint. Changed in place, for each record: nothing else may hold a copy at that moment, such as a
   /// loop over them, or each change would copy thousands of entries.
   private var objects: [[UniqueKey: ManagedObject]]
+  /// Where several objects have a key of the recipe, which the store doesn't hold unique: all of them.
+  private var ambiguous: [UniqueKey: [ManagedObject]] = [:]
 
   /// Fetches the objects, and what these to-many relationships of theirs hold. The context must have no changes yet.
   init(
@@ -25,12 +23,14 @@ struct ExistingObjects {
     places = keys.keys.sorted()
     objects = Array(repeating: [:], count: constraints.count)
     for (place, keys) in keys {
-      for predicate in Self.predicates(constraints[place].attributes, keys) {
+      for predicate in UniqueKey.predicates(constraints[place].attributes, keys) {
         var request = FetchRequest<ManagedObject>(entityName: entity.name, predicate: predicate)
         request.relationshipKeyPathsForPrefetching = sets
         for object in try context.fetch(request) {
           let key = key(of: object, place)
-          if keys.contains(key) { objects[place][key] = object }
+          guard keys.contains(key) else { continue }
+          if let other = objects[place][key], other !== object { ambiguous[key, default: [other]].append(object) }
+          objects[place][key] = object
         }
       }
     }
@@ -46,6 +46,14 @@ struct ExistingObjects {
 
   /// The object with that key, which isn't partial.
   func object(_ key: UniqueKey, _ place: Int) -> ManagedObject? { objects[place][key] }
+
+  /// Whether several objects have a key by which a record finds its object.
+  func isAmbiguous(_ key: UniqueKey) -> Bool { !ambiguous.isEmpty && ambiguous[key] != nil }
+
+  /// All objects with that key.
+  func objects(_ key: UniqueKey, _ place: Int) -> [ManagedObject] {
+    ambiguous[key] ?? objects[place][key].map { [$0] } ?? []
+  }
 
   /// Notes the keys of a new object, or of one whose keys have changed.
   mutating func note(_ object: ManagedObject, formerly old: ContiguousArray<Value>?) {
@@ -64,11 +72,24 @@ struct ExistingObjects {
   private func key(of object: ManagedObject, _ place: Int) -> UniqueKey {
     UniqueKey(constraints[place].attributes.map { object.value(at: $0.slot) })
   }
+}
+
+/// The values of a uniqueness constraint's attributes in one row, compared as a store compares them.
+struct UniqueKey: Hashable {
+  /// Terms of one condition: stores limit how deep an expression may be, and a thousand terms is a common limit.
+  private static let terms = 200
+  private static let list = 10_000
+  let values: [Value]
+
+  init(_ values: [Value]) { self.values = values }
+
+  /// Whether a part is missing. Such a key matches nothing, as in SQL.
+  var isPartial: Bool { values.contains(.null) }
 
   /// Conditions that together find the keys and little else: a compound key by the values of the attribute with the fewest,
   /// each with the values of the others that occur with it. Fetching by every value of each attribute alone could read the
   /// whole table.
-  private static func predicates(_ attributes: [AttributeDescription], _ keys: Set<UniqueKey>) -> [FetchPredicate] {
+  static func predicates(_ attributes: [AttributeDescription], _ keys: Set<UniqueKey>) -> [FetchPredicate] {
     if attributes.count == 1 {
       return Array(keys.map { $0.values[0] }).parts(of: list).map { .isIn(attributes[0].name, Array($0)) }
     }
@@ -87,14 +108,4 @@ struct ExistingObjects {
     }
     return conditions.parts(of: terms).map { $0.count == 1 ? $0[$0.startIndex] : .or(Array($0)) }
   }
-}
-
-/// The values of a uniqueness constraint's attributes in one row, compared as a store compares them.
-struct UniqueKey: Hashable {
-  let values: [Value]
-
-  init(_ values: [Value]) { self.values = values }
-
-  /// Whether a part is missing. Such a key matches nothing, as in SQL.
-  var isPartial: Bool { values.contains(.null) }
 }

@@ -89,6 +89,8 @@ extension FileImport {
     /// `root`, `member`, … Each value is written as on a command line: `true`, `12`, or a list with commas. What isn't said is
     /// found out. `docs/recipes.md` has all of them.
     public var reading: [String: String] = [:]
+    /// The attributes that together identify an object; none: as the model's uniqueness constraints say.
+    public var key: [String] = []
     /// Rules by the names of attributes and relationships: which column becomes the property, and in which notation it is.
     public var properties: [String: PropertyRule] = [:]
     /// Texts that mean null in every column, such as `NA`. An empty field is always null.
@@ -125,6 +127,7 @@ extension FileImport {
       options.atomicity = isAtomic ? .file : .batch
       options.isDryRun = isDryRun
       options.allowsEmpty = allowsEmpty
+      options.mapping.key = key
       options.mapping.properties = properties
       options.mapping.nulls = nulls
       options.mapping.trims = trims

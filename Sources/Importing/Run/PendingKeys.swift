@@ -7,7 +7,7 @@ import ManagedObjects
 struct PendingKeys {
   private let model: ManagedObjectModel
   private let options: MappingOptions
-  private var wanted: [RelationshipDescription: (attribute: AttributeDescription, texts: [String: Value])] = [:]
+  private var wanted: [RelationshipDescription: (key: ReferenceKey, texts: [String: Value])] = [:]
   private var found: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
   /// What to-many relationships will hold. Fetched together and retained, so that it isn't read again one by one.
   private var members: [ManagedObject] = []
@@ -24,12 +24,13 @@ struct PendingKeys {
       guard let relationship = model.entitiesByName[entity]?.propertiesByName[name] as? RelationshipDescription else {
         continue
       }
-      let attribute = try wanted[relationship]?.attribute ?? key(of: relationship)
+      let key = try wanted[relationship]?.key ?? self.key(of: relationship)
       // As ``Value/plainText`` writes a value: dates by ISO 8601, whatever the file's own format was.
-      let converter = try converters[relationship] ?? Self.converter(of: attribute)
+      let converter = try converters[relationship] ?? Self.converter(of: key.attributes[0])
       converters[relationship] = converter
       for text in texts {
-        wanted[relationship, default: (attribute, [:])].texts[text] = Self.value(of: text, converter)
+        wanted[relationship, default: (key, [:])].texts[text] =
+          key.isCompound ? .string(text) : Self.value(of: text, converter)
       }
     }
   }
@@ -46,8 +47,8 @@ struct PendingKeys {
   mutating func find(_ resolver: ReferenceResolver) throws {
     for (relationship, keys) in wanted {
       let values = Set(keys.texts.values.filter { !$0.isNull })
-      found[relationship] = try resolver.find(relationship, by: keys.attribute, keys: values)
-      members += try resolver.members(relationship, by: keys.attribute, keys: values)
+      found[relationship] = try resolver.find(relationship, by: keys.key, keys: values)
+      members += try resolver.members(relationship, by: keys.key, keys: values)
     }
   }
 
@@ -66,19 +67,25 @@ struct PendingKeys {
     guard let keys = wanted[relationship], let key = keys.texts[text], !key.isNull else { return nil }
     if let known = found[relationship]?[key] { return known }
     guard options.properties[relationship.name]?.creates == true else { return nil }
-    let placeholder = PlaceholderObject(relationship, by: keys.attribute)
+    let placeholder = PlaceholderObject(relationship, by: keys.key)
     guard placeholder.obstacle(from: relationship) == nil, placeholder.failure(key) == nil else { return nil }
     let id = try context.insert(placeholder.entity, values: placeholder.values(key)).objectID
     created[relationship.name, default: 0] += 1
-    for (other, keys) in wanted where placeholder.isFound(by: other, keys.attribute) && found[other]?[key] == nil {
+    for (other, keys) in wanted where placeholder.isFound(by: other, keys.key) && found[other]?[key] == nil {
       found[other, default: [:]][key] = id
     }
     return id
   }
 
-  private func key(of relationship: RelationshipDescription) throws -> AttributeDescription {
-    switch ReferenceMapping.key(of: relationship, options) {
-    case .success(let attribute): return attribute
+  /// How a message shows the key that a text means.
+  func shown(_ relationship: RelationshipDescription, _ text: String) -> String {
+    guard let key = wanted[relationship]?.key, key.isCompound else { return text.shown }
+    return key.shown(.string(text))
+  }
+
+  private func key(of relationship: RelationshipDescription) throws -> ReferenceKey {
+    switch ReferenceMapping.referenceKey(of: relationship, options) {
+    case .success(let key): return key
     case .failure(let problem):
       throw MappingError.badRelationship(
         entity: relationship.entity.name, relationship: relationship.name, reason: problem.reason)

@@ -166,7 +166,7 @@ struct PendingReferences {
           if options.properties[name]?.creates == true { referred.append(target) }
         } else {
           checkpoint.counts.unresolved += 1
-          unresolved.note(name, text)
+          unresolved.note(name, references.shown(relationship, text))
         }
       }
       for (name, set) in note.sets.sorted(by: { $0.key < $1.key }) {
@@ -180,7 +180,7 @@ struct PendingReferences {
             if options.properties[name]?.creates == true { referred.append(target) }
           } else {
             checkpoint.counts.unresolved += 1
-            unresolved.note(name, text)
+            unresolved.note(name, references.shown(relationship, text))
           }
         }
         guard !found.isEmpty else { continue }
@@ -224,11 +224,12 @@ struct PendingReferences {
 struct UnresolvedReferences {
   private var all: [String: (count: Int64, examples: [String])] = [:]
 
+  /// - Parameter key: as messages show it.
   mutating func note(_ relationship: String, _ key: String) {
     var known = all[relationship] ?? (0, [])
     known.count += 1
     if known.examples.count < 3 {
-      let example = "“\(key.shown)”"
+      let example = "“\(key)”"
       if !known.examples.contains(example) { known.examples.append(example) }
     }
     all[relationship] = known

@@ -74,8 +74,8 @@ final class ReferenceTargets {
     found: (_ place: Int, _ key: Value) -> Void
   ) {
     for (place, end) in ends.enumerated() where object.entity.isKindOf(end.relationship.destinationEntity) {
-      let old = former?[end.key.slot] ?? .null
-      let new = object.value(at: end.key.slot)
+      let old = former.map { end.key.key(of: $0) } ?? .null
+      let new = end.key.key(of: object)
       if old == new, !isReplacing { continue }
       if !old.isNull, ids[place][old] == object.objectID { ids[place][old] = nil }
       guard !new.isNull, ids[place][new] == nil else { continue }

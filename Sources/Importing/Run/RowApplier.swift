@@ -173,7 +173,7 @@ final class RowApplier {
 
   /// The row numbers of the store's objects with these keys.
   func numbers(of rejected: RejectedKeys) -> [Int64] {
-    rejected.keys.compactMap { place, key in existing?.object(key, place).flatMap(SeenObjects.number) }
+    rejected.keys.flatMap { place, key in (existing?.objects(key, place) ?? []).compactMap(SeenObjects.number) }
   }
 
   /// The row numbers of the objects that have lost a unique value to a row and that no row was applied to.
@@ -201,6 +201,7 @@ final class RowApplier {
     if mode.findsObjects {
       if let place = batch.constraint(of: row) {
         let key = batch.key(of: row.values, place)
+        if existing?.isAmbiguous(key) == true { return refused.rejectAmbiguous(row, place, key) }
         if !key.isPartial { known = existing?.object(key, place) }
         if mode == .update, known == nil { return refused.rejectUnknown(row, place, key) }
         if mode == .replace, let known, !isReplaceable(known) { return refused.rejectDuplicate(row, place, row.values) }
@@ -300,7 +301,9 @@ final class RowApplier {
     nested?.note(object, formerly: change.old)
     changesTargets =
       changesTargets
-      || targets.ends.contains { object.entity.isKindOf($0.key.entity) && change.slots.contains($0.key.slot) }
+      || targets.ends.contains {
+        object.entity.isKindOf($0.relationship.destinationEntity) && $0.key.isChanged(by: change.slots)
+      }
     noteTarget(object, formerly: change.old)
     if targets.ends.isEmpty { return }
     try lateReferences.note(object, row, change)
@@ -329,7 +332,7 @@ final class RowApplier {
         change.link(place, .nothing, reference)
       } else if let target = targets.id(place, key) {
         change.link(place, .object(target), reference)
-      } else if targets.isOwn(place), change.new[reference.key.slot] == key {
+      } else if targets.isOwn(place), reference.key.key(of: change.new) == key {
         change.link(place, known.map { .object($0.objectID) } ?? .itself, reference)
       } else if let placeholder = reference.placeholder,
         !targets.isOwn(place) || (phase == .rejecting && reference.needsObject)
@@ -362,7 +365,7 @@ final class RowApplier {
       for key in list {
         if let target = targets.id(place, key) {
           set.targets.append(.object(target))
-        } else if targets.isOwn(place), change.new[reference.key.slot] == key {
+        } else if targets.isOwn(place), reference.key.key(of: change.new) == key {
           set.targets.append(known.map { .object($0.objectID) } ?? .itself)
         } else if let placeholder = reference.placeholder, !targets.isOwn(place) {
           if let failure = placeholder.failure(key) {

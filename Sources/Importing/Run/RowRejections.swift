@@ -21,7 +21,7 @@ struct RowRejections {
 
   /// A record without a key, in a mode that needs one.
   mutating func rejectKeyless(_ row: ConvertedBatch.Row) {
-    let keys = entity.uniquenessConstraints.map { $0.map(\.name).joined(separator: "+") }.joined(separator: " or ")
+    let keys = batch.mapping.rules.identities.map { $0.map(\.name).joined(separator: "+") }.joined(separator: " or ")
     reject(row, code: "no_key", message: "the record doesn't say which \(entity.name) it is: it has no \(keys)")
   }
 
@@ -34,6 +34,17 @@ struct RowRejections {
       message: key.isPartial
         ? "the record doesn't say which \(entity.name) it is: \(columns) is missing, or a part of it"
         : "there is no \(entity.name) with \(columns) “\(text)” to be updated")
+  }
+
+  /// A row whose key several objects have.
+  mutating func rejectAmbiguous(_ row: ConvertedBatch.Row, _ place: Int, _ key: UniqueKey) {
+    let columns = batch.mapping.constraints[place].attributes.map(\.name).joined(separator: ", ")
+    let text = key.values.map(\.plainText.shown).joined(separator: ", ")
+    reject(
+      row, column: columns, code: "ambiguous_key",
+      message:
+        "there are several \(entity.name) with \(columns) “\(text)”, so the record doesn't say which one it is: delete "
+        + "all but one. A uniqueness constraint in the model prevents this")
   }
 
   /// A row whose key another object has.
@@ -58,7 +69,7 @@ struct RowRejections {
     reject(
       row, column: relationship.name, code: "no_such_object",
       message: "there is no \(relationship.destinationEntity.name) with \(reference.key.name) "
-        + "“\(key.plainText.shown)”, which \(relationship.name) needs")
+        + "“\(reference.key.shown(key))”, which \(relationship.name) needs")
   }
 
   /// A row that had to wait until after a later row of the same object.

@@ -38,10 +38,11 @@ final class SourceLoad {
     let isTabular = opened.isTabular
     let mapping = try RecordMapping(
       entity, columns: reader.columns, options: options.mapping, mayNest: !isTabular)
-    let mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert)
+    try options.checkKey(for: entity)
+    let mode = options.effectiveMode(for: entity)
     // A tabular source shows all of its columns at once.
     if isTabular { try mapping.checkNotEmpty() }
-    if mode.needsKey, isTabular || entity.uniquenessConstraints.isEmpty { try mapping.checkKey(mode) }
+    if mode.needsKey, isTabular || mapping.rules.identities.isEmpty { try mapping.checkKey(mode) }
     rejects = try RejectFile(
       path: request.rejects.path, form: reader.rejectForm,
       isMarked: options.reader.mayReadUTF8AsAnother, length: begin.rejectsLength)
@@ -176,6 +177,7 @@ final class SourceLoad {
       notes.append(
         "the filter asks for \(MappingError.list(mapping.unansweredFilter)), which the file has no column for")
     }
+    if let advice = mapping.keyAdvice { notes.append(advice) }
     if writer.checkpoint.counts.records == 0 { notes.append("the file has no records") }
     return notes
   }

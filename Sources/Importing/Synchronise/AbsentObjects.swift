@@ -32,7 +32,7 @@ struct AbsentObjects {
     self.mode = mode
     self.batchSize = batchSize
     self.allowsEmpty = allowsEmpty
-    given = rules.constants.filter { slot, _ in rules.entity.uniquenessConstraints.joined().contains { $0.slot == slot }
+    given = rules.constants.filter { slot, _ in rules.identities.joined().contains { $0.slot == slot }
     }
     let conditions = given.compactMap { slot, value in
       rules.entity.attributes.first { $0.slot == slot }.map { FetchPredicate.equal($0.name, value) }

@@ -94,7 +94,7 @@ extension JobFailure {
         + "With atomic: file a damaged file leaves nothing"
     case ReaderError.malformed:
       let before = "The \(records) before it \(taken == 1 ? "is" : "are") imported: mend the file and submit "
-      let hasKey = entity?.uniquenessConstraints.isEmpty != true
+      let hasKey = entity?.uniquenessConstraints.isEmpty != true || !options.mapping.key.isEmpty
       guard options.mode == .insert || !hasKey else { return before + "it again" }
       return before + (hasKey ? "the rest of it, or all of it by upsert" : "the rest of it")
     case MappingError.tooManyRejects, MappingError.tooLargeShareRejected:

@@ -22,10 +22,7 @@ package final class ImportOperation: JobOperation, @unchecked Sendable {
     try requireCheckpoints(in: model)
     if submission.entity == ImportRequest.feed { return try options.mapping.check(ofFeed: DataEntities.of(model)) }
     let entity = try entity(submission.entity, of: model)
-    if let mode = options.mode, mode.needsKey, entity.uniquenessConstraints.isEmpty {
-      throw MappingError.noKey(entity: entity.name, constraints: [], columns: [], mode: mode)
-    }
-    try options.mapping.check(against: entity)
+    try options.check(against: entity)
   }
 
   package override func perform() throws -> JobOutcome {

@@ -24,6 +24,7 @@ extension ImportOptions {
 
 extension MappingOptions {
   fileprivate mutating func read(_ section: YAMLSection<ImportOptionKey>) {
+    if let names = section[.key]?.keyNames() { key = names }
     section[.properties]?.readProperties(into: &properties)
     if let texts = section[.nulls]?.texts() { nulls = texts }
     if let flag = section[.trim]?.flag() { trims = flag }
@@ -34,6 +35,16 @@ extension MappingOptions {
 }
 
 extension YAMLValue {
+  /// One name as written, or a list of them.
+  fileprivate func namesOrName() -> [String]? {
+    node.string == nil ? columnNames() : anyText().map { [$0] }
+  }
+
+  /// The names of attributes, which contain no commas: those of a command line may be separated by them.
+  fileprivate func keyNames() -> [String]? {
+    node.takesTextsForNumbers ? columnNames() : namesOrName()
+  }
+
   /// A number, or the word `none` for no limit.
   fileprivate func readLimit(_ allowed: ClosedRange<Int>, into limit: inout Int?) {
     if node.string == "none" {
@@ -66,7 +77,7 @@ extension YAMLValue {
     for entry in entries {
       var rule = properties[entry.name] ?? PropertyRule()
       if entry.value.node.string != nil {
-        if let column = entry.value.anyText() { (rule.column, rule.constant) = (column, nil) }
+        if let column = entry.value.anyText() { (rule.column, rule.columns, rule.constant) = (column, nil, nil) }
       } else if let section = YAMLSection<PropertyRuleKey>(entry.value) {
         rule.read(section)
       }
@@ -78,9 +89,12 @@ extension YAMLValue {
 extension PropertyRule {
   fileprivate mutating func read(_ section: YAMLSection<PropertyRuleKey>) {
     // A constant goes in place of a column or default that was said before, and the other way round.
-    if section[.constant] != nil { (column, defaultValue) = (nil, nil) }
+    if section[.constant] != nil { (column, columns, defaultValue) = (nil, nil, nil) }
     if section[.column] != nil || section[.defaultValue] != nil { constant = nil }
-    if let name = section[.column]?.anyText() { column = name }
+    if let names = section[.column]?.namesOrName() {
+      column = names.count == 1 ? names.first : nil
+      columns = names.count == 1 ? nil : names
+    }
     if let text = section[.constant]?.anyText(orEmpty: true) { constant = text }
     if let text = section[.defaultValue]?.anyText(orEmpty: true) { defaultValue = text }
     if let texts = section[.nulls]?.texts() { nulls = texts }
@@ -97,7 +111,10 @@ extension PropertyRule {
     if let map = section[.values]?.textMap() { values = map }
     if let word = section[.otherValues]?.word(of: OtherValues.self) { refusesOtherValues = word == .reject }
     if let text = section[.separator]?.anyText() { separator = text }
-    if let name = section[.key]?.text() { key = name }
+    if let names = section[.key]?.keyNames() {
+      key = names.count == 1 ? names.first : nil
+      keys = names.count == 1 ? nil : names
+    }
     if let flag = section[.create]?.flag() { creates = flag }
     if let word = section[.unresolved]?.word(of: Unresolved.self) { unresolved = word }
     if constant != nil, section[.constant] != nil { section[.column]?.conflict("`constant` says what the value is") }

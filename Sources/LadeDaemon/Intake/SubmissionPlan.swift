@@ -40,14 +40,17 @@ struct SubmissionPlan: Sendable {
     var options = recipe?.options ?? ImportOptions()
     if let mode = request.mode { options.mode = mode }
     // Of a feed it is each entity's own.
-    if let entity { options.mode = options.mode ?? (entity.uniquenessConstraints.isEmpty ? .insert : .upsert) }
+    let mode = options.mode
+    if let entity { options.mode = options.effectiveMode(for: entity) }
     try OptionOverrides(request.options).apply(to: &options)
+    // The options may say what identifies an object.
+    if let entity, mode == nil {
+      options.mode = nil
+      options.mode = options.effectiveMode(for: entity)
+    }
     do throws(MappingError) {
       if let entity {
-        if let mode = options.mode, mode.needsKey, entity.uniquenessConstraints.isEmpty {
-          throw .noKey(entity: entity.name, constraints: [], columns: [], mode: mode)
-        }
-        try options.mapping.check(against: entity)
+        try options.check(against: entity)
       } else {
         try options.mapping.check(ofFeed: store.entities.compactMap { store.coordinator.model.entitiesByName[$0] })
       }

@@ -31,10 +31,12 @@ struct OptionDecodingTests {
     (rule.dateFormat, rule.timeZone, rule.decimalSeparator, rule.groupingSeparator) = ("yyyy", "UTC", ",", ".")
     (rule.trueWords, rule.falseWords, rule.values, rule.refusesOtherValues) = (["ja"], ["nein"], ["m": "male"], true)
     (rule.separator, rule.key, rule.creates, rule.unresolved) = ("|", "code", true, .leave)
+    (rule.columns, rule.keys) = (["a", "b"], ["c", "d"])
     var options = ImportOptions(mode: .synchronise, batchSize: 7, rejectLimit: 9)
     (options.atomicity, options.isDryRun, options.allowsEmpty, options.skipsKnownFiles) = (.file, true, true, true)
     options.rejectShare = 0.5
     options.mapping.properties = ["a": rule]
+    options.mapping.key = ["a", "b"]
     (options.mapping.nulls, options.mapping.trims, options.mapping.filter) = (["NA"], true, "a > 1")
     (options.mapping.ignoredColumns, options.mapping.unknownColumns) = (["x"], .refuse)
     #expect(try JSONDecoder().decode(ImportOptions.self, from: JSONEncoder().encode(options)) == options)

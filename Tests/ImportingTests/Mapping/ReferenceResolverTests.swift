@@ -17,7 +17,7 @@ struct ReferenceResolverTests {
     var lot = Lot(seed: 11)
     for _ in 0..<50 {
       let keys = Set((0..<5).map { _ in Value.string("c\(lot.draw(25))") })
-      let found = try resolver.find(country, by: code, keys: keys)
+      let found = try resolver.find(country, by: ReferenceKey(code), keys: keys)
       #expect(Set(found.keys) == keys.filter { codes.contains($0.plainText) })
       for (key, id) in found { #expect(try context.existingObject(with: id).value(forKey: "code") == key) }
     }

@@ -129,6 +129,7 @@ struct ConfigurationLoadTests {
           filter: "id > 5"
           ignored_columns: [note]
           unknown_columns: refuse
+          key: [id, note]
           properties:
             name: full name
             born: {date_format: dd.MM.yyyy, time_zone: Europe/Berlin, default: 01.01.1970, nulls: "-"}
@@ -137,6 +138,7 @@ struct ConfigurationLoadTests {
             kind: {column: k, values: {m: male, "2": other}, other_values: reject}
             country: {constant: DE}
             boss: {key: email, create: true, unresolved: reject, separator: "|"}
+            flight: {column: [from, hour], key: [origin, time_hour]}
         table: {store: main, entity: E, escape: '\\', tsv_escapes: true, format: tsv}
         feed: {store: main, entity: E, format: xml, record: feed/entry}
         map: {store: main, entity: E, format: json, root: ., key_column: id}
@@ -169,6 +171,8 @@ struct ConfigurationLoadTests {
     rule("active") { ($0.trueWords, $0.falseWords, $0.trims) = (["ja", "j"], ["nein"], false) }
     rule("kind") { ($0.column, $0.values, $0.refusesOtherValues) = ("k", ["m": "male", "2": "other"], true) }
     rule("country") { $0.constant = "DE" }
+    rule("flight") { ($0.columns, $0.keys) = (["from", "hour"], ["origin", "time_hour"]) }
+    #expect(lines.mapping.key == ["id", "note"])
     rule("boss") { ($0.key, $0.creates, $0.unresolved, $0.separator) = ("email", true, .reject, "|") }
     #expect(lines.mapping.properties == rules)
     let table = try #require(configuration.recipe(named: "table")).options.reader

@@ -6,7 +6,9 @@ enum StaffModel {
   static let model: Result<ManagedObjectModel, any Error> = Result {
     try ImportModel.adding(
       to: ManagedObjectModel(
-        entities: [country, person, seat, reading, device, badge, visit, node, shoe, everything, gauge, tick, mark]
+        entities: [
+          country, person, seat, booking, reading, device, badge, visit, node, shoe, everything, gauge, tick, mark,
+        ]
           + [abstract]
           + ShopModel.entities
           + StoreroomModel.entities + ClubModel.entities))
@@ -54,6 +56,19 @@ enum StaffModel {
       AttributeDefinition("price", .decimal),
     ],
     uniquenessConstraints: [["row", "number"]])
+
+  /// What refers to objects by two of their attributes.
+  private static let booking = EntityDefinition(
+    "Booking",
+    attributes: [
+      AttributeDefinition("code", .string), AttributeDefinition("part", .integer32),
+      AttributeDefinition("text", .string),
+    ],
+    relationships: [
+      RelationshipDefinition("seat", to: "Seat"), RelationshipDefinition("reading", to: "Reading"),
+      RelationshipDefinition("before", to: "Booking"), RelationshipDefinition("seats", to: "Seat", isToMany: true),
+    ],
+    uniquenessConstraints: [["code", "part"]])
 
   /// Found by a text and an instant.
   private static let reading = EntityDefinition(
