@@ -30,6 +30,22 @@ struct TextTests {
     #expect(lines[1] == "12  abcabcabcabcabca…  running")
   }
 
+  @Test("the status of a store with many entities names the first of them")
+  func manyEntities() {
+    func status(_ count: Int) -> String {
+      let store = StoreStatus(name: "main", path: "/a/main.sqlite", entities: (1...count).map { "Entity\($0)" })
+      return StatusSheet(
+        status: Status(
+          version: LadeVersion.current, pid: 1, startedAt: Date(timeIntervalSince1970: 0), lanes: [], counts: [:],
+          stores: [store], spool: "/spool")
+      ).rendered(width: nil, style: .plain)
+    }
+    #expect(status(100).contains("main   /a/main.sqlite  Entity1, "))
+    #expect(status(100).contains(", Entity8 and 92 more\n"))
+    #expect(status(8).contains(", Entity8\n"))
+    #expect(status(100).split(separator: "\n").allSatisfy { $0.count < 120 })
+  }
+
   @Test("a list of jobs fits the terminal, and never cuts a state, a number or a time", arguments: [60, 80, 100, 140])
   func jobs(_ width: Int) {
     let progress = JobProgress(bytesDone: 9, bytesTotal: 9, records: 4_188_960, rejected: 12_345)

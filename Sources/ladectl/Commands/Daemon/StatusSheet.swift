@@ -46,11 +46,16 @@ struct StatusSheet: Sendable {
       })
   }
 
+  /// The entities of a store that are named; `ladectl store show` names all.
+  private static let namedEntities = 8
+
   private var stores: TextTable {
     TextTable(
-      columns: [.init("STORE"), .init("ENTITIES"), .init("PATH")],
+      columns: [.init("STORE"), .init("PATH"), .init("ENTITIES")],
       rows: status.stores.map { store in
-        [.init(store.name), .init(store.entities.joined(separator: ", ")), .init(store.path)]
+        let others = store.entities.count - Self.namedEntities
+        let entities = store.entities.prefix(Self.namedEntities).joined(separator: ", ")
+        return [.init(store.name), .init(store.path), .init(others > 0 ? "\(entities) and \(others) more" : entities)]
       })
   }
 }
