@@ -120,7 +120,8 @@ struct UnknownColumnTests {
     let text = #"[{"code":"a","":1}]"#
     #expect(try room.run(text, as: "a.json").notes == ["ignored column(s) that Person doesn't have: “”"])
     let refusing = MappingOptions { $0.unknownColumns = .refuse }
-    #expect("\(try #require(try room.failure(text, as: "a.json", mapping: refusing)))".contains("column(s) “”"))
+    #expect(
+      "\(try #require(try room.failure(text, as: "a.json", job: "2", mapping: refusing)))".contains("column(s) “”"))
   }
 
   @Test("ignored columns are neither taken nor noted", arguments: ["a.csv", "a.ndjson"])
