@@ -65,6 +65,9 @@ struct InterruptionTests {
     let id = saved.objectID
     context.reset()
     let ada = try #require(context.object(with: id) as? Person)
+    // An object whose class the row decides has been read.
+    context.refresh(ada, mergeChanges: false)
+    #expect(ada.isFault)
     // A read of a fault can't throw: it is the interruption that does.
     let interruption = Interruption()
     #expect(throws: Interrupted(cause: .timedOut)) {
