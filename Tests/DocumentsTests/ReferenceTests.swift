@@ -68,7 +68,7 @@ struct ReferenceTests {
     let ofProperties = try #require(known["recipes.a.properties.b"])
     let properties = Document.keys(in: try #require(recipes.section("## Properties")))
     #expect(properties == ofProperties)
-    #expect(Document.keys(in: recipes.text).subtracting(properties).union(["nulls", "trim"]) == ofRecipes)
+    #expect(Document.keys(in: recipes.text).subtracting(properties).union(["key", "nulls", "trim"]) == ofRecipes)
   }
 
   @Test("tells of every file format, and of no other")

@@ -116,7 +116,8 @@ struct MetricsTests {
 
   @Test("all are answered while an import runs, and a stop makes it unready, but not unwell", .timeLimit(.minutes(20)))
   func whileImporting() async throws {
-    let members = Members(rows: 200_000, faults: 0)
+    // Long enough that it doesn't end before the daemon has been asked.
+    let members = Members(rows: 800_000, faults: 0)
     let folder = try DaemonFolder(model: Members.model, recipes: Self.oneBatch, more: "drain_timeout: 600s")
     let daemon = try await folder.start()
     let idle = try await health(folder, "/v1/ready")
