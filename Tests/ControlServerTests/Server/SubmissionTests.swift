@@ -35,7 +35,8 @@ struct SubmissionTests {
     try await RunningServer.with(backend, at: directory.file("s")) { server async throws in
       let direct = try await answer(to: request(body), of: server)
       #expect(backend.submittedAtOnce == 1)
-      let routed = try await answer(to: request(body, fields: "User-Agent: ladectl/\(LadeVersion.current)\r\n"), of: server)
+      let routed = try await answer(
+        to: request(body, fields: "User-Agent: ladectl/\(LadeVersion.current)\r\n"), of: server)
       #expect(backend.submittedAtOnce == 1)
       /// Without what differs from job to job.
       func shape(_ answer: String) -> [String] {
