@@ -40,8 +40,15 @@ private struct SendableTimer: @unchecked Sendable {
 
 /// One timer, set to the earliest of the requested times: nothing wakes up in between.
 final class WakeTimer: Sendable {
+  // A tuple with a function in it would be wrapped once more, by Swift, each time that it passes through the lock.
+  private struct Pending {
+    let time: Date
+    var cancel: @Sendable () -> Void
+    let number: Int
+  }
+
   private let clock: JobClock
-  private let pending = Mutex<(time: Date, cancel: @Sendable () -> Void, number: Int)?>(nil)
+  private let pending = Mutex<Pending?>(nil)
   private let count = Atomic<Int>(0)
 
   init(clock: JobClock) { self.clock = clock }
@@ -52,7 +59,7 @@ final class WakeTimer: Sendable {
     let isEarliest = pending.withLock { pending in
       if let pending, pending.time <= time { return false }
       pending?.cancel()
-      pending = (time, {}, number)
+      pending = Pending(time: time, cancel: {}, number: number)
       return true
     }
     guard isEarliest else { return }

@@ -29,8 +29,11 @@ final class JobEventHub: Sendable {
   }
 
   func finish() {
-    let all = subscriptions
-    state.withLock { $0.isFinished = true }
+    let all = state.withLock { state in
+      // Together, so that no stream is made in between.
+      state.isFinished = true
+      return state.listeners.compactMap(\.subscription)
+    }
     for subscription in all { subscription.finish() }
   }
 

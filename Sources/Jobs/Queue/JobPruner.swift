@@ -6,7 +6,7 @@ import Synchronization
 /// wakes up for the next job that gets too old, at most once a minute.
 ///
 /// What there is to prune is the queue's to say: see ``JobPruner/Subject``. Everything runs on the ledger's queue, except
-/// ``pruneSoon(_:)`` and ``cancel()``, which may be called from any thread.
+/// ``pruneSoon(_:)`` and ``stop()``, which may be called from any thread.
 final class JobPruner: Sendable {
   /// The queue whose jobs are pruned.
   protocol Subject: AnyObject, Sendable {
@@ -66,8 +66,13 @@ final class JobPruner: Sendable {
     wake(at: end.addingTimeInterval(age), subject)
   }
 
-  /// Cancels the timer.
-  func cancel() { timer.cancel() }
+  /// Cancels the timer, and waits for a turn that is under way, of a queue that may not be pruned any more.
+  func stop() async {
+    await withCheckedContinuation { continuation in
+      ledger.context.perform { continuation.resume() }
+    }
+    timer.cancel()
+  }
 
   private func wake(at time: Date, _ subject: any Subject) {
     timer.arm(max(time, clock.now().addingTimeInterval(Self.leastPause))) { [weak self, weak subject] in
@@ -77,6 +82,8 @@ final class JobPruner: Sendable {
   }
 
   private func pruneSome(_ subject: any Subject) {
+    // The queue may have begun to drain since the last turn, and its store is closed after that.
+    guard subject.mayPrune else { return isPruning.withLock { $0 = false } }
     let retention = subject.retention
     do {
       if try pruneByAge(subject, retention) || pruneByCount(subject, retention) {

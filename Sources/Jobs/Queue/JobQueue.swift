@@ -179,7 +179,7 @@ extension JobQueue {
     await quiet.wait()
     cancel()
     timer.cancel()
-    pruner.cancel()
+    await pruner.stop()
     hub.finish()
     let left = state.running
     if !left.isEmpty {

@@ -12,7 +12,7 @@ public enum DaemonError: Error, Sendable, Equatable, CustomStringConvertible {
     case failing
     /// Another program uses it, and may let go of it.
     case inUse
-    /// It belongs to another user, or the unit forbids it: another start won't help.
+    /// It belongs to another user, or the unit denies the network: another start won't help.
     case notPermitted
     /// A later version made the store, or it isn't one: another start won't help.
     case unreadable

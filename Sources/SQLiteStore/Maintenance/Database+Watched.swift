@@ -28,6 +28,7 @@ extension Database {
   /// Has statements of this connection end when an ``Interruption`` is requested on the thread that runs them. Another thread's
   /// `sqlite3_interrupt` alone would miss a statement that begins just after it.
   func endWhenInterrupted() {
+    guard sqliteConnection != nil else { return }
     sqlite3_progress_handler(sqliteConnection, Self.stride, { _ in Interruption.isRequested ? 1 : 0 }, nil)
   }
 
@@ -36,6 +37,7 @@ extension Database {
   /// - Throws: ``MaintenanceStopped``, or what `body` throws.
   func watched<T>(by watch: MaintenanceWatch, tick: @escaping () -> Void = {}, _ body: () throws -> T) throws -> T {
     try watch.check()
+    try checkOpen()
     let work = WatchedWork(watch, tick)
     let pointer = Unmanaged.passUnretained(work).toOpaque()
     sqlite3_progress_handler(
@@ -58,13 +60,20 @@ extension Database {
   /// Runs `body`, which fails at once instead of waiting for another connection's lock, so that others who need this connection
   /// don't wait either.
   func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
+    try checkOpen()
     sqlite3_busy_timeout(sqliteConnection, 0)
     defer { sqlite3_busy_timeout(sqliteConnection, Int32(SQLiteStore.lockTimeout * 1000)) }
     return try body()
   }
 
+  /// SQLite's functions that take a connection without a statement don't expect one that has been closed.
+  private func checkOpen() throws(DatabaseError) {
+    if sqliteConnection == nil { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed") }
+  }
+
   /// The number of pages that this connection has read from the file since the last call.
   func takePagesRead() -> Int64 {
+    guard sqliteConnection != nil else { return 0 }
     var (read, highest): (Int32, Int32) = (0, 0)
     sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_CACHE_MISS, &read, &highest, 1)
     return Int64(read)

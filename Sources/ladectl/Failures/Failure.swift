@@ -64,7 +64,7 @@ struct Failure: Sendable {
   static func write(_ problem: Problem, asJSON json: Bool) {
     let text = text(of: problem)
     // A problem consists of text and numbers, which JSON can always hold.
-    StandardError.write(json ? (try? JSONText.of(problem)) ?? text : text)
+    StandardError.writeData(json ? (try? JSONText.of(problem)) ?? text : text)
   }
 
   /// The problem as text: what happened and, on the lines below, what to do.
@@ -106,7 +106,7 @@ enum ExitStatus: Int32, Sendable, CaseIterable {
     case .failed: "the daemon refused or failed; with several jobs, for at least one of them"
     case .completedWithRejects: "records were rejected by a job that was waited for, or in a test"
     case .jobEndedBadly: "a job that was waited for was discarded or cancelled"
-    case .timedOut: "the time given by --timeout or --wait has passed"
+    case .timedOut: "the time given by --timeout has passed"
     case .noDaemon: "no daemon answers, or it ended before it answered"
     case .notAllowed: "permission denied, by the socket or by the daemon"
     case .versionMismatch: "ladectl and the daemon are of incompatible versions"

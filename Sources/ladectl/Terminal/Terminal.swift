@@ -33,12 +33,7 @@ struct Terminal: Sendable {
   var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
   /// Writes what a store holds: for a program as it is, for a terminal without characters that would control it.
-  func writeData(_ text: String) {
-    guard isatty(STDOUT_FILENO) == 1 else { return write(text) }
-    write(
-      text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
-    )
-  }
+  func writeData(_ text: String) { write(isatty(STDOUT_FILENO) == 1 ? text.printableLines : text) }
 
   /// Writes all of a text. If the reader has gone, as after `| head`, SIGPIPE ends the program as usual.
   func write(_ text: String) {
@@ -60,6 +55,9 @@ struct Terminal: Sendable {
 
 /// Standard error, for text that doesn't belong to the result. A failure to write there can't be reported anywhere.
 enum StandardError {
+  /// Writes text that contains data: for a program as it is, for a terminal without characters that would control it.
+  static func writeData(_ text: String) { write(isatty(STDERR_FILENO) == 1 ? text.printableLines : text) }
+
   static func write(_ text: String) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -67,6 +65,13 @@ enum StandardError {
       guard count >= 0 || errno == EINTR else { return }
       bytes = bytes.dropFirst(max(count, 0))
     }
+  }
+}
+
+extension String {
+  /// Its lines, without characters that would control a terminal.
+  fileprivate var printableLines: String {
+    split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }.joined(separator: "\n")
   }
 }
 

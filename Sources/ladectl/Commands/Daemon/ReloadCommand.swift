@@ -21,8 +21,11 @@ extension Ladectl {
       do {
         reload = try await session.client.reload()
       } catch let error as ControlClientError {
+        // Each instance of the service has its socket in a directory of its own.
+        let instance = session.client.socketPath.wholeMatch(of: /\/run\/lade@([^\/]+)\/control\.sock/)
+        let unit = instance.map { "laded@\($0.1)" } ?? "laded"
         throw error.orElse(
-          "If it runs, 'systemctl kill --signal=HUP laded' reloads without the socket, and 'journalctl -u laded' has the result."
+          "If it runs, 'systemctl kill --signal=HUP \(unit)' reloads without the socket, and 'journalctl -u \(unit)' has the result."
         )
       }
       try session.report(reload) { reload.text }

@@ -21,7 +21,7 @@ extension Ladectl {
 
     func run(_ session: Session) async throws {
       let status =
-        if wait {
+        if wait, timeout.seconds != 0 {
           try await withDeadline(
             seconds: timeout.seconds, waitingFor: { "no daemon answers on \(session.client.socketPath)" },
             hint: "'systemctl status laded' and 'journalctl -u laded' tell whether it starts, and why it doesn't.",

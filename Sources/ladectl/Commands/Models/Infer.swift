@@ -94,9 +94,9 @@ extension Ladectl.Model {
       }
       if let known {
         let comparison = ModelComparison(of: known, with: model)
-        Terminal().write(output.json ? try JSONText.of(comparison) : comparison.text)
+        Terminal().writeData(output.json ? try JSONText.of(comparison) : comparison.text)
       } else if output.json {
-        Terminal().write(try JSONText.of(Result(model: destination, inferred: model)))
+        Terminal().writeData(try JSONText.of(Result(model: destination, inferred: model)))
       } else {
         Terminal().write(model.text + (destination.map { "\nThe model is in \($0.printable)\n" } ?? ""))
       }

@@ -30,7 +30,7 @@ extension Ladectl {
         var summary = model.summary()
         summary.warnings += ModelAdvice.on(model).map { ModelSummary.Warning(file: path, message: $0) }
         let text = summary.text
-        Terminal().write(output.json ? try JSONText.of(summary) : text.hasSuffix("\n") ? text : text + "\n")
+        Terminal().writeData(output.json ? try JSONText.of(summary) : text.hasSuffix("\n") ? text : text + "\n")
       }
     }
   }
