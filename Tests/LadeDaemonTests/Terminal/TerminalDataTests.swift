@@ -18,16 +18,29 @@ struct TerminalDataTests {
       let arguments = ["fetch", "Member", "--columns", "number,name"] + format
       let shown = try await onTerminal(folder, arguments)
       #expect(shown.contains("red") && shown.contains("end"), "\(format): \(shown)")
-      let controls = shown.unicodeScalars.filter { scalar in
-        scalar != "\r" && scalar != "\n" && (scalar.properties.generalCategory == .control || scalar == "\u{202E}")
-      }
-      #expect(controls.isEmpty, "\(format): \(controls.map(\.value))")
+      #expect(Self.controls(in: shown) == [], "\(format)")
     }
     let csv = try await folder.ladectl("fetch", "Member", "--columns", "number,name", "--format", "csv")
     #expect(csv.text == "number,name\n1,\(Self.name)\n")
     let json = try await folder.ladectl("fetch", "Member", "--columns", "name", "--format", "json")
     #expect(try JSONDecoder().decode([[String: String]].self, from: Data(json.text.utf8)) == [["name": Self.name]])
     try await daemon.stop()
+  }
+
+  @Test("nor do those of a file from which a model is inferred reach a terminal", arguments: [["--json"], []])
+  func infer(_ form: [String]) async throws {
+    let folder = try DaemonFolder.withMembers()
+    try folder.write("number,\(Self.name)\n1,2\n", to: "a.csv")
+    let shown = try await onTerminal(folder, ["model", "infer", folder.file("a.csv")] + form)
+    #expect(shown.contains("number"), "\(shown)")
+    #expect(Self.controls(in: shown) == [])
+  }
+
+  /// The characters of a text that would control a terminal, but for the ends of lines.
+  private static func controls(in text: String) -> [UInt32] {
+    text.unicodeScalars.filter { scalar in
+      scalar != "\r" && scalar != "\n" && (scalar.properties.generalCategory == .control || scalar == "\u{202E}")
+    }.map(\.value)
   }
 
   /// What ladectl writes when its output is a terminal.
