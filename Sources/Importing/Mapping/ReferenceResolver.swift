@@ -53,17 +53,22 @@ final class ReferenceResolver {
     var missing: [Int] = []
     for place in keys.codes.indices {
       let code = Int(keys.codes[place])
-      if code < 0 { continue }
-      if code < objects.ids.count, let id = objects.ids[code] { body(place, id) } else { missing.append(place) }
+      if code == KeyCodes.null { continue }
+      if objects.ids.indices.contains(code), let id = objects.ids[code] {
+        body(place, id)
+      } else {
+        missing.append(place)
+      }
     }
     if missing.isEmpty { return true }
     let new = try fetch(relationship, by: key, Array(Set(missing.lazy.map { keys.keys[$0] })))
     for place in missing {
       guard let id = new[keys.keys[place]] else { return false }
+      body(place, id)
       let code = Int(keys.codes[place])
+      if code < 0 { continue }
       while objects.ids.count <= code { objects.ids.append(nil) }
       objects.ids[code] = id
-      body(place, id)
     }
     return true
   }
@@ -120,7 +125,7 @@ final class ReferenceResolver {
 
   private func cache(_ new: [Value: ManagedObjectID], of relationship: RelationshipDescription) {
     if (known[relationship]?.count ?? 0) + new.count > cacheSize { known[relationship] = nil }
-    known[relationship, default: [:]].merge(new) { $1 }
+    known[relationship, default: [:]].merge(new.lazy.filter { !$0.key.isLongKey }.map { ($0.key, $0.value) }) { $1 }
   }
 }
 

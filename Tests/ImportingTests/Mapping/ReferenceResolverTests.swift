@@ -23,6 +23,36 @@ struct ReferenceResolverTests {
     }
   }
 
+  @Test("finds long keys, which it doesn't remember, beside short ones", arguments: StoreKind.allCases)
+  func longKeys(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let long = String(repeating: "k", count: 60_000)
+    try room.furnish(countries: ["a", "b", long + "1", long + "2"])
+    let context = room.context()
+    let country = try #require(context.model.entitiesByName["Person"]?.relationshipsByName["country"])
+    let code = try #require(country.destinationEntity.attributesByName["code"])
+    let resolver = ReferenceResolver(context: context)
+    let codes = KeyCodes()
+    let batches: [(keys: [String?], areAllThere: Bool)] = [
+      (["a", long + "1", nil, long + "2", long + "1"], true), (["b", long + "1", "a", nil], true),
+      (["a", long + "3"], false), ([long + "2", "c"], false), ([long + "2", "b"], true),
+    ]
+    for batch in batches {
+      codes.begin(references: 1, rows: batch.keys.count)
+      let keys = batch.keys.map { $0.map(Value.string) ?? .null }
+      let numbers = keys.map { codes.code($0, 0) }
+      for (key, number) in zip(batch.keys, numbers) {
+        #expect((number == KeyCodes.unnumbered) == ((key?.utf8.count ?? 0) > 1_000))
+      }
+      let coded = CodedKeys(keys: keys[...], codes: numbers[...], generation: codes.generation)
+      var found: [Int: ManagedObjectID] = [:]
+      let areAllThere = try resolver.findEach(country, by: ReferenceKey(code), of: coded) { found[$0] = $1 }
+      #expect(areAllThere == batch.areAllThere)
+      if areAllThere { #expect(Set(found.keys) == Set(keys.indices.filter { !keys[$0].isNull })) }
+      for (place, id) in found { #expect(try context.existingObject(with: id).value(forKey: "code") == keys[place]) }
+    }
+  }
+
   @Test("takes the first of several objects with a key", arguments: StoreKind.allCases)
   func severalObjects(kind: StoreKind) throws {
     let room = try ImportRoom(kind)
