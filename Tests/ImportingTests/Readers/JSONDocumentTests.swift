@@ -40,10 +40,35 @@ struct JSONDocumentTests {
 
   @Test("an array among other members is said to be taken for the records")
   func amongOthers() throws {
-    #expect(try notes(#"{"id":1,"tags":[]}"#).contains("“tags”, which is empty"))
+    #expect(try notes(#"{"count":0,"results":[]}"#).contains("“results”, which is empty"))
     #expect(try notes(#"{"tags":[]}"#).isEmpty)
     #expect(try notes(#"{"count":1,"rows":[{}]}"#).contains("the rest of the document isn't imported"))
     #expect(try notes(#"{"rows":[{}]}"#).isEmpty)
+  }
+
+  @Test(
+    "empty arrays don't hide that a document is a record",
+    arguments: [
+      #"{"id":8,"name":"Bob","tags":[]}"#, #"{"id":9,"tags":[],"notes":[]}"#, #"{"name":"Bob","tags":[]}"#,
+      #"{"id":8,"items":[]}"#, #"{"items":[],"data":[]}"#,
+    ])
+  func recordWithEmptyArrays(text: String) throws {
+    let result = try read(text, as: "a.json")
+    #expect(result.error == nil)
+    #expect(result.records.count == 1)
+    #expect(try notes(text).contains("one of these is for the records, name it as root"))
+  }
+
+  @Test(
+    "an empty list of records has none",
+    arguments: [
+      #"{"tags":[]}"#, #"{"count":0,"results":[]}"#, #"{"data":[],"errors":[]}"#,
+      #"{"type":"FeatureCollection","features":[]}"#, #"[]"#,
+    ])
+  func emptyLists(text: String) throws {
+    let result = try read(text, as: "a.json")
+    #expect(result.error == nil)
+    #expect(result.records.isEmpty)
   }
 
   @Test("an object whose members look alike has a record per member, with its key in the column key")

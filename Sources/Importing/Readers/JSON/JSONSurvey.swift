@@ -34,10 +34,20 @@ struct JSONSurvey {
   private static let comparedKeys = 1_000
   private static let comparedLength = 256
 
+  /// The names that lists of records have beside counts and links to further pages.
+  private static let listNames: Set<String> = [
+    "data", "elements", "entries", "features", "hits", "items", "list",
+    "objects", "records", "results", "rows", "value", "values",
+  ]
+
   private var found: [String] = []
-  /// The members that are arrays of objects, and those that are empty arrays.
+  /// The members that are arrays of objects.
   private var filled: [String] = []
-  private var empty: [String] = []
+  private var hasEmptyArray = false
+  /// The members that are empty arrays and have the name of a list of records.
+  private var emptyLists: Set<String> = []
+  /// Whether a member identifies the document, as one of a record does.
+  private var hasID = false
   private var count = 0
   private var objects = 0
   /// The keys of the first object that has any.
@@ -53,12 +63,14 @@ struct JSONSurvey {
 
   mutating func add(_ key: String) {
     count += 1
+    if key == "id" { hasID = true }
     if found.count < Self.shownKeys { found.append(key) }
   }
 
   mutating func noteArray(_ key: String, isEmpty: Bool) {
     if isEmpty {
-      if empty.count < Self.shownKeys { empty.append(key) }
+      hasEmptyArray = true
+      if Self.listNames.contains(key) { emptyLists.insert(key) }
     } else if filled.count < Self.shownKeys {
       filled.append(key)
     }
@@ -101,9 +113,8 @@ struct JSONSurvey {
 
   /// The place of the records.
   func place() throws(ReaderError) -> JSONRecordPlace {
-    let candidates = filled.isEmpty ? empty : filled
-    if let only = candidates.first {
-      guard candidates.count == 1 else { throw .severalRoots(found: candidates) }
+    guard filled.count < 2 else { throw .severalRoots(found: filled) }
+    if let only = filled.first ?? emptyList {
       var place = JSONRecordPlace(path: [only], shape: .elements)
       if count > 1 {
         place.note =
@@ -123,8 +134,17 @@ struct JSONSurvey {
     }
     return JSONRecordPlace(
       path: [], shape: .document,
-      note:
-        "the document is read as one record; if its members are the records, name a column for their keys as key_column"
+      note: hasEmptyArray
+        ? "the document is read as one record, with nothing in its empty array(s); if one of these is for the records, name "
+          + "it as root"
+        : "the document is read as one record; if its members are the records, name a column for their keys as key_column"
     )
+  }
+
+  /// The empty array that says that there are no records: the only member, or the only one with the name of a list, in a
+  /// document that doesn't look like a record itself. A record may have empty arrays, and is not to be lost for them.
+  private var emptyList: String? {
+    if count == 1, hasEmptyArray { return found.first }
+    return emptyLists.count == 1 && !hasID ? emptyLists.first : nil
   }
 }
