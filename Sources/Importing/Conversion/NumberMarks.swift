@@ -32,6 +32,9 @@ struct NumberMarks: Sendable {
     self.negatives = negatives ?? .minus
   }
 
+  /// Whether every number must have a unit, which a number of JSON can't have.
+  var requiresUnit: Bool { unit != nil }
+
   /// Whether a text that is no number has a sign for a currency or percentages, and digits.
   static func hasUsualUnit(_ text: String) -> Bool {
     let scalars = text.unicodeScalars

@@ -57,6 +57,7 @@ extension ValueConverter {
   @inline(never)
   func ruled(number: UnsafeRawBufferPointer) throws(ConversionCode) -> Value {
     if let value = try rules?.value(of: number) { return value }
+    if rules?.marks?.requiresUnit == true { throw .notANumber }
     return try value(ofNumber: number, base)
   }
 

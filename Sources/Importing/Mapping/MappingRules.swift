@@ -332,6 +332,7 @@ extension PropertyRule {
     if !concerns({ $0 == .date }) { (rule.dateFormat, rule.timeZone) = (nil, nil) }
     if !concerns({ $0.isInteger || $0 == .decimal || $0 == .double || $0 == .float }) {
       (rule.decimalSeparator, rule.groupingSeparator) = (nil, nil)
+      (rule.unit, rule.negatives) = (nil, nil)
     }
     if !concerns({ $0 == .boolean }) { (rule.trueWords, rule.falseWords) = (nil, nil) }
     return rule

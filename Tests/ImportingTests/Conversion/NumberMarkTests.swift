@@ -63,7 +63,18 @@ struct NumberMarkTests {
     #expect(try ConverterFixture.text("12.5 m²", .double, area) == .value(.double(12.5)))
     let francs = PropertyRule { $0.unit = "Fr." }
     #expect(try ConverterFixture.text("Fr. 12.50", .decimal, francs) == .value(.decimal(12.5)))
-    #expect(try ConverterFixture.number("12.5", .double, percent) == .value(.double(12.5)))
+  }
+
+  @Test("a number of JSON has no unit: it is refused where one is required")
+  func json() throws {
+    let percent = PropertyRule { $0.unit = "%" }
+    for type in [AttributeType.decimal, .double, .integer16] {
+      #expect(try ConverterFixture.number("12", type, percent) == .refused(.notANumber))
+    }
+    let negatives = PropertyRule { $0.negatives = .parentheses }
+    #expect(try ConverterFixture.number("-12.5", .double, negatives) == .value(.double(-12.5)))
+    let meaning = PropertyRule { ($0.unit, $0.values) = ("%", ["0": "5 %"]) }
+    #expect(try ConverterFixture.number("0", .double, meaning) == .value(.double(5)))
   }
 
   @Test("a minus stands behind the number where the recipe says so")

@@ -59,6 +59,13 @@ struct CompoundReferenceTests {
       "code,part,st,time\nA,1,N,01.03.2024 06:00\nA,2,N,01.03.2024 07:00\n", into: "Booking", rules: ["reading": rule])
     #expect(end.tally == "2i 0u 0= 0r 1?")
     #expect(try room.rows("part", "reading.level", of: "Booking") == ["1|1.5", "2|"])
+    // The station is a text, the part a number.
+    let own = PropertyRule {
+      ($0.keys, $0.columns, $0.unit, $0.negatives) = (["code", "part"], ["bc", "bp"], "#", .parentheses)
+    }
+    let second = try room.run(
+      "code,part,bc,bp\nB,1,A,# 2\n", as: "b.csv", into: "Booking", job: "2", rules: ["before": own])
+    #expect(second.tally == "1i 0u 0= 0r 0?")
   }
 
   @Test("make objects that have the parts", arguments: StoreKind.allCases, [1, 100])
