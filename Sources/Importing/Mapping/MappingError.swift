@@ -14,6 +14,8 @@ package enum MappingError: Error, Sendable, Equatable {
   case nothingToMap(entity: String, columns: [String], expected: [String])
   /// The mode needs a uniqueness constraint, and a column for each of its attributes.
   case noKey(entity: String, constraints: [[String]], columns: [String], mode: ImportMode = .upsert)
+  /// The recipe's key leads to far more objects than there are keys in a batch.
+  case unselectiveKey(entity: String, key: [String], keys: Int)
   /// Objects that the source doesn't have can't be deleted, and the mode can't leave them.
   case cannotReplace(entity: String, count: Int64, examples: [String])
   /// Objects of rejected records can't stay as they were, because other records have their unique values.
@@ -71,6 +73,11 @@ extension MappingError: CustomStringConvertible {
         + "(\(constraints.map { $0.joined(separator: "+") }.joined(separator: " or "))); the columns are \(list(columns)). "
         + "If one of them is it, name it under properties in the recipe or options"
         + Self.spellings(columns, of: Array(constraints.joined()))
+    case .unselectiveKey(let entity, let key, let keys):
+      return
+        "the recipe's key (\(list(key))) doesn't identify objects: \(keys) key(s) of the file's records lead to at least "
+        + "\(keys + ExistingObjects.surplus + 1) \(entity). Nothing was deleted. Name all the attributes that together "
+        + "identify an object as the key, or use mode insert"
     case .cannotReplace(let entity, let count, let examples):
       return
         "\(count) \(entity) that the file doesn't have can't be deleted, since others need them, such as "

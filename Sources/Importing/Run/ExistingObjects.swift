@@ -5,6 +5,9 @@ import ManagedObjects
 /// An object is found by the uniqueness constraint whose attributes its record has: the same for all records of a CSV file,
 /// while JSON records may differ.
 struct ExistingObjects {
+  /// How many objects a batch may find beyond one for each key of the recipe.
+  static let surplus = 100_000
+
   private let constraints: [RecordMapping.Constraint]
   /// The places of the constraints that the batch uses.
   private let places: [Int]
@@ -15,18 +18,32 @@ struct ExistingObjects {
   private var ambiguous: [UniqueKey: [ManagedObject]] = [:]
 
   /// Fetches the objects, and what these to-many relationships of theirs hold. The context must have no changes yet.
+  ///
+  /// - Parameter surplus: how many objects more than keys the first constraint may find, where that is the recipe's key:
+  ///   the store doesn't hold it unique, and it could lead to the whole table.
+  /// - Throws: ``MappingError/unselectiveKey(entity:key:keys:)`` if there are more.
   init(
     _ entity: EntityDescription, _ constraints: [RecordMapping.Constraint], keys: [Int: Set<UniqueKey>],
-    sets: [String] = [], in context: ManagedObjectContext
+    sets: [String] = [], surplus: Int? = nil, in context: ManagedObjectContext
   ) throws {
     self.constraints = constraints
     places = keys.keys.sorted()
     objects = Array(repeating: [:], count: constraints.count)
     for (place, keys) in keys {
-      for predicate in UniqueKey.predicates(constraints[place].attributes, keys) {
+      let attributes = constraints[place].attributes
+      var left = place == 0 ? surplus.map { keys.count + $0 } : nil
+      for predicate in UniqueKey.predicates(attributes, keys) {
         var request = FetchRequest<ManagedObject>(entityName: entity.name, predicate: predicate)
         request.relationshipKeyPathsForPrefetching = sets
-        for object in try context.fetch(request) {
+        if let left { request.fetchLimit = left + 1 }
+        let found = try context.fetch(request)
+        if let most = left {
+          guard found.count <= most else {
+            throw MappingError.unselectiveKey(entity: entity.name, key: attributes.map(\.name), keys: keys.count)
+          }
+          left = most - found.count
+        }
+        for object in found {
           let key = key(of: object, place)
           guard keys.contains(key) else { continue }
           if let other = objects[place][key], other !== object { ambiguous[key, default: [other]].append(object) }

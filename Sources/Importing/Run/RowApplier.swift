@@ -79,7 +79,8 @@ final class RowApplier {
     if mode.findsObjects {
       let existing = try ExistingObjects(
         entity, batch.mapping.constraints, keys: keys(),
-        sets: batch.mapping.collections.map(\.relationship.name) + nestedNames.sorted(), in: context)
+        sets: batch.mapping.collections.map(\.relationship.name) + nestedNames.sorted(),
+        surplus: batch.mapping.rules.key == nil ? nil : ExistingObjects.surplus, in: context)
       if mayHaveReferences, !targets.ends.isEmpty { try lateReferences.read(of: existing.all()) }
       nested?.retain(nestedNames, of: existing.all())
       self.existing = existing

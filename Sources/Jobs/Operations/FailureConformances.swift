@@ -26,6 +26,7 @@ extension MappingError: JobFailing {
     case .abstractEntity: return "abstract_entity"
     case .nothingToMap: return "nothing_to_map"
     case .noKey: return "no_key"
+    case .unselectiveKey: return "unselective_key"
     case .cannotReplace: return "cannot_replace"
     case .cannotKeep: return "cannot_keep"
     case .wouldDeleteAll: return "would_delete_all"

@@ -56,6 +56,28 @@ struct RecipeKeyTests {
     #expect(try room.rows("street", "zip", "city", of: "Place") == ["A|1|X", "A|1|Y", "B|2|4"])
   }
 
+  @Test("is refused if it leads to far more objects than there are keys", arguments: StoreKind.allCases)
+  func unselective(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let text = "street,city,postcode\n" + (0..<30).map { "S\($0),\($0 % 3 == 0 ? "X" : "Y"),\($0)\n" }.joined()
+    try room.run(text, into: "Place", mode: .insert, job: "1")
+    let context = room.context()
+    let entity = try #require(context.model.entitiesByName["Place"])
+    let city = try #require(entity.attributesByName["city"])
+    func find(_ cities: [String], surplus: Int?) throws -> Int {
+      let keys = Set(cities.map { UniqueKey([.string($0)]) })
+      let existing = try ExistingObjects(
+        entity, [.init(attributes: [city], columns: [])], keys: [0: keys], surplus: surplus, in: context)
+      return keys.reduce(0) { $0 + existing.objects($1, 0).count }
+    }
+    #expect(try find(["X", "Z"], surplus: 8) == 10)
+    #expect(try find(["X", "Y"], surplus: nil) == 30)
+    let expected = MappingError.unselectiveKey(entity: "Place", key: ["city"], keys: 2)
+    #expect(throws: expected) { try find(["X", "Z"], surplus: 7) }
+    #expect(throws: expected) { try find(["X", "Y"], surplus: 8) }
+    #expect("\(expected)".contains("at least 100003 Place"))
+  }
+
   @Test("goes before the model's constraints, which are held all the same", arguments: StoreKind.allCases, [1, 100])
   func beforeConstraints(kind: StoreKind, batch: Int) throws {
     let room = try ImportRoom(kind)
