@@ -108,12 +108,17 @@ struct RecordConverter {
       // The nested rows say what belongs to it.
       for shape in shapes { initial[shape.relationship.slot] = .unresolved }
     }
+    var nested: [FlatNestedRows] = []
+    for shape in shapes {
+      guard let rows = FlatNestedRows(shape, in: source, of: coordinator) else { return nil }
+      nested.append(rows)
+    }
     let rows = NewRows(
       entity, of: coordinator, capacity: source.count, textCapacity: source.byteCount, initial: initial)
     codes.begin(references: mapping.references.count, rows: source.count)
     return FlatRows(
       rows, references: mapping.references.count, codes.generation, mayNest: !mapping.nesting.isEmpty,
-      nested: shapes.map { FlatNestedRows($0, in: source, of: coordinator) }, capacity: source.count)
+      nested: nested, capacity: source.count)
   }
 
   /// Whether the rows need no objects yet. Prepares the comparison with the store's rows, in a mode that finds objects.

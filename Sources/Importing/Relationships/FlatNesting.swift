@@ -91,10 +91,29 @@ struct FlatNesting {
 
   // MARK: Reading
 
-  /// The greatest number of objects that a cell can hold.
-  static func mostObjects(in json: UnsafeRawBufferPointer) -> Int {
+  /// The number of braces in a cell, which is at least that of its objects.
+  static func braces(in json: UnsafeRawBufferPointer) -> Int {
     var count = 0
     for byte in json { count &+= byte == UInt8(ascii: "{") ? 1 : 0 }
+    return count
+  }
+
+  /// The number of objects in a cell: of braces outside texts. Slower than counting all of them.
+  static func objects(in json: UnsafeRawBufferPointer) -> Int {
+    var count = 0
+    var isInText = false
+    var isEscaped = false
+    for byte in json {
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\"") {
+        isInText.toggle()
+      } else if isInText {
+        isEscaped = byte == UInt8(ascii: "\\")
+      } else if byte == UInt8(ascii: "{") {
+        count += 1
+      }
+    }
     return count
   }
 
@@ -250,15 +269,27 @@ struct FlatNestedRows {
   /// Where escaped texts are decoded.
   private var buffer: [UInt8] = []
 
-  /// Room for the objects of all records of a batch.
-  init(_ shape: FlatNesting, in source: RecordBatch, of coordinator: PersistentStoreCoordinator) {
+  /// Above this many braces, those in texts are told from the others.
+  private static let manyBraces = 100_000
+  /// Above this many objects, no rows are made.
+  private static let mostObjects = 1_000_000
+
+  /// Room for the objects of all records of a batch; nil if these are so many that their rows could fill the memory.
+  init?(_ shape: FlatNesting, in source: RecordBatch, of coordinator: PersistentStoreCoordinator) {
     self.shape = shape
-    var (most, bytes) = (0, 0)
-    for record in 0..<source.count {
-      let cell = source.cell(record, shape.column)
-      guard cell.kind == .nested else { continue }
-      most += FlatNesting.mostObjects(in: source.bytes(of: cell))
-      bytes += Int(cell.length)
+    func sum(_ count: (UnsafeRawBufferPointer) -> Int) -> Int {
+      var sum = 0
+      for record in 0..<source.count {
+        let cell = source.cell(record, shape.column)
+        if cell.kind == .nested { sum += count(source.bytes(of: cell)) }
+      }
+      return sum
+    }
+    let bytes = sum(\.count)
+    var most = sum(FlatNesting.braces)
+    if most > Self.manyBraces {
+      most = sum(FlatNesting.objects)
+      guard most <= Self.mostObjects else { return nil }
     }
     rows = NewRows(
       shape.entity, of: coordinator, capacity: most, textCapacity: bytes, initial: shape.entity.initialValues)

@@ -171,7 +171,6 @@ struct ComparingTests {
     }
   }
 
-  /// Imports four files of an entity into a store of each kind.
   /// Clubs with players: of keys that come again in other batches or jobs, that move from club to club, that are missing or
   /// twice in one club; with values that can't be; and with players given by their numbers alone.
   private static func clubs(_ dice: inout Lot, _ count: Int, isCareful: Bool) -> String {
@@ -239,6 +238,22 @@ struct ComparingTests {
     #expect(try room.sets("name", "players.number", of: "Club").first == "c0|0,100")
   }
 
+  @Test("with nested objects need no room for the braces in texts")
+  func braces() throws {
+    for (json, count) in [
+      (#"[{"a":"{{","b":{}},{}]"#, 3), (#"["{\"{\\",{"{":"\\\""},{"x":"{"}]"#, 2), ("[]", 0),
+    ] {
+      var json = json
+      #expect(json.withUTF8 { FlatNesting.objects(in: UnsafeRawBufferPointer($0)) } == count, "\(json)")
+    }
+    let room = try ImportRoom(.sqlite)
+    let braces = String(repeating: "{", count: 1_200_000)
+    let text = #"{"name":"c1","players":[{"number":1,"note":"\#(braces)"},{"number":2}]}"# + "\n"
+    #expect(try room.run(text, as: "a.ndjson", into: "Club").tally == "1i 0u 0= 0r 0?")
+    #expect(room.plan.newRows(of: "Player") == 2)
+    #expect(try room.rows("number", "club.name", of: "Player") == ["1|c1", "2|c1"])
+  }
+
   @Test("with nested objects are made once, whichever write fails", arguments: StoreKind.allCases)
   func killedNested(kind: StoreKind) throws {
     let text = (0..<7).map {
@@ -251,6 +266,7 @@ struct ComparingTests {
     }
   }
 
+  /// Imports four files of an entity into a store of each kind.
   private func leaveTheSame(
     _ seed: UInt64, _ mode: ImportMode, _ entity: String, _ paths: [String], _ file: (inout Lot) -> String
   ) throws {
