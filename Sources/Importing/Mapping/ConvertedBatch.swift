@@ -151,8 +151,8 @@ final class ConvertedBatch: @unchecked Sendable {
 /// The rows of a batch in flat memory: no value, no string and no array is made for them.
 ///
 /// Possible where records have no references, or only keys of objects that the store has. A mode that only inserts needs no
-/// objects for them. In modes that find objects by one uniqueness constraint, they are compared with the store's rows, and objects are made
-/// of those that change something.
+/// objects for them. In modes that find objects by one uniqueness constraint, they are compared with the store's rows, and
+/// objects are made of those that change something.
 struct FlatRows {
   let rows: NewRows
   /// The record of each row.

@@ -8,8 +8,8 @@ import Synchronization
 /// Batches are handed over whole, so the threads synchronise once in thousands of records. Three record batches circulate:
 /// one is being filled, one waits, one is being written.
 final class BatchPipeline: @unchecked Sendable {
-  // Sendable: `state` is behind its lock. `reader`, `mapping` and `codes` are touched by the reading thread only, from `init` until
-  // `ended` is signalled.
+  // Sendable: `state` is behind its lock. `reader`, `mapping` and `codes` are touched by the reading thread only, from
+  // `init` until `ended` is signalled.
 
   private struct State {
     var ready: [Result<ConvertedBatch, any Error>] = []
