@@ -32,6 +32,8 @@ final class ScheduleRunner: Sendable {
   /// The queue's name, from which each schedule's delays follow.
   private let queue: String
   private let due: Mutex<DueSchedules>
+  /// The schedules that have made a job whose file isn't being fetched yet, because the job couldn't be read.
+  private let unfetched = Mutex<Set<String>>([])
 
   init(_ schedules: [JobSchedule], ledger: JobLedger, clock: JobClock, queue: String, logger: Logger) {
     self.ledger = ledger
@@ -63,21 +65,27 @@ final class ScheduleRunner: Sendable {
   func runDue(for subject: any Subject) {
     guard let now = ISODate.microseconds(of: clock.now()) else { return }
     for schedule in schedules {
-      guard var known = due.withLock({ $0[schedule.name] }) else { continue }
-      if known.isToBeLookedAt(at: now) {
-        do {
-          let (outcomes, due) = try ledger.elapse(schedule, queue: queue)
-          for outcome in outcomes { log(outcome, of: schedule) }
-          if outcomes.contains(where: \.isNewJob) { try fetchMissingFile(of: schedule, subject) }
-          known = due
-        } catch {
-          subject.report(error, "the job of a schedule couldn't be made")
-          continue
-        }
-        due.withLock { [known] in $0.note(known, of: schedule.name) }
-      }
-      if let next = known.next { subject.wake(at: ISODate.date(microseconds: next.due)) }
+      makeJob(of: schedule, at: now, subject)
+      fetchUnfetched(of: schedule, subject)
     }
+  }
+
+  /// Makes the job of a schedule if it is due, and has the runner woken up for the next.
+  private func makeJob(of schedule: JobSchedule, at now: Int64, _ subject: any Subject) {
+    guard var known = due.withLock({ $0[schedule.name] }) else { return }
+    if known.isToBeLookedAt(at: now) {
+      let outcomes: [ScheduleOutcome]
+      do {
+        (outcomes, known) = try ledger.elapse(schedule, queue: queue)
+      } catch {
+        return subject.report(error, "the job of a schedule couldn't be made")
+      }
+      // The job is durable: whatever fails from here on mustn't have the schedule asked for it again.
+      due.withLock { [known] in $0.note(known, of: schedule.name) }
+      for outcome in outcomes { log(outcome, of: schedule) }
+      if outcomes.contains(where: \.isNewJob) { unfetched.withLock { _ = $0.insert(schedule.name) } }
+    }
+    if let next = known.next { subject.wake(at: ISODate.date(microseconds: next.due)) }
   }
 
   /// Makes the job of a schedule now: see ``JobQueue/run(schedule:by:)``.
@@ -87,6 +95,8 @@ final class ScheduleRunner: Sendable {
       throw JobQueueError.noSuchSchedule(name, known: schedules.map(\.name))
     }
     let job = try await ledger.run(schedule, by: who)
+    // The job before has ended, and needs no file any more.
+    unfetched.withLock { _ = $0.remove(name) }
     if schedule.submission.awaitsFile { fetchFile(of: job, schedule, subject) }
     return job
   }
@@ -120,6 +130,17 @@ final class ScheduleRunner: Sendable {
   }
 
   // MARK: Files
+
+  /// Fetches the file of a job that a schedule has made, if that wasn't begun yet. On the ledger's queue.
+  private func fetchUnfetched(of schedule: JobSchedule, _ subject: any Subject) {
+    guard unfetched.withLock({ $0.contains(schedule.name) }) else { return }
+    do {
+      try fetchMissingFile(of: schedule, subject)
+      unfetched.withLock { _ = $0.remove(schedule.name) }
+    } catch {
+      subject.report(error, "the job that schedule \(schedule.name) made couldn't be read to fetch its file")
+    }
+  }
 
   /// Fetches the file of a schedule's latest job, if that waits for one. On the ledger's queue.
   private func fetchMissingFile(of schedule: JobSchedule, _ subject: any Subject) throws {

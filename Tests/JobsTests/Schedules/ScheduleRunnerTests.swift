@@ -102,4 +102,29 @@ struct ScheduleRunnerTests {
     try await wakeUp(runner)
     #expect(try await queue.jobs().count == 1)
   }
+
+  @Test("fetches the file of a job that it has made but couldn't read, as soon as it can")
+  func unreadable() async throws {
+    let runner = runner([try ScheduleTests.schedule("*:0/10") { $0.submission.awaitsFile = true }])
+    try await queue.ledger.context.perform { try runner.begin(for: asked) }
+    try await wakeUp(runner)
+    house.clock.set(to: try ScheduleTests.date("2023-11-14T22:20:00"))
+    let next = try ScheduleTests.date("2023-11-14T22:30:00")
+    house.faults.failsReadingAfterWrite = true
+    for _ in 0..<2 { try await wakeUp(runner) }
+    let report = "the job that schedule nightly made couldn't be read to fetch its file"
+    #expect(asked.reports == [report, report])
+    // It is made, and the next is waited for.
+    #expect(asked.wakes.last == next)
+    house.faults.failsReadingAfterWrite = false
+    for _ in 0..<2 { try await wakeUp(runner) }
+    #expect(asked.reports.count == 2)
+    let job = try #require(try await queue.jobs().first)
+    // Once: the second is of a run by hand.
+    var fetched = asked.fetched.makeAsyncIterator()
+    #expect(await fetched.next().map { $0 == (job.id, "nightly") } == true)
+    _ = try await queue.cancel(job.id, by: "anna")
+    let second = try await runner.run("nightly", by: "anna", for: asked)
+    #expect(await fetched.next().map { $0 == (second.id, "nightly") } == true)
+  }
 }

@@ -2,13 +2,15 @@ import Foundation
 import ManagedObjects
 import Synchronization
 
-/// A store that refuses to write while a test says so, as one on a full disk does.
+/// A store that refuses to write while a test says so, as one on a full disk does; or to read after a write, as one for which
+/// no descriptor is left.
 final class FailingStore: IncrementalStore {
   private let store: any IncrementalStore
   private let faults: Faults
 
   final class Faults: Sendable {
     private let state = Mutex((isFailing: false, refused: 0, writesLeft: Int?.none))
+    private let reading = Mutex((failsAfterWrite: false, isFailing: false))
     var isFailing: Bool {
       get { state.withLock { $0.isFailing } }
       set { state.withLock { $0.isFailing = newValue } }
@@ -19,6 +21,16 @@ final class FailingStore: IncrementalStore {
       set { state.withLock { $0.writesLeft = newValue } }
     }
     var refused: Int { state.withLock { $0.refused } }
+    /// Whether fetches fail from the end of the next write on.
+    var failsReadingAfterWrite: Bool {
+      get { reading.withLock { $0.failsAfterWrite } }
+      set { reading.withLock { $0 = (newValue, false) } }
+    }
+    func checkReading() throws {
+      guard reading.withLock({ $0.isFailing }) else { return }
+      throw ManagedObjectError.store(StoreFailure(.cannotOpen, path: "queue", message: "unable to open database file"))
+    }
+    func wrote() { reading.withLock { $0.isFailing = $0.failsAfterWrite } }
     func check() throws {
       let fails = state.withLock { state in
         let fails = state.isFailing || state.writesLeft == 0
@@ -38,8 +50,14 @@ final class FailingStore: IncrementalStore {
 
   var identifier: String { store.identifier }
   var url: URL? { store.url }
-  func rows(_ fetch: StoreFetch) throws -> [StoreRow] { try store.rows(fetch) }
-  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] { try store.ids(fetch) }
+  func rows(_ fetch: StoreFetch) throws -> [StoreRow] {
+    try faults.checkReading()
+    return try store.rows(fetch)
+  }
+  func ids(_ fetch: StoreFetch) throws -> [ManagedObjectID] {
+    try faults.checkReading()
+    return try store.ids(fetch)
+  }
   func count(_ fetch: StoreFetch) throws -> Int { try store.count(fetch) }
   func dictionaries(_ query: StoreQuery) throws -> [ContiguousArray<Value>] { try store.dictionaries(query) }
   func relatedRows(of ids: [ManagedObjectID], _ relationship: RelationshipDescription) throws -> [RelatedRow] {
@@ -52,11 +70,15 @@ final class FailingStore: IncrementalStore {
   }
   func transaction<T>(_ body: (any StoreTransaction) throws -> T) throws -> T {
     try faults.check()
-    return try store.transaction(body)
+    let result = try store.transaction(body)
+    faults.wrote()
+    return result
   }
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     try faults.check()
-    return try store.write(changes)
+    let result = try store.write(changes)
+    faults.wrote()
+    return result
   }
   func permanentIDs(for entities: [EntityDescription]) throws -> [ManagedObjectID] {
     try store.permanentIDs(for: entities)
