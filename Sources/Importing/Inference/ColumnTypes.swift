@@ -20,8 +20,8 @@ struct ColumnTypes {
   private(set) var greatest: Int64 = .min
   /// Whether there were any values.
   private(set) var hasValues = false
-  /// Whether all numbers are whole, however they are written.
-  private var isWhole = true
+  /// The range of the numbers, however they are written.
+  private var wholes = WholeRange()
   /// The notation of numbers that aren't plain.
   private var notation = NumberNotation()
 
@@ -56,7 +56,7 @@ struct ColumnTypes {
     greatestFraction = max(greatestFraction, number.fraction)
     hasExponent = hasExponent || number.hasExponent
     if number.fraction > 0 || number.hasExponent { isAllWhole = false }
-    isWhole = isWhole && number.isWhole
+    wholes.note(number.whole)
     guard let integer = number.integer else {
       mayBeInteger = false
       return
@@ -112,6 +112,25 @@ struct InferredType: Hashable {
   var note: String?
   /// Other types as which an import reads all values, too.
   var others: [AttributeType] = []
+  /// The range of whole numbers in a notation of which another type is inferred.
+  var wholeRange: ClosedRange<Int64>?
+}
+
+/// The range of a column's numbers, as long as all are whole and fit 64 bits.
+struct WholeRange: Sendable {
+  private var areWhole = true
+  /// nil if there are no numbers, or one isn't whole.
+  private(set) var range: ClosedRange<Int64>?
+
+  /// - Parameter number: nil for one that isn't whole.
+  mutating func note(_ number: Int64?) {
+    guard areWhole, let number else {
+      areWhole = false
+      range = nil
+      return
+    }
+    range = min(range?.lowerBound ?? number, number)...max(range?.upperBound ?? number, number)
+  }
 }
 
 extension ColumnTypes {
@@ -141,7 +160,8 @@ extension ColumnTypes {
     if forms != 0 { return date }
     if mayBeURI { return InferredType(type: .uri) }
     return InferredType(
-      type: .string, note: notation.advice(NameText.property(of: name)), others: notation.otherTypes)
+      type: .string, note: notation.advice(NameText.property(of: name)), others: notation.otherTypes,
+      wholeRange: notation.wholeRange)
   }
 
   private func number(_ words: [String]) -> InferredType {
@@ -154,7 +174,9 @@ extension ColumnTypes {
     if isAllWhole { return InferredType(type: .decimal) }
     let isMoney = greatestFraction <= 4 && words.contains(where: Self.money.contains)
     let isExact = significant > 17 || (leastFraction == 2 && greatestFraction == 2) || isMoney
-    return InferredType(type: isExact && !hasExponent ? .decimal : .double, others: isWhole ? [.integer64] : [])
+    return InferredType(
+      type: isExact && !hasExponent ? .decimal : .double, others: wholes.range == nil ? [] : [.integer64],
+      wholeRange: wholes.range)
   }
 
   private var date: InferredType {

@@ -24,6 +24,8 @@ package struct InferredModel: Encodable, Sendable {
     var hasValues = true
     /// Other types as which an import reads all its values, too.
     private(set) var otherTypes: [AttributeType] = []
+    /// The range of whole numbers that are written with a point or an exponent.
+    private(set) var wholeRange: ClosedRange<Int64>?
 
     private enum CodingKeys: String, CodingKey {
       case name, attribute, type, dateFormat, nulls, distinct, minimum, maximum, examples, reference, notes
@@ -143,6 +145,7 @@ extension InferredModel.Column {
     type = profile.nesting.map(Self.kind) ?? inferred.type.rawValue
     dateFormat = inferred.dateFormat
     otherTypes = inferred.others
+    wholeRange = inferred.wholeRange
     nulls = objects - profile.present - profile.nested
     distinct = profile.distinct
     hasValues = profile.present > 0
@@ -187,6 +190,7 @@ extension InferredModel.Column {
     type = column.nesting.map(Self.kind) ?? column.type.type.rawValue
     dateFormat = column.type.dateFormat
     otherTypes = column.type.others
+    wholeRange = column.type.wholeRange
     nulls = column.nulls
     distinct = column.distinct
     hasValues = profile.present > 0

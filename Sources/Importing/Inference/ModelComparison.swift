@@ -116,10 +116,11 @@ package struct ModelComparison: Encodable, Sendable {
     _ attribute: AttributeDescription, for wanted: AttributeType, _ column: InferredModel.Column
   ) -> AttributeType? {
     if attribute.type == wanted || column.otherTypes.contains(attribute.type) { return nil }
-    if attribute.type.integerRange != nil,
+    if let range = attribute.type.integerRange,
       let type = column.otherTypes.first(where: { $0 == .integer64 || $0 == .double })
     {
-      return type
+      let fits = column.wholeRange.map { range.contains($0.lowerBound) && range.contains($0.upperBound) } ?? false
+      return fits ? nil : type
     }
     switch (attribute.type, wanted) {
     case (.string, _), (.transformable, _), (.binaryData, _), (.composite, _), (.undefined, _), (.objectID, _):

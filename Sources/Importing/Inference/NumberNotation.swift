@@ -28,8 +28,8 @@ struct NumberNotation: Sendable {
   private var hasTrailingMinus = false
   private var hasComma = false
   private var hasPoint = false
-  /// Whether numbers with exponents are whole.
-  private var areWhole = true
+  /// The range of numbers with exponents.
+  private var wholes = WholeRange()
 
   private static let units = [
     "%", "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "zł", "kr", "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "CAD",
@@ -59,7 +59,7 @@ struct NumberNotation: Sendable {
       }
       if let shape = NumberShape(text, isJSON: true) {
         left.insert(.exponent)
-        areWhole = areWhole && shape.isWhole
+        wholes.note(shape.whole)
       }
       if text.count == 1, Self.letterBytes.contains(text[0] | 0x20) { left.insert(.letters) }
     }
@@ -81,9 +81,12 @@ struct NumberNotation: Sendable {
   /// The types other than text that imports read the column as without options.
   var otherTypes: [AttributeType] {
     guard isTelling else { return [] }
-    if ways.contains(.exponent) { return (areWhole ? [.integer64] : []) + [.double, .float, .decimal] }
+    if ways.contains(.exponent) { return (wholeRange == nil ? [] : [.integer64]) + [.double, .float, .decimal] }
     return ways.contains(.letters) ? [.boolean] : []
   }
+
+  /// The range of numbers with exponents, if all are whole; nil otherwise.
+  var wholeRange: ClosedRange<Int64>? { isTelling && ways.contains(.exponent) ? wholes.range : nil }
 
   /// What is said of a column whose texts are all written so; nil where nothing tells it from plain text.
   ///

@@ -6,9 +6,9 @@ struct NumberShape {
   var significant = 0
   var fraction = 0
   var hasExponent = false
-  /// Whether the fraction is zero and the exponent isn't negative.
-  var isWhole = true
-  /// The value of a whole number that fits 64 bits.
+  /// The value of a whole number that fits 64 bits, also if it is written as `1.0` or `1e3`.
+  var whole: Int64?
+  /// The value of such a number without point and exponent.
   var integer: Int64?
 
   /// - Parameter isJSON: a number of a JSON document, where `1e5` is one.
@@ -31,8 +31,9 @@ struct NumberShape {
       if significant > 0 || digit != 0 { significant += 1 }
       index += 1
     }
-    let whole = index - start
-    if whole > 1, text[start] == UInt8(ascii: "0") { return nil }
+    let digits = index - start
+    if digits > 1, text[start] == UInt8(ascii: "0") { return nil }
+    var isWhole = true
     let hasPoint = index < text.count && text[index] == UInt8(ascii: ".")
     if hasPoint {
       index += 1
@@ -44,7 +45,8 @@ struct NumberShape {
       }
       if fraction == 0 { return nil }
     }
-    if whole == 0, fraction == 0 { return nil }
+    if digits == 0, fraction == 0 { return nil }
+    var exponent = 0
     if index < text.count {
       guard text[index] | 0x20 == UInt8(ascii: "e"), hasPoint || isJSON else { return nil }
       index += 1
@@ -55,14 +57,21 @@ struct NumberShape {
       // With three digits, the exponent may be out of a Double's range.
       guard (1...2).contains(index - power), index == text.count else { return nil }
       hasExponent = true
+      for digit in text[power...] { exponent = exponent * 10 + Int(digit &- 0x30) }
     }
-    if hasPoint || hasExponent || overflows { return }
+    guard isWhole, !overflows else { return }
+    while exponent > 0, magnitude > 0 {
+      let (product, overflows) = magnitude.multipliedReportingOverflow(by: 10)
+      if overflows { return }
+      magnitude = product
+      exponent -= 1
+    }
     if isNegative {
-      // As a whole number, it would lose its sign.
-      if magnitude == 0 { return }
-      integer = magnitude <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
+      whole = magnitude <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
     } else {
-      integer = Int64(exactly: magnitude)
+      whole = Int64(exactly: magnitude)
     }
+    // As a whole number, -0 would lose its sign.
+    if !hasPoint, !hasExponent, !(isNegative && magnitude == 0) { integer = whole }
   }
 }

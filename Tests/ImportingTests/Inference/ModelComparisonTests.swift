@@ -62,6 +62,40 @@ struct ModelComparisonTests {
     #expect(changes[1].text.contains("make it String"))
   }
 
+  @Test("counts whole numbers in every notation, and by their range")
+  func wholeNumbers() throws {
+    let entity = EntityDefinition(
+      "Thing",
+      attributes: [
+        AttributeDefinition("huge", .integer64), AttributeDefinition("digits", .integer64),
+        AttributeDefinition("power", .integer64), AttributeDefinition("least", .integer64),
+        AttributeDefinition("small", .integer16), AttributeDefinition("wide", .integer16),
+        AttributeDefinition("thousands", .integer32), AttributeDefinition("billions", .integer32),
+      ])
+    let model = try ManagedObjectModel(entities: [entity])
+    let files = [
+      (
+        "things.csv",
+        "huge,digits,power,least,small,wide,thousands,billions\n"
+          + "1e30,12345678901234567890.0,1e19,-9223372036854775808.0,1.0,1.0,1e3,1e3\n"
+          + "1e3,1.0,1e3,-0.0,-32768.0,32768.0,2e9,3e9\n"
+      ),
+      (
+        "things.json",
+        #"[{"huge":1e30,"digits":12345678901234567890.0,"power":1e19,"least":-9223372036854775808.0,"small":1.0,"#
+          + #""wide":32768.0,"thousands":1e3,"billions":3e9},{"huge":1,"digits":1,"power":1,"least":1,"small":2,"#
+          + #""wide":1,"thousands":2,"billions":1}]"#
+      ),
+    ]
+    for file in files {
+      let changes = ModelComparison(of: model, with: try InferenceRoom().infer([file])).changes
+      #expect(
+        changes.filter { $0.kind == .newType }.map { $0.property ?? "" } == [
+          "huge", "digits", "power", "wide", "billions",
+        ], "\(file.0): \(changes.map(\.text))")
+    }
+  }
+
   @Test("is nothing where the files fit")
   func nothing() throws {
     let fitting = "id,name,code,age,fee,size,joined,team_id\n1,Ada,x,41,10,70,3/4/2024,1\n"
