@@ -404,12 +404,16 @@ struct LadectlWithDaemonTests {
     let path = directory.file("later/s")
     let none = try await LadectlProcess.run(["status", "--wait", "--timeout", "0.2"], socket: path)
     #expect(none.status == 4)
+    let once = ["status", "--wait", "--timeout", "0"]
+    #expect(try await LadectlProcess.run(once, socket: path).status == 5)
     let alone = try await LadectlProcess.run(["status", "--timeout", "1"], socket: path)
     #expect(alone.status == 64 && alone.error.contains("--timeout is for --wait"), "\(alone.error)")
     let waiting = Task { try await LadectlProcess.run(["status", "--wait", "--timeout", "60"], socket: path) }
     try FileManager.default.createDirectory(atPath: directory.file("later"), withIntermediateDirectories: false)
-    let shown = try await RunningServer.with(MemoryBackend(), at: path) { _ in try await waiting.value }
-    #expect(shown.status == 0)
+    let (shown, asked) = try await RunningServer.with(MemoryBackend(), at: path) { _ in
+      (try await waiting.value, try await LadectlProcess.run(once, socket: path))
+    }
+    #expect(shown.status == 0 && asked.status == 0)
     #expect(shown.output.hasPrefix("laded \(LadeVersion.current), process 4711"))
     #expect(shown.output.contains("/var/lib/lade/main.sqlite"))
   }
