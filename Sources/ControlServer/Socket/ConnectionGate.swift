@@ -61,7 +61,7 @@ final class ConnectionGate: ChannelInboundHandler {
       try Self.descriptor(of: channel) { answer.send(to: $0) }
       return false
     }
-    try channel.pipeline.syncOperations.addHandler(RefusalHandler(answer))
+    try channel.pipeline.syncOperations.addHandler(RefusalHandler(answer, patience: limits.patience))
     waiting += 1
     let gate = NIOLoopBound(self, eventLoop: context.eventLoop)
     channel.closeFuture.whenComplete { _ in gate.value.waiting -= 1 }
@@ -91,18 +91,20 @@ private final class RefusalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// How long the client may take to ask, and to read the answer.
-  private static let time = TimeAmount.seconds(1)
-
   private let answer: RefusalAnswer
+  /// How long the client may take to ask, and to read the answer.
+  private let patience: TimeAmount
   private var isAnswered = false
   private var closing: Scheduled<Void>?
 
-  init(_ answer: RefusalAnswer) { self.answer = answer }
+  init(_ answer: RefusalAnswer, patience: Duration) {
+    self.answer = answer
+    self.patience = TimeAmount(patience)
+  }
 
   func channelActive(context: ChannelHandlerContext) {
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    closing = context.eventLoop.scheduleTask(in: Self.time) {
+    closing = context.eventLoop.scheduleTask(in: patience) {
       let (handler, context) = bound.value
       handler.refuse(context)
       context.close(promise: nil)

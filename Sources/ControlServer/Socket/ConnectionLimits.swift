@@ -11,12 +11,17 @@ package struct ConnectionLimits: Sendable, Hashable {
   package var ofOne: Int
   /// The users who are never refused, and don't count.
   package var trusted: Set<UInt32>
+  /// How long a refused client may take to ask, and to read the answer.
+  package var patience: Duration
 
   /// Limits by number.
-  package init(ofAll: Int, ofOne: Int, trusted: Set<UInt32> = [0, geteuid()]) {
+  package init(
+    ofAll: Int, ofOne: Int, trusted: Set<UInt32> = [0, geteuid()], patience: Duration = .seconds(1)
+  ) {
     self.ofAll = ofAll
     self.ofOne = ofOne
     self.trusted = trusted
+    self.patience = patience
   }
 
   /// Half of the process's descriptors (RLIMIT_NOFILE) for all users, and a quarter of these for one. Root and the process's
