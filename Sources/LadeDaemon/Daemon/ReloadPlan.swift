@@ -38,15 +38,15 @@ struct ReloadPlan: Sendable {
       plan.configuration.lanes.append(lane)
       aside.insert("lanes.\(name)")
     }
+    var gone: [String] = []
     func keepRecipe(_ name: String?) {
-      guard let name, plan.configuration.recipe(named: name) == nil,
+      guard let name, plan.configuration.recipe(named: name) == nil, !gone.contains("recipes.\(name)"),
         let recipe = current.configuration.recipe(named: name)
       else { return }
       plan.configuration.recipes.append(recipe)
       aside.insert("recipes.\(name)")
       keepLane(recipe.lane)
     }
-    var gone: [String] = []
     func drop(_ parts: [String]) {
       gone += parts
       plan.configuration.recipes.removeAll { parts.contains("recipes.\($0.name)") }
@@ -60,6 +60,8 @@ struct ReloadPlan: Sendable {
       keepRecipe(schedule.work.recipe)
       keepLane(schedule.work.lane)
     }
+    // A recipe that was kept may fit no more, either.
+    drop(try plan.recipeMisfits().map(\.part))
     let fitting = try plan.fittingSchedules()
     drop(fitting.misfits.map(\.part))
     submissions = plan
