@@ -18,7 +18,7 @@ final class ConnectionGate: ChannelInboundHandler {
   private var waiting = 0
 
   init(_ counts: ConnectionCounts, logger: Logger) {
-    mostWaiting = min(64, max(8, counts.limits.ofAll / 4))
+    mostWaiting = counts.limits.waitingRefused
     self.counts = counts
     self.logger = logger
   }
@@ -47,7 +47,8 @@ final class ConnectionGate: ChannelInboundHandler {
     let limits = counts.limits
     let isOfAll = refusal == .all
     let isNew = counts.note(
-      refusal, trouble: isOfAll ? "users have all \(limits.ofAll) connections that they can have together" : nil)
+      refusal, of: isOfAll ? nil : holder,
+      trouble: isOfAll ? "users have all \(limits.ofAll) connections that they can have together" : nil)
     if isNew {
       let who = isOfAll ? "users have" : "\(holder) has"
       logger.warning(

@@ -14,6 +14,10 @@ package struct ConnectionLimits: Sendable, Hashable {
   /// How long a refused client may take to ask, and to read the answer.
   package var patience: Duration
 
+  /// The refused clients that are waited for at a time, so that they have asked when they are answered. Their connections take
+  /// descriptors, too.
+  var waitingRefused: Int { min(64, max(1, ofAll / 4)) }
+
   /// Limits by number.
   package init(
     ofAll: Int, ofOne: Int, trusted: Set<UInt32> = [0, geteuid()], patience: Duration = .seconds(1)
@@ -67,10 +71,19 @@ final class ConnectionCounts: Sendable {
     /// The open ones that count.
     var counted = 0
     var refused: [ConnectionRefusal: Int] = [:]
-    var logged: [ConnectionRefusal: ContinuousClock.Instant] = [:]
+    var logged: [Logged: ContinuousClock.Instant] = [:]
     /// The latest refusal that an operator should do something about.
     var trouble: (time: ContinuousClock.Instant, reason: String)?
   }
+
+  /// What a line of the log is about. Each user has lines of its own: the refusals of one mustn't hide another's.
+  private struct Logged: Hashable {
+    let refusal: ConnectionRefusal
+    let holder: ConnectionHolder?
+  }
+
+  /// The users whose refusals are logged within ``kept``, at most: one who has many numbers doesn't fill the log.
+  private static let mostLogged = 32
 
   /// How long trouble is reported by health; and a refusal isn't logged again for as long.
   private static let kept = Duration.seconds(60)
@@ -104,15 +117,23 @@ final class ConnectionCounts: Sendable {
   }
 
   /// Takes note of refused connections.
-  /// - Parameter trouble: what an operator should know; nil where only one user is concerned.
+  /// - Parameters:
+  ///   - holder: whose they are, where only one user is concerned.
+  ///   - trouble: what an operator should know; nil where only one user is concerned.
+  ///   - now: when they were refused.
   /// - Returns: whether to log it: the first time, and once a minute.
-  func note(_ refusal: ConnectionRefusal, count: Int = 1, trouble: String? = nil) -> Bool {
+  func note(
+    _ refusal: ConnectionRefusal, of holder: ConnectionHolder? = nil, count: Int = 1, trouble: String? = nil,
+    at now: ContinuousClock.Instant = .now
+  ) -> Bool {
     state.withLock { state in
-      let now = ContinuousClock.now
       state.refused[refusal, default: 0] += count
       if let trouble { state.trouble = (now, trouble) }
-      if let logged = state.logged[refusal], logged.duration(to: now) < Self.kept { return false }
-      state.logged[refusal] = now
+      let line = Logged(refusal: refusal, holder: holder)
+      if let logged = state.logged[line], logged.duration(to: now) < Self.kept { return false }
+      state.logged = state.logged.filter { $0.value.duration(to: now) < Self.kept }
+      if holder != nil, state.logged.keys.count(where: { $0.holder != nil }) >= Self.mostLogged { return false }
+      state.logged[line] = now
       return true
     }
   }

@@ -80,11 +80,12 @@ struct ConnectionLimitsTests {
 
   @Test("when all users together have as many as they can have, others are told to come back, and health warns")
   func ofAll() async throws {
-    try await serving(Self.patient(ofAll: 3, ofOne: 100)) { server, meter async throws in
-      var held = try await clients(3, of: server)
+    // So many that each who is refused here is waited for.
+    try await serving(Self.patient(ofAll: 32, ofOne: 100)) { server, meter async throws in
+      var held = try await clients(32, of: server)
       let refusal = try await ask(server.path, .GET, "/v1/status").problem()
       #expect(refusal.status == 503 && refusal.code == "too_many_connections")
-      #expect(refusal.detail == "All users together have 3 connections, as many as they can have.")
+      #expect(refusal.detail == "All users together have 32 connections, as many as they can have.")
       held.removeLast()
       var health = try await ask(server.path, .GET, "/v1/health")
       while health.status == 503 { health = try await ask(server.path, .GET, "/v1/health") }
@@ -135,14 +136,35 @@ struct ConnectionLimitsTests {
     #expect(counts.came(.network) == .user)
   }
 
-  @Test("a refusal is logged once in a while")
+  @Test("a refusal is logged once in a while, and one user's doesn't hide another's")
   func logged() {
     let counts = ConnectionCounts(ConnectionLimits(ofAll: 5, ofOne: 2))
-    #expect(counts.note(.user))
-    #expect(!counts.note(.user))
-    #expect(counts.note(.all, trouble: "there are too many"))
-    #expect(counts[.user] == 2 && counts[.all] == 1)
+    let now = ContinuousClock.now
+    #expect(counts.note(.user, of: .user(1), at: now))
+    #expect(!counts.note(.user, of: .user(1), at: now))
+    #expect(counts.note(.user, of: .user(2), at: now) && counts.note(.user, of: .network, at: now))
+    #expect(counts.note(.all, trouble: "there are too many", at: now))
+    #expect(counts[.user] == 4 && counts[.all] == 1)
+    #expect(counts.note(.user, of: .user(1), at: now + .seconds(60)))
     #expect(counts.health.status == .warn && counts.health.output?.contains("there are too many") == true)
+  }
+
+  @Test("one who has many user numbers doesn't fill the log")
+  func manyUsers() {
+    let counts = ConnectionCounts(ConnectionLimits(ofAll: 5, ofOne: 2))
+    let now = ContinuousClock.now
+    let users: ClosedRange<UInt32> = 1...1000
+    #expect(users.count { counts.note(.user, of: .user($0), at: now) } == 32)
+    #expect(counts.note(.all, at: now))
+    #expect(counts[.user] == 1000)
+    // A minute later the first ones don't count any more.
+    #expect(counts.note(.user, of: .user(1001), at: now + .seconds(60)))
+  }
+
+  @Test("refused clients that are waited for never take more than a share of what users can have")
+  func waitingRefused() {
+    func most(_ ofAll: Int) -> Int { ConnectionLimits(ofAll: ofAll, ofOne: 1).waitingRefused }
+    #expect(most(4) == 1 && most(8) == 2 && most(128) == 32 && most(1 << 19) == 64)
   }
 
   @Test("the limits are shares of the descriptors that the process may have")
