@@ -50,6 +50,23 @@ struct KeptFilesMeterTests {
     gate.signal()
   }
 
+  @Test("a first count that takes too long is an error until it ends")
+  func endless() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let meter = KeptFilesMeter(pause: .seconds(1000), patience: .zero) {
+      gate.wait()
+      return ["done": SpoolUse(files: 7, bytes: 70)]
+    }
+    // It begins.
+    #expect(meter.families().error == nil)
+    let latest = meter.families()
+    #expect(latest.error is KeptFilesUncounted)
+    #expect(try text(latest.families).families.isEmpty)
+    gate.signal()
+    while meter.families().error != nil { await Task.yield() }
+    #expect(try text(meter.families().families).value("lade_spool_kept_files") == 7)
+  }
+
   @Test("a count that fails leaves the last one, and says why until one succeeds")
   func failing() async throws {
     let state = Mutex((calls: 0, fails: false))
