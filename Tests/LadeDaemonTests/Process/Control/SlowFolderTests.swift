@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Control: a folder that doesn't answer", .startsDaemons, .timeLimit(.minutes(10)))
@@ -22,6 +23,12 @@ struct SlowFolderTests {
       return try await group.reduce(into: []) { $0.append($1) }
     }
     while try point.changes() == 0 { await Task.yield() }
+    // One is in the folder; all the others, and this one, have a connection.
+    var connections = 0.0
+    while connections <= Double(2 * count) {
+      let metrics = try PrometheusText(try await folder.http("GET", Endpoint.metrics.path).text)
+      connections = try #require(metrics.value("lade_connections"))
+    }
     for _ in 0..<3 { #expect(try await folder.http("GET", Endpoint.status.path).status == 200) }
     try point.letGo()
     let statuses = try await answers
