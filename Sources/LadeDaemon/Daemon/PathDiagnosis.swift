@@ -14,7 +14,7 @@ struct PathDiagnosis {
   ///   - path: what couldn't be opened or made.
   ///   - error: what was thrown then.
   init(_ path: String, _ error: any Error) {
-    let found = Self.look(at: path)
+    let found = Self.look(at: path) ?? Self.folder(for: error)
     let told = Self.cause(of: error)
     let isUnreadable = told == .unreadable
     cause = isUnreadable ? .unreadable : found?.cause ?? told
@@ -39,6 +39,16 @@ struct PathDiagnosis {
     case SpoolError.notADirectory: .unusable
     default: (error as? SystemFailure ?? SystemFailure(error)).code.map(DaemonError.Cause.init(errno:)) ?? .failing
     }
+  }
+
+  /// A folder that stands where the file of a store should be, which doesn't pass by waiting.
+  private static func folder(for error: any Error) -> (cause: DaemonError.Cause, advice: String)? {
+    guard case ManagedObjectError.store(let failure) = error, failure.kind == .cannotOpen else { return nil }
+    var status = stat()
+    guard stat(failure.path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+    return (
+      .unusable, "\(failure.path) is a folder, and should be the store's file: move it away, or name another path"
+    )
   }
 
   /// What is wrong with the path's owner, mode or file system; nil if nothing is.

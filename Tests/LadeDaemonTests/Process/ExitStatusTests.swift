@@ -90,4 +90,14 @@ struct ExitStatusTests {
     #expect(try await daemon.ended() == .exit(73))
     #expect(try daemon.log.contains("the spool \(folder.file("spool")) can't be used"))
   }
+
+  @Test("is 73 where a folder stands in the place of a store", .timeLimit(.minutes(20)))
+  func folderForStore() async throws {
+    let folder = try DaemonFolder(model: Members.model)
+    let store = folder.file("main.sqlite")
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
+    let daemon = try folder.launch()
+    #expect(try await daemon.ended() == .exit(73))
+    #expect(try daemon.log.contains("\(store) is a folder, and should be the store's file"))
+  }
 }
