@@ -25,6 +25,7 @@ let package = Package(
       swiftSettings: settings),
     // What an import into SQLite is held against: a loop that does nothing but read, convert and bind.
     .executableTarget(name: "limit", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .executableTarget(name: "limit-keys", linkerSettings: [.linkedLibrary("sqlite3")]),
     // What queues are held against, and the client of all of them.
     .executableTarget(name: "queue-floor", linkerSettings: [.linkedLibrary("sqlite3")]),
     .executableTarget(name: "queue-load"),

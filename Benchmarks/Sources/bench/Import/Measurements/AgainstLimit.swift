@@ -10,6 +10,6 @@ struct AgainstLimit: Measurement {
       contents: { try bench.sqlite3?.contents(of: $0) })
     let standings = try bench.contest([bench.ours(load), limit])
     guard let ours = standings[0] else { return [] }
-    return [ImportFigure("of the limit", rows: load.rows, ours, standings[1], peer: Limit.name, atLeast: 0.75)]
+    return [ImportFigure("of the limit", rows: load.rows, ours, standings[1], peer: Limit.name, atLeast: 0.8)]
   }
 }
