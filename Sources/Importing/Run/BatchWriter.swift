@@ -125,13 +125,26 @@ final class BatchWriter {
 
   private var createdNotes: [String] {
     checkpoint.counts.created.sorted { $0.key < $1.key }.map { name, count in
-      // A relationship of nested objects may be another entity's.
-      let relationship =
-        target.entity.relationshipsByName[name]
-        ?? context.model.entities.lazy.compactMap { $0.relationshipsByName[name] }.first
-      let destination = relationship?.destinationEntity.name ?? "object"
+      let destination = relationship(name)?.destinationEntity.name ?? "object"
       return "created \(count) \(destination) on the way, for \(name)"
     }
+  }
+
+  /// The entity's relationship of that name, or the nearest of those to which its relationships lead: nested objects have
+  /// theirs.
+  private func relationship(_ name: String) -> RelationshipDescription? {
+    var entities = [target.entity]
+    var place = 0
+    while place < entities.count {
+      let relationships = entities[place].relationshipsByName
+      if let found = relationships[name] { return found }
+      for (_, next) in relationships.sorted(by: { $0.key < $1.key })
+      where !entities.contains(where: { $0 === next.destinationEntity }) {
+        entities.append(next.destinationEntity)
+      }
+      place += 1
+    }
+    return nil
   }
 
   /// Applies the records that were deferred, now that all records of the file have been read, and rejects those that still
