@@ -82,7 +82,7 @@ final class ConnectionGate: ChannelInboundHandler {
     guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else {
       throw IOError(errnoCode: errno, reason: "getsockopt")
     }
-    // The kernel's word for nobody, as of a socket of TCP.
+    // The kernel's value where the peer has no user, as on a TCP socket.
     return credentials.uid == .max ? .network : .user(credentials.uid)
   }
 }

@@ -274,7 +274,7 @@ struct FlatNestedRows {
   /// Above this many objects, no rows are made.
   private static let mostObjects = 1_000_000
 
-  /// Room for the objects of all records of a batch; nil if these are so many that their rows could fill the memory.
+  /// Room for the objects of all records of a batch; nil if there are so many that their rows could fill the memory.
   init?(_ shape: FlatNesting, in source: RecordBatch, of coordinator: PersistentStoreCoordinator) {
     self.shape = shape
     func sum(_ count: (UnsafeRawBufferPointer) -> Int) -> Int {

@@ -93,7 +93,7 @@ final class JobLedger: Sendable {
     putInLine([Request(jobs: jobs, body, reply)])
   }
 
-  /// - Parameter waits: whether the caller waits for the queue, and takes the turn itself where nobody else does.
+  /// - Parameter waits: whether the caller waits for the queue, and takes the turn itself if no other turn is under way.
   private func putInLine(_ requests: [Request], waits: Bool = false) {
     let isFirst = line.withLock { line in
       line.requests += requests

@@ -80,7 +80,7 @@ struct ConnectionLimitsTests {
 
   @Test("when all users together have as many as they can have, others are told to come back, and health warns")
   func ofAll() async throws {
-    // So many that each who is refused here is waited for.
+    // Enough that the server waits for each client that is refused here.
     try await serving(Self.patient(ofAll: 32, ofOne: 100)) { server, meter async throws in
       var held = try await clients(32, of: server)
       let refusal = try await ask(server.path, .GET, "/v1/status").problem()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ladectl
 
-/// A request that hands in one job is answered past the routes where it can be; nobody is to notice.
+/// A request that submits one job is answered without the routes where that is possible. Clients mustn't see a difference.
 @Suite("Single submissions")
 struct SubmissionTests {
   private let body = #"{"kind": "vacuum", "lane": "maintenance"}"#

@@ -21,7 +21,7 @@ struct KeptFilesMeterTests {
     return try PrometheusText(text.isEmpty ? "\n" : text)
   }
 
-  @Test("who asks doesn't wait while files are counted, gets the last count, and nobody counts beside another")
+  @Test("a reader gets the last count without waiting while files are counted, and only one count runs at a time")
   func background() async throws {
     let gate = DispatchSemaphore(value: 0)
     let calls = Mutex(0)

@@ -85,8 +85,8 @@ struct InterruptionTests {
     withExtendedLifetime(directory) {}
   }
 
-  @Test("free pages of a file that was made for it are returned a few at a time")
-  func freePages() throws {
+  /// A store whose file was made to return its free pages, and has some.
+  private func storeWithFreePages() throws -> (ScratchDirectory, PersistentStoreCoordinator, SQLiteStore) {
     let directory = try ScratchDirectory()
     let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
     try coordinator.addPersistentStore(
@@ -98,26 +98,23 @@ struct InterruptionTests {
       for _ in 0..<200 { try db.execute(sql: "INSERT INTO ballast VALUES (randomblob(10000))") }
       try db.execute(sql: "DROP TABLE ballast")
     }
+    return (directory, coordinator, store)
+  }
+
+  @Test("free pages of a file that was made for it are returned a few at a time")
+  func freePages() throws {
+    let (directory, coordinator, store) = try storeWithFreePages()
     let (free, isIncremental) = try store.freePages()
     #expect(isIncremental && free > 1 << 20)
     let result = try store.compact(.incremental(blocks: nil, atOnce: 64), MaintenanceWatch())
     #expect(result.bytesBefore - result.bytesAfter >= free)
     #expect(try store.freePages().bytes == 0)
+    withExtendedLifetime((directory, coordinator)) {}
   }
 
   @Test("a writer gets in between two steps that return free pages", .timeLimit(.minutes(20)))
   func betweenSteps() throws {
-    let directory = try ScratchDirectory()
-    let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
-    try coordinator.addPersistentStore(
-      .sqlite(at: directory.file("store.sqlite"), options: SQLiteStoreOptions(pageSize: 4096, incrementalVacuum: true)))
-    let store = try #require(
-      try coordinator.persistentStores.first.flatMap { try coordinator.maintenance(of: $0) as? SQLiteStore })
-    try store.writer.write { db in
-      try db.execute(sql: "CREATE TABLE ballast (x BLOB)")
-      for _ in 0..<200 { try db.execute(sql: "INSERT INTO ballast VALUES (randomblob(10000))") }
-      try db.execute(sql: "DROP TABLE ballast")
-    }
+    let (directory, coordinator, store) = try storeWithFreePages()
     let hasBegun = Atomic<Bool>(false)
     let isWritten = Atomic<Bool>(false)
     let end = DispatchSemaphore(value: 0)
@@ -138,5 +135,6 @@ struct InterruptionTests {
     let wasBetween = isWritten.load(ordering: .sequentiallyConsistent)
     end.wait()
     #expect(wasBetween)
+    withExtendedLifetime((directory, coordinator)) {}
   }
 }

@@ -93,7 +93,7 @@ extension DocumentCursor {
     }
   }
 
-  /// Where the records of a document are, if nobody says it: the document itself if it is an array, otherwise its only
+  /// Where the records of a document are, if no `root` is given: the document itself if it is an array, otherwise its only
   /// top-level value that is an array of objects. Without one, they are the members of the document if those look alike,
   /// and otherwise the document is one record.
   ///

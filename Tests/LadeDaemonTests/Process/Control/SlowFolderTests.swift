@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Control: a folder that doesn't answer", .startsDaemons, .timeLimit(.minutes(10)))
 struct SlowFolderTests {
-  @Test("of backups keeps those waiting who ask for it, and nobody else")
+  @Test("of backups keeps only those waiting who ask for it")
   func backups() async throws {
     let folder = try DaemonFolder.withMembers()
     let point = try KillPoint(in: folder, watch: "/nothing", holding: "/backups/main")
