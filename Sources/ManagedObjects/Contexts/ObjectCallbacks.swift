@@ -7,8 +7,10 @@ final class ObjectCallbacks {
 
   /// Whether an object is in one of its `awake` methods. The values that it sets there are no change.
   private(set) var isAwakening = false
+  /// The property that a save asks a class to validate, empty while it asks for the whole object; nil outside of a save.
+  private var askedProperty: String?
   /// Whether a save collects validation failures. Inherited validation methods then add nothing.
-  private(set) var isCollectingFailures = false
+  var isCollectingFailures: Bool { askedProperty != nil }
   /// The objects that are in ``ManagedObject/prepareForDeletion()``.
   private var preparedDeletions: Set<ObjectIdentifier> = []
 
@@ -53,14 +55,17 @@ final class ObjectCallbacks {
     return true
   }
 
+  /// Whether a save asks for this property at the moment.
+  func isAsking(for property: String) -> Bool { askedProperty == property }
+
   /// Runs a class's own validation and collects the failures that it throws.
   func collect(
     of object: ManagedObject, _ property: String = "", into failures: inout [ValidationFailure],
     _ body: () throws -> Void
   ) {
-    let wasCollecting = isCollectingFailures
-    isCollectingFailures = true
-    defer { isCollectingFailures = wasCollecting }
+    let outer = askedProperty
+    askedProperty = property
+    defer { askedProperty = outer }
     do {
       try body()
     } catch ManagedObjectError.validation(let several) {

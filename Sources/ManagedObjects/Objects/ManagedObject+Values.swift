@@ -259,11 +259,14 @@ extension ManagedObject {
   /// The inherited ``validateValue(_:forKey:)``.
   final func checkRules(for value: Value, _ key: String) throws {
     confinement.check()
+    let context = confinement.context
+    // The usual case in a save: its key needn't be looked up.
+    if let context, context.callbacks.isAsking(for: key) { return }
     guard let property = entity.propertiesByName[key] else {
       throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
     }
-    if confinement.context?.callbacks.isCollectingFailures == true { return }
-    if isUnfilled { confinement.context?.fulfill(self) }
+    if context?.callbacks.isCollectingFailures == true { return }
+    if isUnfilled { context?.fulfill(self) }
     var values = slots
     values[property.slot] = value
     var failures: [ValidationFailure] = []
