@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -130,3 +131,11 @@ void lade_limit_heaps(int heaps, int mapped_from) {
 }
 
 void lade_trim_heaps(void) { malloc_trim(0); }
+
+_Thread_local uint64_t lade_own_thread_number;
+
+uint64_t lade_number_own_thread(void) {
+  static _Atomic uint64_t latest;
+  lade_own_thread_number = atomic_fetch_add_explicit(&latest, 1, memory_order_relaxed) + 1;
+  return lade_own_thread_number;
+}

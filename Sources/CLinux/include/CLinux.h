@@ -53,4 +53,16 @@ void lade_trim_heaps(void);
 /// printable. Also -1 if the system has no C.UTF-8 locale.
 int lade_column_width(uint32_t character);
 
+/// The calling thread's number, from 1. Unlike a pthread_t, it is never given to another thread of the process, and reading it
+/// costs less than a call of pthread_self(3).
+static inline uint64_t lade_thread_number(void);
+
+extern _Thread_local uint64_t lade_own_thread_number __attribute__((tls_model("initial-exec")));
+uint64_t lade_number_own_thread(void);
+
+static inline uint64_t lade_thread_number(void) {
+  uint64_t number = lade_own_thread_number;
+  return __builtin_expect(number != 0, 1) ? number : lade_number_own_thread();
+}
+
 #endif

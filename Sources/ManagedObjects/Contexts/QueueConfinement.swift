@@ -1,19 +1,21 @@
+import CLinux
 import Dispatch
 import Foundation
-import Glibc
 import Synchronization
 
 /// Keeps rule 1 (ARCHITECTURE.md): a context and its objects are touched on the context's queue only.
 ///
 /// Each context has one confinement, which its objects share. While the context's work runs, it holds the thread that the
 /// work runs on. Every access compares that with its own thread, which costs about a nanosecond, so the check is always on.
+/// Threads are known by numbers that are never reused, so a confinement context isn't taken over by a thread that happens to
+/// get the `pthread_t` of the one that made it.
 /// A thread that waits for another context in `performAndWait` still owns its own, because it is the only one that can go on.
 package final class QueueConfinement: @unchecked Sendable {
   // Sendable: `owner` is atomic; `context` and `probe` are set before the confinement is shared, and `context` is cleared
   // when nothing else can reach the context any more; the rest is constant.
 
-  /// The thread on which the context's work runs now, 0 for none.
-  private let owner: Atomic<UInt>
+  /// The number of the thread on which the context's work runs now, 0 for none.
+  private let owner: Atomic<UInt64>
   /// On the private queue of a context: its name, for messages.
   static let queueOwner = DispatchSpecificKey<String>()
   /// The context. Not counted, because the context holds the confinement; its `deinit` clears the reference. Set by the
@@ -25,23 +27,23 @@ package final class QueueConfinement: @unchecked Sendable {
 
   init(_ concurrencyType: ManagedObjectContext.ConcurrencyType) {
     self.concurrencyType = concurrencyType
-    owner = Atomic(concurrencyType == .confinement ? UInt(pthread_self()) : 0)
+    owner = Atomic(concurrencyType == .confinement ? lade_thread_number() : 0)
   }
 
   /// Stops the program unless the caller is where the context belongs.
   @inline(__always)
   final func check() {
-    if owner.load(ordering: .relaxed) != UInt(pthread_self()) { checkSlowly() }
+    if owner.load(ordering: .relaxed) != lade_thread_number() { checkSlowly() }
   }
 
   /// Whether the caller is where the context belongs.
   var isCurrent: Bool {
-    owner.load(ordering: .relaxed) == UInt(pthread_self()) || (concurrencyType == .mainQueue && MainQueue.isCurrent)
+    owner.load(ordering: .relaxed) == lade_thread_number() || (concurrencyType == .mainQueue && MainQueue.isCurrent)
   }
 
   /// Runs `body` as the context's work. The caller makes sure that no other work of the context runs.
   func own<T>(_ body: () throws -> T) rethrows -> T {
-    let before = owner.exchange(UInt(pthread_self()), ordering: .acquiring)
+    let before = owner.exchange(lade_thread_number(), ordering: .acquiring)
     defer { owner.store(before, ordering: .releasing) }
     return try body()
   }
@@ -61,7 +63,7 @@ package final class QueueConfinement: @unchecked Sendable {
   }
 
   private var here: String {
-    let thread = "thread \(pthread_self()) \"\(Thread.current.name ?? "")\""
+    let thread = "thread \(lade_thread_number()) \"\(Thread.current.name ?? "")\""
     if let name = DispatchQueue.getSpecific(key: Self.queueOwner) {
       return "the queue of context \"\(name)\", \(thread)"
     }
@@ -85,18 +87,18 @@ package enum MainQueue {
     DispatchQueue.main.setSpecific(key: key, value: true)
     return key
   }()
-  /// The thread that holds the main queue while it waits for another context, 0 for none.
-  private static let waiter = Atomic<UInt>(0)
+  /// The number of the thread that holds the main queue while it waits for another context, 0 for none.
+  private static let waiter = Atomic<UInt64>(0)
 
   package static var isCurrent: Bool {
     if DispatchQueue.getSpecific(key: key) == true { return true }
-    return waiter.load(ordering: .relaxed) == UInt(pthread_self())
+    return waiter.load(ordering: .relaxed) == lade_thread_number()
   }
 
   /// Runs `wait`, which blocks on another queue, and remembers that this thread holds the main queue.
   static func holding<T>(_ wait: () throws -> T) rethrows -> T {
     guard DispatchQueue.getSpecific(key: key) == true else { return try wait() }
-    waiter.store(UInt(pthread_self()), ordering: .relaxed)
+    waiter.store(lade_thread_number(), ordering: .relaxed)
     defer { waiter.store(0, ordering: .relaxed) }
     return try wait()
   }

@@ -29,6 +29,7 @@ struct SwiftCompiler {
       build.appendingPathComponent("checkouts/GRDB.swift/Sources/GRDBSQLite/module.modulemap"),
       repository.appendingPathComponent("Sources/CArchive/module.modulemap"),
       modules.deletingLastPathComponent().appendingPathComponent("CSQLite.build/module.modulemap"),
+      modules.deletingLastPathComponent().appendingPathComponent("CLinux.build/module.modulemap"),
     ]
     return maps.filter { FileManager.default.fileExists(atPath: $0.path) }.flatMap {
       ["-Xcc", "-fmodule-map-file=\($0.path)"]

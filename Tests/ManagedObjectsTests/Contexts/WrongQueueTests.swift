@@ -1,6 +1,8 @@
 import Dispatch
 import Foundation
+import Glibc
 import ManagedObjects
+import Synchronization
 import TestSupport
 import Testing
 
@@ -88,6 +90,52 @@ struct WrongQueueTests {
       Self.onThread { context.performAndWait {} }
     }
     #expect(text(waiting).contains("ManagedObjectContext \"mine\", confinement"))
+  }
+
+  @Test("a confinement context whose thread has ended, on a new thread with the same pthread_t")
+  func reusedThread() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let coordinator = try Self.coordinator()
+      let made = Mutex<(context: ManagedObjectContext?, thread: pthread_t)>((nil, pthread_self()))
+      try JoinedThread.run {
+        made.withLock {
+          $0 = (ManagedObjectContext(.confinement, coordinator: coordinator, name: "mine"), pthread_self())
+        }
+      }
+      // glibc gives the stack of a thread that has ended, and so its pthread_t, to the next one of the same size.
+      for _ in 0..<64 {
+        try JoinedThread.run {
+          let (context, thread) = made.withLock { $0 }
+          guard pthread_equal(thread, pthread_self()) != 0 else { return }
+          _ = context?.registeredObjects
+        }
+      }
+    }
+    #expect(text(result).contains("belongs on: the thread that made it"))
+  }
+}
+
+/// A thread that is waited for until it has really ended, so that the next one may get its `pthread_t`.
+private enum JoinedThread {
+  struct NotStarted: Error { let code: Int32 }
+
+  static func run(_ body: @escaping @Sendable () -> Void) throws {
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(Body(body)).toOpaque()
+    let code = pthread_create(
+      &thread, nil,
+      { argument in
+        guard let argument else { return nil }
+        Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+        return nil
+      }, context)
+    guard code == 0 else { throw NotStarted(code: code) }
+    pthread_join(thread, nil)
+  }
+
+  private final class Body: Sendable {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }
 
