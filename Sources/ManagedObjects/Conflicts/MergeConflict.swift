@@ -1,7 +1,8 @@
 /// A row that has changed or gone from the store, or the parent context, since the object was read.
 ///
 /// Snapshots hold attributes and to-one relationships (as IDs) by name, not to-many relationships, as in Core Data.
-/// There are no version numbers: a store compares the values themselves, so changes of other programs count.
+/// There are no version numbers: a store compares the values themselves, so changes of other programs count. Where two contexts of
+/// one coordinator have changed the members of the same one-to-many set, the snapshots may be equal.
 ///
 /// Source: Core Data's `NSMergeConflict`.
 public struct MergeConflict: Sendable {
@@ -15,6 +16,9 @@ public struct MergeConflict: Sendable {
   package let cached: ContiguousArray<Value>?
   /// The values that the store holds now; nil when the row is gone.
   package let persisted: ContiguousArray<Value>?
+
+  /// The number of the save that it is compared with, where members of the object's sets have changed; 0 otherwise.
+  var latestSave: Int64 = 0
 
   /// A conflict of one object, without its values.
   public init(objectID: ManagedObjectID, isDeleted: Bool) {

@@ -19,6 +19,7 @@ struct MergeConflictResolver {
         ? nil : try conflict.persisted ?? context.rowSource.latest.rows(with: [conflict.objectID]).first?.values
       switch (object.state, stored) {
       case (.updated, let stored?):
+        object.latestSave = max(object.latestSave, conflict.latestSave)
         merge(object, with: stored, by: type)
         if object.entity.hasOwnClass { context.callbacks.awake(object, from: .mergePolicy) }
       case (.updated, nil) where type == .mergeByPropertyObjectTrump || type == .overwrite: insertAgain(object)

@@ -43,6 +43,8 @@ final class ChangeNotifier {
   /// Notes an object as new that was announced before, because its deletion is undone.
   func noteReinserted(_ object: ManagedObject) { pending.noteInserted(object) }
   func noteUpdated(_ object: ManagedObject) { pending.noteUpdated(object) }
+  /// Notes the values of an object that was a fault at its first change.
+  func noteFilled(_ object: ManagedObject) { pending.noteFilled(object) }
   func noteDeleted(_ object: ManagedObject) { pending.noteDeleted(object) }
   func noteUndoableDeletion(of object: ManagedObject) { pending.noteUndoableDeletion(of: object) }
   func noteRefreshed(_ object: ManagedObject) { pending.noteRefreshed(object) }
@@ -89,7 +91,7 @@ struct PendingChanges {
     let object: ManagedObject
     let state: ManagedObject.State
     /// The values, which are shared with the object until it changes; empty for a fault.
-    let values: ContiguousArray<Value>
+    fileprivate(set) var values: ContiguousArray<Value>
   }
 
   private(set) var inserted: ContiguousArray<ManagedObject> = []
@@ -110,6 +112,10 @@ struct PendingChanges {
   fileprivate mutating func noteInserted(_ object: ManagedObject) { inserted.append(object) }
   fileprivate mutating func noteUpdated(_ object: ManagedObject) {
     formers.append(Former(object: object, state: object.state, values: object.isUnfilled ? [] : object.slots))
+  }
+  fileprivate mutating func noteFilled(_ object: ManagedObject) {
+    guard let place = formers.firstIndex(where: { $0.object === object }), formers[place].values.isEmpty else { return }
+    formers[place].values = object.slots
   }
   fileprivate mutating func noteDeleted(_ object: ManagedObject) { deleted.append(object) }
   fileprivate mutating func noteUndoableDeletion(of object: ManagedObject) { undoableDeletions.append(object) }

@@ -25,6 +25,14 @@ final class ChangeSet {
   /// which names the store.
   private(set) var assignments: [ManagedObjectID: PersistentStore] = [:]
 
+  /// The one-to-many sets of saved objects whose members have changed, and how often they did.
+  private var memberChanges: [ObjectIdentifier: MemberChanges] = [:]
+
+  private struct MemberChanges {
+    var slots: [Int] = []
+    var count = 0
+  }
+
   /// Whether there is anything to save.
   var isEmpty: Bool {
     deletions.isEmpty && newRows.isEmpty && !insertions.contains { $0.state == .inserted }
@@ -62,6 +70,23 @@ final class ChangeSet {
   /// Records an object's first change.
   @inline(__always)
   func update(_ object: ManagedObject) { updates.append(object) }
+
+  /// Records that members have come into an object's set or left it.
+  func noteMembers(of owner: ManagedObject, _ slot: Int) {
+    let key = ObjectIdentifier(owner)
+    memberChanges[key, default: MemberChanges()].count += 1
+    if memberChanges[key]?.slots.contains(slot) == false { memberChanges[key]?.slots.append(slot) }
+  }
+
+  /// The slots of an object's sets whose members have changed.
+  func changedSets(of owner: ManagedObject) -> [Int] {
+    memberChanges.isEmpty ? [] : memberChanges[ObjectIdentifier(owner)]?.slots ?? []
+  }
+
+  /// How often members have come into an object's sets or left them.
+  func memberChangeCount(of owner: ManagedObject) -> Int {
+    memberChanges.isEmpty ? 0 : memberChanges[ObjectIdentifier(owner)]?.count ?? 0
+  }
 
   /// Records the deletion of a saved object.
   func delete(_ object: ManagedObject) {
@@ -132,7 +157,10 @@ final class ChangeSet {
   /// Marks the objects of one part of the changes as saved, and drops them.
   func settle(_ part: SaveRequest) {
     for object in part.inserted { object.settleInsertion() }
-    for object in part.updated where object.state == .updated { object.settleUpdate() }
+    for object in part.updated where object.state == .updated {
+      object.settleUpdate()
+      memberChanges[ObjectIdentifier(object)] = nil
+    }
     insertions.removeAll { $0.state != .inserted }
     removeUpdates { $0.state != .updated }
     let gone = Set(part.deleted.map(ObjectIdentifier.init))
@@ -147,6 +175,7 @@ final class ChangeSet {
     updates.removeAll(keepingCapacity: true)
     deletions.removeAll(keepingCapacity: true)
     unpropagatedDeletions.removeAll(keepingCapacity: true)
+    if !memberChanges.isEmpty { memberChanges = [:] }
     hasVoidInsertions = false
     hasRelatedInsertions = false
     if !keepsAssignments, !assignments.isEmpty { assignments.removeAll() }

@@ -39,10 +39,11 @@ struct DeleteRules {
     guard let inverse = relationship.inverseRelationship, other.state != .deleted, other.state != .detached else {
       return
     }
-    if inverse.isToMany {
-      // A set that hasn't been read needs no change: the row that points into it goes.
-      guard inverse.isManyToMany || other.hasResolved(inverse) else { return }
+    if inverse.isManyToMany {
       other.remove(object, from: inverse.slot)
+    } else if inverse.isToMany {
+      // From the member's end, so that a set which hasn't been read stays so.
+      if object.value(at: relationship.slot) == .object(other.id) { object.point(relationship, to: nil) }
     } else if other.value(at: inverse.slot) == .object(object.id) {
       other.point(inverse, to: nil)
     }

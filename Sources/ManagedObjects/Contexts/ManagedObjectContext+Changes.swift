@@ -111,13 +111,13 @@ extension ManagedObjectContext {
   ///
   /// When that save fails with a conflict, the caller drops the rows by ``removeNewRows()``: a merge policy can only settle
   /// objects.
-  /// - Returns: false when something needs the objects, or could: a class of their own, derived attributes, a parent,
-  ///   children, observers or an undo manager. Nothing is inserted then.
+  /// - Returns: false when something needs the objects, or could: a class of their own, derived attributes, a set with rules
+  ///   for its members or an owner of a class, a parent, children, observers or an undo manager. Nothing is inserted then.
   package func insert(_ new: NewRows) throws -> Bool {
     confinement.check()
     guard !new.entity.isAbstract else { throw ManagedObjectError.abstractEntity(name: new.entity.name) }
-    guard !new.entity.hasOwnClass, !new.entity.attributes.contains(where: \.isDerived), parent == nil, children.isEmpty,
-      readGate == nil, undoManager == nil, !announcesChanges, !notifier.hasObservers,
+    guard !new.entity.hasOwnClass, !new.entity.joinsCheckedSets, !new.entity.attributes.contains(where: \.isDerived),
+      parent == nil, children.isEmpty, readGate == nil, undoManager == nil, !announcesChanges, !notifier.hasObservers,
       persistentStoreCoordinator.persistentStores.count == 1
     else { return false }
     if new.count > 0 { changeSet.insert(new) }
@@ -204,7 +204,8 @@ extension ManagedObjectContext {
 
   /// Records an object's first change since it was read or saved, and keeps its values from before.
   func noteFirstChange(_ object: ManagedObject) {
-    if object.committed.isEmpty { object.committed = object.slots }
+    // The owner of a set may change as a fault.
+    if object.committed.isEmpty, !object.isUnfilled { object.committed = object.slots }
     if callbacks.isAwakening { return }
     noteChanged(object)
     object.state = .updated

@@ -15,7 +15,7 @@ extension ManagedObjectContext {
     case .inserted, .deleted, .detached: return
     case .updated where mergeChanges: reread([object])
     case .updated:
-      revertInverses(of: object)
+      if !object.isUnfilled { revertInverses(of: object) }
       object.state = .clean
       changeSet.removeUpdates { $0 === object }
       turnIntoFault(object)
@@ -74,7 +74,9 @@ extension ManagedObjectContext {
     guard !objects.isEmpty, let rows = reading({ try source.rows(with: objects.map(\.id)) }) else { return }
     takePromotedIDs()
     for row in rows {
-      guard let object = registry.object(with: row.id), object.state == .updated else { continue }
+      guard let object = registry.object(with: row.id), object.state == .updated, !object.isUnfilled else {
+        continue
+      }
       update(object, from: row)
     }
   }
@@ -90,6 +92,7 @@ extension ManagedObjectContext {
     SaveMerger(self).merge(
       StoreChanges.Update(
         id: row.id, values: row.values, committed: object.committed.isEmpty ? object.slots : object.committed))
+    object.latestSave = rowSource.latestSave
     if object.entity.hasOwnClass { callbacks.awake(object, from: .refresh) }
   }
 

@@ -273,6 +273,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Where the context's rows come from and its changes go.
   var source: any ObjectSource {
     mergeQueue.mailbox.noteRead()
+    rowSource.noteRead()
     return rowSource.current
   }
 

@@ -17,7 +17,12 @@ public final class PersistentStoreCoordinator: Sendable {
   /// too.
   private let saving = NSRecursiveLock()
   /// The number of the last save.
-  nonisolated(unsafe) private var lastSave: Int64 = 0  // under `saving`
+  nonisolated(unsafe) private var lastSave: Int64 = 0 {  // under `saving`
+    didSet { publishedSave.store(lastSave, ordering: .releasing) }
+  }
+  private let publishedSave = Atomic<Int64>(0)
+  /// Which saves changed the members of one-to-many sets.
+  nonisolated(unsafe) private var setVersions = SetVersions()  // under `saving`
   /// The transaction of several saves that the thread which holds `saving` has begun.
   nonisolated(unsafe) private var openTransaction: TransactionScope?  // under `saving`
   /// The contexts that merge saves automatically.
@@ -119,6 +124,9 @@ public final class PersistentStoreCoordinator: Sendable {
   /// The stores, in the order of their addition. Source: `persistentStores` of Core Data.
   public var persistentStores: [PersistentStore] { map.stores }
 
+  /// The number of the last save. Whoever reads a store afterwards sees that save. Safe from any thread.
+  var latestSave: Int64 { publishedSave.load(ordering: .acquiring) }
+
   /// The current assignment of entities to stores.
   var map: StoreMap { state.withLock { $0.map } }
 
@@ -213,20 +221,50 @@ extension PersistentStoreCoordinator {
   /// anyway.
   /// - Throws: ``PartialWriteError`` when a store has written its part and another refuses.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
-    try saving.withLock {
+    var changes = changes
+    if changes.updated.contains(where: { !$0.isStored }) { changes.updated.removeAll { !$0.isStored } }
+    return try saving.withLock {
+      try checkSets(of: changes)
       var result: StoreWriteResult
       do {
         result = try writeParts(of: changes)
       } catch var error as PartialWriteError {
         lastSave += 1
+        noteSets(of: error.changes)
         error.result.number = lastSave
         throw error
       }
       lastSave += 1
+      noteSets(of: changes)
       result.number = lastSave
       result.isInTransaction = openTransaction != nil
       return result
     }
+  }
+
+  /// Optimistic locking of one-to-many sets, whose members the owner's row doesn't list: two contexts can't both change a set
+  /// without one of them knowing. Under `saving`.
+  /// - Throws: ``ManagedObjectError/mergeConflicts(_:)`` with every row that has changed, for this reason or another.
+  private func checkSets(of changes: StoreChanges) throws {
+    let stale = changes.updated.filter { update in
+      update.latestSave.map { setVersions.hasChanged(update.id, after: $0) } ?? false
+    }
+    if stale.isEmpty { return }
+    var conflicts = try changes.mergeConflicts { try rows(with: [$0]).first }
+    let known = Set(conflicts.map(\.objectID))
+    for update in stale where !known.contains(update.id) {
+      conflicts.append(
+        .init(
+          update.id, object: update.values, cached: update.committed,
+          persisted: try rows(with: [update.id]).first?.values))
+    }
+    for index in conflicts.indices { conflicts[index].latestSave = lastSave }
+    throw ManagedObjectError.mergeConflicts(conflicts)
+  }
+
+  /// Notes whose sets the last save has changed. Under `saving`.
+  private func noteSets(of changes: StoreChanges) {
+    for update in changes.updated where update.latestSave != nil { setVersions.note(update.id, in: lastSave) }
   }
 
   private func writeParts(of changes: StoreChanges) throws -> StoreWriteResult {
@@ -443,7 +481,13 @@ extension PersistentStoreCoordinator {
         return (ending, ending.1)
       }
     }
-    if case .success((_, .commit)) = outcome { lastSave = before + new.numberOfSaves } else { lastSave = before }
+    if case .success((_, .commit)) = outcome {
+      lastSave = before + new.numberOfSaves
+      setVersions.endTransaction(with: lastSave)
+    } else {
+      lastSave = before
+      setVersions.forget(after: before)
+    }
     return (outcome, new)
   }
 

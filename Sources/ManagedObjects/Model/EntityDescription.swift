@@ -64,6 +64,11 @@ public final class EntityDescription: @unchecked Sendable, Hashable {
   package var hasDerivations: Bool { !derivations.isEmpty || !derivationTriggers.isEmpty }
   /// Whether a to-one relationship of its objects determines another object's to-many relationship.
   package fileprivate(set) var joinsSets = false
+  /// Whether something may look at the members of its one-to-many sets when they change: a class, or a rule for their number.
+  /// True also where that is so only of an entity that inherits from it.
+  package fileprivate(set) var checksMembers = false
+  /// Whether a to-one relationship of its objects leads to an entity that ``checksMembers``.
+  package fileprivate(set) var joinsCheckedSets = false
   /// Its stored ordered to-many relationships.
   package fileprivate(set) var orderedSets: [RelationshipDescription] = []
   /// Its to-one relationships with an ordered inverse, which give rows a position in an order.
@@ -266,6 +271,13 @@ struct ModelAssembly {
     problems += DerivationAssembly(ordered).problems
     for entity in ordered { entity.validationRules = ValidationRules(entity) }
     for entity in ordered {
+      entity.checksMembers = entity.selfAndDescendants.contains { $0.hasOwnClass || !$0.validationRules.hasNoSets }
+    }
+    for entity in ordered {
+      entity.joinsCheckedSets = entity.relationships.contains { reference in
+        guard !reference.isToMany, let set = reference.inverseRelationship else { return false }
+        return set.isToMany && set.entity.checksMembers
+      }
       entity.faultValues = ContiguousArray(repeating: .unresolved, count: entity.properties.count)
     }
     guard problems.isEmpty else { throw ModelError.inconsistent(problems) }

@@ -27,6 +27,8 @@ public final class ManagedObjectModel: Sendable {
   public let versionIdentifier: String?
   /// Whether an entity has a class of its own.
   package let hasOwnClasses: Bool
+  /// Whether an entity may look at the members of its one-to-many sets when they change.
+  let checksMembers: Bool
   /// The parts of the model file that this library doesn't know.
   public let warnings: [ModelWarning]
   /// The mismatches between classes and entities. A coordinator refuses to open a store while there are any.
@@ -49,6 +51,7 @@ public final class ManagedObjectModel: Sendable {
     self.entities = try assembly.assemble()
     self.entitiesByName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
     self.hasOwnClasses = entities.contains(where: \.hasOwnClass)
+    checksMembers = entities.contains(where: \.joinsCheckedSets)
     self.configurations = configurations
     self.fetchRequestTemplates = Dictionary(
       fetchRequestTemplates.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -73,9 +73,10 @@ package final class ValidationRules: @unchecked Sendable {
   }
 
   /// Appends each failure of a row.
+  /// - Parameter members: the number of objects in a set that hasn't been read; nil when it needn't be checked.
   package func check(
     _ values: ContiguousArray<Value>, of id: @autoclosure () -> ManagedObjectID?,
-    into failures: inout [ValidationFailure]
+    into failures: inout [ValidationFailure], members: (RelationshipDescription) -> Int? = { _ in nil }
   ) {
     for attribute in attributes where !values[attribute.slot].fits(attribute.type) {
       failures.append(
@@ -86,7 +87,7 @@ package final class ValidationRules: @unchecked Sendable {
     checkPresence(of: id(), into: &failures) { values[$0].isNull }
     checkBounds(of: id(), into: &failures) { values[$0] }
     for relationship in sets {
-      guard let count = values[relationship.slot].objectCount else { continue }
+      guard let count = values[relationship.slot].objectCount ?? members(relationship) else { continue }
       let least = max(relationship.definition.minimumCount, relationship.isOptional ? 0 : 1)
       if count < least, !(relationship.isOptional && count == 0) {
         failures.append(

@@ -1,11 +1,12 @@
 extension ManagedObject {
-  /// Whether the object has values to save: not when it was changed and changed back, and not for transient attributes.
+  /// Whether the object has values to save, or members of its one-to-many sets have changed: not when it was changed and
+  /// changed back, and not for transient attributes.
   /// Source: `hasPersistentChangedValues` of Core Data.
   public final var hasPersistentChangedValues: Bool {
     confinement.check()
     switch state {
     case .inserted, .deleted: return true
-    case .updated: return hasPersistentChanges
+    case .updated: return hasPersistentChanges || confinement.context?.changeSet.changedSets(of: self).isEmpty == false
     case .clean, .detached: return false
     }
   }

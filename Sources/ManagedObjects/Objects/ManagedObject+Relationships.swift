@@ -59,8 +59,8 @@ extension ManagedObject {
     slots[slot] = new
     guard let inverse = relationship.inverseRelationship else { return }
     if inverse.isToMany {
-      if case .object(let former) = old { context.registeredObject(for: former)?.forget(id, in: inverse) }
-      if let target { context.registeredObject(for: target)?.note(id, in: inverse) }
+      if case .object(let former) = old { context.owner(former, of: inverse)?.forget(id, in: inverse) }
+      if let target { context.owner(target, of: inverse)?.note(id, in: inverse) }
     } else {
       if case .object(let former) = old { context.object(with: former).assign(.null, inverse) }
       guard let target else { return }
@@ -200,23 +200,30 @@ extension ManagedObject {
   /// Adds to a set that has been read. One that hasn't been read will contain the object when it is.
   private final func note(_ other: ManagedObjectID, in relationship: RelationshipDescription, reading: Bool = false) {
     if reading { resolved(relationship) }
-    guard hasResolved(relationship) else { return noteTouched() }
+    guard hasResolved(relationship) else { return noteMembers(of: relationship) }
     guard !slots[relationship.slot].contains(other) else { return }
     willChange()
     slots[relationship.slot].insert(other)
+    noteMembers(of: relationship)
   }
 
   private final func forget(_ other: ManagedObjectID, in relationship: RelationshipDescription) {
-    guard hasResolved(relationship) else { return noteTouched() }
+    guard hasResolved(relationship) else { return noteMembers(of: relationship) }
     guard slots[relationship.slot].contains(other) else { return }
     willChange()
     slots[relationship.slot].remove(other)
+    noteMembers(of: relationship)
   }
 
-  /// Records the change of a set that hasn't been read, for observers of this object. Nothing is read.
-  private final func noteTouched() {
-    guard !isChangePending else { return }
-    confinement.context?.noteChanged(self)
+  /// Records that the members of a set have changed, whether or not it has been read. Nothing is read.
+  private final func noteMembers(of set: RelationshipDescription) {
+    guard let context = confinement.context else { return }
+    if !set.isManyToMany {
+      context.noteMembers(of: self, set)
+    } else if !isChangePending {
+      // The pairs are written from the other end.
+      context.noteChanged(self)
+    }
   }
 
   private final func assign(_ value: Value, _ relationship: RelationshipDescription) {

@@ -86,10 +86,11 @@ extension ManagedObject {
   }
 
   /// The properties that have changed since the object was read or saved, with their new values; for a new object, those that
-  /// differ from the model's defaults. Transient properties are left out.
-  /// Source: `changedValues()` of Core Data.
+  /// differ from the model's defaults. Transient properties are left out. A set whose members have changed is read, if it hasn't
+  /// been. Source: `changedValues()` of Core Data.
   public final func changedValues() -> [String: Value] {
     confinement.check()
+    readChangedSets()
     let former = state == .inserted ? entity.initialValues : committed
     guard hasChanges, !former.isEmpty else { return [:] }
     var changes: [String: Value] = [:]
@@ -97,6 +98,17 @@ extension ManagedObject {
       changes[property.name] = slots[property.slot]
     }
     return changes
+  }
+
+  /// Reads the one-to-many sets whose members have changed.
+  private final func readChangedSets() {
+    guard state == .updated, let context = confinement.context else { return }
+    let sets = context.changeSet.changedSets(of: self)
+    if sets.isEmpty { return }
+    if isUnfilled { fill() }
+    for slot in sets {
+      if state == .updated, let set = entity.properties[slot] as? RelationshipDescription { resolved(set) }
+    }
   }
 
   /// Whether a save would write any of its values: false when they were changed and changed back.

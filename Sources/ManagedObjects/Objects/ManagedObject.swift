@@ -66,6 +66,9 @@ open class ManagedObject {
   final var isKnownToChildren = false
   /// Whether it is to be deleted, but its row was gone when it was read.
   final var isMissing = false
+  /// The number of the coordinator's latest save when the values were read, or of a later one that was merged or made here:
+  /// the version of its sets. The greatest number where it isn't known.
+  @exclusivity(unchecked) final var latestSave: Int64
   /// The values as they were read or saved, while ``slots`` differ from them; empty otherwise.
   @exclusivity(unchecked) package final var committed: ContiguousArray<Value> = []
   @exclusivity(unchecked) package final var id: ManagedObjectID
@@ -81,6 +84,7 @@ open class ManagedObject {
     slots = place.values
     state = place.state
     isUnfilled = place.isFault
+    latestSave = place.latestSave
   }
 
   // MARK: Methods to override
@@ -190,6 +194,7 @@ public struct ObjectPlace {
   let values: ContiguousArray<Value>
   let state: ManagedObject.State
   let isFault: Bool
+  var latestSave = Int64.max
 }
 
 @available(*, unavailable, message: "a managed object stays on its context's queue: pass its objectID")

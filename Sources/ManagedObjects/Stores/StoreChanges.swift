@@ -9,6 +9,11 @@ public struct StoreChanges: Sendable {
     public package(set) var values: ContiguousArray<Value>
     /// The values that the context has read; the row must still have them.
     public package(set) var committed: ContiguousArray<Value>
+    /// The number of the latest save that the context knows of the row's one-to-many sets; nil unless their members change.
+    var latestSave: Int64?
+    /// Whether it concerns stores: the row is to be written, or only compared, because members come into its sets or leave them.
+    /// Other changes are of transient values only, or were taken back. They go up to a parent, and are announced.
+    var isStored = true
   }
 
   /// New rows in the order of their insertion, under temporary IDs, or permanent ones that were obtained before. Other rows
@@ -17,6 +22,8 @@ public struct StoreChanges: Sendable {
   /// New rows that no objects are of.
   package var newRows: [NewRows] = []
   /// Rows to change.
+  ///
+  /// A row whose values are as they were read is only compared: the members of its one-to-many sets change.
   public package(set) var updated: [Update] = []
   /// Rows to delete, with the values that they must still have.
   public package(set) var deleted: [StoreRow] = []

@@ -36,7 +36,7 @@ final class UndoRecorder {
     for change in step.changes.reversed() where change.object.state != .detached { undo(change, context) }
     for object in step.inserted.reversed() { context.delete(object) }
     for change in step.changes where change.object.state != .detached { restoreOrder(change, context) }
-    settleUnchanged(step.changes.map(\.object) + step.deleted, context)
+    settleUnchanged(step.changes.map(\.object) + step.owners + step.deleted, context)
     guard context.model.hasOwnClasses else { return }
     func awake(_ objects: [ManagedObject], _ event: SnapshotEventType) {
       for object in objects where object.state != .detached && object.entity.hasOwnClass {
@@ -144,6 +144,8 @@ private struct UndoStep {
   let inserted: [ManagedObject]
   let deleted: [ManagedObject]
   let changes: [Change]
+  /// Objects that were changed as faults: the members of their sets have changed.
+  let owners: [ManagedObject]
 
   /// The step of an event; nil when nothing can be taken back.
   init?(_ pending: PendingChanges) {
@@ -154,6 +156,7 @@ private struct UndoStep {
       guard !former.values.isEmpty, !isNew.contains(ObjectIdentifier(former.object)) else { return nil }
       return Change(object: former.object, values: former.object.difference(to: former.values))
     }
+    owners = pending.formers.lazy.filter { $0.values.isEmpty && $0.object.state == .updated }.map(\.object)
     if inserted.isEmpty, deleted.isEmpty, changes.allSatisfy(\.values.isEmpty) { return nil }
   }
 }

@@ -16,15 +16,40 @@ final class HistoryWriter {
   }
 
   /// Records a save.
-  func note(_ changes: StoreChanges, ids: [ManagedObjectID]) throws {
+  ///
+  /// The owners of one-to-many sets whose members have changed are among its changed objects, whether or not it lists them: an
+  /// import doesn't.
+  /// - Parameters:
+  ///   - owners: the owners of the sets that change; nil for a batch request, which changes rows and not objects.
+  ///   - exactID: the ID of an owner with its own entity, where a reference names that of the relationship.
+  func note(
+    _ changes: StoreChanges, ids: [ManagedObjectID], owners: OwnerChanges?,
+    exactID: (ManagedObjectID) throws -> ManagedObjectID?
+  ) throws {
+    var sets = owners?.sets ?? [:]
+    for row in changes.deleted { sets[row.id] = nil }
+    for id in ids { sets[id] = nil }
     for row in changes.deleted where !row.id.isTemporaryID {
       try note(.delete, row.id, tombstone: tombstone(row))
     }
     for update in changes.updated {
+      let members = sets.removeValue(forKey: update.id)
       let names = update.id.entity.properties.filter { property in
-        !property.isTransient && update.values[property.slot] != update.committed[property.slot]
+        if let members, members[property.slot] != nil { return true }
+        if property.isTransient { return false }
+        if let set = property as? RelationshipDescription, set.isToMany, !set.isManyToMany, !set.isOrdered {
+          // Without knowledge of the members' rows, a set that has been read tells.
+          return owners == nil && update.values[set.slot] != update.committed[set.slot]
+        }
+        return update.values[property.slot] != update.committed[property.slot]
       }.map(\.name)
       if !names.isEmpty { try note(.update, update.id, properties: names) }
+    }
+    for (owner, members) in sets {
+      let exact = owner.entity.subentities.isEmpty ? owner : try exactID(owner)
+      guard let exact else { continue }
+      let names = exact.entity.relationships.filter { members[$0.slot] != nil }.map(\.name)
+      try note(.update, exact, properties: names)
     }
     for id in ids { try note(.insert, id) }
   }

@@ -54,7 +54,9 @@ extension SQLiteStore {
     if options.persistentHistoryTracking {
       let writer = history ?? HistoryWriter(db, author: changes.transactionAuthor, contextName: changes.contextName)
       history = writer
-      try writer.note(changes, ids: ids)
+      try writer.note(changes, ids: ids, owners: isChecked ? OwnerChanges(changes) : nil) { owner in
+        try derived.id(of: owner.number, in: owner.entity)
+      }
     }
     return StoreWriteResult(ids: ids, savedRows: savedRows, refreshed: refreshed)
   }

@@ -18,7 +18,9 @@ struct SaveMerger {
     save.forEachInsertedMember { mergeSets(of: $0.id, from: nil, to: $0.values) }
     var refreshed: [ManagedObject] = []
     for index in save.updated.indices {
-      guard let object = merge(save.updated[index]), object.entity.hasOwnClass else { continue }
+      guard let object = merge(save.updated[index]) else { continue }
+      object.latestSave = max(object.latestSave, save.number)
+      guard object.entity.hasOwnClass else { continue }
       refreshed.append(object)
     }
     remove(save.deleted)

@@ -11,6 +11,7 @@ final class ContextSource {
   /// The coordinator or the parent.
   private let unpinned: any ObjectSource
   private var deferredError: (any Error)?
+  private var saveBeforeRead = Int64.max
 
   init(_ source: any ObjectSource, coordinator: PersistentStoreCoordinator) {
     current = source
@@ -39,6 +40,12 @@ final class ContextSource {
   }
 
   // MARK: Reading
+
+  /// Notes that a read begins.
+  func noteRead() { saveBeforeRead = coordinator.latestSave }
+
+  /// The number of the latest save that the last read is sure to have seen.
+  var latestSave: Int64 { generation?.latestSave ?? saveBeforeRead }
 
   /// Runs a read during which any other read fails, because the store is delivering its rows one by one.
   func readExclusively(_ body: (any ObjectSource) throws -> Void) rethrows {

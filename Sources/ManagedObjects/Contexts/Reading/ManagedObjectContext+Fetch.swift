@@ -84,6 +84,7 @@ extension ManagedObjectContext {
   /// here, and sorts and cuts the result in memory. For a page, everything up to its end is read, plus one row for each that
   /// may drop out or move back because it was changed or deleted here.
   func fetchWithPendingChanges(_ fetch: StoreFetch) throws -> [ManagedObject] {
+    try fillChangedFaults()
     var whole = fetch
     whole.offset = 0
     let (end, isTooLarge) = fetch.end.addingReportingOverflow(

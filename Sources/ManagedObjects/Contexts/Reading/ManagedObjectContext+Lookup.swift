@@ -89,9 +89,11 @@ extension ManagedObjectContext {
     do {
       if let kept = fetchCache.row(object.id) {
         row = kept
+        object.latestSave = .max
       } else {
         row = fetchCache.hasBatches ? try rowOfBatch(object) : try source.rows(with: [object.id]).first
         if let row { fetchCache.note(row) }
+        object.latestSave = rowSource.latestSave
       }
     } catch {
       rowSource.deferError(error)
@@ -101,6 +103,7 @@ extension ManagedObjectContext {
     if let row {
       object.slots = row.values
       if object.state == .deleted { object.committed = row.values }
+      if object.state == .updated { noteFilled(object) }
       if object.entity.hasOwnClass { callbacks.awakeFromFetch(object) }
     } else if !shouldDeleteInaccessibleFaults {
       rowSource.deferError(ManagedObjectError.objectNotFound(object.id))

@@ -48,7 +48,9 @@ final class ObjectMaker {
       return
     }
     let object = entity.objectClass.init(
-      ObjectPlace(confinement: context.confinement, id: row.id, values: row.values, state: .clean, isFault: isPartial))
+      ObjectPlace(
+        confinement: context.confinement, id: row.id, values: row.values, state: .clean, isFault: isPartial,
+        latestSave: context.rowSource.latestSave))
     context.registry.addRead(object)
     objects.append(object)
     if !isEmpty, !isPartial, entity.hasOwnClass { awakening.append(object) }
@@ -131,6 +133,7 @@ extension ManagedObjectContext {
   private func eachRow(_ fetch: StoreFetch, _ take: (consuming StoreRow) -> Void) throws {
     guard parent == nil, model.hasOwnClasses else { return try source.eachRow(fetch, take) }
     mergeQueue.mailbox.noteRead()
+    rowSource.noteRead()
     try rowSource.readExclusively { try $0.eachRow(fetch, take) }
   }
 
@@ -171,7 +174,12 @@ extension ManagedObjectContext {
     if object.isUnfilled || (isAlone && object.state == .clean && !isPartial) {
       object.slots = row.values
       object.isUnfilled = isPartial
-      if object.state == .clean, !object.committed.isEmpty { object.committed = [] }
+      object.latestSave = rowSource.latestSave
+      if object.state == .clean {
+        if !object.committed.isEmpty { object.committed = [] }
+      } else if !isPartial {
+        noteFilled(object)
+      }
       return true
     }
     return false
@@ -184,13 +192,20 @@ extension ManagedObjectContext {
     make(StoreRow(id: id, values: id.entity.faultValues), state: .clean, isFault: true)
   }
 
+  /// Keeps the values of a changed object that was a fault until now: the owner of a set whose members have changed.
+  func noteFilled(_ object: ManagedObject) {
+    object.committed = object.slots
+    // Before its first change it had these values.
+    if object.isChangePending, undoManager != nil { notifier.noteFilled(object) }
+  }
+
   /// Reads the rows of the objects that are faults or not registered, all at once.
   func fill(_ ids: some Collection<ManagedObjectID>) throws {
     var seen: Set<ManagedObjectID> = []
     let wanted = ids.filter { id in
       guard !id.isTemporaryID, seen.insert(id).inserted else { return false }
       guard let object = registry.object(with: id) else { return true }
-      return object.isUnfilled && object.state == .clean
+      return object.isUnfilled && (object.state == .clean || object.state == .updated)
     }
     if !wanted.isEmpty { _ = materialize(try source.rows(with: wanted)) }
   }

@@ -17,12 +17,18 @@ public final class QueryGenerationToken: Sendable {
   /// The stores as they were, by their identifiers; nil until something is read.
   private let snapshots = Mutex<[String: any StoreReader]?>(nil)
 
+  private let save = Atomic(Int64.max)
+
   init(_ coordinator: PersistentStoreCoordinator?) { self.coordinator = coordinator }
+
+  /// The number of the latest save that it is sure to contain; the greatest number before something is read.
+  var latestSave: Int64 { save.load(ordering: .relaxed) }
 
   /// The snapshot of a store. The first call takes snapshots of all stores; a store that is added later has none.
   func snapshot(of store: PersistentStore, in coordinator: PersistentStoreCoordinator) throws -> (any StoreReader)? {
     try snapshots.withLock { snapshots in
       if let taken = snapshots { return taken[store.identifier] }
+      save.store(coordinator.latestSave, ordering: .relaxed)
       var all: [String: any StoreReader] = [:]
       for store in coordinator.persistentStores { all[store.identifier] = try store.content.snapshot() }
       snapshots = all

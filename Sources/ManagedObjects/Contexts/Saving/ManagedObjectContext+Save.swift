@@ -4,6 +4,10 @@ extension ManagedObjectContext {
 
   /// Writes every change to the parent context or to the store, in one transaction; to several stores in one for each.
   ///
+  /// The owners of one-to-many sets whose members change are changed objects, too: they are asked, validated and announced as
+  /// others are, and compared with the store, which writes nothing to them. So are objects of which only transient values
+  /// changed, or which have their former values again; those aren't compared.
+  ///
   /// In this order: a will-save notification, the delete rules, each object's ``ManagedObject/willSave()``, validation, the
   /// write, each object's ``ManagedObject/didSave()``, a did-save notification. ``mergePolicy`` settles conflicts; the changes
   /// then go the same way again, from the delete rules on. After an error all changes are still there, except for those that
@@ -50,6 +54,7 @@ extension ManagedObjectContext {
     changeSet.removeNewRows()
     save.changes.newRows = []
     takeIDs(result.ids, of: save.inserted, save.updated, &save.changes)
+    if parent == nil { noteSave(result.number, save) }
     settle(save)
     rowSource.advanceGeneration()
     if model.hasOwnClasses { callbacks.didSave(save.inserted, save.updated, save.deleted) }
@@ -69,6 +74,14 @@ extension ManagedObjectContext {
     if !result.isInTransaction { deliver(announced) }
   }
 
+  /// Notes that the written objects, and the sets that have changed, are as the save left them.
+  private func noteSave(_ number: Int64, _ save: SaveRequest) {
+    for object in save.inserted { object.latestSave = number }
+    for (object, update) in zip(save.updated, save.changes.updated) where update.latestSave != nil {
+      object.latestSave = number
+    }
+  }
+
   /// Marks the written objects as saved.
   private func settle(_ save: SaveRequest) {
     if save.isWhole {
@@ -84,16 +97,24 @@ extension ManagedObjectContext {
   /// Applies the delete rules, validates the changes, and collects them.
   private func prepareSave(validating: Bool) throws -> SaveRequest {
     DeleteRules(self).propagate()
+    _ = try changeOwners()
     if model.hasOwnClasses { try callWillSave() }
     try throwDeferredError()
     processPendingChanges()
     DeleteRules(self).removeReferencesFromChanges()
     changeSet.removeVoidInsertions()
 
+    let owners = try changeOwners()
     let inserted = changeSet.insertions
-    let updated = ContiguousArray(changeSet.updates.lazy.filter { $0.state == .updated && $0.hasPersistentChanges })
+    // Where nothing observes the context, only what is written counts, and what rules and classes may look at.
+    let updated = ContiguousArray(
+      changeSet.updates.lazy.filter {
+        $0.state == .updated && (self.changesOwners(of: $0.entity) || $0.hasPersistentChanges)
+      })
     let deleted = changeSet.deletions
-    try SaveValidation(self).validate(validating ? inserted : [], validating ? updated : [], deleted)
+    // What the caller has validated doesn't include the sets of other objects.
+    let checked = validating ? updated : owners.sets.isEmpty ? [] : updated.filter { owners.sets[$0.id] != nil }
+    try SaveValidation(self, owners).validate(validating ? inserted : [], checked, deleted)
     try throwDeferredError()
 
     if readGate != nil { try giveInsertionsPermanentIDs() }
@@ -102,7 +123,11 @@ extension ManagedObjectContext {
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
     changes.newRows = changeSet.newRows
     for object in updated {
-      changes.updated.append(.init(id: object.id, values: object.slots, committed: object.committed))
+      let changesSets = owners.sets[object.id]?.values.contains { $0.added > 0 || $0.removed > 0 } ?? false
+      changes.updated.append(
+        .init(
+          id: object.id, values: object.slots, committed: object.committed,
+          latestSave: changesSets ? object.latestSave : nil, isStored: changesSets || object.hasPersistentChanges))
     }
     for object in deleted { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
     if !changeSet.assignments.isEmpty { changes.assignments = changeSet.assignments }
@@ -205,13 +230,13 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Calls ``ManagedObject/willSave()`` of every object that the save writes, and again of those that changed, until nothing
+  /// Calls ``ManagedObject/willSave()`` of every new, changed and deleted object, and again of those that changed, until nothing
   /// changes any more.
   private func callWillSave() throws {
     var asked: ContiguousArray<AskedObject> = []
     var seen = (inserted: 0, updated: 0, deleted: 0)
     for _ in 0..<Self.willSaveAttempts {
-      var next = ContiguousArray(asked.lazy.filter(\.hasChanged).map(\.object))
+      var next = ContiguousArray(asked.lazy.filter { $0.hasChanged(in: self.changeSet) }.map(\.object))
       let again = Set(next.map(ObjectIdentifier.init))
       func take(_ list: ContiguousArray<ManagedObject>, _ state: ManagedObject.State, after count: inout Int) {
         // A refresh removes objects from the list: those that remain are asked again then.
@@ -225,18 +250,19 @@ extension ManagedObjectContext {
       take(changeSet.updates, .updated, after: &seen.updated)
       take(changeSet.deletions, .deleted, after: &seen.deleted)
       if next.isEmpty { return }
+      try fillChangedFaults()
       if !asked.isEmpty {
         let next = Set(next.map(ObjectIdentifier.init))
         asked.removeAll { next.contains(ObjectIdentifier($0.object)) }
       }
       // Kept before any object is asked, because one object may change another.
-      for object in next { asked.append(AskedObject(object: object, slots: object.slots)) }
+      for object in next { asked.append(AskedObject(object, changeSet.memberChangeCount(of: object))) }
       for object in next where object.hasChanges { object.willSave() }
       DeleteRules(self).propagate()
       try throwDeferredError()
     }
     throw ManagedObjectError.unsettledChanges(
-      attempts: Self.willSaveAttempts, objectIDs: asked.filter(\.hasChanged).map(\.object.id))
+      attempts: Self.willSaveAttempts, objectIDs: asked.filter { $0.hasChanged(in: changeSet) }.map(\.object.id))
   }
 
   // MARK: Several writers
@@ -257,9 +283,22 @@ extension ManagedObjectContext {
 /// An object that was asked before a save, with its values before it was asked.
 private struct AskedObject {
   let object: ManagedObject
-  let slots: ContiguousArray<Value>
-  /// Whether it is different now. Untouched values share their memory, so the comparison is quick.
-  var hasChanged: Bool { object.hasChanges && object.slots != slots }
+  private let slots: ContiguousArray<Value>
+  private let memberChanges: Int
+
+  init(_ object: ManagedObject, _ memberChanges: Int) {
+    self.object = object
+    self.memberChanges = memberChanges
+    slots = object.slots
+  }
+
+  /// Whether it is different now. Untouched values share their memory, so the comparison is quick. A set that has only been read
+  /// is no difference.
+  func hasChanged(in changeSet: ChangeSet) -> Bool {
+    guard object.hasChanges else { return false }
+    if changeSet.memberChangeCount(of: object) != memberChanges { return true }
+    return object.slots != slots && zip(slots, object.slots).contains { $0 != .unresolved && $0 != $1 }
+  }
 }
 
 /// The changes that one save writes, with the objects they come from.

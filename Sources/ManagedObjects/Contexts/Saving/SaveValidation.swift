@@ -5,8 +5,13 @@
 struct SaveValidation {
   let context: ManagedObjectContext
   private var callbacks: ObjectCallbacks { context.callbacks }
+  /// The changes of sets that the save brings; nil outside of one.
+  private let owners: OwnerChanges?
 
-  init(_ context: ManagedObjectContext) { self.context = context }
+  init(_ context: ManagedObjectContext, _ owners: OwnerChanges? = nil) {
+    self.context = context
+    self.owners = owners
+  }
 
   /// Checks the changes that are about to be saved.
   /// - Throws: ``ManagedObjectError/validation(_:)`` with every failure, denied deletions first.
@@ -47,7 +52,7 @@ struct SaveValidation {
       if object.entity.hasOwnClass {
         check(object, into: &failures)
       } else {
-        rules?.check(object.slots, of: object.id, into: &failures)
+        rules?.check(object.slots, of: object.id, into: &failures) { memberCount($0, of: object) }
       }
       if let key = object.entity.primaryKey, object.slots[key.slot] != object.committed[key.slot] {
         failures.append(keyChanged(object, key))
@@ -81,6 +86,13 @@ struct SaveValidation {
         }
       }
     }
-    object.entity.validationRules.check(object.slots, of: object.id, into: &failures)
+    object.entity.validationRules.check(object.slots, of: object.id, into: &failures) { memberCount($0, of: object) }
+  }
+
+  /// The number of members of a set that hasn't been read, if they have changed. They aren't read for it.
+  private func memberCount(_ set: RelationshipDescription, of object: ManagedObject) -> Int? {
+    guard object.state == .updated, context.changeSet.changedSets(of: object).contains(set.slot) else { return nil }
+    let changes = owners ?? OwnerChanges(context.changeSet)
+    return context.reading { try context.memberCount(of: object.id, set, after: changes) }
   }
 }
