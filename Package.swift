@@ -79,7 +79,7 @@ let package = Package(
     layer("Spelling", []),
     layer("LadeTypes", ["Spelling"]),
     layer("StrictYAML", ["LadeTypes", yams]),
-    layer("ManagedObjects", ["Spelling", "CLinux", ordered]),
+    layer("ManagedObjects", ["Spelling", "CLinux", ordered, logging]),
     layer("SQLiteStore", ["ManagedObjects", "CSQLite", ordered, grdb, sqlite]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),

@@ -39,6 +39,11 @@ extension ManagedObjectContext {
     SaveMerger(self).forgetSets(leadingToRoots: roots)
   }
 
+  /// Has an object without changes read again when it is touched next.
+  func turnIntoFaultIfClean(_ object: ManagedObject) {
+    if object.state == .clean { turnIntoFault(object) }
+  }
+
   private func turnIntoFault(_ object: ManagedObject) {
     guard !object.isUnfilled else { return object.forgetPartialValues() }
     if object.entity.hasOwnClass { callbacks.awaken(object) { object.willTurnIntoFault() } }

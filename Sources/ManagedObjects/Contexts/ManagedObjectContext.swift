@@ -85,7 +85,12 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// What a save does when the store or the parent has changed since a row was read here, or holds its unique values
   /// already. Source: `mergePolicy` of Core Data.
   public var mergePolicy = MergePolicy.error
+  /// Called on the context's queue with what it was given to merge and couldn't, after the rest has been merged. It is logged,
+  /// too. Set on the context's queue.
+  public var mergeProblemHandler: (([MergeProblem]) -> Void)?
   private var storedUserInfo: [String: Any] = [:]
+  /// Whether a block of the program runs on the context's queue. Blocks that it runs in turn belong to the same event.
+  private var isInEvent = false
 
   /// Values of the program's choice: Core Data's `userInfo`. On the context's queue only.
   public var userInfo: [String: Any] {
@@ -236,7 +241,9 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// Runs `block` on the context's queue and waits for its end.
   ///
   /// May be called from anywhere, even from within the context's own work and from another context's: nested calls
-  /// run in order. The result has to be `Sendable`, so that no object leaves.
+  /// run in order. The result has to be `Sendable`, so that no object leaves. A call from within the context's own work is
+  /// a part of that: nothing is merged before it, and its changes are announced with those around it. Any other call is an
+  /// event of its own, as ``perform(_:)-(()->Void)`` is.
   /// Source: `performAndWait(_:)` of Core Data.
   public func performAndWait<T: Sendable>(_ block: @Sendable () throws -> T) rethrows -> T {
     if confinement.isCurrent { return try run(block) }
@@ -257,10 +264,20 @@ public final class ManagedObjectContext: @unchecked Sendable {
   }
 
   /// Runs `block` as the context's work. The caller is on the context's queue.
+  ///
+  /// The outermost block is an event: other contexts' saves that wait are merged before it, and its changes are announced
+  /// after it. No merge happens within it, so that what the program has read there stays as it is until it has saved, and
+  /// optimistic locking finds what others have saved by then.
   func run<T>(_ block: () throws -> T) rethrows -> T {
     let turn = concurrencyType == .mainQueue ? MainQueueTurn.begin() : nil
     defer { turn?.end() }
     return try confinement.own {
+      if isInEvent {
+        takePromotedIDs()
+        return try block()
+      }
+      isInEvent = true
+      defer { isInEvent = false }
       mergeWaitingSaves()
       takePromotedIDs()
       defer { processPendingChanges() }

@@ -34,15 +34,16 @@ public struct PersistentHistoryTransaction: Sendable, Hashable {
   /// The place in the history after it.
   public var token: PersistentHistoryToken { PersistentHistoryToken([storeIdentifier: transactionNumber]) }
 
-  /// A notification for ``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``: the changed objects' IDs under the
-  /// keys of a did-save notification.
+  /// A notification for ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(Notification)``: the changed objects' IDs
+  /// under the keys of a did-save notification. Its user info is what
+  /// ``ManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)`` takes.
   public func objectIDNotification() -> Notification {
-    var ids: [ManagedObjectContext.NotificationKey: [ManagedObjectID]] = [:]
+    var ids: [ManagedObjectContext.NotificationKey: Set<ManagedObjectID>] = [:]
     for change in changes ?? [] {
       switch change.changeType {
-      case .insert: ids[.insertedObjectIDs, default: []].append(change.changedObjectID)
-      case .update: ids[.updatedObjectIDs, default: []].append(change.changedObjectID)
-      case .delete: ids[.deletedObjectIDs, default: []].append(change.changedObjectID)
+      case .insert: ids[.insertedObjectIDs, default: []].insert(change.changedObjectID)
+      case .update: ids[.updatedObjectIDs, default: []].insert(change.changedObjectID)
+      case .delete: ids[.deletedObjectIDs, default: []].insert(change.changedObjectID)
       }
     }
     return Notification(

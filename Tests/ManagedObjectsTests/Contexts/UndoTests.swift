@@ -44,6 +44,36 @@ struct UndoTests {
     #expect(!(try #require(context.undoManager).canRedo), "a new change leaves nothing to redo")
   }
 
+  @Test("blocks within a block belong to its event, and are undone with it", arguments: StoreKind.allCases)
+  func nestedBlocks(_ kind: StoreKind) throws {
+    let context = ManagedObjectContext(.privateQueue, coordinator: try CompanyStack(kind).coordinator)
+    try context.performAndWait {
+      context.undoManager = UndoManager()
+      context.retainsRegisteredObjects = true
+      try context.person("Ada", age: 30)
+      try context.save()
+    }
+    let changes = Recorder<Int>()
+    let observer = NotificationCenter.default.addObserver(
+      forName: ManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil
+    ) { note in
+      if let announced = ContextChanges(note) { changes.note(announced.updated.count) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    try context.performAndWait {
+      let ada = try #require(try context.named("Ada", Person.self))
+      ada.age = 31
+      try context.performAndWait { try context.named("Ada", Person.self)?.name = "Eve" }
+      ada.email = "ada@example.org"
+    }
+    #expect(changes.items == [1])
+    try context.performAndWait {
+      context.undo()
+      let ada = try #require(try context.named("Ada", Person.self))
+      #expect(ada.age == 30 && ada.email == nil && !context.hasChanges)
+    }
+  }
+
   @Test("an insertion is undone and redone with the same object", arguments: StoreKind.allCases)
   func insertions(_ kind: StoreKind) throws {
     let (stack, context) = try context(kind)

@@ -62,8 +62,7 @@ struct RemoteChangeTests {
       let transactions = try context.execute(.fetchHistory(after: seen)).transactions
       #expect(transactions.map(\.author) == ["another"])
       for transaction in transactions {
-        try ManagedObjectContext.mergeChanges(
-          fromRemoteContextSave: transaction.objectIDNotification().userInfo ?? [:], into: [context])
+        context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
       }
       return (context.object(with: id) as? Person)?.age
     }

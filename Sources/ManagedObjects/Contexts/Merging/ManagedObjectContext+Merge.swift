@@ -8,13 +8,75 @@ extension ManagedObjectContext {
   /// ones. Unsaved changes made here stay.
   ///
   /// To be called on this context's queue. It also takes in what a sibling saved into the common parent, and what the parent
-  /// saved into its own. It ignores its own saves, those of other coordinators, and those of its children, which it has
-  /// already.
+  /// saved into its own. Its own saves and those of its children, which it has already, change nothing. Of a save of another
+  /// coordinator it takes in the rows of stores that both have, as ``mergeChanges(fromContextDidSave:)-(Notification)`` does
+  /// with IDs.
+  ///
   /// Source: `mergeChanges(fromContextDidSave:)` of Core Data, which refreshes the objects from the store. Here they take
-  /// the values that were saved, so saves have to be merged in the order in which they were made.
+  /// the values that were saved, so saves have to be merged in the order in which they were made. Where the context merges by
+  /// itself, saves that wait are merged first.
   public func mergeChanges(fromContextDidSave save: ContextSave) {
     confinement.check()
-    guard save.coordinator === persistentStoreCoordinator, !save.isMade(by: identity), concerns(save) else { return }
+    guard save.coordinator === persistentStoreCoordinator else {
+      return merge(listed: save.objectIDInfo, name: "a save of another coordinator")
+    }
+    if !save.isMade(by: identity), concerns(save) { merge(save) }
+  }
+
+  /// Takes in what a notification announces: a did-save notification, of objects or of IDs, one made from the history
+  /// (``PersistentHistoryTransaction/objectIDNotification()``), or one that the program has made.
+  ///
+  /// Where the notification carries a ``ContextSave``, that is merged: see
+  /// ``mergeChanges(fromContextDidSave:)-(ContextSave)``. Otherwise only the objects are known, by ``NotificationKey``: arrays
+  /// or sets of objects, of ``ManagedObjectID`` or of URIs. Their rows are read here, on the context's queue;
+  /// ``mergeChanges(fromRemoteContextSave:into:)`` reads them elsewhere. Objects whose rows can't be read become faults.
+  ///
+  /// What can't be merged is logged and passed to ``mergeProblemHandler``, and the rest is merged: nothing is ignored
+  /// silently. Source: `mergeChanges(fromContextDidSave:)` of Core Data.
+  public func mergeChanges(fromContextDidSave notification: Notification) {
+    confinement.check()
+    if let save = ContextSave(notification) { return mergeChanges(fromContextDidSave: save) }
+    return merge(listed: notification.userInfo ?? [:], name: notification.name.rawValue)
+  }
+
+  /// Merges changes of which only the objects are known.
+  private func merge(listed changes: [AnyHashable: Any], name: String) {
+    let coordinator = persistentStoreCoordinator
+    if changes[NotificationKey.invalidatedAllObjects.rawValue] != nil {
+      return merge(ContextSave(wholesaleOf: coordinator, coordinator.model.allRoots))
+    }
+    let listed = RemoteChanges(changes, of: coordinator)
+    var problems = listed.hasKeys ? listed.problems : [.noChanges(notification: name)]
+    if !listed.isEmpty {
+      do {
+        merge(try listed.save(readFrom: coordinator))
+      } catch {
+        problems.append(.unreadable(reason: String(describing: error)))
+        merge(unread: listed)
+      }
+    }
+    report(problems)
+  }
+
+  /// Logs what couldn't be merged, and passes it to the program.
+  private func report(_ problems: [MergeProblem]) {
+    if problems.isEmpty { return }
+    MergeProblem.log(problems, in: self)
+    mergeProblemHandler?(problems)
+  }
+
+  /// Merges changes whose rows can't be read: what may have changed is read when it is touched next.
+  private func merge(unread listed: RemoteChanges) {
+    merge(listed.saveOfDeletions)
+    for id in listed.updated {
+      if let object = registry.object(with: id) { turnIntoFaultIfClean(object) }
+    }
+    SaveMerger(self).forgetSets(leadingToRoots: listed.roots)
+    processPendingChanges()
+  }
+
+  /// Merges a save that concerns this context.
+  private func merge(_ save: ContextSave) {
     // Waiting saves are older than this one.
     mergeWaitingSaves()
     mergeQueue.suspended {
@@ -29,12 +91,6 @@ extension ManagedObjectContext {
       postDidMerge(save)
       passDown(save)
     }
-  }
-
-  /// Takes in what a did-save notification announces. See ``mergeChanges(fromContextDidSave:)-(ContextSave)``.
-  public func mergeChanges(fromContextDidSave notification: Notification) {
-    guard let save = ContextSave(notification) else { return }
-    mergeChanges(fromContextDidSave: save)
   }
 
   /// Whether a save changed what this context sees: the store, or a context above.
@@ -58,7 +114,8 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - changes: by ``NotificationKey``, objects or object IDs: arrays or sets of ``ManagedObjectID`` or of `URL`.
   ///     Refreshed and invalidated objects count as changed. With ``NotificationKey/invalidatedAllObjects`` the contexts
-  ///     refresh all their objects. IDs of other coordinators are ignored.
+  ///     refresh all their objects. What isn't an object of a context's stores is logged as a ``MergeProblem``, and the rest
+  ///     is merged.
   ///   - contexts: the contexts to merge into, which may have different coordinators.
   /// - Throws: the store's error, when the rows can't be read.
   public static func mergeChanges(
@@ -68,7 +125,7 @@ extension ManagedObjectContext {
     if changes[NotificationKey.invalidatedAllObjects.rawValue] != nil {
       for context in ordered {
         let coordinator = context.persistentStoreCoordinator
-        let all = ContextSave(wholesaleOf: coordinator, Set(coordinator.model.entities.map(\.rootEntity.index)))
+        let all = ContextSave(wholesaleOf: coordinator, coordinator.model.allRoots)
         context.performAndWait { context.mergeChanges(fromContextDidSave: all) }
       }
       return
@@ -78,9 +135,13 @@ extension ManagedObjectContext {
       coordinators[ObjectIdentifier(context.persistentStoreCoordinator)] = context.persistentStoreCoordinator
     }
     for coordinator in coordinators.values {
-      let save = try RemoteChanges(changes, of: coordinator).save(readFrom: coordinator)
+      let listed = RemoteChanges(changes, of: coordinator)
+      let save = try listed.save(readFrom: coordinator)
       for context in ordered where context.persistentStoreCoordinator === coordinator {
-        context.performAndWait { context.mergeChanges(fromContextDidSave: save) }
+        context.performAndWait {
+          context.report(listed.problems)
+          context.mergeChanges(fromContextDidSave: save)
+        }
       }
     }
   }
@@ -99,8 +160,11 @@ extension ManagedObjectContext {
   /// Whether the context merges by itself what others save into the coordinator. A child merges what is saved into its
   /// parent, and what the parent saves and merges.
   ///
-  /// Merging happens on the context's queue, some time after the save; see ``mergingInterval``. It can't be set for a
-  /// confinement context, which has no queue. Source: `automaticallyMergesChangesFromParent` of Core Data.
+  /// Merging happens on the context's queue, some time after the save; see ``mergingInterval``. It happens between the
+  /// blocks that run there and at the beginning of an outermost one, never within one: neither a fetch nor a save nor a nested
+  /// ``performAndWait(_:)`` merges, so a save finds every conflict with what others have saved since its block began. It can't
+  /// be set for a confinement context, which has no queue; that merges by ``mergeChanges(fromContextDidSave:)-(ContextSave)``
+  /// only. Source: `automaticallyMergesChangesFromParent` of Core Data.
   public var automaticallyMergesChangesFromParent: Bool {
     get { (parent?.followers ?? persistentStoreCoordinator.followers).contains(self) }
     set {
@@ -116,8 +180,8 @@ extension ManagedObjectContext {
   ///
   /// A save is merged at once when there was none for that long. Saves that follow quickly, as those of an import do, are
   /// merged together at the end of the interval, so that they don't keep the main queue busy. Waiting saves are merged
-  /// earlier when the context fetches, saves, or runs a ``perform(_:)-(()->Void)`` that was called after the save. Only an
-  /// object that is read on the main queue outside of one may lag behind that long. Waiting saves of one context are
+  /// earlier when the context runs an outermost ``perform(_:)-(()->Void)`` or ``performAndWait(_:)``. Objects that are read on
+  /// the main queue outside of one may lag behind that long. Waiting saves of one context are
   /// announced as one save when they insert objects that belong to no set and change at most a few. With 0 each save is
   /// merged by itself as soon as the queue comes to it, as in Core Data.
   public var mergingInterval: Duration {
@@ -180,8 +244,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Merges the saves that wait, unless the context is saving or merging: they are merged before the context next does
-  /// anything for its program.
+  /// Merges the saves that wait, unless the context is saving or merging: then they wait for the next event.
   @inline(__always)
   func mergeWaitingSaves() {
     if mergeQueue.isReady { mergeReadySaves() }

@@ -1,12 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Decides when a context merges the saves of others that wait in its mailbox, and what of them its own later saves have
-/// overwritten.
+/// Keeps the saves of others that a context has yet to merge, and knows what of them its own later saves have overwritten.
 final class MergeQueue {
   /// The saves that wait. Safe from any thread; the rest is touched on the context's queue only.
   let mailbox = SaveMailbox()
-  /// Whether the context saves or merges: what waits is merged before the context next does anything for its program.
+  /// Whether the context saves, merges or announces changes. What waits is merged by the next event.
   private var isSuspended = false
   /// Saves of the context's own while it has yet to merge some that precede them.
   private var ownSaves: [PendingSave] = []

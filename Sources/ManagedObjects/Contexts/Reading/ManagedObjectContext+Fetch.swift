@@ -31,10 +31,10 @@ extension ManagedObjectContext {
     return request.includesPendingChanges ? try ids(fetch) : try source.ids(fetch)
   }
 
-  /// What precedes every read by a request: the context is up to date, and an error that had to wait is thrown.
+  /// What precedes every read by a request: objects have the IDs that a parent gave them, and an error that had to wait is
+  /// thrown.
   func prepareToRead() throws {
     confinement.check()
-    mergeWaitingSaves()
     takePromotedIDs()
     try throwDeferredError()
   }

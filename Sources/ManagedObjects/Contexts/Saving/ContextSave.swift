@@ -224,7 +224,9 @@ public struct ContextSave: Sendable {
     return save
   }
 
-  /// The save that a did-save notification announces, with objects or with IDs; nil for any other notification.
+  /// The save that a context's did-save or did-merge notification announces, with objects or with IDs; nil for any other
+  /// notification. One made from the history or by a program has no such save:
+  /// ``ManagedObjectContext/mergeChanges(fromContextDidSave:)-(Notification)`` merges it all the same.
   public init?(_ notification: Notification) {
     guard let save = notification.userInfo?[ManagedObjectContext.saveKey] as? ContextSave else { return nil }
     self = save

@@ -26,7 +26,6 @@ extension ManagedObjectContext {
 
   private func save(validating: Bool) throws {
     confinement.check()
-    mergeWaitingSaves()
     takePromotedIDs()
     try mergeQueue.suspended {
       try saveChanges(validating: validating)
