@@ -28,6 +28,22 @@ extension MagicalEntity {
     return entity
   }
 
+  /// The name of the entity whose objects are of this class: in the context's model, or without a context in the model that was
+  /// made last of those that name the class. Source: `MR_entityName`.
+  /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)``, or
+  ///   ``ManagedObjectError/severalEntities(className:entities:)``.
+  public static func entityName(in context: ManagedObjectContext? = nil) throws -> String {
+    try context.map { try entity(in: $0).name } ?? knownEntity().name
+  }
+
+  /// The batch size of the requests that ``requestAll(sortedBy:ascending:matching:in:)`` and what builds on it make, of every
+  /// class; 0, the default, reads all objects at the fetch. In MagicalRecord it is 20 at first. Safe from any thread.
+  /// Source: `MR_defaultBatchSize`, `MR_setDefaultBatchSize:`.
+  public static var defaultBatchSize: Int {
+    get { MagicalRecord.defaultBatchSize }
+    set { MagicalRecord.defaultBatchSize = newValue }
+  }
+
   // MARK: Requests
 
   /// A request for all objects.
@@ -39,8 +55,10 @@ extension MagicalEntity {
     in context: ManagedObjectContext? = nil
   ) throws -> FetchRequest<Self> {
     let sort = try sortTerm.map { try FetchSortDescriptor.list($0, ascending: ascending) } ?? []
-    return FetchRequest(
+    var request = FetchRequest<Self>(
       entityName: try entity(in: resolved(context)).name, predicate: predicate, sortDescriptors: sort)
+    request.fetchBatchSize = defaultBatchSize
+    return request
   }
 
   /// A request for the objects whose attribute has a value.
@@ -168,6 +186,19 @@ extension MagicalEntity {
     delegate: (any FetchedResultsControllerDelegate<Self>)?, in context: ManagedObjectContext? = nil
   ) throws -> FetchedResultsController<Self> {
     try fetchAll(sortedBy: "objectID", delegate: delegate, in: context)
+  }
+
+  /// Fetches a controller's objects. An error is logged, and passed to the handler of
+  /// ``MagicalRecord/setErrorHandler(_:)``. Returns whether it succeeded. Source: `MR_performFetch:`.
+  @discardableResult
+  public static func performFetch(_ controller: FetchedResultsController<Self>) -> Bool {
+    do {
+      try controller.performFetch()
+      return true
+    } catch {
+      MagicalRecord.handle(error, "the objects of \(Self.self) couldn't be fetched")
+      return false
+    }
   }
 
   /// A controller of a request that hasn't fetched yet.

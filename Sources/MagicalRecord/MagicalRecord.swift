@@ -17,6 +17,7 @@ public enum MagicalRecord {
   private struct State: Sendable {
     var stack: MagicalStack?
     var loggingLevel = LoggingLevel.error
+    var defaultBatchSize = 0
     var errorHandler: (@Sendable (any Error) -> Void)?
     var logHandler: @Sendable (LoggingLevel, String) -> Void = { level, message in
       FileHandle.standardError.write(Data("\(level): \(message)\n".utf8))
@@ -62,6 +63,12 @@ public enum MagicalRecord {
   public static var loggingLevel: LoggingLevel {
     get { state.withLock { $0.loggingLevel } }
     set { state.withLock { $0.loggingLevel = newValue } }
+  }
+
+  /// The batch size of requests: see ``MagicalEntity/defaultBatchSize``.
+  static var defaultBatchSize: Int {
+    get { state.withLock { $0.defaultBatchSize } }
+    set { state.withLock { $0.defaultBatchSize = newValue } }
   }
 
   /// Sets the log handler, which is called on any thread. By default messages go to standard error.
@@ -262,15 +269,7 @@ extension MagicalRecord {
       handle(error, "nothing was saved")
       return ManagedObjectContext.complete(.failed(error), completion)
     }
-    context.perform {
-      do {
-        try block(context)
-      } catch {
-        handle(error, "the block of a save failed")
-        return ManagedObjectContext.complete(.failed(error), completion)
-      }
-      context.saveToPersistentStore(completion: completion)
-    }
+    context.performAndSave(block, completion: completion)
   }
 
   /// Runs a block in a new context and saves its changes up to the store, without blocking a thread.
@@ -292,16 +291,7 @@ extension MagicalRecord {
   /// - Throws: what the block throws, or the save's error.
   @discardableResult
   public static func saveAndWait(_ block: @Sendable (ManagedObjectContext) throws -> Void) throws -> Bool {
-    let context = try currentStack().newPrivateContext(name: "save")
-    do {
-      try context.performAndWait { try block(context) }
-    } catch {
-      handle(error, "the block of a save failed")
-      throw error
-    }
-    let outcome = context.saveToPersistentStoreAndWait()
-    if let error = outcome.error { throw error }
-    return outcome.didSave
+    try currentStack().newPrivateContext(name: "save").performAndSaveAndWait(block)
   }
 
   /// Runs a block with the calling thread's context (see ``contextForCurrentThread()``), and saves it up to the store,
@@ -323,6 +313,29 @@ extension MagicalRecord {
     let outcome = context.saveToPersistentStoreAndWait()
     if let error = outcome.error { throw error }
     return outcome.didSave
+  }
+}
+
+extension MagicalRecord {
+  /// Runs a block with the calling thread's context (see ``contextForCurrentThread()``), and saves it up to the store without
+  /// waiting for the store. Earlier unsaved changes of the context are saved too; after an error the changes are in the context
+  /// that couldn't save them.
+  ///
+  /// The block runs at once, also on the main queue. A thread's context is saved into the one above it before this returns,
+  /// because only its thread can do that; without one above it, into the store.
+  /// Source: `saveUsingCurrentThreadContextWithBlock:completion:`.
+  /// - Parameter completion: called at the end on the main queue. A save without changes isn't a failure.
+  public static func saveUsingCurrentThreadContext(
+    _ block: (ManagedObjectContext) throws -> Void, completion: ManagedObjectContext.SaveCompletion? = nil
+  ) {
+    do {
+      let context = try contextForCurrentThread()
+      try block(context)
+      context.saveFromOwnThread(completion: completion)
+    } catch {
+      handle(error, "the block of a save failed")
+      ManagedObjectContext.complete(.failed(error), completion)
+    }
   }
 }
 

@@ -102,6 +102,75 @@ extension ManagedObjectContext {
     }
   }
 
+  /// Runs a block in a new child of this context, on a queue of its own, and saves its changes up to the store: through this context,
+  /// whose unsaved changes are saved too. Returns without waiting; a block that throws saves nothing.
+  /// Source: `MR_saveWithBlock:completion:`.
+  /// - Parameter completion: called at the end on the main queue.
+  public func save(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void, completion: SaveCompletion? = nil
+  ) {
+    ManagedObjectContext(.privateQueue, parent: self, name: "save").performAndSave(block, completion: completion)
+  }
+
+  /// Runs a block in a new child of this context, and saves its changes up to the store, without blocking a thread. See
+  /// ``save(_:completion:)-(_,_)``.
+  /// - Returns: whether there was anything to save.
+  /// - Throws: what the block throws, or the save's error.
+  @discardableResult
+  public func save(_ block: @escaping @Sendable (ManagedObjectContext) throws -> Void) async throws -> Bool {
+    let outcome = await withCheckedContinuation { continuation in
+      save(block) { continuation.resume(returning: $0) }
+    }
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
+
+  /// Runs a block in a new child of this context, saves its changes up to the store, and waits for it. On the main queue it
+  /// blocks that queue until the store has written. Source: `MR_saveWithBlockAndWait:`.
+  /// - Returns: whether there was anything to save.
+  /// - Throws: what the block throws, or the save's error.
+  @discardableResult
+  public func saveAndWait(_ block: @Sendable (ManagedObjectContext) throws -> Void) throws -> Bool {
+    try ManagedObjectContext(.privateQueue, parent: self, name: "save").performAndSaveAndWait(block)
+  }
+
+  /// Runs a block on this context's queue, and saves it up to the store unless the block throws.
+  func performAndSave(
+    _ block: @escaping @Sendable (ManagedObjectContext) throws -> Void, completion: SaveCompletion?
+  ) {
+    perform {
+      do {
+        try block(self)
+      } catch {
+        MagicalRecord.handle(error, "the block of a save failed")
+        return Self.complete(.failed(error), completion)
+      }
+      self.saveToPersistentStore(completion: completion)
+    }
+  }
+
+  /// Does what ``performAndSave(_:completion:)`` does, and waits for it.
+  func performAndSaveAndWait(_ block: @Sendable (ManagedObjectContext) throws -> Void) throws -> Bool {
+    do {
+      try performAndWait { try block(self) }
+    } catch {
+      MagicalRecord.handle(error, "the block of a save failed")
+      throw error
+    }
+    let outcome = saveToPersistentStoreAndWait()
+    if let error = outcome.error { throw error }
+    return outcome.didSave
+  }
+
+  /// Saves a context that the caller is using, up to the store, without waiting for the contexts above it.
+  func saveFromOwnThread(completion: SaveCompletion?) {
+    // The turn of another chain of saves may come on any thread, where a thread's context can't be saved.
+    guard concurrencyType == .confinement else { return saveToPersistentStore(completion: completion) }
+    let outcome = saveLevel(isTold: completion != nil)
+    guard let parent, outcome.error == nil else { return Self.complete(outcome, completion) }
+    parent.saveUpwards(outcome, isTold: completion != nil) { Self.complete($0, completion) }
+  }
+
   private func saveUpwards(_ earlier: MagicalSaveOutcome, isTold: Bool, _ done: @escaping SaveCompletion) {
     guard let parent, parent.parent != nil else { return saveInTurn(earlier, isTold: isTold, done) }
     perform {

@@ -48,6 +48,15 @@ struct FinderTests {
     #expect(try Person.findFirstOrCreate(by: "name", with: "Zo", in: context) === zo)
   }
 
+  @Test("tells the entity's name, and fetches a controller's objects", arguments: StoreKind.allCases)
+  func entityName(_ kind: StoreKind) throws {
+    let (_, context) = try people(kind)
+    #expect(try Manager.entityName(in: context) == "Manager" && Person.entityName() == "Person")
+    let request = FetchRequest<Person>(entityName: "Person", sortDescriptors: [FetchSortDescriptor("name")])
+    let controller = Person.fetchController(request, in: context)
+    #expect(Person.performFetch(controller) && controller.fetchedObjects?.count == 5)
+  }
+
   @Test("counts, and finds the least and the greatest", arguments: StoreKind.allCases)
   func counts(_ kind: StoreKind) throws {
     let (_, context) = try people(kind)

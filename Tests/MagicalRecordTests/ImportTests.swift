@@ -129,10 +129,10 @@ struct ImportTests {
     let context = try stack(.inMemory).context()
     let data: ImportedValue = ["isbn": 1, "pages": 10, "author": ["name": "Ada"], "topics": ["a", nil]]
     let book = try #require(try context.importObject(data, into: "Book") as? Book)
-    try context.importObject(["isbn": 1, "author": nil], into: "Book")
+    try context.importObject(["isbn": 1], into: "Book")
     #expect(book.pages == 10 && book.writer != nil && book.topics.count == 1)
-    try book.importValues(from: ["pages": nil])
-    #expect(book.pages == nil)
+    try book.importValues(from: ["pages": nil, "author": nil, "topics": nil])
+    #expect(book.pages == nil && book.writer == nil && book.topics.isEmpty)
   }
 
   @Test(

@@ -55,6 +55,56 @@ struct MagicalStackTests {
     }
   }
 
+  @Test("saves a block of a context through it to the store", arguments: all)
+  func blockOfAContext(_ kind: StoreKind, _ nesting: MagicalStack.Nesting) async throws {
+    try await withStack(kind, nesting) { stack in
+      let context = stack.newPrivateContext(name: "outer")
+      try await context.perform { try Person.createEntity(in: context).name = "Ada" }
+      #expect(try await context.save { try Person.createEntity(in: $0).name = "Bo" })
+      #expect(try context.saveAndWait { try Person.findFirst(by: "name", with: "Bo", in: $0)?.age = 20 })
+      #expect(try await context.save { _ in } == false)
+      await #expect(throws: Refused.self) { try await context.save { _ in throw Refused() } }
+      let fresh = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+      let found = try await fresh.perform {
+        try Person.findAll(sortedBy: "name", in: fresh).map { [$0.name, "\($0.age ?? 0)"] }
+      }
+      #expect(found == [["Ada", "0"], ["Bo", "20"]])
+    }
+  }
+
+  @Test("saves a thread's own context without waiting for the store", arguments: all)
+  func threadContext(_ kind: StoreKind, _ nesting: MagicalStack.Nesting) async throws {
+    try await withStack(kind, nesting) { stack in
+      func outcome(_ block: @escaping @Sendable (ManagedObjectContext) throws -> Void) async -> MagicalSaveOutcome {
+        await withCheckedContinuation { continuation in
+          Thread.detachNewThread {
+            MagicalRecord.saveUsingCurrentThreadContext(block) { continuation.resume(returning: $0) }
+          }
+        }
+      }
+      #expect(await outcome { try Person.createEntity(in: $0).name = "Ada" }.didSave)
+      #expect(await outcome { _ in throw Refused() }.error is Refused)
+      #expect(await outcome { try Person.createEntity(in: $0).name = nil }.error is ManagedObjectError)
+      guard case .noChanges = await outcome({ _ in }) else { throw Refused() }
+      let fresh = ManagedObjectContext(.privateQueue, coordinator: stack.coordinator)
+      #expect(try await fresh.perform { try Person.findAll(in: fresh).map(\.name) } == ["Ada"])
+    }
+  }
+
+  @Test("requests have the batch size that was set")
+  func batchSize() async throws {
+    try await withStack(.inMemory) { stack in
+      defer { Person.defaultBatchSize = 0 }
+      #expect(Company.defaultBatchSize == 0)
+      Person.defaultBatchSize = 50
+      #expect(Company.defaultBatchSize == 50)
+      let size = try await stack.defaultContext.perform {
+        try Person.requestAll(sortedBy: "name", in: stack.defaultContext).fetchBatchSize
+      }
+      #expect(size == 50)
+    }
+  }
+
   @Test("distinguishes a save without changes from a failed one, on the main queue")
   func outcomes() async throws {
     try await withStack(.inMemory) { _ in

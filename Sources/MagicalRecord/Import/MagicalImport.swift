@@ -170,14 +170,24 @@ final class MagicalImport {
     }
   }
 
-  /// Adds objects to the relationship. Data without it, and `null`, leave it unchanged.
+  /// Adds objects to the relationship. Data without it leave it unchanged, and `null` empties it.
   private func importRelationship(
     _ key: ImportKeys.Relationship, _ data: ImportedValue, _ object: ManagedObject, _ hooks: (any DataImporting)?
   ) throws {
     guard let found = key.lookup(data) else { return }
     let relationship = key.relationship
     if try hooks?.importValue(found, forKey: relationship.name) == true { return }
-    if found.isNull || hooks?.shouldImport(found, forRelationship: relationship.name) == false { return }
+    if hooks?.shouldImport(found, forRelationship: relationship.name) == false { return }
+    if found.isNull {
+      if !relationship.isToMany {
+        object.setObject(nil, relationship.slot)
+      } else if relationship.isOrdered {
+        object.setOrderedObjects(OrderedSet<ManagedObject>(), relationship.slot)
+      } else {
+        object.setObjects(Set<ManagedObject>(), relationship.slot)
+      }
+      return
+    }
     if !relationship.isToMany, case .array = found {
       throw MagicalImportError.notAnObject(entity: relationship.destinationEntity.name, value: found.shown)
     }

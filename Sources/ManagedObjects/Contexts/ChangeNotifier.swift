@@ -6,6 +6,7 @@ final class ChangeNotifier {
   // Touched on the context's queue only. Changes are noted for each object of an import, one access at a time.
   @exclusivity(unchecked) private var pending = PendingChanges()
   private var observers: [Observer] = []
+  private var watch: ObjectWatch?
   /// Whether new objects are announced by a did-change notification. An import sets it to false, because its context has no
   /// observers; its saves are announced all the same. A setting, so it isn't private.
   var announcesInsertions = true
@@ -61,10 +62,23 @@ final class ChangeNotifier {
     observers.append(Observer(value: observer))
   }
 
+  /// The observer of single objects, from the first use on while there are any.
+  var objectWatch: ObjectWatch {
+    if let watch { return watch }
+    let new = ObjectWatch()
+    watch = new
+    add(new)
+    return new
+  }
+
   func willProcess(_ save: ContextSave) { for observer in observers { observer.value?.contextWillProcess(save) } }
 
   func didProcess(_ changes: PendingChanges) {
     for observer in observers { observer.value?.contextDidProcess(changes) }
+    if let watch, watch.isEmpty {
+      self.watch = nil
+      observers.removeAll { $0.value === watch }
+    }
   }
 
   func didReset() { for observer in observers { observer.value?.contextDidReset() } }

@@ -12,16 +12,12 @@ extension ManagedObjectContext {
   public func insert(_ entityName: String) throws -> ManagedObject { try insert(entity(entityName)) }
 
   /// Inserts a new object of the entity whose objects are of that class.
+  /// - Throws: ``ManagedObjectError/unknownEntity(name:known:)`` when there is none,
+  ///   ``ManagedObjectError/severalEntities(className:entities:)``, ``ManagedObjectError/abstractEntity(name:)``.
   @discardableResult
   public func insert<T: ManagedObject>(_ type: T.Type) throws -> T {
-    guard let entity = model.entities.first(where: { $0.objectClass == type }) else {
-      throw ManagedObjectError.unknownEntity(name: "\(type)", known: model.entities.map(\.name))
-    }
-    let object = try insert(entity)
-    guard let typed = object as? T else {
-      throw ManagedObjectError.unknownEntity(name: "\(type)", known: model.entities.map(\.name))
-    }
-    return typed
+    // The entity's objects are of this class.
+    unsafeDowncast(try insert(entity(of: type)), to: T.self)
   }
 
   /// Inserts a new object of an entity of this context's model.

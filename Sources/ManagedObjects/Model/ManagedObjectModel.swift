@@ -61,6 +61,7 @@ public final class ManagedObjectModel: Sendable {
     var check = ClassCheck(entities, classes: classes, layouts: layouts)
     classMismatches = check.run()
     ClassLayouts.note(layouts, entities)
+    ClassEntities.note(self)
     _ = Unmanaged.passRetained(self)
   }
 

@@ -83,25 +83,34 @@ extension ManagedObject {
     return slots[property.slot]
   }
 
-  /// Sets the attribute called `key` without recording a change: it isn't announced, can't be undone, and a save writes it only
+  /// Sets the property called `key` without recording a change: it isn't announced, can't be undone, and a save writes it only
   /// with other changes of the object. For transient attributes, and for use in `awake` methods.
   ///
-  /// Relationships are refused, because their inverses would be wrong. Source: `setPrimitiveValue(_:forKey:)` of Core Data.
-  /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)`` when it isn't an attribute's name, or
+  /// Of a relationship this sets one end only; the caller sets the inverse as well.
+  /// Source: `setPrimitiveValue(_:forKey:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)`` or
   ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)``.
   public final func setPrimitiveValue(_ value: Value, forKey key: String) throws {
     confinement.check()
-    guard let attribute = entity.propertiesByName[key] as? AttributeDescription else {
+    guard let property = entity.propertiesByName[key] else {
       throw ManagedObjectError.unknownProperty(entity: entity.name, name: key)
     }
-    guard value.fits(attribute.type) else {
-      throw ManagedObjectError.wrongType(
-        entity: entity.name, property: key, expected: attribute.type.rawValue, found: value.typeName)
-    }
+    let new = try primitive(value, for: property)
     if isUnfilled { confinement.context?.fulfill(self) }
-    guard slots[attribute.slot] != value else { return }
+    guard slots[property.slot] != new else { return }
     // The stored values are kept, because a later change is compared with them.
-    if state == .clean, committed.isEmpty, !attribute.isTransient { committed = slots }
-    slots[attribute.slot] = value
+    if state == .clean, committed.isEmpty, !property.isTransient { committed = slots }
+    slots[property.slot] = new
+  }
+
+  private final func primitive(_ value: Value, for property: PropertyDescription) throws -> Value {
+    if let attribute = property as? AttributeDescription {
+      let value = value.exactly(as: attribute.type)
+      guard !value.fits(attribute.type) else { return value }
+      throw ManagedObjectError.wrongType(
+        entity: entity.name, property: attribute.name, expected: attribute.type.rawValue, found: value.typeName)
+    }
+    guard let relationship = property as? RelationshipDescription else { return value }
+    return try relationship.content(value, of: entity)
   }
 }

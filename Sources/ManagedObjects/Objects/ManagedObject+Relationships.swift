@@ -130,19 +130,17 @@ extension ManagedObject {
 
   /// Sets a relationship from a value that holds IDs.
   final func setRelationship(_ relationship: RelationshipDescription, to value: Value) throws {
-    switch (value, relationship.isToMany) {
-    case (.null, false): point(relationship, to: nil)
-    case (.object(let id), false) where id.entity.isKindOf(relationship.destinationEntity): point(relationship, to: id)
-    case (.null, true): replaceAll(relationship, with: relationship.emptyValue)
-    case (.objects(let ids), true) where ids.allSatisfy({ $0.entity.isKindOf(relationship.destinationEntity) }):
-      replaceAll(relationship, with: ids)
-    case (.orderedObjects(let ids), true) where ids.allSatisfy({ $0.entity.isKindOf(relationship.destinationEntity) }):
-      replaceAll(relationship, with: relationship.isOrdered ? value : .objects(Set(ids)))
-    default:
-      throw ManagedObjectError.wrongType(
-        entity: entity.name, property: relationship.name,
-        expected: (!relationship.isToMany ? "" : relationship.isOrdered ? "ordered set of " : "set of ")
-          + relationship.destinationEntity.name, found: value.typeName)
+    switch try relationship.content(value, of: entity) {
+    case .object(let id): point(relationship, to: id)
+    case .objects(let ids): replaceAll(relationship, with: ids)
+    case .orderedObjects(let ids):
+      // An order that was given stays; a set without one takes that of the objects before it.
+      if case .orderedObjects = value {
+        replaceAll(relationship, with: .orderedObjects(ids))
+      } else {
+        replaceAll(relationship, with: Set(ids))
+      }
+    default: point(relationship, to: nil)
     }
   }
 
@@ -338,5 +336,27 @@ extension ManagedObject {
     var ids = orderedIDs(slot)
     body(&ids)
     replaceAll(relationship, with: .orderedObjects(ids))
+  }
+}
+
+extension RelationshipDescription {
+  /// A value as the relationship holds it: nil as an empty set, a set in order if the relationship has one.
+  /// - Throws: ``ManagedObjectError/wrongType(entity:property:expected:found:)`` when it doesn't hold IDs of the destination's
+  ///   objects.
+  final func content(_ value: Value, of owner: EntityDescription) throws -> Value {
+    func areFit(_ ids: some Sequence<ManagedObjectID>) -> Bool {
+      ids.allSatisfy { $0.entity.isKindOf(destinationEntity) }
+    }
+    switch (value, isToMany) {
+    case (.null, _): return emptyValue
+    case (.object(let id), false) where areFit(CollectionOfOne(id)): return value
+    case (.objects(let ids), true) where areFit(ids): return self.value(holding: ids)
+    case (.orderedObjects(let ids), true) where areFit(ids): return isOrdered ? value : .objects(Set(ids))
+    default:
+      throw ManagedObjectError.wrongType(
+        entity: owner.name, property: name,
+        expected: (!isToMany ? "" : isOrdered ? "ordered set of " : "set of ") + destinationEntity.name,
+        found: value.typeName)
+    }
   }
 }

@@ -46,7 +46,7 @@ extension ManagedObject {
   }
 
   /// The value of the property called `key`: an attribute's, or the object or objects of a relationship as IDs. nil
-  /// when the entity has no such property.
+  /// when the entity has no such property. `object["key"]` reads a Swift type, or objects, and throws for an unknown key.
   ///
   /// For a composite attribute it is `composite` with the values of all elements that have one, or `null` when none has. Its
   /// elements are properties, too: `address.city`. For a fetched property it is the result of ``fetchedObjects(_:)``.
@@ -64,7 +64,11 @@ extension ManagedObject {
     return value(at: property.slot)
   }
 
-  /// Sets the property called `key`; for a composite attribute every element, to nil where the value doesn't name it.
+  /// Sets the property called `key`; for a composite attribute every element, to nil where the value doesn't name it. A number
+  /// may be of another numeric type than the attribute if that type holds it exactly. Literals are values:
+  /// `setValue("Ada", forKey: "name")`.
+  ///
+  /// Source: `setValue(_:forKey:)` of Core Data.
   /// - Throws: ``ManagedObjectError/unknownProperty(entity:name:)``, or
   ///   ``ManagedObjectError/wrongType(entity:property:expected:found:)`` when the value doesn't fit.
   public final func setValue(_ value: Value, forKey key: String) throws {
@@ -77,6 +81,7 @@ extension ManagedObject {
     if let relationship = property as? RelationshipDescription {
       try setRelationship(relationship, to: value)
     } else if let attribute = property as? AttributeDescription {
+      let value = value.exactly(as: attribute.type)
       guard value.fits(attribute.type) else {
         throw ManagedObjectError.wrongType(
           entity: entity.name, property: key, expected: attribute.type.rawValue, found: value.typeName)
@@ -257,6 +262,7 @@ extension ManagedObject {
       switch element {
       case .composite(let inner): try collect(value, of: inner, into: &changes)
       case .attribute(let attribute):
+        let value = value.exactly(as: attribute.type)
         guard value.fits(attribute.type) else {
           throw ManagedObjectError.wrongType(
             entity: entity.name, property: attribute.name, expected: attribute.type.rawValue, found: value.typeName)

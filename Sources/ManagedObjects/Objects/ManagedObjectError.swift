@@ -4,10 +4,16 @@ public enum ManagedObjectError: Error, Sendable, Equatable {
   case unknownEntity(name: String, known: [String])
   /// Abstract entities have no objects.
   case abstractEntity(name: String)
+  /// Several entities have objects of the class, so the class doesn't say which is meant.
+  case severalEntities(className: String, entities: [String])
   /// The entity has no property of that name.
   case unknownProperty(entity: String, name: String)
   /// A property was given a value of a type that it doesn't hold.
   case wrongType(entity: String, property: String, expected: String, found: String)
+  /// A value was asked for as a type that it doesn't have.
+  case notOfType(entity: String, keyPath: String, type: String, found: String)
+  /// A key path leads to several values where one is asked for.
+  case severalValues(entity: String, keyPath: String)
   /// The row isn't in the store (any more).
   case objectNotFound(ManagedObjectID)
   /// No store of the coordinator holds the entity.
@@ -138,11 +144,21 @@ extension ManagedObjectError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unknownEntity(let name, let known):
+      if known.isEmpty { return "no model has been made with an entity for \(name)" }
       return "the model has no entity \(name); it has \(known.sorted().joined(separator: ", "))"
     case .abstractEntity(let name): return "\(name) is abstract: insert an object of an entity that inherits from it"
     case .unknownProperty(let entity, let name): return "\(entity) has no property \(name)"
     case .wrongType(let entity, let property, let expected, let found):
       return "\(entity).\(property) is of type \(expected) and was given a \(found)"
+    case .severalEntities(let name, let entities):
+      return
+        "objects of the class \(name) are of several entities (\(entities.joined(separator: ", "))): name one of them"
+    case .notOfType(let entity, let keyPath, let type, let found):
+      return "\(entity).\(keyPath) holds a value of type \(found), which can't be read as \(type)"
+    case .severalValues(let entity, let keyPath):
+      return
+        "\(entity).\(keyPath) leads to several values: read them with values(forKeyPath:), or end the key path with an "
+        + "operator such as @sum"
     case .objectNotFound(let id): return "\(id) isn't in the store"
     case .noStore(let entity): return "no store of the coordinator holds \(entity)"
     case .validation(let failures): return failures.map(\.description).joined(separator: "; ")

@@ -49,7 +49,7 @@ final class UndoRecorder {
   }
 
   /// Brings back a deleted object, whether or not its deletion has been saved.
-  private func reinsert(_ object: ManagedObject, _ context: ManagedObjectContext) {
+  func reinsert(_ object: ManagedObject, _ context: ManagedObjectContext) {
     switch object.state {
     case .clean, .updated, .inserted: return
     case .deleted:
