@@ -178,7 +178,10 @@ extension ObjectWatch.Observation {
         changed.append(property)
       }
     }
-    if changed.isEmpty { changed = uncertain }
+    let sets = object.confinement.context?.changeSet.changedSets(of: object) ?? []
+    changed += uncertain.filter { sets.contains($0.slot) }
+    // Members have come or gone if nothing else explains why the object is announced; values that were set and set back do.
+    if changed.isEmpty, former.isEmpty || object.state == .clean { changed = uncertain }
     if changed.isEmpty { return nil }
     var values: [String: Value] = [:]
     for property in changed where object.slots[property.slot] != .unresolved {

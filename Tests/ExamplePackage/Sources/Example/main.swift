@@ -8,16 +8,16 @@ let coordinator = PersistentStoreCoordinator(model: CompanyModel.model)
 try coordinator.addPersistentStore(.inMemory())
 
 let writer = ManagedObjectContext(.confinement, coordinator: coordinator)
-let company = try writer.insert(Company.self)
+let company = Company(context: writer)
 company.name = "Difference Engines"
 company.address = Address(street: "Dorset Street 1", city: "London")
-let ada = try writer.insert(Person.self)
+let ada = Person(context: writer)
 ada.id = UUID()
 ada.name = "Ada"
 ada.state = "busy"
 ada.home = "Ockham"
 ada.slots = 3
-let charles = try writer.insert(Manager.self)
+let charles = Manager(context: writer)
 charles.name = "Charles"
 charles.committed = true
 company.employees = [charles, ada]
