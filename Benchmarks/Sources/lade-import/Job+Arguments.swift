@@ -4,7 +4,7 @@ extension Job {
   static let usage = """
     usage: lade-import --database PATH --source PATH [--model plain|without-index|clubs|readings|parents|feed]
                        [--entity ENTITY]
-                       [--mode insert|upsert|update|replace|synchronise]
+                       [--mode insert|upsert|update|replace|synchronise] [--batch-size RECORDS]
 
     """
 
@@ -21,6 +21,9 @@ extension Job {
       case "--model":
         guard let named = PeopleModel(rawValue: value) else { return nil }
         model = named
+      case "--batch-size":
+        guard let records = Int(value), records > 0 else { return nil }
+        batchSize = records
       case "--mode":
         guard let named = ImportMode(name: value) else { return nil }
         mode = named

@@ -96,24 +96,26 @@ struct RecordFields {
       return .success(.unresolved)
     }
     let converted: Result<Value, ConversionCode>
-    let text: String
-    if let cell = mapping.keyCell(reference, record, in: source) {
+    let cell = mapping.keyCell(reference, record, in: source)
+    var rendered: String?
+    if let cell {
       converted = value(cell, reference.converter)
-      text = source.string(cell)
-    } else if var rendered = mapping.renderedKey(reference, record, in: source) {
-      text = rendered
-      converted = rendered.withUTF8 { bytes in
+    } else if var text = mapping.renderedKey(reference, record, in: source) {
+      rendered = text
+      converted = text.withUTF8 { bytes in
         Self.attempt { () throws(ConversionCode) in try reference.converter.convert(text: UnsafeRawBufferPointer(bytes))
         }
       }
     } else {
       return .success(reference.defaultKey ?? .null)
     }
-    if case .success(.null) = converted { return .success(reference.defaultKey ?? .null) }
-    return converted.mapError { code in
-      var text = text
+    switch converted {
+    case .success(.null): return .success(reference.defaultKey ?? .null)
+    case .success(let key): return .success(key)
+    case .failure(let code):
+      var text = rendered ?? cell.map(source.string) ?? ""
       let message = text.withUTF8 { reference.converter.problem(code, text: UnsafeRawBufferPointer($0)).description }
-      return Problem(code: code.rawValue, message: message)
+      return .failure(Problem(code: code.rawValue, message: message))
     }
   }
 

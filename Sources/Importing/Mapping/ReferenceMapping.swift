@@ -1,7 +1,7 @@
 package import ManagedObjects
 
 /// A relationship, and where the key or the keys of its objects come from.
-package struct ReferenceMapping {
+package final class ReferenceMapping: Sendable {
   let relationship: RelationshipDescription
   /// By what the objects are found.
   let key: ReferenceKey

@@ -10,6 +10,8 @@ final class ReferenceResolver {
   /// Which objects still exist, in an import that replaces them.
   private var seen: SeenObjects?
   private var known: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
+  /// All objects of small destinations, by key; empty for the others that many keys were looked for in.
+  private var all: [RelationshipDescription: [Value: ManagedObjectID]] = [:]
   /// The objects of numbered keys.
   private var numbered: [RelationshipDescription: NumberedObjects] = [:]
 
@@ -50,6 +52,13 @@ final class ReferenceResolver {
     var objects = numbered.removeValue(forKey: relationship) ?? NumberedObjects(generation: keys.generation)
     if objects.generation != keys.generation { objects = NumberedObjects(generation: keys.generation) }
     defer { numbered[relationship] = objects }
+    func take(_ place: Int, _ id: ManagedObjectID) {
+      body(place, id)
+      let code = Int(keys.codes[place])
+      if code < 0 { return }
+      while objects.ids.count <= code { objects.ids.append(nil) }
+      objects.ids[code] = id
+    }
     var missing: [Int] = []
     for place in keys.codes.indices {
       let code = Int(keys.codes[place])
@@ -60,17 +69,48 @@ final class ReferenceResolver {
         missing.append(place)
       }
     }
+    if all[relationship] == nil, missing.count >= 1000 {
+      all[relationship] = try fetchAll(relationship, by: key, missing.count)
+    }
+    if let all = all[relationship], !all.isEmpty {
+      missing.removeAll { place in
+        guard let id = all[keys.keys[place]] else { return false }
+        take(place, id)
+        return true
+      }
+      // Once most have numbers, the rest is looked up, and the memory is freed.
+      if objects.ids.count >= all.count / 8 * 7 { self.all[relationship] = [:] }
+    }
     if missing.isEmpty { return true }
     let new = try fetch(relationship, by: key, Array(Set(missing.lazy.map { keys.keys[$0] })))
     for place in missing {
       guard let id = new[keys.keys[place]] else { return false }
-      body(place, id)
-      let code = Int(keys.codes[place])
-      if code < 0 { continue }
-      while objects.ids.count <= code { objects.ids.append(nil) }
-      objects.ids[code] = id
+      take(place, id)
     }
     return true
+  }
+
+  /// All objects of a relationship's destination, by key; empty if looking up that many keys costs less, or if they are too
+  /// many to remember.
+  ///
+  /// Finding a key in an index takes some ten times as long as reading the next row, and further keys will be looked for.
+  private func fetchAll(
+    _ relationship: RelationshipDescription, by key: ReferenceKey, _ count: Int
+  ) throws -> [Value: ManagedObjectID] {
+    var request = FetchRequest<ManagedObject>(
+      entityName: relationship.destinationEntity.name, includesPendingChanges: false)
+    let total = try context.count(for: request)
+    guard total <= 16 * count, total <= cacheSize else { return [:] }
+    var all: [Value: ManagedObjectID] = [:]
+    all.reserveCapacity(total)
+    // In parts, since rows take more memory than keys. An object that a concurrent change moves between them is looked up later.
+    request.sortDescriptors = key.attributes.map { FetchSortDescriptor($0.name) }
+    request.fetchLimit = 20_000
+    while request.fetchOffset < total {
+      all.merge(try fetch(request, by: key)) { $0.number < $1.number ? $0 : $1 }
+      request.fetchOffset += request.fetchLimit
+    }
+    return all
   }
 
   /// The cached objects of keys, and the keys that aren't cached.
@@ -94,15 +134,25 @@ final class ReferenceResolver {
     for predicate in missing.parts(of: 10_000).flatMap(key.predicates) {
       let request = FetchRequest<ManagedObject>(
         entityName: relationship.destinationEntity.name, predicate: predicate, includesPendingChanges: false)
-      let rows = try context.rows(for: request)
-      let hidden = try seen?.hidden(among: rows.map(\.id)) ?? []
-      for row in rows where !hidden.contains(row.id) {
-        let found = key.key(of: row.values)
-        if let other = new[found], other.number < row.id.number { continue }
-        new[found] = row.id
-      }
+      new.merge(try fetch(request, by: key)) { $0.number < $1.number ? $0 : $1 }
     }
     return new
+  }
+
+  /// The objects that a request finds, by their keys. Of several with one key, the oldest.
+  private func fetch(
+    _ request: FetchRequest<ManagedObject>, by key: ReferenceKey
+  ) throws -> [Value: ManagedObjectID] {
+    let rows = try context.rows(for: request, slots: Set(key.attributes.map(\.slot)))
+    let hidden = try seen?.hidden(among: rows.map(\.id)) ?? []
+    var objects: [Value: ManagedObjectID] = [:]
+    objects.reserveCapacity(rows.count)
+    for row in rows where !hidden.contains(row.id) {
+      let found = key.key(of: row.values)
+      if let other = objects[found], other.number < row.id.number { continue }
+      objects[found] = row.id
+    }
+    return objects
   }
 
   /// The objects themselves, for a to-many relationship whose inverse is to-one: each of them will be changed.
@@ -120,6 +170,7 @@ final class ReferenceResolver {
   /// Empties the cache: rows may have been changed or deleted.
   func forget() {
     known.removeAll()
+    all.removeAll()
     numbered.removeAll()
   }
 

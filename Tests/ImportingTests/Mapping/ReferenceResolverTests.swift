@@ -53,6 +53,39 @@ struct ReferenceResolverTests {
     }
   }
 
+  @Test("finds many keys by reading all objects once, and those that were added since", arguments: StoreKind.allCases)
+  func manyKeys(kind: StoreKind) throws {
+    let room = try ImportRoom(kind)
+    let codes = (0..<45_000).map { "c\($0)" }
+    try room.furnish(countries: codes)
+    let context = room.context()
+    let country = try #require(context.model.entitiesByName["Person"]?.relationshipsByName["country"])
+    let code = try #require(country.destinationEntity.attributesByName["code"])
+    let resolver = ReferenceResolver(context: context)
+    let numbers = KeyCodes()
+    func find(_ texts: [String]) throws -> [Int: ManagedObjectID]? {
+      numbers.begin(references: 1, rows: texts.count)
+      let keys = texts.map(Value.string)
+      let coded = CodedKeys(
+        keys: keys[...], codes: keys.map { numbers.code($0, 0) }[...], generation: numbers.generation)
+      var found: [Int: ManagedObjectID] = [:]
+      return try resolver.findEach(country, by: ReferenceKey(code), of: coded) { found[$0] = $1 } ? found : nil
+    }
+    var lot = Lot(seed: 5)
+    for _ in 0..<8 {
+      let some = (0..<10_000).map { _ in codes[lot.draw(codes.count)] }
+      let found = try #require(try find(some))
+      #expect(found.count == some.count)
+      for place in [0, 17, 9_999] {
+        let object = try context.existingObject(with: try #require(found[place]))
+        #expect(try object.value(forKey: "code") == .string(some[place]))
+      }
+    }
+    try room.furnish(countries: ["later"])
+    #expect(try find([codes[3], "later"])?.count == 2)
+    #expect(try find([codes[3], "unknown"]) == nil)
+  }
+
   @Test("takes the first of several objects with a key", arguments: StoreKind.allCases)
   func severalObjects(kind: StoreKind) throws {
     let room = try ImportRoom(kind)

@@ -55,9 +55,11 @@ extension ManagedObjectContext {
   }
 
   /// The rows that a request finds in the store, without making objects of them.
-  package func rows<T: ManagedObject>(for request: FetchRequest<T>) throws -> [StoreRow] {
+  package func rows<T: ManagedObject>(for request: FetchRequest<T>, slots: Set<Int>? = nil) throws -> [StoreRow] {
     confinement.check()
-    return try source.rows(bind(request))
+    var fetch = try bind(request)
+    fetch.slots = slots
+    return try source.rows(fetch)
   }
 
   /// The rows that `fetch` finds here, changes included, for a child context.
