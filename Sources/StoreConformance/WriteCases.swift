@@ -29,6 +29,39 @@ extension StoreConformance {
       try expect(try other.names("Person"), equals: ["Ada", "Cid"], "the rows after it")
       try expect(try other.all("Person").map { $0.get("age") }, equals: [.int(1), .null], "the values after it")
     },
+    Case(name: "a new member of a set is refused as long as the row of its owner was changed or deleted") { stack in
+      for deletes in [false, true] {
+        let context = stack.context()
+        let sales = try context.department("Sales")
+        try context.save()
+        let stale = stack.context()
+        let found = try stale.existingObject(with: sales.objectID)
+        _ = found.get("name")
+        if deletes { context.delete(sales) } else { try sales.setValue(.string("Other"), forKey: "name") }
+        try context.save()
+        try stale.employee("Ada", in: found)
+        try expectError("a save of a new member") { error in
+          guard case .mergeConflicts(let conflicts) = error else { return false }
+          return conflicts == [MergeConflict(objectID: sales.objectID, isDeleted: deletes)]
+        } _: {
+          try stale.save()
+        }
+        try expect(try stack.context().all("Employee").isEmpty, "a part of the save was written")
+      }
+    },
+    Case(name: "an owner that is only compared keeps its values") { stack in
+      let context = stack.context()
+      let sales = try context.department("Sales", board: [context.person("Bob"), context.person("Cid")])
+      let board = sales.get("board").memberCount
+      try context.save()
+      let other = stack.context()
+      try other.employee("Ada", in: other.existingObject(with: sales.objectID))
+      try other.save()
+      let stored = try stack.context().existingObject(with: sales.objectID)
+      try expect(stored.get("name"), equals: .string("Sales"), "the owner's value")
+      try expect(stored.get("board").memberCount, equals: board, "the number of its other relationship's objects")
+      try expect(stored.get("staff").memberCount, equals: 1, "the number of members")
+    },
     Case(name: "rows that aren't unique are refused as a whole, and no value clashes with none") { stack in
       let context = stack.context()
       try context.person("Ada", email: "a@example.org")

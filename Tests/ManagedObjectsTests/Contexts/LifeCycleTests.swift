@@ -105,6 +105,23 @@ struct LifeCycleTests {
     #expect(objects.allSatisfy { $0.value(forKey: "stamp") == .string("default") })
   }
 
+  @Test("a save asks and validates objects with nothing to write, too", arguments: StoreKind.allCases, [false, true])
+  func nothingToWrite(_ kind: StoreKind, isTransient: Bool) throws {
+    let context = try DiaryModel.stack(kind).context()
+    let item = try context.insert(Item.self)
+    try context.save()
+    _ = context.diary.take()
+    if isTransient {
+      item.label = "shown"
+    } else {
+      item.count = 1
+      item.count = nil
+    }
+    try context.save()
+    #expect(context.diary.take() == ["willSave", "validateForUpdate", "didSave"])
+    #expect(!context.hasChanges && !item.hasPersistentChangedValues)
+  }
+
   @Test("willSave may change, insert and delete, and is asked again about what changed", arguments: StoreKind.allCases)
   func willSave(_ kind: StoreKind) throws {
     let stack = try DiaryModel.stack(kind)

@@ -49,7 +49,7 @@ struct TransientTests {
       try stack.context().fetch(FetchRequest<ManagedObject>(entityName: "Window"))[0].value(forKey: "draft") == .null)
     try window.setValue(.int(2), forKey: "draft")
     #expect(window.isUpdated && window.changedValues().isEmpty)
-    #expect(try context.saveAndTell()?.updatedObjectIDs ?? [] == [])
+    #expect(try context.saveAndTell()?.updatedObjectIDs == [window.objectID])
     #expect(window.value(forKey: "draft") == .int(2) && !context.hasChanges)
     try window.setValue(.int(3), forKey: "draft")
     context.rollback()
@@ -98,6 +98,24 @@ struct TransientTests {
     try window.setValue(.string("half"), forKey: "draft")
     try child.save()
     #expect(parent.object(with: window.objectID).value(forKey: "draft") == .string("half"))
+  }
+
+  @Test("a child's save takes it to the parent when nothing else has changed", arguments: StackCase.all)
+  func updateOfChild(_ kind: StackCase) throws {
+    let stack = try CompanyStack(kind.store, model: Self.model)
+    let container = PersistentContainer(coordinator: stack.coordinator, stack: kind.stack, viewQueue: .privateQueue)
+    let view = container.viewContext
+    let writer = stack.context()
+    let object = try window("A", writer)
+    try writer.save()
+    let saved = object.objectID
+    let child = container.newBackgroundContext()
+    try child.performAndWait {
+      try child.object(with: saved).setValue(.string("half"), forKey: "draft")
+      try child.save()
+    }
+    let shown = view.performAndWait { view.object(with: saved).value(forKey: "draft") }
+    #expect(shown == (kind.isNested ? .string("half") : .null))
   }
 
   @Test("relationships are kept on both sides and not in the store", arguments: StoreKind.allCases)

@@ -50,6 +50,40 @@ struct HistoryTests {
     #expect(result.objectIDs == [ada.objectID, company.objectID])
   }
 
+  @Test("records the owner of a set whose members change, whoever has read it, and whatever imported them")
+  func owners() throws {
+    let scratch = try ScratchDirectory()
+    let coordinator = try coordinator(scratch)
+    let context = context(coordinator)
+    let (acme, mill, ada) = (try context.company("Acme"), try context.company("Mill"), try context.person("Ada"))
+    try context.save()
+    let start = try coordinator.currentPersistentHistoryToken(fromStores: nil)
+    func changes() throws -> [[String]] {
+      let result = try context.execute(.fetchHistory(after: start))
+      return result.transactions.map { transaction in
+        (transaction.changes ?? []).filter { [acme.objectID, mill.objectID].contains($0.changedObjectID) }.map {
+          "\($0.changedObjectID == acme.objectID ? "Acme" : "Mill") \($0.updatedProperties.sorted())"
+        }.sorted()
+      }
+    }
+    ada.employer = acme
+    try context.save()
+    #expect(mill.employees.isEmpty)
+    ada.employer = mill
+    try context.save()
+    let other = self.context(coordinator)
+    other.announcesChanges = false
+    let entity = try #require(coordinator.model.entitiesByName["Person"])
+    var values = entity.initialValues
+    values[3] = .object(acme.objectID)
+    _ = try other.insert(entity, values: values)
+    try other.saveValidated()
+    #expect(
+      try changes() == [
+        [#"Acme ["employees"]"#], [#"Acme ["employees"]"#, #"Mill ["employees"]"#], [#"Acme ["employees"]"#],
+      ])
+  }
+
   @Test("a batch request is one transaction, however many rows it writes")
   func batches() throws {
     let scratch = try ScratchDirectory()

@@ -1,0 +1,149 @@
+import Foundation
+import ManagedObjects
+import StoreTestSupport
+import TestSupport
+import Testing
+
+@Suite("Sets that another context has changed")
+struct SetLockingTests {
+  /// Acme in two contexts, in one of which its employees have perhaps been read.
+  private struct Twice {
+    let stack: CompanyStack
+    let here: ManagedObjectContext
+    let mine: Company
+    let there: ManagedObjectContext
+    let theirs: Company
+
+    init(_ kind: StoreKind, reads: Bool = false) throws {
+      stack = try CompanyStack(kind)
+      let writer = stack.context()
+      try writer.person("Ada").employer = try writer.company("Acme")
+      try writer.save()
+      (here, there) = (stack.context(), stack.context())
+      mine = try #require(try here.named("Acme", Company.self))
+      theirs = try #require(try there.named("Acme", Company.self))
+      if reads { #expect(mine.employees.count == 1) }
+    }
+
+    var stored: [String] {
+      get throws { try stack.context().named("Acme", Company.self)?.employees.compactMap(\.name).sorted() ?? [] }
+    }
+  }
+
+  @Test("both have added a member: that is a conflict of the owner", arguments: StoreKind.allCases, [false, true])
+  func bothAdd(_ kind: StoreKind, reads: Bool) throws {
+    let two = try Twice(kind, reads: reads)
+    try two.there.person("Bob").employer = two.theirs
+    try two.there.save()
+    try two.here.person("Cid").employer = two.mine
+    #expect(throws: ManagedObjectError.mergeConflicts([.init(objectID: two.mine.objectID, isDeleted: false)])) {
+      try two.here.save()
+    }
+    #expect(try two.stored == ["Ada", "Bob"])
+    two.here.refresh(two.mine, mergeChanges: true)
+    try two.here.save()
+    #expect(try two.stored == ["Ada", "Bob", "Cid"])
+    #expect(Set(two.mine.employees.compactMap(\.name)) == ["Ada", "Bob", "Cid"])
+  }
+
+  @Test("a policy settles it, and keeps the members of both", arguments: StoreKind.allCases)
+  func policies(_ kind: StoreKind) throws {
+    for policy in MergePolicyTests.policies {
+      let two = try Twice(kind)
+      two.here.mergePolicy = policy
+      try two.there.person("Bob").employer = two.theirs
+      try two.there.save()
+      try two.here.person("Cid").employer = two.mine
+      try two.here.save()
+      #expect(try two.stored == ["Ada", "Bob", "Cid"], "\(policy.mergeType)")
+      #expect(!two.here.hasChanges)
+    }
+  }
+
+  @Test("whoever has merged the other's save may change the set", arguments: StoreKind.allCases, [false, true])
+  func merged(_ kind: StoreKind, reads: Bool) throws {
+    let two = try Twice(kind, reads: reads)
+    try two.there.person("Bob").employer = two.theirs
+    two.here.mergeChanges(fromContextDidSave: try #require(try two.there.saveAndTell()))
+    try two.here.person("Cid").employer = two.mine
+    try two.here.save()
+    try two.here.person("Dee").employer = two.mine
+    try two.here.save()
+    #expect(try two.stored == ["Ada", "Bob", "Cid", "Dee"])
+  }
+
+  @Test("a set that only one of them changes is no conflict", arguments: StoreKind.allCases)
+  func otherChanges(_ kind: StoreKind) throws {
+    let two = try Twice(kind)
+    try two.there.named("Ada", Person.self)?.employer = nil
+    try two.there.save()
+    two.mine.name = "Acme Ltd"
+    try two.here.save()
+    #expect(two.mine.name == "Acme Ltd", "its row is as it was read")
+    let other = try two.there.company("Mill")
+    try two.there.person("Eve").employer = other
+    try two.there.save()
+    try two.here.person("Fay").employer = two.here.named("Mill", Company.self)
+    try two.here.save()
+  }
+
+  @Test("an owner whose row has changed, or is gone, is a conflict, too", arguments: StoreKind.allCases, [false, true])
+  func rows(_ kind: StoreKind, deletes: Bool) throws {
+    let two = try Twice(kind)
+    if deletes { two.there.delete(two.theirs) } else { two.theirs.country = "DE" }
+    try two.there.save()
+    try two.here.person("Cid").employer = two.mine
+    #expect(throws: ManagedObjectError.mergeConflicts([.init(objectID: two.mine.objectID, isDeleted: deletes)])) {
+      try two.here.save()
+    }
+  }
+
+  @Test("an owner that wasn't known before is as it is when the save reads it", arguments: StoreKind.allCases)
+  func unknown(_ kind: StoreKind) throws {
+    let two = try Twice(kind)
+    let context = two.stack.context()
+    let company = try #require(context.object(with: two.mine.objectID) as? Company)
+    try two.there.person("Bob").employer = two.theirs
+    try two.there.save()
+    try context.person("Cid").employer = company
+    try context.save()
+    #expect(try two.stored == ["Ada", "Bob", "Cid"])
+  }
+
+  @Test("the row of an owner isn't written")
+  func notWritten() throws {
+    let two = try Twice(.sqlite)
+    try two.stack.execute(
+      "CREATE TRIGGER untouched AFTER UPDATE ON Company BEGIN SELECT RAISE(ABORT, 'an owner was written'); END")
+    try two.here.person("Cid").employer = two.mine
+    try two.here.save()
+    #expect(try two.stored == ["Ada", "Cid"])
+  }
+
+  @Test("children of one parent meet there without a conflict, and the parent's save is one", arguments: StackCase.all)
+  func children(_ kind: StackCase) throws {
+    let stack = try kind.make()
+    let writer = stack.company.context()
+    let acme = try writer.company("Acme")
+    try writer.save()
+    let id = acme.objectID
+    let contexts = [stack.container.newBackgroundContext(), stack.container.newBackgroundContext()]
+    for context in contexts {
+      try context.performAndWait {
+        context.retainsRegisteredObjects = true
+        let company = try #require(try context.existingObject(with: id) as? Company)
+        try context.person("P").employer = company
+      }
+    }
+    try stack.save(contexts[0])
+    if kind.isNested {
+      try stack.save(contexts[1])
+      let count = stack.view.performAndWait { (stack.view.object(with: id) as? Company)?.employees.count }
+      #expect(count == 2)
+    } else {
+      #expect(throws: ManagedObjectError.mergeConflicts([.init(objectID: id, isDeleted: false)])) {
+        try stack.save(contexts[1])
+      }
+    }
+  }
+}
