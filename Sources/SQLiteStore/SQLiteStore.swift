@@ -18,6 +18,8 @@ package final class SQLiteStore: BulkLoading {
   let writer: WriterConnection
   let schema: SchemaMap
   let options: SQLiteStoreOptions
+  /// Whether the file is only read.
+  let isReadOnly: Bool
   /// Receives failures of work that no caller waits for.
   let report: @Sendable (StoreFailure) -> Void
   /// The layouts of the entities that the store holds, by the entities' indexes.
@@ -45,14 +47,14 @@ package final class SQLiteStore: BulkLoading {
   ///   ``ManagedObjectError/store(_:)`` when SQLite can't open it.
   package convenience init(
     at url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init(),
-    migration: MigrationOptions = .init(), newIdentifier: String? = nil,
+    migration: MigrationOptions = .init(), newIdentifier: String? = nil, timeout: TimeInterval = lockTimeout,
     backgroundFailureHandler: (@Sendable (StoreFailure) -> Void)? = nil
   ) throws {
     let report = backgroundFailureHandler ?? PersistentStoreDescription.reportToStandardError
     let opening = StoreOpening(
       model: model, entities: entities, path: url.path, options: migration, newIdentifier: newIdentifier)
     let (pool, opened, checkpointer) = try Self.translating(url) {
-      let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options))
+      let pool = try DatabasePool(path: url.path, configuration: Self.configuration(options, timeout: timeout))
       let (opened, checkpointer) = try pool.writeWithoutTransaction { db in
         let opened = try opening.open(db)
         try db.execute(sql: "PRAGMA synchronous = \(options.durability == .everySave ? "FULL" : "NORMAL")")
@@ -76,7 +78,7 @@ package final class SQLiteStore: BulkLoading {
   }
 
   /// Opens a file, whose tables are known to fit, for reading only; another connection may be changing them.
-  convenience init(reading url: URL, entities: [EntityDescription], opened: StoreOpening.Opened) throws {
+  convenience init(migrating url: URL, entities: [EntityDescription], opened: StoreOpening.Opened) throws {
     let options = SQLiteStoreOptions()
     var configuration = Self.configuration(options)
     configuration.readonly = true
@@ -86,16 +88,34 @@ package final class SQLiteStore: BulkLoading {
       report: PersistentStoreDescription.reportToStandardError)
   }
 
+  /// Opens an existing file of the model's version for reading only: see ``ReadOnlyFile``.
+  ///
+  /// - Throws: ``MigrationError/incompatibleVersion(store:differences:)`` when it would have to be migrated,
+  ///   ``ManagedObjectError/incompatibleStore(path:reason:)``, ``ManagedObjectError/store(_:)``.
+  package convenience init(
+    reading url: URL, model: ManagedObjectModel, entities: [EntityDescription], options: SQLiteStoreOptions = .init(),
+    timeout: TimeInterval = lockTimeout, backgroundFailureHandler: @escaping @Sendable (StoreFailure) -> Void
+  ) throws {
+    let opening = StoreOpening(model: model, entities: entities, path: url.path, options: MigrationOptions())
+    let file = try Self.translating(url) {
+      try ReadOnlyFile(url, Self.configuration(options, timeout: timeout)) { try opening.check($0) }
+    }
+    self.init(
+      at: url, entities: entities, options: options, pool: file.pool, checkpointer: nil, opened: file.opened,
+      isReadOnly: true, constancy: file.constancy, report: backgroundFailureHandler)
+  }
+
   private init(
     at url: URL, entities: [EntityDescription], options: SQLiteStoreOptions, pool: DatabasePool,
-    checkpointer: WALCheckpointer?,
-    opened: StoreOpening.Opened, report: @escaping @Sendable (StoreFailure) -> Void
+    checkpointer: WALCheckpointer?, opened: StoreOpening.Opened, isReadOnly: Bool = false,
+    constancy: FileConstancy? = nil, report: @escaping @Sendable (StoreFailure) -> Void
   ) {
     self.url = url
     self.report = report
     self.options = options
+    self.isReadOnly = isReadOnly
     self.pool = pool
-    writer = WriterConnection(pool, checkpointer: checkpointer, path: url.path)
+    writer = WriterConnection(pool, checkpointer: checkpointer, path: url.path, constancy: constancy)
     let (identifier, schema) = (opened.identifier, opened.schema)
     self.identifier = identifier
     self.schema = schema
@@ -116,13 +136,13 @@ package final class SQLiteStore: BulkLoading {
     hasDerivations = entities.contains(where: \.hasDerivations)
   }
 
-  /// How long a connection waits for another's lock, in seconds.
-  static let lockTimeout = 30.0
+  /// How long a connection waits for another's lock unless the description says otherwise, in seconds.
+  package static let lockTimeout = 30.0
 
-  static func configuration(_ options: SQLiteStoreOptions) -> Configuration {
+  static func configuration(_ options: SQLiteStoreOptions, timeout: TimeInterval = lockTimeout) -> Configuration {
     var configuration = Configuration()
     configuration.maximumReaderCount = options.readers
-    configuration.busyMode = .timeout(lockTimeout)
+    configuration.busyMode = .timeout(timeout)
     configuration.label = "SQLiteStore"
     // For the writing connection: a transaction of several writes is open between its uses.
     configuration.allowsUnsafeTransactions = true
@@ -202,12 +222,13 @@ package final class SQLiteStore: BulkLoading {
     writer.stopCheckpointing()
     try translating {
       // Passive: doesn't wait for readers of other processes.
-      try writer.withoutTransaction { db in _ = try db.checkpoint(.passive) }
+      if !isReadOnly { try writer.withoutTransaction { db in _ = try db.checkpoint(.passive) } }
       try pool.close()
     }
   }
 
   package func synchronize() throws {
+    if isReadOnly { return }
     try writer.refuseInTransaction("wait for the disk")
     // A commit with FULL syncs the log, and with it every earlier commit.
     try translating {
@@ -232,10 +253,33 @@ extension PersistentStoreDescription {
   public static func sqlite(
     at url: URL, configuration: String? = nil, options: SQLiteStoreOptions = .init()
   ) -> PersistentStoreDescription {
-    PersistentStoreDescription(configuration: configuration) { model, entities, opening in
-      try SQLiteStore(
-        at: url, model: model, entities: entities, options: options, migration: opening.migration,
+    var description = PersistentStoreDescription(url: url, configuration: configuration)
+    description.sqliteOptions = options
+    return description
+  }
+
+  /// The options of a store in an SQLite file; a store of another type ignores them.
+  ///
+  /// Source: `setOption(_:forKey:)` and `setValue(_:forPragmaNamed:)` of Core Data's `NSPersistentStoreDescription`.
+  public var sqliteOptions: SQLiteStoreOptions {
+    get { storeOptions as? SQLiteStoreOptions ?? SQLiteStoreOptions() }
+    set { storeOptions = newValue }
+  }
+}
+
+extension LinkedStoreTypes: SQLiteStoreOpening {
+  package static func openSQLiteStore(
+    _ model: ManagedObjectModel, _ entities: [EntityDescription], _ opening: PersistentStoreDescription.OpeningOptions
+  ) throws -> any IncrementalStore {
+    guard let url = opening.url else { throw PersistentStoreError.noURL(.sqlite) }
+    let options = opening.storeOptions as? SQLiteStoreOptions ?? SQLiteStoreOptions()
+    if opening.isReadOnly {
+      return try SQLiteStore(
+        reading: url, model: model, entities: entities, options: options, timeout: opening.timeout,
         backgroundFailureHandler: opening.backgroundFailureHandler)
     }
+    return try SQLiteStore(
+      at: url, model: model, entities: entities, options: options, migration: opening.migration,
+      timeout: opening.timeout, backgroundFailureHandler: opening.backgroundFailureHandler)
   }
 }

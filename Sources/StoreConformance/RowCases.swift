@@ -11,7 +11,7 @@ extension StoreConformance {
       try context.save()
       try expect(!ada.objectID.isTemporaryID, "a saved object has a temporary ID")
       try expect(ada.objectID.storeIdentifier, equals: stack.store.identifier, "the identifier in the ID")
-      let uri = ada.objectID.uriRepresentation.absoluteString
+      let uri = ada.objectID.uriRepresentation
       try expect(
         stack.coordinator.managedObjectID(forURIRepresentation: uri) == ada.objectID, "a URI stands for another object")
     },

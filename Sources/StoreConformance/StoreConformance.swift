@@ -81,7 +81,7 @@ public enum StoreConformance {
     context.delete(last)
     try context.save()
     // Each opening has a model of its own, so that IDs are compared as URIs.
-    let (identifier, uri) = (first.store.identifier, ada.objectID.uriRepresentation.absoluteString)
+    let (identifier, uri) = (first.store.identifier, ada.objectID.uriRepresentation)
     let board = department.get("board").uris
     try first.coordinator.close()
 

@@ -58,7 +58,8 @@ extension ManagedObjectContext {
       let stores = try coordinator.stores(for: fetch)
       if stores.count == 1 || !fetch.isOrdered {
         for store in stores {
-          done.add(try store.content.transaction { try deletion.run($0.ids(fetch), in: $0) })
+          done.add(
+            try store.writableContent(to: "run a batch delete").transaction { try deletion.run($0.ids(fetch), in: $0) })
         }
         return BatchDeleteResult(request.resultType, done)
       }
@@ -75,7 +76,10 @@ extension ManagedObjectContext {
         parts.append((store, [id]))
       }
     }
-    for part in parts { done.add(try part.store.content.transaction { try deletion.run(part.ids, in: $0) }) }
+    for part in parts {
+      done.add(
+        try part.store.writableContent(to: "run a batch delete").transaction { try deletion.run(part.ids, in: $0) })
+    }
     return BatchDeleteResult(request.resultType, done)
   }
 }

@@ -1,4 +1,9 @@
-/// A coordinator with its stores, and contexts stacked on it in one of three ways: set up in one call.
+public import Foundation
+import Synchronization
+
+/// A coordinator with its stores, and contexts stacked on it in one of three ways.
+///
+/// In one call, which throws what goes wrong:
 ///
 /// ```swift
 /// let container = try PersistentContainer(
@@ -9,9 +14,16 @@
 /// }
 /// ```
 ///
-/// Source: Core Data's `NSPersistentContainer`, which has the first of the three stacks. Here the stores are opened by the
-/// initializer, which throws what goes wrong.
-public final class PersistentContainer: Sendable {
+/// Or in Core Data's steps: make it, change its ``persistentStoreDescriptions``, and load them by
+/// ``loadPersistentStores(completionHandler:)`` or `loadPersistentStores()`. A subclass is the place for a program's own
+/// contexts and queries, and restates that it is `@unchecked Sendable`.
+///
+/// Safe from any thread.
+///
+/// Source: Core Data's `NSPersistentContainer`, which has the first of the three stacks.
+open class PersistentContainer: @unchecked Sendable {
+  // Sendable: the descriptions are under a lock, and the rest is constant. A subclass answers for its own properties.
+
   /// The arrangement of a container's contexts.
   public enum Stack: String, Sendable, CaseIterable {
     /// Independent contexts on one coordinator. A background context saves to the store. The view context merges the saves by
@@ -35,8 +47,69 @@ public final class PersistentContainer: Sendable {
   public let viewContext: ManagedObjectContext
   /// The context that writes to the store, in ``Stack/privateWriter``; nil in the other stacks.
   public let writerContext: ManagedObjectContext?
+  private let descriptions: Mutex<[PersistentStoreDescription]>
 
-  /// Opens stores and stacks contexts on them.
+  /// The model of all the stores.
+  public var managedObjectModel: ManagedObjectModel { persistentStoreCoordinator.model }
+
+  /// The stores that loading opens, in this order; at first one SQLite file, `NAME.sqlite` in ``defaultDirectoryURL()``.
+  ///
+  /// Source: `persistentStoreDescriptions` of Core Data. Descriptions are values: change them in this array.
+  public var persistentStoreDescriptions: [PersistentStoreDescription] {
+    get { descriptions.withLock { $0 } }
+    set { descriptions.withLock { $0 = newValue } }
+  }
+
+  /// The directory of stores whose description was made by the container: `NAME` of the program in the user's directory for
+  /// applications' data, `$XDG_DATA_HOME` or `~/.local/share`. Override it to have another. Loading creates it.
+  ///
+  /// Source: `defaultDirectoryURL()` of Core Data.
+  open class func defaultDirectoryURL() -> URL {
+    let program = ProcessInfo.processInfo.processName
+    let data =
+      FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+      ?? FileManager.default.homeDirectoryForCurrentUser
+    return data.appendingPathComponent(program, isDirectory: true)
+  }
+
+  // MARK: Making a container
+
+  /// Stacks contexts on a new coordinator, whose stores are loaded later.
+  ///
+  /// Source: `init(name:managedObjectModel:)` of Core Data.
+  /// - Parameters:
+  ///   - name: the beginning of the contexts' names, for messages and history, and the name of the file.
+  ///   - managedObjectModel: the model of all the stores.
+  ///   - stack: the arrangement of the contexts.
+  ///   - viewQueue: the view context's queue. A program that doesn't run its main queue gives it a queue of its own.
+  public init(
+    name: String, managedObjectModel: ManagedObjectModel, stack: Stack = .independent,
+    viewQueue: ManagedObjectContext.ConcurrencyType = .mainQueue
+  ) {
+    self.name = name
+    self.stack = stack
+    let coordinator = PersistentStoreCoordinator(model: managedObjectModel)
+    persistentStoreCoordinator = coordinator
+    (writerContext, viewContext) = Self.contexts(on: coordinator, name, stack, viewQueue)
+    descriptions = Mutex([])
+    let file = type(of: self).defaultDirectoryURL().appendingPathComponent("\(name).sqlite", isDirectory: false)
+    persistentStoreDescriptions = [PersistentStoreDescription(url: file)]
+  }
+
+  /// Stacks contexts on a coordinator that others may use, too, with the stores that it has.
+  public init(
+    name: String = "container", coordinator: PersistentStoreCoordinator, stack: Stack = .independent,
+    viewQueue: ManagedObjectContext.ConcurrencyType = .mainQueue
+  ) {
+    self.name = name
+    self.stack = stack
+    persistentStoreCoordinator = coordinator
+    (writerContext, viewContext) = Self.contexts(on: coordinator, name, stack, viewQueue)
+    descriptions = Mutex([])
+  }
+
+  /// Opens stores and stacks contexts on them: ``init(name:managedObjectModel:stack:viewQueue:)``, then
+  /// `loadPersistentStores()`.
   ///
   /// - Parameters:
   ///   - name: the beginning of the contexts' names, for messages and history.
@@ -49,36 +122,90 @@ public final class PersistentContainer: Sendable {
     name: String = "container", model: ManagedObjectModel, stores: [PersistentStoreDescription],
     stack: Stack = .independent, viewQueue: ManagedObjectContext.ConcurrencyType = .mainQueue
   ) throws {
-    let coordinator = PersistentStoreCoordinator(model: model)
-    for store in stores { try coordinator.addPersistentStore(store) }
-    self.init(name: name, coordinator: coordinator, stack: stack, viewQueue: viewQueue)
+    self.init(name: name, managedObjectModel: model, stack: stack, viewQueue: viewQueue)
+    persistentStoreDescriptions = stores
+    try loadPersistentStores()
   }
 
-  /// Stacks contexts on a coordinator that others may use, too.
-  public init(
-    name: String = "container", coordinator: PersistentStoreCoordinator, stack: Stack = .independent,
-    viewQueue: ManagedObjectContext.ConcurrencyType = .mainQueue
-  ) {
-    self.name = name
-    self.stack = stack
-    persistentStoreCoordinator = coordinator
+  private static func contexts(
+    on coordinator: PersistentStoreCoordinator, _ name: String, _ stack: Stack,
+    _ viewQueue: ManagedObjectContext.ConcurrencyType
+  ) -> (writer: ManagedObjectContext?, view: ManagedObjectContext) {
     switch stack {
-    case .independent, .mainWithChildren:
-      writerContext = nil
-      viewContext = ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view")
+    case .independent:
+      let view = ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view")
+      // In the other stacks, background contexts save into the view context itself.
+      if view.queue != nil { coordinator.followers.add(view) }
+      return (nil, view)
+    case .mainWithChildren:
+      return (nil, ManagedObjectContext(viewQueue, coordinator: coordinator, name: "\(name) view"))
     case .privateWriter:
       let writer = ManagedObjectContext(writerOn: coordinator, name: "\(name) writer")
-      writerContext = writer
-      viewContext = ManagedObjectContext(viewQueue, parent: writer, name: "\(name) view")
+      return (writer, ManagedObjectContext(viewQueue, parent: writer, name: "\(name) view"))
     }
-    // In the other stacks, background contexts save into the view context itself.
-    if stack == .independent, viewContext.queue != nil { coordinator.followers.add(viewContext) }
   }
+
+  // MARK: Loading stores
+
+  /// Opens the stores of the ``persistentStoreDescriptions``, one after the other. A failure of one doesn't keep the next from
+  /// being opened.
+  ///
+  /// Source: `loadPersistentStores(completionHandler:)` of Core Data.
+  /// - Parameter completionHandler: called once for each description, with the error or nil: before this method returns, or,
+  ///   for those with ``PersistentStoreDescription/shouldAddStoreAsynchronously``, on a thread in the background.
+  public func loadPersistentStores(
+    completionHandler: @escaping @Sendable (PersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    for description in persistentStoreDescriptions {
+      do {
+        try makeDirectory(of: description)
+      } catch {
+        completionHandler(description, error)
+        continue
+      }
+      persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: completionHandler)
+    }
+  }
+
+  /// Opens the stores of the ``persistentStoreDescriptions``, on the calling thread.
+  /// - Throws: the first error, of ``PersistentStoreCoordinator/addPersistentStore(_:)`` or of making the default directory. The
+  ///   stores before it stay added.
+  public func loadPersistentStores() throws {
+    for description in persistentStoreDescriptions {
+      try makeDirectory(of: description)
+      try persistentStoreCoordinator.addPersistentStore(description)
+    }
+  }
+
+  /// Opens the stores of the ``persistentStoreDescriptions`` on a thread in the background, and awaits them.
+  /// - Throws: as the synchronous form does.
+  public func loadPersistentStores() async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      DispatchQueue.global().async { continuation.resume(with: Result { try self.loadPersistentStores() }) }
+    }
+  }
+
+  /// Makes the default directory for a file in it.
+  private func makeDirectory(of description: PersistentStoreDescription) throws {
+    guard description.type == .sqlite, !description.isReadOnly, let file = description.url else { return }
+    let directory = type(of: self).defaultDirectoryURL()
+    guard file.deletingLastPathComponent().standardizedFileURL.path == directory.standardizedFileURL.path else {
+      return
+    }
+    do {
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    } catch {
+      throw ManagedObjectError.store(
+        StoreFailure(.cannotOpen, path: directory.path, message: "the directory can't be made: \(error)"))
+    }
+  }
+
+  // MARK: Contexts
 
   /// A new context with a queue of its own, for work in the background: on the coordinator or under the view context, as
   /// the stack has it. May be called from anywhere.
   /// Source: `newBackgroundContext()` of Core Data.
-  public func newBackgroundContext() -> ManagedObjectContext {
+  open func newBackgroundContext() -> ManagedObjectContext {
     let name = "\(name) background"
     switch stack {
     case .independent:

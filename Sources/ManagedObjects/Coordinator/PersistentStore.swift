@@ -12,6 +12,10 @@ public final class PersistentStore: Sendable {
   public let identifier: String
   /// The store's place; nil for a store in memory.
   public let url: URL?
+  /// Its type.
+  public let type: StoreType
+  /// Whether it was opened for reading only. Source: `isReadOnly` of Core Data, where it can be changed later.
+  public let isReadOnly: Bool
   /// The configuration of the model that it was added with; nil for none. Source: `configurationName` of Core Data, which is
   /// `PF_DEFAULT_CONFIGURATION_NAME` for none.
   public let configurationName: String?
@@ -21,12 +25,14 @@ public final class PersistentStore: Sendable {
   package let content: any IncrementalStore
   private let indexes: Set<Int>
 
-  init(_ content: any IncrementalStore, configuration: String?, entities: [EntityDescription]) {
+  init(_ content: any IncrementalStore, _ description: PersistentStoreDescription, entities: [EntityDescription]) {
     self.content = content
     self.entities = entities
     identifier = content.identifier
     url = content.url
-    configurationName = configuration
+    type = description.type
+    isReadOnly = description.isReadOnly
+    configurationName = description.configuration
     indexes = Set(entities.map(\.index))
   }
 
@@ -36,8 +42,16 @@ public final class PersistentStore: Sendable {
   /// Whether it holds objects of the entity itself, apart from entities that inherit from it.
   func holds(_ entity: EntityDescription) -> Bool { indexes.contains(entity.index) }
 
+  /// The store itself, to write to.
+  /// - Parameter operation: names in the error what would write.
+  /// - Throws: ``PersistentStoreError/readOnly(store:operation:)``.
+  package func writableContent(to operation: String) throws -> any IncrementalStore {
+    if isReadOnly { throw PersistentStoreError.readOnly(store: url?.path ?? identifier, operation: operation) }
+    return content
+  }
+
   /// Makes everything written so far survive a loss of power.
-  package func synchronize() throws { try content.synchronize() }
+  package func synchronize() throws { if !isReadOnly { try content.synchronize() } }
 }
 
 extension PersistentStore: Hashable {

@@ -55,7 +55,7 @@ public final class PersistentStoreCoordinator: Sendable {
     guard model.classMismatches.isEmpty else { throw ManagedObjectError.classMismatch(model.classMismatches) }
     let entities = try entities(of: description.configuration)
     let content = try description.open(model, entities)
-    let store = PersistentStore(content, configuration: description.configuration, entities: entities)
+    let store = PersistentStore(content, description, entities: entities)
     do {
       try add(store) { try followRemoteChanges(of: content) }
     } catch {
@@ -64,6 +64,27 @@ public final class PersistentStoreCoordinator: Sendable {
     }
     postStoresDidChange(.addedStores, store)
     return store
+  }
+
+  /// Opens a store and adds it, in the background if the description says so.
+  ///
+  /// Source: `addPersistentStore(with:completionHandler:)` of Core Data.
+  /// - Parameter completionHandler: called once, with the description and what ``addPersistentStore(_:)`` throws or nil: before
+  ///   this method returns, or on a thread in the background with
+  ///   ``PersistentStoreDescription/shouldAddStoreAsynchronously``.
+  public func addPersistentStore(
+    with description: PersistentStoreDescription,
+    completionHandler: @escaping @Sendable (PersistentStoreDescription, (any Error)?) -> Void
+  ) {
+    @Sendable func add() {
+      do {
+        try addPersistentStore(description)
+      } catch {
+        return completionHandler(description, error)
+      }
+      completionHandler(description, nil)
+    }
+    if description.shouldAddStoreAsynchronously { DispatchQueue.global().async(execute: add) } else { add() }
   }
 
   private func entities(of configuration: String?) throws -> [EntityDescription] {
@@ -147,9 +168,11 @@ public final class PersistentStoreCoordinator: Sendable {
   package func store(of entity: EntityDescription) throws -> PersistentStore { try map.first(of: entity) }
 
   /// The ID that a URI represents.
+  ///
+  /// Source: `managedObjectID(forURIRepresentation:)` of Core Data.
   /// - Returns: nil when the URI isn't of a store of this coordinator.
-  public func managedObjectID(forURIRepresentation uri: String) -> ManagedObjectID? {
-    let parts = uri.split(separator: "/", omittingEmptySubsequences: true)
+  public func managedObjectID(forURIRepresentation uri: URL) -> ManagedObjectID? {
+    let parts = uri.absoluteString.split(separator: "/", omittingEmptySubsequences: true)
     guard parts.count == 4, parts[0] == "x-coredata:", parts[3].first == "p", let number = Int64(parts[3].dropFirst()),
       let entity = model.entitiesByName[String(parts[2])],
       map.store(String(parts[1])) != nil
@@ -182,7 +205,7 @@ extension PersistentStoreCoordinator: RoutingSource {
     let homes = try wanting.map { try stores[$0] ?? store(of: entities[$0]) }
     for (store, pairs) in Dictionary(grouping: zip(wanting, homes), by: \.1) {
       let places = pairs.map(\.0)
-      let new = try store.content.permanentIDs(for: places.map { entities[$0] })
+      let new = try store.writableContent(to: "give permanent IDs").permanentIDs(for: places.map { entities[$0] })
       for (place, id) in zip(places, new) { ids[place] = id }
     }
     return ids
@@ -273,7 +296,7 @@ extension PersistentStoreCoordinator {
     if let openTransaction, only != openTransaction.store, !changes.isEmpty {
       throw StoreTransactionError.otherStore(path: StoreTransactionError.name(of: openTransaction.store.content))
     }
-    if let only { return try write(changes, to: only.content) }
+    if let only { return try write(changes, to: only) }
     try checkStores(changes, map)
     var parts: [Int: Part] = [:]
     var finder = StoreFinder(map, changes.assignments)
@@ -299,9 +322,11 @@ extension PersistentStoreCoordinator {
   {
     var result = StoreWriteResult(ids: changes.inserted.map(\.id))
     var written: [(changes: StoreChanges, result: StoreWriteResult)] = []
+    // Before any store writes its part.
+    for (store, _) in parts { _ = try store.writableContent(to: "save") }
     for (store, part) in parts {
       do {
-        let one = try write(part.changes, to: store.content)
+        let one = try write(part.changes, to: store)
         for (position, id) in zip(part.positions, one.ids) { result.ids[position] = id }
         result.savedRows += one.savedRows
         result.refreshed += one.refreshed
@@ -314,7 +339,8 @@ extension PersistentStoreCoordinator {
   }
 
   /// Writes to one store, which needn't support rows in flat memory.
-  private func write(_ changes: StoreChanges, to store: any IncrementalStore) throws -> StoreWriteResult {
+  private func write(_ changes: StoreChanges, to store: PersistentStore) throws -> StoreWriteResult {
+    let store = try store.writableContent(to: "save")
     if changes.newRows.isEmpty || (store as? any BulkLoading)?.takesNewRows == true { return try store.write(changes) }
     var plain = changes
     plain.newRows = []
@@ -471,12 +497,13 @@ extension PersistentStoreCoordinator {
     guard persistentStores.contains(store) else {
       throw PersistentStoreError.unknownStore(identifier: store.identifier)
     }
+    let content = try store.writableContent(to: "begin a transaction")
     let before = lastSave
     let new = TransactionScope(store, keeping: limit, after: before)
     openTransaction = new
     defer { openTransaction = nil }
     let outcome = Result {
-      try store.content.inOneTransaction { () -> ((T, TransactionEnd), TransactionEnd) in
+      try content.inOneTransaction { () -> ((T, TransactionEnd), TransactionEnd) in
         let ending = try body()
         return (ending, ending.1)
       }

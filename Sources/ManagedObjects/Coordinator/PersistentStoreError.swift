@@ -12,6 +12,12 @@ public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvert
   case notNew(ManagedObjectID)
   /// The store that holds the object isn't the coordinator's, or not any more.
   case notReachable(ManagedObjectID)
+  /// The store was opened for reading only. Core Data: `NSPersistentStoreSaveError`, or `NSFileWriteNoPermissionError`.
+  case readOnly(store: String, operation: String)
+  /// No store of that type can be opened. Core Data: `NSPersistentStoreInvalidTypeError`.
+  case unknownType(PersistentStore.StoreType, known: [PersistentStore.StoreType])
+  /// A store of that type needs a place.
+  case noURL(PersistentStore.StoreType)
 
   /// What is impossible, and what to do.
   public var description: String {
@@ -32,6 +38,13 @@ public enum PersistentStoreError: Error, Sendable, Hashable, CustomStringConvert
         "\(id) has its store already: only an object that was inserted here and has no permanent ID can be assigned"
     case .notReachable(let id):
       return "\(id) is of a store that the coordinator doesn't have: add the store, or drop the object"
+    case .readOnly(let store, let operation):
+      return "can't \(operation): \(store) was opened for reading only; add it without isReadOnly to change it"
+    case .unknownType(let type, let known):
+      return "no store of the type \(type) can be opened: the program links or has registered "
+        + known.map(\.rawValue).joined(separator: ", ")
+        + (type == .sqlite ? "; link the library SQLiteStore and import it" : "")
+    case .noURL(let type): return "the description of a store of the type \(type) has no url: set it"
     }
   }
 }

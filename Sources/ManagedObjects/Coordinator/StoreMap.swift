@@ -6,8 +6,8 @@
 final class StoreMap: Sendable {
   /// In the order of their addition.
   let stores: [PersistentStore]
-  /// The places of the stores that hold an entity's objects, by the entity's index.
-  private let places: [[Int]]
+  /// The places of the stores that new objects go to, by the entity's index: each the first that can be written.
+  private let homes: [Int?]
   /// The stores that hold objects of an entity, by its index.
   private let ofEntity: [[PersistentStore]]
   /// The stores that hold objects of an entity or of one that inherits from it, by its index.
@@ -15,7 +15,8 @@ final class StoreMap: Sendable {
 
   init(_ model: ManagedObjectModel, _ stores: [PersistentStore]) {
     self.stores = stores
-    places = model.entities.map { entity in stores.indices.filter { stores[$0].holds(entity) } }
+    let places = model.entities.map { entity in stores.indices.filter { stores[$0].holds(entity) } }
+    homes = places.map { places in places.first { !stores[$0].isReadOnly } ?? places.first }
     ofEntity = places.map { places in places.map { stores[$0] } }
     ofFamily = model.entities.map { entity in
       let family = entity.selfAndDescendants
@@ -30,12 +31,11 @@ final class StoreMap: Sendable {
 
   /// The store for new objects of an entity that aren't assigned to another.
   func first(of entity: EntityDescription) throws -> PersistentStore {
-    guard let store = ofEntity[entity.index].first else { throw ManagedObjectError.noStore(entity: entity.name) }
-    return store
+    stores[try firstPlace(of: entity)]
   }
 
   func firstPlace(of entity: EntityDescription) throws -> Int {
-    guard let place = places[entity.index].first else { throw ManagedObjectError.noStore(entity: entity.name) }
+    guard let place = homes[entity.index] else { throw ManagedObjectError.noStore(entity: entity.name) }
     return place
   }
 

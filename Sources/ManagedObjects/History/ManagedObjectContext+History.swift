@@ -33,6 +33,11 @@ extension PersistentStoreCoordinator {
   func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     let stores = historyStores(among: request.affectedStores)
     guard !stores.isEmpty else { throw PersistentHistoryError.notTracked }
+    if case .delete = request.action {
+      for store in persistentStores where stores.contains(where: { $0.identifier == store.identifier }) {
+        _ = try store.writableContent(to: "delete history")
+      }
+    }
     var transactions: [PersistentHistoryTransaction] = []
     var deleted = 0
     for store in stores {

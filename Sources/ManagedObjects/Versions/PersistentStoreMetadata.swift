@@ -77,6 +77,9 @@ extension PersistentStoreCoordinator {
   ///   value, or the store's error.
   public func setMetadata(_ userInfo: [String: Value], for storeIdentifier: String) throws {
     for (key, value) in userInfo where value.typeAndText == nil { throw MigrationError.unstorableMetadata(key: key) }
+    for store in persistentStores where store.identifier == storeIdentifier {
+      _ = try store.writableContent(to: "set metadata")
+    }
     try keeper(storeIdentifier).setUserInfo(userInfo)
   }
 

@@ -151,8 +151,10 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 }
 
 extension Database {
-  /// Runs `body` while this connection holds the write lock, and writes nothing.
+  /// Runs `body` while this connection holds the write lock, and writes nothing. A connection that only reads can't have it,
+  /// and does without.
   fileprivate func underWriteLock<T>(_ body: () throws -> T) throws -> T {
+    if configuration.readonly { return try body() }
     var result: Result<T, any Error>?
     try inTransaction(.immediate) {
       result = Result(catching: body)

@@ -23,7 +23,7 @@ struct SideMigration {
 
   /// Converts the old objects into new ones by a mapping model.
   func run(_ mapping: MappingModel) throws {
-    let old = try SQLiteStore(reading: URL(fileURLWithPath: path), entities: sourceEntities, opened: sourceStore)
+    let old = try SQLiteStore(migrating: URL(fileURLWithPath: path), entities: sourceEntities, opened: sourceStore)
     let store = try SQLiteStore(
       at: side.url, model: model, entities: entities, newIdentifier: sourceStore.identifier)
     try raiseNumbers(store)

@@ -67,6 +67,38 @@ struct StoreOpening {
     return opened
   }
 
+  /// Checks, without changing the file, that its tables are those of the model.
+  func check(_ db: Database) throws -> Opened {
+    guard try db.tableExists("lade_metadata"), let identifier = try StoredVersion.text("identifier", db) else {
+      throw ManagedObjectError.incompatibleStore(path: path, reason: "it is no store, and is opened for reading only")
+    }
+    try StoreFormat.refuseLater(db, path: path)
+    let kept = try StoredVersion(db, path: path)
+    let held = kept.map { entitiesToKeep($0) } ?? entities
+    if let kept {
+      let hashes = try StoredVersion(model, held).hashes
+      guard kept.hashes == hashes else {
+        throw MigrationError.incompatibleVersion(
+          store: path,
+          differences: VersionDifference.between(kept.hashes, hashes, from: try kept.model(path: path), to: model))
+      }
+    }
+    let schema = try SchemaMap(model: model, entities: held)
+    let missing = try missingColumns(schema, db) + missingTables(schema, db)
+    guard missing.isEmpty else {
+      throw ManagedObjectError.incompatibleStore(
+        path: path,
+        reason:
+          "it has no \(missing.sorted().joined(separator: ", ")), and a file that is opened for reading only isn't "
+          + "changed: open it once for writing")
+    }
+    return Opened(identifier: identifier, schema: schema)
+  }
+
+  private func missingTables(_ schema: SchemaMap, _ db: Database) throws -> [String] {
+    try schema.columnsByTable.keys.filter { try PresentTable.columns(of: $0, db).isEmpty }
+  }
+
   /// Checks, without changing the file, that no migration is needed or that it can be inferred from the two versions.
   func checkMigration(_ db: Database) throws {
     guard let kept = try StoredVersion(db, path: path) else { return }
@@ -159,7 +191,7 @@ struct StoreOpening {
     try tables.run()
     let derived = tables.derivedAnew
     guard !derived.isEmpty else { return }
-    let store = try SQLiteStore(reading: URL(fileURLWithPath: path), entities: held, opened: opened)
+    let store = try SQLiteStore(migrating: URL(fileURLWithPath: path), entities: held, opened: opened)
     try MigratedDerivations.run(derived, of: store, db)
     try store.pool.close()
   }
@@ -196,7 +228,14 @@ enum StoreFormat {
   /// Refuses a file of a later format, and numbers a new file.
   /// - Throws: `ManagedObjectError.incompatibleStore`.
   static func check(_ db: Database, path: String) throws {
-    guard let text = try StoredVersion.text(key, db) else { return try StoredVersion.set(key, "\(current)", db) }
+    try refuseLater(db, path: path)
+    if try StoredVersion.text(key, db) == nil { try StoredVersion.set(key, "\(current)", db) }
+  }
+
+  /// Refuses a file of a later format.
+  /// - Throws: `ManagedObjectError.incompatibleStore`.
+  static func refuseLater(_ db: Database, path: String) throws {
+    guard let text = try StoredVersion.text(key, db) else { return }
     guard let format = Int(text), format <= current else {
       throw ManagedObjectError.incompatibleStore(
         path: path,

@@ -20,6 +20,8 @@ final class WriterConnection: @unchecked Sendable {
   /// Follows the connection's commits, and so lives as long as it does; nil for a file that is only read.
   private let checkpointer: WALCheckpointer?
   let path: String
+  /// Notices changes of a file that was opened as a constant one; nil for every other.
+  private let constancy: FileConstancy?
   /// The write lock, held for one write or for a transaction of several. Recursive, for the writes of the latter.
   private let lock = NSRecursiveLock()
   /// The thread whose transaction of several writes is open, 0 for none.
@@ -30,7 +32,8 @@ final class WriterConnection: @unchecked Sendable {
   /// given out mustn't lead to another row.
   private var lastNumbers: [String: Int64] = [:]
 
-  init(_ pool: DatabasePool, checkpointer: WALCheckpointer?, path: String) {
+  init(_ pool: DatabasePool, checkpointer: WALCheckpointer?, path: String, constancy: FileConstancy? = nil) {
+    self.constancy = constancy
     self.pool = pool
     self.checkpointer = checkpointer
     self.path = path
@@ -88,6 +91,7 @@ final class WriterConnection: @unchecked Sendable {
 
   /// Runs `body` on a connection that sees one state of the file.
   func read<T>(_ body: (Database) throws -> T) throws -> T {
+    try constancy?.check()
     guard isInTransaction, !isInUse else { return try pool.read(body) }
     return try withoutTransaction { db in
       try checkTransaction(db)

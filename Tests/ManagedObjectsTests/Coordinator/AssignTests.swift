@@ -15,12 +15,12 @@ struct AssignTests {
     #expect(stack.coordinator.persistentStore(for: tom.objectID) == stack.stores[1])
     // Both stores number from the start: the IDs are those of two objects all the same.
     #expect(rex.objectID != tom.objectID)
-    let uri = tom.objectID.uriRepresentation.absoluteString
+    let uri = tom.objectID.uriRepresentation
     let reader = stack.context()
     let id = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri))
     #expect(try reader.existingObject(with: id).text("name") == "Tom")
     #expect(try reader.existingObject(with: rex.objectID).text("name") == "Rex")
-    let uris = [rex, tom].map(\.objectID.uriRepresentation.absoluteString)
+    let uris = [rex, tom].map(\.objectID.uriRepresentation)
     #expect(Set(uris.compactMap(stack.coordinator.managedObjectID(forURIRepresentation:))).count == 2)
     try tom.setValue(.int(3), forKey: "legs")
     context.delete(rex)

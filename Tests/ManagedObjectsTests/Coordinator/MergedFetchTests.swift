@@ -248,7 +248,7 @@ struct MergedFetchTests {
         .compactMap { $0.objectID(forKey: "objectID") } == objects.map(\.objectID))
     // By the superentity, as somebody who doesn't know better would say it.
     let uri = rex.objectID.uriRepresentation.absoluteString.replacingOccurrences(of: "/Dog/", with: "/Animal/")
-    let id = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri))
+    let id = try #require(URL(string: uri).flatMap(stack.coordinator.managedObjectID(forURIRepresentation:)))
     #expect(try stack.context().existingObject(with: id).text("name") == "Rex")
     try rex.setValue(.object(rex.objectID), forKey: "friend")
     try context.save()

@@ -108,14 +108,15 @@ struct IdentityTests {
     let context = stack.context()
     let boss = try context.insert(Manager.self)
     #expect(boss.objectID.uriRepresentation.absoluteString.hasPrefix("x-coredata:///Manager/t"))
-    #expect(
-      stack.coordinator.managedObjectID(forURIRepresentation: boss.objectID.uriRepresentation.absoluteString) == nil)
+    #expect(stack.coordinator.managedObjectID(forURIRepresentation: boss.objectID.uriRepresentation) == nil)
     try context.save()
-    let uri = boss.objectID.uriRepresentation.absoluteString
+    let uri = boss.objectID.uriRepresentation
     let id = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri))
     #expect(id == boss.objectID && id.hashValue == boss.objectID.hashValue)
     #expect(try stack.context().existingObject(with: id) is Manager)
-    for wrong in ["", "x-coredata://nowhere/Manager/p1", uri.replacing("Manager", with: "Nobody"), uri + "x"] {
+    let text = uri.absoluteString
+    for wrong in ["/", "x-coredata://nowhere/Manager/p1", text.replacing("Manager", with: "Nobody"), text + "x"] {
+      let wrong = try #require(URL(string: wrong))
       #expect(stack.coordinator.managedObjectID(forURIRepresentation: wrong) == nil)
     }
   }

@@ -65,6 +65,6 @@ struct HistoryMergeTests {
 extension PersistentStoreCoordinator {
   /// This coordinator's ID of another's object.
   fileprivate func id(_ id: ManagedObjectID) -> ManagedObjectID {
-    managedObjectID(forURIRepresentation: id.uriRepresentation.absoluteString) ?? id
+    managedObjectID(forURIRepresentation: id.uriRepresentation) ?? id
   }
 }

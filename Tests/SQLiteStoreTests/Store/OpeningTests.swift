@@ -31,7 +31,7 @@ struct OpeningTests {
     #expect(again == identifier)
     let reader = ManagedObjectContext(.confinement, coordinator: second)
     #expect(try reader.named("Ada", Person.self)?.objectID == ada.objectID)
-    let uri = ada.objectID.uriRepresentation.absoluteString
+    let uri = ada.objectID.uriRepresentation
     #expect(second.managedObjectID(forURIRepresentation: uri) == ada.objectID)
   }
 

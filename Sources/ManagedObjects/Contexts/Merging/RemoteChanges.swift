@@ -85,7 +85,7 @@ struct RemoteChanges {
   }
 
   private mutating func add(uri: String, _ key: Key, to ids: inout Set<ManagedObjectID>) {
-    guard let id = coordinator.managedObjectID(forURIRepresentation: uri) else {
+    guard let id = URL(string: uri).flatMap(coordinator.managedObjectID(forURIRepresentation:)) else {
       return problems.append(.notAnObject(uri, key: key.rawValue))
     }
     ids.insert(id)

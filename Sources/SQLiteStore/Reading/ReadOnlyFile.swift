@@ -1,0 +1,91 @@
+// A file in WAL mode can be read only with the log and the memory that its connections share, the files `-wal` and `-shm`.
+//   1. Beside a writer both exist, and a reader that may write neither still uses them.
+//   2. Without a writer a reader makes them, if it may write in the directory. A log that a killed writer left is read, too.
+//   3. Without a log, in a directory that the process can't write, SQLite reads the file only if it is declared to be constant:
+//      `immutable=1`. SQLite then notices no change at all, so `FileConstancy` looks before each read.
+
+import Foundation
+import GRDB
+import Glibc
+import ManagedObjects
+
+/// A store's file, opened for reading only.
+struct ReadOnlyFile {
+  let pool: DatabasePool
+  let opened: StoreOpening.Opened
+  /// Set when the file was opened as a constant one.
+  let constancy: FileConstancy?
+
+  /// Opens an existing file, and checks it with `check`.
+  init(_ url: URL, _ configuration: Configuration, _ check: (Database) throws -> StoreOpening.Opened) throws {
+    guard FileManager.default.fileExists(atPath: url.path) else {
+      throw ManagedObjectError.store(
+        StoreFailure(
+          .cannotOpen, path: url.path, message: "there is no such file, and a store for reading only isn't created"))
+    }
+    var reading = configuration
+    reading.readonly = true
+    (pool, opened, constancy) = try Self.opened(url, reading, check)
+  }
+
+  private static func opened(
+    _ url: URL, _ configuration: Configuration, _ check: (Database) throws -> StoreOpening.Opened
+  ) throws -> (DatabasePool, StoreOpening.Opened, FileConstancy?) {
+    do {
+      let pool = try DatabasePool(path: url.path, configuration: configuration)
+      return (pool, try pool.read(check), nil)
+    } catch let error as DatabaseError where lacksLog(error, url) {
+      let constancy = try FileConstancy(url)
+      let pool = try DatabasePool(
+        path: "file://" + url.path(percentEncoded: true) + "?immutable=1", configuration: configuration)
+      let opened = try pool.read(check)
+      try constancy.check()
+      return (pool, opened, constancy)
+    }
+  }
+
+  /// Whether a file can't be read because there is no log and none can be made.
+  private static func lacksLog(_ error: DatabaseError, _ url: URL) -> Bool {
+    [.SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
+      && !FileManager.default.fileExists(atPath: url.path + "-wal")
+  }
+}
+
+/// Notices that a file has been changed since it was opened as a constant one. Safe from any thread.
+struct FileConstancy: Sendable {
+  private let path: String
+  private let stamp: Stamp
+
+  private struct Stamp: Equatable {
+    let device: dev_t
+    let inode: ino_t
+    let size: off_t
+    let (seconds, nanoseconds): (Int, Int)
+
+    init(_ path: String) throws {
+      var status = stat()
+      guard stat(path, &status) == 0 else {
+        throw ManagedObjectError.store(StoreFailure(errno: errno, of: "stat", path: path))
+      }
+      (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
+      (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    }
+  }
+
+  init(_ url: URL) throws {
+    path = url.path
+    stamp = try Stamp(path)
+  }
+
+  /// - Throws: ``ManagedObjectError/store(_:)`` when another process has begun to write to the file.
+  func check() throws {
+    guard try Stamp(path) == stamp, access(path + "-wal", F_OK) != 0 else {
+      throw ManagedObjectError.store(
+        StoreFailure(
+          .busy, path: path,
+          message:
+            "another process has begun to write to the file, which was opened as one that doesn't change because "
+            + "this process can't write in its directory: remove the store and add it again"))
+    }
+  }
+}
