@@ -10,9 +10,12 @@ let settings: [SwiftSetting] =
 
 /// A target of ours, with what it may import and nothing else.
 func layer(
-  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [],
+  libraries: [LinkerSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: settings)
+  .target(
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: settings,
+    linkerSettings: libraries)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -79,7 +82,9 @@ let package = Package(
     layer("Spelling", []),
     layer("LadeTypes", ["Spelling"]),
     layer("StrictYAML", ["LadeTypes", yams]),
-    layer("ManagedObjects", ["Spelling", "CLinux", ordered, logging]),
+    // Foundation's own ICU, for the order of text.
+    layer(
+      "ManagedObjects", ["Spelling", "CLinux", ordered, logging], libraries: [.linkedLibrary("_FoundationICU")]),
     layer("SQLiteStore", ["ManagedObjects", "CSQLite", ordered, grdb, sqlite]),
     layer("StoreConformance", ["ManagedObjects"]),
     layer("MagicalRecord", ["ManagedObjects", "SQLiteStore"]),

@@ -51,6 +51,38 @@ extension StoreConformance {
       try expect(try names(byAge, limit: 2, offset: 2), equals: ["Cid", "Eve"].map(Value.string), "the second page")
       try expect(try names(byAge, limit: 2, offset: 9), equals: [], "a page behind the last")
     },
+    Case(name: "text comes in the order of words where a descriptor asks for it") { stack in
+      let context = stack.context()
+      let names = [
+        "Zebra", "file 10", "apple", "\u{C4}pfel", "file 2", "Apple", "a\u{308}pfel", "\u{E9}t\u{E9}", "Eta",
+      ]
+      for name in names { try context.person(name) }
+      try context.save()
+      func order(_ comparison: FetchSortDescriptor.Comparison, ascending: Bool = true) throws -> [String] {
+        var request = FetchRequest<ManagedObject>(
+          entityName: "Person",
+          sortDescriptors: [FetchSortDescriptor("name", ascending: ascending, comparison: comparison)])
+        let found = try stack.context().fetch(request)
+        try expect(try stack.context().fetchIDs(request), equals: found.map(\.objectID), "the IDs")
+        request.propertiesToFetch = ["name"]
+        let values = found.map { $0.get("name") }
+        try expect(
+          try stack.context().fetchDictionaries(request).map { $0.value(forKey: "name") ?? .null }, equals: values,
+          "dictionaries")
+        return values.map(\.plainText)
+      }
+      let standard = [
+        "\u{C4}pfel", "a\u{308}pfel", "apple", "Apple", "Eta", "\u{E9}t\u{E9}", "file 2", "file 10", "Zebra",
+      ]
+      let sorted = try order(.localizedStandard)
+      try expect(
+        Set(sorted.prefix(2)), equals: Set(standard.prefix(2)), "two ways to write one word, and one in capitals")
+      try expect(Array(sorted.dropFirst(2)), equals: Array(standard.dropFirst(2)), "localizedStandard")
+      try expect(try order(.localizedStandard, ascending: false), equals: sorted.reversed(), "descending")
+      try expect(
+        try order(.localized).filter { $0.hasPrefix("file") }, equals: ["file 10", "file 2"], "digits as characters")
+      try expect(try order(.natural).prefix(3).map { $0 }, equals: ["Apple", "Eta", "Zebra"], "bytes")
+    },
     Case(name: "a fetch of an entity finds those that inherit from it, unless it says otherwise") { stack in
       let context = stack.context()
       try context.person("Ada")

@@ -32,46 +32,63 @@ extension FetchPredicate {
   /// The predicate with its variables replaced. `replacement` is asked for the longest name first, `person.city.name`, then
   /// for the variable itself.
   func replacing(_ replacement: (String) -> Expression?) -> FetchPredicate {
+    replacingLeaves { leaf in
+      switch leaf {
+      case .variable(let name): return replacement(name)
+      case .member(.variable(let name), let names): return replacement(([name] + names).joined(separator: "."))
+      default: return nil
+      }
+    }
+  }
+
+  /// The predicate with some of its key paths and variables replaced. `replacement` is asked for each key path, `SELF`, variable
+  /// and path that starts at a variable, and returns nil for what stays. The variables of subqueries stay.
+  func replacingLeaves<E>(_ replacement: (Expression) throws(E) -> Expression?) throws(E) -> FetchPredicate {
     switch self {
     case .constant: return self
-    case .and(let parts): return .and(parts.map { $0.replacing(replacement) })
-    case .or(let parts): return .or(parts.map { $0.replacing(replacement) })
-    case .not(let inner): return .not(inner.replacing(replacement))
+    case .and(let parts): return .and(try parts.map { part throws(E) in try part.replacingLeaves(replacement) })
+    case .or(let parts): return .or(try parts.map { part throws(E) in try part.replacingLeaves(replacement) })
+    case .not(let inner): return .not(try inner.replacingLeaves(replacement))
     case .comparison(var comparison):
-      comparison.left = comparison.left.replacing(replacement)
-      comparison.right = comparison.right.replacing(replacement)
+      comparison.left = try comparison.left.replacingLeaves(replacement)
+      comparison.right = try comparison.right.replacingLeaves(replacement)
       return .comparison(comparison)
     }
   }
 }
 
 extension FetchPredicate.Expression {
-  fileprivate func replacing(_ replacement: (String) -> Self?) -> Self {
+  fileprivate func replacingLeaves<E>(_ replacement: (Self) throws(E) -> Self?) throws(E) -> Self {
     switch self {
-    case .constant, .constants, .keyPath, .evaluatedObject: return self
-    case .variable(let name): return replacement(name) ?? self
+    case .constant, .constants: return self
+    case .variable, .keyPath, .evaluatedObject: return try replacement(self) ?? self
     case .member(let base, let names):
-      if case .variable(let name) = base, let whole = replacement(([name] + names).joined(separator: ".")) {
-        return whole
-      }
-      return .member(of: base.replacing(replacement), names)
-    case .function(let function, let arguments):
-      return .function(function, arguments.map { $0.replacing(replacement) })
-    case .cast(let inner, let type): return .cast(inner.replacing(replacement), to: type)
+      if case .variable = base, let whole = try replacement(self) { return whole }
+      return .member(of: try base.replacingLeaves(replacement), names)
+    case .function(let function, let arguments): return .function(function, try Self.each(arguments, replacement))
+    case .cast(let inner, let type): return .cast(try inner.replacingLeaves(replacement), to: type)
     case .element(let base, .at(let index)):
-      return .element(of: base.replacing(replacement), at: .at(index.replacing(replacement)))
-    case .element(let base, let index): return .element(of: base.replacing(replacement), at: index)
-    case .list(let elements): return .list(elements.map { $0.replacing(replacement) })
+      return .element(
+        of: try base.replacingLeaves(replacement), at: .at(try index.replacingLeaves(replacement)))
+    case .element(let base, let index): return .element(of: try base.replacingLeaves(replacement), at: index)
+    case .list(let elements): return .list(try Self.each(elements, replacement))
     case .conditional(let predicate, let first, let second):
       return .conditional(
-        predicate.replacing(replacement), then: first.replacing(replacement), otherwise: second.replacing(replacement))
+        try predicate.replacingLeaves(replacement), then: try first.replacingLeaves(replacement),
+        otherwise: try second.replacingLeaves(replacement))
     case .subquery(var subquery):
-      subquery.collection = subquery.collection.replacing(replacement)
-      let own = subquery.variable
-      subquery.predicate = subquery.predicate.replacing { name in
-        name == own || name.hasPrefix(own + ".") ? nil : replacement(name)
+      subquery.collection = try subquery.collection.replacingLeaves(replacement)
+      let own = Self.variable(subquery.variable)
+      subquery.predicate = try subquery.predicate.replacingLeaves { leaf throws(E) in
+        if leaf == own { return nil }
+        if case .member(own, _) = leaf { return nil }
+        return try replacement(leaf)
       }
       return .subquery(subquery)
     }
+  }
+
+  private static func each<E>(_ list: [Self], _ replacement: (Self) throws(E) -> Self?) throws(E) -> [Self] {
+    try list.map { element throws(E) in try element.replacingLeaves(replacement) }
   }
 }

@@ -59,12 +59,6 @@ extension ResolvedPath {
     case .composite: return .null
     }
   }
-
-  func value(of subject: any PredicateSubject, _ options: FetchPredicate.Options) -> Value {
-    let value = value(of: subject)
-    guard !options.isEmpty, case .string(let text) = value else { return value }
-    return .string(options.folded(text))
-  }
 }
 
 extension ResolvedPredicate.Relation {

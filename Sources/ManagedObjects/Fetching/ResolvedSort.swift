@@ -6,16 +6,17 @@ package struct ResolvedSort: Sendable, Hashable {
   package let path: ResolvedPath
   /// Whether the order is ascending.
   package let ascending: Bool
-  /// How strings are folded first.
-  package let options: FetchPredicate.Options
+  /// How values are compared.
+  package let comparison: FetchSortDescriptor.Comparison
 
-  /// The folded value that a subject sorts by.
-  func value(of subject: any PredicateSubject) -> Value { path.value(of: subject, options) }
+  /// The value that a subject sorts by, as it is compared.
+  func value(of subject: any PredicateSubject) -> Value { folded(path.value(of: subject)) }
 
-  /// A value as it is compared: strings are folded by the options.
+  /// A value as it is compared: a string is folded, or becomes its collation key.
   func folded(_ value: Value) -> Value {
-    guard !options.isEmpty, case .string(let text) = value else { return value }
-    return .string(options.folded(text))
+    guard comparison != .natural, case .string(let text) = value else { return value }
+    if let collation = comparison.collation { return .data(collation.key(of: text)) }
+    return .string(FetchPredicate.Options.caseInsensitive.folded(text))
   }
 
   /// The order of two folded values.
@@ -30,12 +31,25 @@ package struct ResolvedSort: Sendable, Hashable {
 
   private static func order(_ a: Value, _ b: Value) -> Int {
     if case .object(let first) = a, case .object(let second) = b { return order(first, second) }
+    // Only collation keys are data.
+    if case .data(let first) = a, case .data(let second) = b { return order(first, second) }
     switch (a.comparisonKey.isNull, b.comparisonKey.isNull) {
     case (true, true): return 0
     case (true, false): return -1
     case (false, true): return 1
     case (false, false): return a.order(to: b) ?? 0
     }
+  }
+
+  private static func order(_ a: Data, _ b: Data) -> Int {
+    let shared = min(a.count, b.count)
+    let difference = a.withUnsafeBytes { first in
+      b.withUnsafeBytes { second -> Int32 in
+        guard shared > 0, let first = first.baseAddress, let second = second.baseAddress else { return 0 }
+        return memcmp(first, second, shared)
+      }
+    }
+    return difference != 0 ? Int(difference) : a.count - b.count
   }
 
   fileprivate static func order(_ a: ManagedObjectID, _ b: ManagedObjectID) -> Int {
@@ -68,5 +82,24 @@ extension [ResolvedSort] {
   /// Whether `a` comes before `b`; see ``order(_:_:)``.
   package func areInIncreasingOrder(_ a: any PredicateSubject, _ b: any PredicateSubject) -> Bool {
     order(a, b) == .orderedAscending
+  }
+
+  /// The subjects in order. The keys of text that is folded or collated are computed once for each subject. Call on the
+  /// subjects' queue.
+  package func sorted<Subject: PredicateSubject>(_ subjects: [Subject]) -> [Subject] {
+    guard contains(where: { $0.comparison != .natural }) else { return subjects.sorted(by: areInIncreasingOrder) }
+    let keyed = subjects.map { subject in (subject: subject, key: ContiguousArray(map { $0.value(of: subject) })) }
+    return keyed.sorted { order($0.key, $0.subject.subjectID, $1.key, $1.subject.subjectID) < 0 }.map(\.subject)
+  }
+
+  /// The order of two subjects by the values of ``ResolvedSort/value(of:)`` and their IDs.
+  func order(
+    _ a: ContiguousArray<Value>, _ first: ManagedObjectID, _ b: ContiguousArray<Value>, _ second: ManagedObjectID
+  ) -> Int {
+    for (index, sort) in enumerated() {
+      let order = sort.order(a[index], b[index])
+      if order != 0 { return order }
+    }
+    return orderOfIDs(first, second)
   }
 }

@@ -2,7 +2,7 @@ extension ManagedObjectContext {
   /// Reads or deletes history. Called on the context's queue; blocks for the store.
   ///
   /// Source: `execute(_:)` of Core Data with an `NSPersistentHistoryChangeRequest`.
-  /// - Throws: ``PersistentHistoryError/notTracked``, or the store's error.
+  /// - Throws: ``PersistentHistoryError``, ``FetchPredicateError`` for a predicate that doesn't fit, or the store's error.
   @discardableResult
   public func execute(_ request: PersistentHistoryChangeRequest) throws -> PersistentHistoryResult {
     confinement.check()
@@ -38,6 +38,7 @@ extension PersistentStoreCoordinator {
         _ = try store.writableContent(to: "delete history")
       }
     }
+    try request.check(stores.map(\.identifier))
     var transactions: [PersistentHistoryTransaction] = []
     var deleted = 0
     for store in stores {
@@ -49,7 +50,8 @@ extension PersistentStoreCoordinator {
         transactions += try store.transactions(
           HistoryQuery(
             bounds: bounds, includesChanges: request.includesChanges, authors: request.authors,
-            excludedAuthors: request.excludedAuthors, limit: limit))
+            excludedAuthors: request.excludedAuthors, limit: limit,
+            transactionPredicate: request.transactionPredicate, changePredicate: request.changePredicate))
       case .delete(let place):
         guard let bounds = bounds(before: place, of: store) else { continue }
         deleted += try store.deleteHistory(bounds)
@@ -89,5 +91,28 @@ extension PersistentStoreCoordinator {
       bounds.before = transaction.transactionNumber
     }
     return bounds
+  }
+}
+
+extension PersistentHistoryChangeRequest {
+  /// Checks the request against the stores that it concerns: its place must be of one of them, and its predicates ask what
+  /// history has.
+  fileprivate func check(_ stores: [String]) throws {
+    let place: Place?
+    switch action {
+    case .fetch(let after): place = after
+    case .delete(let before): place = before
+    }
+    var named: [String]?
+    switch place {
+    case .token(let token): named = token.numbers.keys.sorted()
+    case .transaction(let transaction): named = [transaction.storeIdentifier]
+    case .date, nil: break
+    }
+    if let named, !named.contains(where: stores.contains) {
+      throw PersistentHistoryError.foreignToken(tokenStores: named, stores: stores.sorted())
+    }
+    try transactionPredicate?.check(HistoryRecord.ofTransactions)
+    try changePredicate?.check(HistoryRecord.ofChanges)
   }
 }

@@ -2,6 +2,31 @@
 /// ``ManagedObjectModel/init(entities:configurations:fetchRequestTemplates:versionIdentifier:classes:layouts:warnings:)``
 /// checks them and turns them into immutable descriptions.
 
+/// A condition on an attribute's values, and what to say when it isn't met.
+///
+/// The predicate is evaluated with the value as `SELF`; `length` is a string's number of UTF-16 units. It is checked with
+/// the other rules on each save of a changed object; nil passes, if the attribute is optional.
+///
+/// ```swift
+/// ValidationPredicate("SELF BEGINSWITH 'https:'", warning: "the address must be a secure one")
+/// ValidationPredicate("SELF IN {1, 2, 5}", warning: "there is no such coin")
+/// ```
+///
+/// Source: `setValidationPredicates(_:withValidationWarnings:)` of Core Data's `NSPropertyDescription`. Model files of Xcode hold
+/// none but bounds, lengths and patterns, which are ``AttributeDefinition/minimumValue`` and the like here.
+public struct ValidationPredicate: Sendable, Hashable, Codable {
+  /// The predicate, in the format language.
+  public var predicateFormat: String
+  /// What a failure says to a user.
+  public var warning: String
+
+  /// A condition and its warning.
+  public init(_ predicateFormat: String, warning: String) {
+    self.predicateFormat = predicateFormat
+    self.warning = warning
+  }
+}
+
 /// One attribute, as defined.
 public struct AttributeDefinition: Sendable, Hashable, Codable {
   /// The attribute's name, unique in its entity.
@@ -31,6 +56,8 @@ public struct AttributeDefinition: Sendable, Hashable, Codable {
   public var maximumValue: Value
   /// A pattern that the whole of a string must match, checked on save.
   public var regularExpression: String?
+  /// Further conditions on the value, checked on save.
+  public var validationPredicates: [ValidationPredicate] = []
   /// For transformables: the transformer's name.
   public var valueTransformerName: String?
   /// For transformables: the name of the value's class.

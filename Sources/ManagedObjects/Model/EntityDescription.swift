@@ -419,6 +419,14 @@ struct ModelAssembly {
     entity.indexes = (entity.superentity?.indexes ?? []) + entity.definition.indexes
     entity.primaryKey = entity.superentity?.primaryKey
     for attribute in entity.attributes where attribute.entity === entity {
+      for predicate in attribute.definition.validationPredicates {
+        do {
+          _ = try PredicateRule(predicate, of: attribute)
+        } catch {
+          problems.append(
+            "\(entity.name).\(attribute.name)'s validation predicate \(predicate.predicateFormat): \(error)")
+        }
+      }
       guard let pattern = attribute.definition.regularExpression else { continue }
       do {
         _ = try NSRegularExpression(pattern: pattern)

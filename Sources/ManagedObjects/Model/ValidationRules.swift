@@ -13,6 +13,7 @@ package final class ValidationRules: @unchecked Sendable {
   private let attributes: [AttributeDescription]
   private let required: [PropertyDescription]
   private let bounded: [Bounds]
+  private let predicates: [PredicateRule]
   private let sets: [RelationshipDescription]
   /// Composites with mandatory parts: the composite as a whole, or elements that are mandatory once another has a value.
   private let composites: [Composite]
@@ -53,6 +54,10 @@ package final class ValidationRules: @unchecked Sendable {
       let pattern = definition.regularExpression.flatMap { try? NSRegularExpression(pattern: "^(?:\($0))$") }
       if definition.minimumValue.isNull, definition.maximumValue.isNull, pattern == nil { return nil }
       return Bounds(attribute: attribute, pattern: pattern)
+    }
+    // The model's check has found those that don't fit.
+    predicates = entity.attributes.flatMap { attribute in
+      attribute.definition.validationPredicates.compactMap { try? PredicateRule($0, of: attribute) }
     }
     composites = entity.compositeAttributesByName.values.sorted { $0.name < $1.name }.compactMap(Composite.init)
     sets = entity.relationships.filter {
@@ -128,6 +133,11 @@ package final class ValidationRules: @unchecked Sendable {
     for rule in bounded {
       guard let reason = failure(of: value(rule.attribute.slot), rule) else { continue }
       failures.append(.init(entity: entity, objectID: id(), property: rule.attribute.name, reason: reason))
+    }
+    for rule in predicates where !rule.permits(value(rule.attribute.slot)) {
+      failures.append(
+        .init(
+          entity: entity, objectID: id(), property: rule.attribute.name, reason: .failsPredicate(rule.definition)))
     }
   }
 

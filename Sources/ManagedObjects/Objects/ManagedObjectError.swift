@@ -54,6 +54,8 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case tooLong(Int)
     /// A string doesn't match the pattern.
     case doesNotMatch(String)
+    /// The value isn't what one of the model's validation predicates demands; the predicate, and its warning.
+    case failsPredicate(ValidationPredicate)
     /// A relationship holds fewer objects than that.
     case tooFewObjects(Int)
     /// A relationship holds more objects than that.
@@ -102,6 +104,7 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .tooShort: return "too_short"
     case .tooLong: return "too_long"
     case .doesNotMatch: return "no_match"
+    case .failsPredicate: return "fails_predicate"
     case .tooFewObjects: return "too_few_objects"
     case .tooManyObjects: return "too_many_objects"
     case .deleteDenied: return "delete_denied"
@@ -123,6 +126,7 @@ public struct ValidationFailure: Error, Sendable, Equatable, CustomStringConvert
     case .tooShort(let length): return "\(name) has fewer than \(length) characters"
     case .tooLong(let length): return "\(name) has more than \(length) characters"
     case .doesNotMatch(let pattern): return "\(name) doesn't match \(pattern)"
+    case .failsPredicate(let predicate): return "\(name): \(predicate.warning) (\(predicate.predicateFormat))"
     case .tooFewObjects(let count): return "\(name) has fewer than \(count) objects"
     case .tooManyObjects(let count): return "\(name) has more than \(count) objects"
     case .deleteDenied: return "it can't be deleted while \(name) holds objects"

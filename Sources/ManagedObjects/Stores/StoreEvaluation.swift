@@ -29,7 +29,7 @@ extension StoreFetch {
 
   /// The rows that match, in order, limit and offset applied.
   func page(_ rows: some Sequence<StoreRow>, in source: any StoreRowSource) throws -> ArraySlice<RowSubject> {
-    let found = matching(rows, in: source).sorted { sort.areInIncreasingOrder($0, $1) }
+    let found = sort.sorted(matching(rows, in: source))
     // Sorting is the part that takes long.
     if monitor?.isCancelled == true { throw CancellationError() }
     let tail = found.dropFirst(offset)

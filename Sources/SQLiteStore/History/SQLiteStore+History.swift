@@ -26,17 +26,23 @@ extension SQLiteStore: HistoryKeeping {
           conditions.append("(author IS NULL OR author NOT IN (\(Self.marks(query.excludedAuthors.count))))")
           arguments += query.excludedAuthors.sorted().map(\.databaseValue)
         }
+        let earliest = try Int64.fetchOne(db, sql: "SELECT MIN(number) FROM lade_history_transaction")
+        try query.bounds.check(earliest: earliest, latest: try Self.lastTransactionNumber(db), of: identifier)
         var sql = "SELECT number, time, author, context, process FROM lade_history_transaction"
         if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
         sql += " ORDER BY number"
-        if query.limit > 0 { sql += " LIMIT \(query.limit)" }
-        return try Row.fetchAll(db, sql: sql, arguments: StatementArguments(arguments)).map { row in
+        if query.limit > 0, !query.selectsByPredicate { sql += " LIMIT \(query.limit)" }
+        let rows = try Row.fetchCursor(db, sql: sql, arguments: StatementArguments(arguments))
+        var found: [PersistentHistoryTransaction] = []
+        while query.limit == 0 || found.count < query.limit, let row = try rows.next() {
           let number: Int64 = row[0]
-          return PersistentHistoryTransaction(
+          let transaction = PersistentHistoryTransaction(
             transactionNumber: number, timestamp: ISODate.date(parsing: row[1] ?? "") ?? .distantPast, author: row[2],
             contextName: row[3], processID: row[4], storeIdentifier: identifier,
-            changes: query.includesChanges ? try changes(of: number, db) : nil)
+            changes: query.includesChanges || query.selectsByChanges ? try changes(of: number, db) : nil)
+          if let wanted = try query.selects(transaction) { found.append(wanted) }
         }
+        return found
       }
     }
   }
@@ -44,7 +50,14 @@ extension SQLiteStore: HistoryKeeping {
   package func deleteHistory(_ bounds: HistoryBounds) throws -> Int {
     try translating {
       try writer.write { db in
-        let (conditions, arguments) = Self.conditions(bounds)
+        var (conditions, arguments) = Self.conditions(bounds)
+        if let date = bounds.beforeDate {
+          // What is left has no gaps, even after the clock was set back: a token tells by the earliest number whether it has
+          // expired.
+          conditions.append(
+            "number < IFNULL((SELECT MIN(number) FROM lade_history_transaction WHERE time >= ?), 9223372036854775807)")
+          arguments.append(Self.text(date).databaseValue)
+        }
         let condition = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         try db.execute(
           sql: """

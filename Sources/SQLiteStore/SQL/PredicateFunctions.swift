@@ -6,6 +6,8 @@ import Synchronization
 /// The SQL functions that compiled predicates call. Every connection that runs one needs them.
 ///
 /// - `lade_fold(text, options)`: the text folded by `[c]` (1) and `[d]` (2).
+/// - `lade_sort_key(text, collation)`: bytes in the order of ``TextCollation``, of the raw value given. SQLite computes it
+///   once for each row, where it would call a collation for each comparison.
 /// - `lade_order(text, text, options)`: less than, equal to or greater than 0 as one comes before, with or after the other in
 ///   the user's language, as `[l]` (8) says; `lade_alike(text, text, options)`: whether it is 0, or both are NULL.
 /// - `lade_like(text, pattern, options)`: whether the text, folded, is like the pattern, which is folded already.
@@ -28,6 +30,12 @@ package enum PredicateFunctions {
   private static let all: [DatabaseFunction] = [
     DatabaseFunction("lade_fold", argumentCount: 2, pure: true) { arguments in
       text(arguments[0]).map { options(arguments[1]).folded($0) }
+    },
+    DatabaseFunction("lade_sort_key", argumentCount: 2, pure: true) { arguments in
+      guard case .int64(let number) = arguments[1].storage, let collation = TextCollation(rawValue: Int(number)) else {
+        return nil
+      }
+      return text(arguments[0]).map(collation.key)
     },
     DatabaseFunction("lade_order", argumentCount: 3) { arguments in
       guard let first = text(arguments[0]), let second = text(arguments[1]) else { return nil }

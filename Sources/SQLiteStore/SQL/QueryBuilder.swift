@@ -177,8 +177,10 @@ struct QueryBuilder {
   /// One term of `ORDER BY`.
   mutating func term(_ sort: ResolvedSort) throws(SQLCompilerError) -> String {
     var expression = try column(sort.path)
-    if !sort.options.isEmpty {
-      expression = "lade_fold(\(expression), \(sort.options.rawValue))"
+    if let collation = sort.comparison.collation {
+      expression = "lade_sort_key(\(expression), \(collation.rawValue))"
+    } else if sort.comparison == .caseInsensitive {
+      expression = "lade_fold(\(expression), \(FetchPredicate.Options.caseInsensitive.rawValue))"
     } else if sort.path.isDecimal, !numbers.contains(where: { $0 === sort.path.attribute }) {
       expression = "lade_decimal_key(\(expression))"
     }

@@ -43,6 +43,7 @@ struct MergedFetchTests {
   private let requests: [(inout FetchRequest<ManagedObject>) -> Void] = [
     { _ in },
     { $0.sortDescriptors = [FetchSortDescriptor("name", ascending: false, comparison: .caseInsensitive)] },
+    { $0.sortDescriptors = [FetchSortDescriptor("name", comparison: .localizedStandard)] },
     { $0.sortDescriptors = [FetchSortDescriptor("legs"), FetchSortDescriptor("name", ascending: false)] },
     { $0.sortDescriptors = [FetchSortDescriptor("owner.name", ascending: false), FetchSortDescriptor("name")] },
     { $0.sortDescriptors = [FetchSortDescriptor("price", ascending: false), FetchSortDescriptor("name")] },

@@ -35,6 +35,7 @@ struct MemoryEvaluatorTests {
     let sorts = try test.descriptors.map { try $0.resolved(in: entity) }
     let found = Subject.all(entity).shuffled().sorted { sorts.areInIncreasingOrder($0, $1) }.map(\.row.id.number)
     #expect(found == test.expected)
+    #expect(sorts.sorted(Subject.all(entity).shuffled()).map(\.row.id.number) == test.expected)
   }
 
   @Test("unsaved objects stand behind saved ones that sort alike, in the order of their making")

@@ -89,6 +89,11 @@ struct TypedPredicateTests {
     #expect(
       try FetchSortDescriptor(SortDescriptor(\City.code, order: .reverse))
         == FetchSortDescriptor("code", ascending: false))
+    // To Core Data a descriptor without a comparator means the order of a file manager.
+    let name = FetchSortDescriptor("name", comparison: .localizedStandard)
+    #expect(try FetchSortDescriptor(SortDescriptor(\City.name)) == name)
+    #expect(try FetchSortDescriptor(SortDescriptor(\Person.name, order: .reverse)) == name.reversed)
+    #expect(try FetchSortDescriptor(SortDescriptor(\City.name, comparator: .lexical)) == FetchSortDescriptor("name"))
     let request = try FetchRequest<City>(
       predicate: #Predicate { $0.code > 1 }, sortBy: [SortDescriptor(\.code), SortDescriptor(\.name)])
     #expect(request.entityName == "City")

@@ -113,7 +113,7 @@ extension ManagedObjectContext {
     }
     // Without a sort, pages count along the objects' numbers.
     if !fetch.sort.isEmpty || fetch.limit > 0 || fetch.offset > 0 {
-      found.sort { fetch.sort.areInIncreasingOrder($0, $1) }
+      found = fetch.sort.sorted(found)
     }
     let tail = found.dropFirst(fetch.offset)
     return Array(fetch.limit > 0 ? tail.prefix(fetch.limit) : tail)
@@ -207,6 +207,14 @@ extension ManagedObject {
     if isUnfilled { confinement.context?.fulfill(self) }
     return StoreRow(id: id, values: slots)
   }
+}
+
+extension FetchRequest {
+  /// Fetches the objects in a context: ``ManagedObjectContext/fetch(_:)``.
+  ///
+  /// Source: `execute()` of Core Data's `NSFetchRequest`, which finds the context by the queue that it is called on.
+  /// - Throws: what ``ManagedObjectContext/fetch(_:)`` throws.
+  public func execute(in context: ManagedObjectContext) throws -> [Result] { try context.fetch(self) }
 }
 
 extension ManagedObject: PredicateSubject {

@@ -67,11 +67,7 @@ struct MergedFetch {
       }
     }
     let rows = SortedLists.merged(keyed, upTo: fetch.end) { a, b in
-      for (index, sort) in sort.enumerated() {
-        let order = sort.order(a.key[index], b.key[index])
-        if order != 0 { return order < 0 }
-      }
-      return sort.orderOfIDs(a.row.id, b.row.id) < 0
+      sort.order(a.key, a.row.id, b.key, b.row.id) < 0
     }
     return page(rows).map(\.row)
   }

@@ -79,9 +79,9 @@ extension StoreQuery {
     }
     if hasOrder {
       let ties = tiebreakers.map { attribute in
-        ResolvedSort(path: ResolvedPath(steps: [], end: .attribute(attribute)), ascending: true, options: [])
+        ResolvedSort(path: ResolvedPath(steps: [], end: .attribute(attribute)), ascending: true, comparison: .natural)
       }
-      found.sort { (order + ties).areInIncreasingOrder($0, $1) }
+      found = (order + ties).sorted(found)
     }
     let tail = found.dropFirst(fetch.offset)
     return (fetch.limit > 0 ? tail.prefix(fetch.limit) : tail).map { ContiguousArray($0.values.prefix(columns.count)) }

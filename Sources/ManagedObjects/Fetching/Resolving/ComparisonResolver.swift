@@ -59,10 +59,12 @@ struct ComparisonResolver {
     case .beginsWith: return try text(left, .beginsWith)
     case .endsWith: return try text(left, .endsWith)
     case .contains: return try text(left, .contains)
-    case .like: return try like(left)
-    case .matches:
-      guard let pattern = try pattern(for: left) else { return .constant(false) }
-      return .matches(left, try WholeMatch(pattern, options: options))
+    case .like, .matches:
+      let left = try textOperand(left)
+      if case .constant(.null) = left { return .constant(false) }
+      let predicate = try comparison.operator == .like ? like(left) : matches(left)
+      guard case .constant = left else { return predicate }
+      return .constant(predicate.evaluate(on: OutputRow(values: [])))
     }
   }
 
@@ -192,7 +194,12 @@ struct ComparisonResolver {
       return .or(parts)
     }
     if case .constant(let value) = left {
-      let folded = values.map { folding($0, self.options) }
+      // Text beside a date, a UUID or a URI is read as one.
+      let readsText = left.kind == .date || left.kind == .uuid || left.kind == .uri
+      var folded: [Value] = []
+      for value in values {
+        folded.append(readsText ? try ConstantCoercion(left).coerce(value) : folding(value, options))
+      }
       return .constant(ResolvedList(folded).contains(folding(value, self.options)))
     }
     let options = options(for: left)
@@ -248,13 +255,7 @@ struct ComparisonResolver {
   }
 
   /// The pattern of `LIKE` and `MATCHES`; nil if it is nil.
-  private func pattern(for left: ResolvedExpression) throws(FetchPredicateError) -> String? {
-    if case .constant = left {
-      throw .badOperand(operation: name, expected: "a key path on its left", found: left.name)
-    }
-    guard left.kind == .string else {
-      throw .notComparable(property: left.name, type: left.typeName, operation: name)
-    }
+  private func pattern() throws(FetchPredicateError) -> String? {
     switch try value(comparison.right) {
     case .constant(.string(let pattern)): return pattern
     case .constant(.null): return nil
@@ -262,8 +263,13 @@ struct ComparisonResolver {
     }
   }
 
+  private func matches(_ left: ResolvedExpression) throws(FetchPredicateError) -> ResolvedPredicate {
+    guard let pattern = try pattern() else { return .constant(false) }
+    return .matches(left, try WholeMatch(pattern, options: options))
+  }
+
   private func like(_ left: ResolvedExpression) throws(FetchPredicateError) -> ResolvedPredicate {
-    guard let source = try pattern(for: left) else { return .constant(false) }
+    guard let source = try pattern() else { return .constant(false) }
     let pattern = LikePattern(options.folded(source))
     guard let plain = pattern.plain else { return .like(left, pattern, options) }
     let text = ResolvedExpression.constant(.string(plain.text))

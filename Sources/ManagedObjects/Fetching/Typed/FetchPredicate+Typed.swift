@@ -34,11 +34,25 @@ extension FetchSortDescriptor {
       try KeyPathNames.names(of: keyPath).joined(separator: "."), ascending: ascending, comparison: comparison)
   }
 
-  /// Converts Foundation's descriptor. Strings sort by their bytes, as in every store, whatever its string comparator.
-  /// - Throws: ``TypedPredicateError/noProperty(_:)``.
+  /// Converts Foundation's descriptor.
+  ///
+  /// `SortDescriptor(\.name)` sorts text as ``Comparison/localizedStandard``, which is what it means to Core Data: Foundation's
+  /// default there is `String.StandardComparator.localizedStandard`, which Foundation on Linux doesn't have. With
+  /// `comparator: .lexical` text sorts by its bytes, which an index provides. The other comparisons take a
+  /// ``FetchSortDescriptor``.
+  /// - Throws: ``TypedPredicateError/noProperty(_:)``; ``TypedPredicateError/unsupported(_:)`` with any other comparator.
   public init<T: ManagedObject>(_ sort: SortDescriptor<T>) throws(TypedPredicateError) {
     guard let keyPath = sort.keyPath else { throw .noProperty("the sort descriptor \(sort)") }
-    try self.init(keyPath, ascending: sort.order == .forward)
+    var comparison = Comparison.natural
+    if let comparator = sort.stringComparator {
+      guard String.StandardComparator(comparator, order: .forward) == .lexical else {
+        throw .unsupported("the string comparator \(comparator)")
+      }
+    } else {
+      let type = type(of: keyPath).valueType
+      if type == String.self || type == String?.self { comparison = .localizedStandard }
+    }
+    try self.init(keyPath, ascending: sort.order == .forward, comparison: comparison)
   }
 }
 
