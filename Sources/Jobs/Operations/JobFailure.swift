@@ -43,7 +43,8 @@ public struct JobFailure: Error, Sendable, Hashable, Codable, CustomStringConver
     case .mergeConflicts, .brokenReferences: self.init(code: "conflict", message: message, isRetryable: true)
     case .validation: self.init(code: "validation", message: message, isRetryable: false)
     case .constraintConflicts: self.init(code: "not_unique", message: message, isRetryable: false)
-    case .unknownEntity, .abstractEntity, .unknownProperty, .wrongType, .noStore, .classMismatch, .incompatibleStore:
+    case .unknownEntity, .severalEntities, .abstractEntity, .unknownProperty, .wrongType, .notOfType, .severalValues,
+      .noStore, .classMismatch, .incompatibleStore:
       self.init(code: "model", message: message, isRetryable: false)
     case .objectNotFound, .unsettledChanges, .foreignObject:
       self.init(code: "error", message: message, isRetryable: false)
