@@ -5,7 +5,7 @@ public import OrderedCollections
 ///
 /// An object's values are an array indexed by slot. With this enum instead of `Any`, reading one costs a bounds check and a tag
 /// check. Relationships hold object IDs, which the context turns into objects. A value is `Sendable` and holds no object, so
-/// rows may pass from store to context and between contexts.
+/// rows may pass from store to context and between contexts. Literals are values: `"Ada"`, `36`, `nil`.
 public enum Value: Sendable, Hashable {
   /// No value: a nil attribute or an empty to-one relationship.
   case null
