@@ -40,7 +40,7 @@ package struct ClassGenerator {
     text = xml
     self.fileName = fileName
     model = try ManagedObjectModel(xml: xml, file: fileName)
-    var warnings = model.warnings.map { "line \($0.line): \($0.message)" }
+    var warnings = model.warnings.map { warning in (warning.line.map { "line \($0): " } ?? "") + warning.message }
     for entity in model.entities {
       let plan = ClassPlan(entity, module: module) { warnings.append($0) }
       plans[entity] = plan

@@ -96,7 +96,7 @@ public final class ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel {
-  /// Reads a model that Xcode wrote.
+  /// Reads a model that Xcode wrote or compiled.
   ///
   /// Parts of the file that this library doesn't know are listed in ``warnings``. An entity, attribute or relationship without
   /// `optional` isn't optional: that is the file format's default, and the opposite of the default in code.
@@ -104,7 +104,8 @@ extension ManagedObjectModel {
   /// Source: the format of Xcode 4 and later; `NSManagedObjectModel.init(contentsOf:)`, which reads its compiled form.
   ///
   /// - Parameters:
-  ///   - url: an `.xcdatamodeld` (its current version is read), an `.xcdatamodel`, or the `contents` file in one.
+  ///   - url: an `.xcdatamodeld` (its current version is read), an `.xcdatamodel`, or the `contents` file in one; or a
+  ///     `.momd` (its current version is read) or a `.mom`, as in an app's bundle.
   ///   - classes: the class of each entity's objects, by the entity's name or its `representedClassName`. Leave
   ///     out the latter's leading dot, which stands for the current module.
   ///   - layouts: the slots of accessors in extensions, by the entity's name; see ``ClassLayout``.
@@ -112,9 +113,14 @@ extension ManagedObjectModel {
   public convenience init(
     contentsOf url: URL, classes: [String: ManagedObject.Type] = [:], layouts: [String: ClassLayout] = [:]
   ) throws {
-    let file = try ModelLocation.contentsFile(of: url)
-    let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
-    try self.init(data, file: file.path, classes: classes, layouts: layouts)
+    switch try ModelLocation.file(of: url) {
+    case .source(let file):
+      let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
+      try self.init(data, file: file.path, classes: classes, layouts: layouts)
+    case .compiled(let file):
+      let data = try ModelFile.read(file, limit: ModelXML.sizeLimit)
+      try self.init(compiled: data, file: file.path, classes: classes, layouts: layouts)
+    }
   }
 
   /// Reads a model from the text of its `contents` file, for programs that embed their model, as generated code does.
@@ -129,10 +135,39 @@ extension ManagedObjectModel {
     try self.init(Data(text.utf8), file: file, classes: classes, layouts: layouts)
   }
 
-  private convenience init(
-    _ data: Data, file: String, classes: [String: ManagedObject.Type], layouts: [String: ClassLayout]
+  /// Reads a compiled model: the bytes of a `.mom`, which are a keyed archive of an `NSManagedObjectModel`.
+  ///
+  /// What a model of this library can't hold is listed in ``warnings``, by name. Nothing in the archive becomes an object of
+  /// a class, so archives of unknown origin may be read.
+  ///
+  /// - Parameters:
+  ///   - file: the name to use in errors and warnings.
+  ///   - classes: as for ``init(contentsOf:classes:layouts:)``.
+  /// - Throws: ``ModelError``: unreadable, or inconsistent.
+  public convenience init(
+    compiled data: Data, file: String, classes: [String: ManagedObject.Type] = [:], layouts: [String: ClassLayout] = [:]
   ) throws {
-    let contents = ModelReader.read(try ModelXML.parse(data, file: file), file: file)
+    try self.init(try CompiledModelReader.read(data, file: file), file: file, classes: classes, layouts: layouts)
+  }
+
+  /// Reads the model cache of a Core Data store: the value of `Z_MODELCACHE.Z_CONTENT`, a compressed compiled model.
+  ///
+  /// - Parameter file: the name to use in errors and warnings.
+  /// - Throws: ``ModelError``: unreadable, or inconsistent.
+  public convenience init(modelCache data: Data, file: String) throws {
+    let archive: Data
+    do throws(ArchiveDamage) {
+      archive = try Inflate.decompress(data, limit: ModelXML.sizeLimit)
+    } catch {
+      throw ModelError.unreadable(path: file, reason: "its model cache can't be read: \(error.reason)")
+    }
+    try self.init(compiled: archive, file: file)
+  }
+
+  private convenience init(
+    _ contents: ModelReader.Contents, file: String, classes: [String: ManagedObject.Type],
+    layouts: [String: ClassLayout]
+  ) throws {
     guard contents.mistakes.isEmpty else { throw ModelError.malformed(contents.allMistakes(file: file)) }
     try self.init(
       entities: contents.entities, configurations: contents.configurations,
@@ -140,7 +175,15 @@ extension ManagedObjectModel {
       layouts: layouts, warnings: contents.warnings)
   }
 
-  /// The versions of a model, by name: the `.xcdatamodel` folders of an `.xcdatamodeld`, or the one model that `url` is.
+  private convenience init(
+    _ data: Data, file: String, classes: [String: ManagedObject.Type], layouts: [String: ClassLayout]
+  ) throws {
+    let contents = ModelReader.read(try ModelXML.parse(data, file: file), file: file)
+    try self.init(contents, file: file, classes: classes, layouts: layouts)
+  }
+
+  /// The versions of a model, by name: the `.xcdatamodel` folders of an `.xcdatamodeld`, the `.mom` files
+  /// of a `.momd`, or the one model that `url` is.
   ///
   /// - Throws: ``ModelError/unreadable(path:reason:)`` if there is no model.
   public static func versions(of url: URL) throws -> [String: URL] { try ModelLocation.versions(of: url) }

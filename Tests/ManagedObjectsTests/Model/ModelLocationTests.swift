@@ -67,12 +67,12 @@ struct ModelLocationTests {
     }
   }
 
-  @Test("what isn't there, an empty folder and a compiled model are unreadable, each with its reason")
+  @Test("what isn't there, an empty folder and a damaged compiled model are unreadable, each with its reason")
   func nothing() throws {
     #expect(try reason(fixture.folder.appendingPathComponent("none.xcdatamodel")).contains("no such file"))
     #expect(try reason(fixture.folder).contains("no model in this folder"))
     let mom = try fixture.write("x", to: "M.mom")
-    #expect(try reason(mom).contains("compiled"))
+    #expect(try reason(mom).contains("binary property list"))
     try fixture.write("x", to: "Old.xcdatamodel/elements")
     #expect(try reason(fixture.folder.appendingPathComponent("Old.xcdatamodel")).contains("Xcode 3"))
   }

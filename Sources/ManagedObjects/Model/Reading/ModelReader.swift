@@ -275,7 +275,8 @@ extension ModelReader {
     attribute.valueTransformerName = attributes.nonEmpty("valueTransformerName")
     attribute.attributeValueClassName = attributes.nonEmpty("customClassName")
     attribute.allowsExternalBinaryDataStorage = attributes.flag("allowsExternalBinaryDataStorage")
-    attribute.preservesValueInHistoryOnDeletion = attributes.flag("preservesValueInHistoryOnDeletion")
+    attribute.preservesValueInHistoryOnDeletion = attributes.flag(
+      "preserveAfterDeletion", default: attributes.flag("preservesValueInHistoryOnDeletion"))
     attribute.renamingIdentifier = attributes.nonEmpty("elementID")
     attribute.versionHashModifier = attributes.nonEmpty("versionHashModifier")
     let isIndexed = attributes.flag("indexed")
