@@ -14,8 +14,8 @@ package struct OwnerChanges {
     var growth: Int { added - removed }
   }
 
-  /// The differences by owner and by the set's slot, in the order of their first change. New owners aren't among them where
-  /// their ID is temporary.
+  /// The differences by owner and by the set's slot, in the order of their first change. New owners are among them, under the IDs
+  /// that they have.
   package private(set) var sets: OrderedDictionary<ManagedObjectID, [Int: Difference]> = [:]
 
   /// No changes.
@@ -58,12 +58,8 @@ package struct OwnerChanges {
       guard let set = relationship.inverseRelationship, set.isToMany, isConcerned(set.entity) else { continue }
       let (old, new) = (former?[relationship.slot] ?? .null, values?[relationship.slot] ?? .null)
       if old == new { continue }
-      if case .object(let owner) = old, !owner.isTemporaryID {
-        sets[owner, default: [:]][set.slot, default: .init()].removed += 1
-      }
-      if case .object(let owner) = new, !owner.isTemporaryID {
-        sets[owner, default: [:]][set.slot, default: .init()].added += 1
-      }
+      if case .object(let owner) = old { sets[owner, default: [:]][set.slot, default: .init()].removed += 1 }
+      if case .object(let owner) = new { sets[owner, default: [:]][set.slot, default: .init()].added += 1 }
     }
   }
 

@@ -45,7 +45,7 @@ final class HistoryWriter {
       }.map(\.name)
       if !names.isEmpty { try note(.update, update.id, properties: names) }
     }
-    for (owner, members) in sets {
+    for (owner, members) in sets where !owner.isTemporaryID {
       let exact = owner.entity.subentities.isEmpty ? owner : try exactID(owner)
       guard let exact else { continue }
       let names = exact.entity.relationships.filter { members[$0.slot] != nil }.map(\.name)

@@ -73,7 +73,7 @@ struct OwnerTests {
       let objects = owners.compactMap { context.registeredObject(for: $0) }
       #expect(objects.count == owners.count && objects.allSatisfy(\.isUpdated))
       #expect(Set(context.updatedObjects.map(\.objectID)).isSuperset(of: owners))
-      #expect(objects.allSatisfy(\.hasPersistentChangedValues))
+      #expect(!objects.isEmpty && objects.allSatisfy(\.hasPersistentChangedValues))
       var calls: [String: [ManagedObjectID]] = [:]
       for event in ["willSave", "validateForUpdate", "didSave"] {
         context.diary.onEvent[event] = { calls[event, default: []].append($0.objectID) }
