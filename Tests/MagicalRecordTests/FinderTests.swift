@@ -51,7 +51,7 @@ struct FinderTests {
   @Test("tells the entity's name, and fetches a controller's objects", arguments: StoreKind.allCases)
   func entityName(_ kind: StoreKind) throws {
     let (_, context) = try people(kind)
-    #expect(try Manager.entityName(in: context) == "Manager" && Person.entityName() == "Person")
+    #expect(try Person.entityName(in: context) == "Person" && Manager.entityName() == "Manager")
     let request = FetchRequest<Person>(entityName: "Person", sortDescriptors: [FetchSortDescriptor("name")])
     let controller = Person.fetchController(request, in: context)
     #expect(Person.performFetch(controller) && controller.fetchedObjects?.count == 5)
