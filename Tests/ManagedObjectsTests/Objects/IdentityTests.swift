@@ -1,3 +1,4 @@
+import Foundation
 import ManagedObjects
 import StoreTestSupport
 import TestSupport
