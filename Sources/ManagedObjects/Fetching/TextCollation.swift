@@ -5,7 +5,7 @@ import _FoundationICU
 ///
 /// They are those of the Unicode Collation Algorithm with CLDR's root tailoring, whatever the locale of the process, so that
 /// every store, every context and every process of a machine agree. A text becomes a key whose bytes compare as the texts
-/// do; stores and memory alike sort by these keys, so that there is one implementation. A key costs about half a
+/// do; stores and memory alike sort by these keys, so that there is one implementation. A key costs less than a
 /// microsecond, a comparison of two a few nanoseconds. Keys aren't kept in files: another version of Unicode may order
 /// differently.
 package enum TextCollation: Int, Sendable, Hashable {
