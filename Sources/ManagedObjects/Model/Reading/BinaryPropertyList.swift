@@ -51,7 +51,8 @@ final class BinaryPropertyList {
   private var allowance: Int
 
   init(_ data: Data) throws(ArchiveDamage) {
-    bytes = Array(data)
+    let bytes = Array(data)
+    self.bytes = bytes
     allowance = (16 << 20) + 16 * bytes.count
     guard bytes.starts(with: Self.signature) else { throw ArchiveDamage("it isn't a binary property list") }
     guard bytes.count > Self.header + Self.trailer else { throw ArchiveDamage("it ends too early") }
