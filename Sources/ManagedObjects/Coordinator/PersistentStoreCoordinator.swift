@@ -245,7 +245,7 @@ extension PersistentStoreCoordinator {
   /// - Throws: ``PartialWriteError`` when a store has written its part and another refuses.
   func write(_ changes: StoreChanges) throws -> StoreWriteResult {
     var changes = changes
-    if changes.updated.contains(where: { !$0.isStored }) { changes.updated.removeAll { !$0.isStored } }
+    if !changes.updated.allSatisfy(\.concernsStores) { changes.updated.removeAll { !$0.concernsStores } }
     return try saving.withLock {
       try checkSets(of: changes)
       var result: StoreWriteResult

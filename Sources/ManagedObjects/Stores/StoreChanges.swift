@@ -11,9 +11,11 @@ public struct StoreChanges: Sendable {
     public package(set) var committed: ContiguousArray<Value>
     /// The number of the latest save that the context knows of the row's one-to-many sets; nil unless their members change.
     var latestSave: Int64?
-    /// Whether it concerns stores: the row is to be written, or only compared, because members come into its sets or leave them.
-    /// Other changes are of transient values only, or were taken back. They go up to a parent, and are announced.
-    var isStored = true
+    /// Whether values of the row are to be written. Otherwise it is announced, and goes up to a parent: only transient values have
+    /// changed, or the members of its sets, or it has its former values again.
+    var isWritten = true
+    /// Whether stores are asked: to write the row, or to compare it, because members come into its sets or leave them.
+    var concernsStores: Bool { isWritten || latestSave != nil }
   }
 
   /// New rows in the order of their insertion, under temporary IDs, or permanent ones that were obtained before. Other rows

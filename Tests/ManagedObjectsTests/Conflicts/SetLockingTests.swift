@@ -87,6 +87,31 @@ struct SetLockingTests {
     try two.here.save()
   }
 
+  @Test("a counter that the owner keeps comes out right, as in objc.io's Moody", arguments: StoreKind.allCases)
+  func counters(_ kind: StoreKind) throws {
+    let stack = try DiaryModel.stack(kind)
+    func insertPart(_ context: ManagedObjectContext, of item: ManagedObjectID) throws {
+      try context.insert(Part.self).setValue(.object(item), forKey: "owner")
+      try context.save()
+    }
+    let (here, there) = (stack.context(), stack.context())
+    for context in [here, there] {
+      context.mergePolicy = CountingPolicy(merge: .mergeByPropertyObjectTrump)
+      context.diary.onEvent["willSave"] = { object in
+        guard let item = object as? Item, item.changedValues()["parts"] != nil else { return }
+        let count = Int32(item.parts.count)
+        if item.count != count { item.count = count }
+      }
+    }
+    let item = try here.insert(Item.self)
+    try insertPart(here, of: item.objectID)
+    #expect(item.count == 1)
+    try insertPart(there, of: item.objectID)
+    try insertPart(here, of: item.objectID)
+    #expect(item.count == 3)
+    #expect(try stack.context().all(Item.self).first?.count == 3)
+  }
+
   @Test("an owner whose row has changed, or is gone, is a conflict, too", arguments: StoreKind.allCases, [false, true])
   func rows(_ kind: StoreKind, deletes: Bool) throws {
     let two = try Twice(kind)
@@ -144,6 +169,22 @@ struct SetLockingTests {
       #expect(throws: ManagedObjectError.mergeConflicts([.init(objectID: id, isDeleted: false)])) {
         try stack.save(contexts[1])
       }
+    }
+  }
+}
+
+/// Counts the members again where another context has changed them.
+private final class CountingPolicy: MergePolicy, @unchecked Sendable {
+  // Sendable: it adds nothing.
+
+  override func resolve(
+    optimisticLockingConflicts conflicts: [MergeConflict], in context: ManagedObjectContext
+  ) throws {
+    try super.resolve(optimisticLockingConflicts: conflicts, in: context)
+    for conflict in conflicts {
+      guard let item = context.object(with: conflict.objectID) as? Item else { continue }
+      context.refresh(item, mergeChanges: true)
+      item.count = Int32(item.parts.count)
     }
   }
 }

@@ -52,7 +52,7 @@ struct PendingSave {
 
   init(_ save: ContextSave) {
     number = save.number
-    rows = Set(save.insertedObjectIDs).union(save.updatedObjectIDs).union(save.deletedObjectIDs)
+    rows = Set(save.insertedObjectIDs).union(save.updated.lazy.map(\.id)).union(save.deletedObjectIDs)
     refreshed = Set(save.refreshedObjectIDs)
   }
 }

@@ -23,6 +23,9 @@ struct SaveMerger {
       guard object.entity.hasOwnClass else { continue }
       refreshed.append(object)
     }
+    for id in save.unwritten {
+      if let owner = registry.object(with: id) { owner.latestSave = max(owner.latestSave, save.number) }
+    }
     remove(save.deleted)
     for refresh in save.refreshed { merge(refresh) }
     for object in refreshed where !object.isUnfilled && object.state != .detached {
@@ -90,7 +93,8 @@ struct SaveMerger {
     for index in changes.updated.indices {
       guard let refresh = byID[changes.updated[index].id] else { continue }
       for (slot, value) in refresh.values { changes.updated[index].values[slot] = value }
-      listed.insert(refresh.id)
+      // A row that isn't written isn't announced with its values.
+      if changes.updated[index].isWritten { listed.insert(refresh.id) }
     }
     for refresh in refreshed { merge(refresh) }
     return refreshed.filter { !listed.contains($0.id) }

@@ -174,7 +174,8 @@ struct ParentSource: ObjectSource {
   /// is no conflict.
   private func conflicts(with changes: StoreChanges) -> [MergeConflict] {
     var conflicts: [MergeConflict] = []
-    for update in changes.updated {
+    // The parent merges the sets of its children.
+    for update in changes.updated where update.isWritten {
       guard let values = valuesForChild(update.id) else {
         conflicts.append(.init(update.id, object: update.values, cached: update.committed, persisted: nil))
         continue

@@ -33,6 +33,9 @@ public struct ContextSave: Sendable {
   private var insertedObjects: [StoreRow] = []
   private var savedRows: [SavedRows] = []
   package private(set) var updated: [StoreChanges.Update] = []
+  /// Changed objects whose rows the save didn't write: owners of changed sets, and objects with nothing to write. Their values aren't
+  /// compared with the store's, so nothing takes them from here.
+  private(set) var unwritten: [ManagedObjectID] = []
   package private(set) var deleted: [StoreRow] = []
   /// Derived attributes that the store changed in rows that the save didn't write.
   package private(set) var refreshed: [StoreWriteResult.Refresh] = []
@@ -57,7 +60,12 @@ public struct ContextSave: Sendable {
     origin = .context(context.identity, parent: context.parent?.identity)
     insertedObjects = changes.inserted
     self.savedRows = savedRows
-    updated = changes.updated
+    if changes.updated.allSatisfy(\.isWritten) {
+      updated = changes.updated
+    } else {
+      updated = changes.updated.filter(\.isWritten)
+      unwritten = changes.updated.lazy.filter { !$0.isWritten }.map(\.id)
+    }
     deleted = changes.deleted
     self.refreshed = refreshed
     joinsSets =
@@ -251,7 +259,8 @@ public struct ContextSave: Sendable {
   /// and change at most a few, as an import does that updates its checkpoint with every batch.
   func canAppend(_ later: ContextSave) -> Bool {
     func isSimple(_ save: ContextSave) -> Bool {
-      save.deleted.isEmpty && save.refreshed.isEmpty && !save.joinsSets && save.updated.count <= 8
+      save.deleted.isEmpty && save.refreshed.isEmpty && save.unwritten.isEmpty && !save.joinsSets
+        && save.updated.count <= 8
         && save.updated.allSatisfy { $0.id.entity.relationships.isEmpty }
     }
     guard case .context(let context, let parent) = origin, case .context(context, parent) = later.origin else {
@@ -289,7 +298,8 @@ public struct ContextSave: Sendable {
     }
     idLists = IDLists(
       like: IDLists.Lists(
-        inserted: original.insertedObjectIDs, updated: updated.map { $0.id }, deleted: deleted.map { $0.id }))
+        inserted: original.insertedObjectIDs, updated: updated.map { $0.id } + unwritten, deleted: deleted.map { $0.id }
+      ))
   }
 
   /// The IDs, in lists that the first reader makes.
@@ -349,7 +359,8 @@ public struct ContextSave: Sendable {
     private func made(of save: ContextSave) -> Lists {
       if let lists { return lists }
       let made = Lists(
-        inserted: save.insertedIDs, updated: save.updated.map { $0.id }, deleted: save.deleted.map { $0.id })
+        inserted: save.insertedIDs, updated: save.updated.map { $0.id } + save.unwritten,
+        deleted: save.deleted.map { $0.id })
       lists = made
       return made
     }

@@ -122,11 +122,12 @@ extension ManagedObjectContext {
     for object in inserted { changes.inserted.append(StoreRow(id: object.id, values: object.slots)) }
     changes.newRows = changeSet.newRows
     for object in updated {
-      let changesSets = owners.sets[object.id]?.values.contains { $0.added > 0 || $0.removed > 0 } ?? false
+      // An import's context isn't compared with others for its owners: it reads them only to ask them.
+      let changesSets = announcesChanges && owners.sets[object.id] != nil
       changes.updated.append(
         .init(
           id: object.id, values: object.slots, committed: object.committed,
-          latestSave: changesSets ? object.latestSave : nil, isStored: changesSets || object.hasPersistentChanges))
+          latestSave: changesSets ? object.latestSave : nil, isWritten: object.hasPersistentChanges))
     }
     for object in deleted { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
     if !changeSet.assignments.isEmpty { changes.assignments = changeSet.assignments }
