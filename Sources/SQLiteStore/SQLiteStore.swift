@@ -122,13 +122,13 @@ package final class SQLiteStore: BulkLoading {
     var scopes: [Int: IDScope] = [:]
     for root in Set(entities.map(\.rootEntity)) {
       for entity in root?.selfAndDescendants ?? [] {
-        scopes[entity.index] = IDScope(entity: entity, storeIdentifier: identifier)
+        scopes[entity.index] = IDScope.of(entity, in: identifier)
       }
     }
     self.scopes = scopes
     var layouts: [Int: RowLayout] = [:]
     for entity in entities {
-      guard let scope = scopes[entity.index] else { continue }
+      let scope = IDScope.of(entity, in: identifier, isExact: true)
       layouts[entity.index] = RowLayout(entity, schema: schema, scopes: scopes, scope: scope)
     }
     self.layouts = layouts

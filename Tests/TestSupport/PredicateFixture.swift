@@ -94,7 +94,7 @@ package enum PredicateFixture {
   }
 
   private static let scopes = Dictionary(
-    uniqueKeysWithValues: model.entities.map { ($0.name, IDScope(entity: $0, storeIdentifier: storeIdentifier)) })
+    uniqueKeysWithValues: model.entities.map { ($0.name, IDScope.of($0, in: storeIdentifier)) })
 
   package static func id(_ entity: String, _ number: Int64) -> ManagedObjectID {
     guard let scope = scopes[entity] else { preconditionFailure("the test's model has no \(entity)") }

@@ -84,6 +84,8 @@ final class JobLedger: Sendable {
     reader = ManagedObjectContext(.privateQueue, coordinator: coordinator, name: "jobs.reader")
     self.now = now
     self.backoff = Mutex(backoff)
+    // The queue has no other writer, and turns look up the same jobs again and again: their rows needn't be read each time.
+    context.performAndWait { [context] in context.retainsRegisteredObjects = true }
   }
 
   func observe(_ observer: any LedgerObserver) { self.observer.withLock { $0.value = observer } }

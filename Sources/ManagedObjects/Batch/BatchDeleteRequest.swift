@@ -59,7 +59,9 @@ extension ManagedObjectContext {
       if stores.count == 1 || !fetch.isOrdered {
         for store in stores {
           done.add(
-            try store.writableContent(to: "run a batch delete").transaction { try deletion.run($0.ids(fetch), in: $0) })
+            try persistentStoreCoordinator.batch(in: store, "run a batch delete") {
+              try deletion.run($0.ids(fetch), in: $0)
+            })
         }
         return BatchDeleteResult(request.resultType, done)
       }
@@ -78,7 +80,9 @@ extension ManagedObjectContext {
     }
     for part in parts {
       done.add(
-        try part.store.writableContent(to: "run a batch delete").transaction { try deletion.run(part.ids, in: $0) })
+        try persistentStoreCoordinator.batch(in: part.store, "run a batch delete") {
+          try deletion.run(part.ids, in: $0)
+        })
     }
     return BatchDeleteResult(request.resultType, done)
   }

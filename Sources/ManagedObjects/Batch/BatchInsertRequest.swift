@@ -81,7 +81,7 @@ extension ManagedObjectContext {
     let stores = try persistentStoreCoordinator.stores(for: fetch)
     let store = request.affectedStores?.first(where: stores.contains) ?? stores[0]
     let rows = BatchRows(request.source, entity, to: store, context: self)
-    let done = try store.writableContent(to: "run a batch insert").transaction { try insertion.run(rows, in: $0) }
+    let done = try persistentStoreCoordinator.batch(in: store, "run a batch insert") { try insertion.run(rows, in: $0) }
     return BatchInsertResult(request.resultType, done)
   }
 }

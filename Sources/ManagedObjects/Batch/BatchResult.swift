@@ -48,3 +48,14 @@ struct StoreBatchResult: Sendable {
     ids += other.ids
   }
 }
+
+extension PersistentStoreCoordinator {
+  /// Runs a batch request in a transaction of one store.
+  /// - Parameter operation: names it in the error of a store that is opened for reading only.
+  func batch(
+    in store: PersistentStore, _ operation: String, _ body: (any StoreTransaction) throws -> StoreBatchResult
+  ) throws -> StoreBatchResult {
+    defer { noteChange() }
+    return try store.writableContent(to: operation).transaction(body)
+  }
+}

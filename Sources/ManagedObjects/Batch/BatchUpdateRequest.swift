@@ -65,7 +65,7 @@ extension ManagedObjectContext {
     let stores = try persistentStoreCoordinator.stores(for: fetch)
     for store in stores { try update.check(store) }
     for store in stores {
-      done.add(try store.writableContent(to: "run a batch update").transaction { try update.run(in: $0) })
+      done.add(try persistentStoreCoordinator.batch(in: store, "run a batch update") { try update.run(in: $0) })
     }
     return BatchUpdateResult(request.resultType, done)
   }

@@ -12,7 +12,9 @@ final class ChangeSet {
   @exclusivity(unchecked) private(set) var updates: ContiguousArray<ManagedObject> = []
   /// Objects to delete.
   @exclusivity(unchecked) private(set) var deletions: ContiguousArray<ManagedObject> = []
-  /// Those of them whose delete rules haven't been applied yet.
+  /// New objects that were deleted, until their delete rules have been applied. They are in ``insertions``, too.
+  private(set) var unsavedDeletions: ContiguousArray<ManagedObject> = []
+  /// Deleted objects of both kinds whose delete rules haven't been applied yet.
   private var unpropagatedDeletions: ContiguousArray<ManagedObject> = []
   /// Rows that the next save inserts without objects.
   private(set) var newRows: [NewRows] = []
@@ -35,7 +37,7 @@ final class ChangeSet {
 
   /// Whether there is anything to save.
   var isEmpty: Bool {
-    deletions.isEmpty && newRows.isEmpty && !insertions.contains { $0.state == .inserted }
+    deletions.isEmpty && unsavedDeletions.isEmpty && newRows.isEmpty && !insertions.contains { $0.state == .inserted }
       && !updates.contains { $0.state == .updated }
   }
 
@@ -94,9 +96,20 @@ final class ChangeSet {
     unpropagatedDeletions.append(object)
   }
 
+  /// Records the deletion of a new object.
+  func deleteUnsaved(_ object: ManagedObject) {
+    unsavedDeletions.append(object)
+    unpropagatedDeletions.append(object)
+    hasVoidInsertions = true
+  }
+
+  /// Records that an object is deleted because its row turned out to be gone. No rule is applied: the store has done so.
+  func deleteInaccessible(_ object: ManagedObject) { deletions.append(object) }
+
   /// Takes a deletion back.
   func undelete(_ object: ManagedObject) {
     deletions.removeAll { $0 === object }
+    unsavedDeletions.removeAll { $0 === object }
     unpropagatedDeletions.removeAll { $0 === object }
   }
 
@@ -116,7 +129,10 @@ final class ChangeSet {
   /// When it returns false, that object and the following ones wait for the next call.
   func propagateDeletions(_ apply: (ManagedObject) -> Bool) {
     var next = 0
-    defer { unpropagatedDeletions.removeFirst(next) }
+    defer {
+      unpropagatedDeletions.removeFirst(next)
+      if !unsavedDeletions.isEmpty { unsavedDeletions.removeAll { $0.state == .detached } }
+    }
     while next < unpropagatedDeletions.count {
       guard apply(unpropagatedDeletions[next]) else { return }
       next += 1
@@ -174,6 +190,7 @@ final class ChangeSet {
     newRows = []
     updates.removeAll(keepingCapacity: true)
     deletions.removeAll(keepingCapacity: true)
+    unsavedDeletions = []
     unpropagatedDeletions.removeAll(keepingCapacity: true)
     if !memberChanges.isEmpty { memberChanges = [:] }
     hasVoidInsertions = false

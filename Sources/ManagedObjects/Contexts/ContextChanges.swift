@@ -49,8 +49,8 @@ public struct ContextChanges {
     self.context = context
     if context.announcesChanges {
       inserted =
-        changes.inserted.contains { $0.state == .detached }
-        ? changes.inserted.filter { $0.state != .detached }.map { $0 } : Array(changes.inserted)
+        changes.inserted.contains(where: \.isGone)
+        ? changes.inserted.filter { !$0.isGone }.map { $0 } : Array(changes.inserted)
     }
     // An import only inserts objects: they needn't be told apart, so nothing is hashed.
     let isOnlyNew = changes.inserted.isEmpty || (changes.deleted.isEmpty && changes.formers.isEmpty)
@@ -89,4 +89,9 @@ public struct ContextChanges {
     if isAllInvalidated { info[ManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue] = true }
     return info
   }
+}
+
+extension ManagedObject {
+  /// Whether it has no context any more, or is to be deleted.
+  final var isGone: Bool { state == .detached || state == .deleted }
 }

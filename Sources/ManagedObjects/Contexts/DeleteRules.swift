@@ -15,6 +15,10 @@ struct DeleteRules {
   func propagate() {
     changeSet.propagateDeletions { object in
       guard object.state == .deleted else { return true }
+      if object.deletion == .ofUnsaved {
+        drop(object)
+        return true
+      }
       if object.isUnfilled { context.fulfill(object) }
       // The store can't be read. The next save throws its error, and the rules are applied once it can be read.
       if object.isUnfilled { return false }
@@ -22,6 +26,17 @@ struct DeleteRules {
       apply(to: object)
       return true
     }
+  }
+
+  /// Drops an object that was never saved, and deletes what hangs on it by a cascade.
+  private func drop(_ object: ManagedObject) {
+    let dependents = object.entity.relationships.filter { $0.deleteRule == .cascade }.flatMap {
+      context.related(to: object, by: $0)
+    }
+    context.detachInverses(of: object)
+    object.state = .detached
+    context.registry.remove(object)
+    for dependent in dependents { context.delete(dependent) }
   }
 
   private func apply(to object: ManagedObject) {
@@ -55,6 +70,7 @@ struct DeleteRules {
   /// The failures of an object's deletion that a rule denies.
   func denials(of object: ManagedObject) -> [ValidationFailure] {
     var denied: [ValidationFailure] = []
+    if object.deletion == .ofInaccessibleFault { return [] }
     for relationship in object.entity.relationships where relationship.deleteRule == .deny {
       if context.related(to: object, by: relationship).contains(where: { $0.state != .deleted && $0.state != .detached }
       ) {

@@ -94,7 +94,8 @@ extension ManagedObjectContext {
 
   /// Makes an object and registers it.
   func make(_ row: StoreRow, state: ManagedObject.State, isFault: Bool) -> ManagedObject {
-    let place = ObjectPlace(confinement: confinement, id: row.id, values: row.values, state: state, isFault: isFault)
+    let place = ObjectPlace(
+      confinement: confinement, id: row.id, values: row.values, state: state, isFault: isFault, era: registry.era)
     let object = row.id.scope.entity.objectClass.init(place)
     registry.add(object)
     return object
@@ -139,7 +140,7 @@ extension ManagedObjectContext {
       return nil
     }
     if new.entity.primaryKey == nil { return new.givenIDs }
-    let scope = IDScope.of(new.entity, in: store.identifier)
+    let scope = IDScope.of(new.entity, in: store.identifier, isExact: true)
     return numbers.map { ManagedObjectID(scope: scope, number: $0) }
   }
 
@@ -153,9 +154,9 @@ extension ManagedObjectContext {
 
   /// Marks an object for deletion by the next save.
   ///
-  /// The model's delete rules are applied at the end of the `perform`, on ``processPendingChanges()`` and on a save. A rule
-  /// that denies the deletion makes the save fail. An object that was never saved is dropped at once, with the objects that
-  /// its cascade rules delete.
+  /// The model's delete rules are applied at the end of the `perform`, on ``processPendingChanges()`` and on a save; on a save
+  /// only, if ``propagatesDeletesAtEndOfEvent`` is false. A rule that denies the deletion makes the save fail. An object that
+  /// was never saved is a deleted object until then, like any other, and leaves the context when the rules are applied.
   /// Source: `delete(_:)` of Core Data.
   public func delete(_ object: ManagedObject) {
     confinement.check()
@@ -169,24 +170,16 @@ extension ManagedObjectContext {
     switch object.state {
     case .deleted, .detached: return
     case .inserted:
-      deleteUnsaved(object)
+      object.state = .deleted
+      object.deletion = .ofUnsaved
+      changeSet.deleteUnsaved(object)
     case .updated, .clean:
       if object.committed.isEmpty, !object.isUnfilled { object.committed = object.slots }
       object.state = .deleted
+      object.deletion = .ofRow
       changeSet.delete(object)
     }
     notifier.noteDeleted(object)
-  }
-
-  private func deleteUnsaved(_ object: ManagedObject) {
-    let dependents = object.entity.relationships.filter { $0.deleteRule == .cascade }.flatMap {
-      related(to: object, by: $0)
-    }
-    detachInverses(of: object)
-    changeSet.noteVoidInsertion()
-    object.state = .detached
-    registry.remove(object)
-    for dependent in dependents { delete(dependent) }
   }
 
   /// The objects that a relationship holds.
@@ -235,10 +228,11 @@ extension ManagedObjectContext {
     return changeSet.updates.filter { $0.state == .updated }
   }
 
-  /// The objects that the next save deletes.
+  /// The objects that the next save deletes, and those that were deleted before they were ever saved, until their delete rules
+  /// are applied.
   public var deletedObjects: [ManagedObject] {
     confinement.check()
-    return Array(changeSet.deletions)
+    return Array(changeSet.deletions + changeSet.unsavedDeletions)
   }
 
   /// The registered objects: those that the context knows.

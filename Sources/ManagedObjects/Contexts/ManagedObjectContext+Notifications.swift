@@ -62,6 +62,7 @@ extension ManagedObjectContext {
     mergeQueue.suspended {
       if propagatesDeletesAtEndOfEvent { DeleteRules(self).propagate() }
       let changes = notifier.takeChanges()
+      version.add(1, ordering: .relaxed)
       for former in changes.formers { former.object.isChangePending = false }
       for object in changes.inserted { object.isChangePending = false }
       undoRecorder.record(changes, self)

@@ -5,13 +5,22 @@ extension ManagedObjectContext {
 
   /// Turns an object into a fault, so that its next touch reads the store again.
   ///
-  /// With `mergeChanges`, an object with unsaved changes is read again at once and keeps them. Without, its changes are lost,
-  /// at the other end of its relationships too. New objects stay as they are.
+  /// With `mergeChanges`, an object with unsaved changes is read again at once and keeps them, and a new object stays as it is.
+  /// Without, its changes are lost, at the other end of its relationships too. A new object then becomes a fault without a
+  /// row: its values are lost, it is a deleted object, and it leaves the context at the end of the event.
   /// Source: `refresh(_:mergeChanges:)` of Core Data.
   public func refresh(_ object: ManagedObject, mergeChanges: Bool) {
     confinement.check()
     precondition(object.confinement === confinement, "an object of another context: \(object.id)")
     switch object.state {
+    case .inserted where !mergeChanges:
+      detachInverses(of: object)
+      object.state = .deleted
+      object.deletion = .ofUnsaved
+      changeSet.deleteUnsaved(object)
+      notifier.noteDeleted(object)
+      turnIntoFault(object)
+    case .deleted where !mergeChanges && object.deletion.isOfNoRow: turnIntoFault(object)
     case .inserted, .deleted, .detached: return
     case .updated where mergeChanges: reread([object])
     case .updated:
@@ -46,11 +55,27 @@ extension ManagedObjectContext {
 
   private func turnIntoFault(_ object: ManagedObject) {
     guard !object.isUnfilled else { return object.forgetPartialValues() }
+    dropValues(of: object)
+    notifier.noteRefreshed(object)
+    if object.entity.hasOwnClass { object.didTurnIntoFault() }
+  }
+
+  private func dropValues(of object: ManagedObject) {
     if object.entity.hasOwnClass { callbacks.awaken(object) { object.willTurnIntoFault() } }
     object.isUnfilled = true
     object.slots = object.entity.faultValues
     object.committed = []
-    notifier.noteRefreshed(object)
+  }
+
+  /// Turns an object into a fault when its values may be out of date. Only the registry holds the object, so nothing sees it
+  /// change, and nothing is announced: in Core Data, which holds objects weakly, it wouldn't exist any more.
+  func forgetOldValues(ofUnheld object: ManagedObject) {
+    guard object.isForgettable, !registry.retainsObjects else { return }
+    registry.noteVersion(sourceVersion)
+    guard object.era != registry.era else { return }
+    object.era = registry.era
+    guard !object.isUnfilled else { return object.forgetPartialValues() }
+    dropValues(of: object)
     if object.entity.hasOwnClass { object.didTurnIntoFault() }
   }
 
@@ -121,17 +146,19 @@ extension ManagedObjectContext {
   /// Nothing can be undone afterwards. Source: `rollback()` of Core Data.
   public func rollback() {
     confinement.check()
-    for object in changeSet.insertions where object.state == .inserted {
+    for object in changeSet.insertions where object.state == .inserted || object.state == .deleted {
+      // The deletion of a new object has been noted.
+      if object.state == .inserted { notifier.noteDeleted(object) }
       object.state = .detached
       registry.remove(object)
-      notifier.noteDeleted(object)
     }
     let restored = changeSet.updates + changeSet.deletions
     for object in restored where object.state == .updated || object.state == .deleted {
       if !object.committed.isEmpty { object.slots = object.committed }
       object.committed = []
-      object.state = object.isMissing ? .detached : .clean
-      if object.isMissing { registry.remove(object) } else { notifier.noteRefreshed(object) }
+      let isRowGone = object.deletion == .ofMissingRow || object.deletion == .ofInaccessibleFault
+      object.state = isRowGone ? .detached : .clean
+      if isRowGone { registry.remove(object) } else { notifier.noteRefreshed(object) }
     }
     discardChanges()
     if model.hasOwnClasses {
@@ -171,6 +198,7 @@ extension ManagedObjectContext {
     rowSource.forgetDeferredError()
     undoManager?.removeAllActions()
     if announcesChanges, !isEmpty { post(ContextChanges(resetOf: self)) }
+    version.add(1, ordering: .relaxed)
     rowSource.advanceGeneration()
     notifier.didReset()
     return objects
@@ -178,4 +206,9 @@ extension ManagedObjectContext {
 
   /// Empties the change set. What can be undone may bring new objects back, with their stores.
   func discardChanges() { changeSet.removeAll(keepingAssignments: undoManager != nil) }
+}
+
+extension ManagedObject.Deletion {
+  /// Whether a save writes nothing for it.
+  fileprivate var isOfNoRow: Bool { self == .ofUnsaved || self == .ofInaccessibleFault }
 }

@@ -57,6 +57,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   let children = ChildContexts()
   /// The children that merge by themselves what this context saves and merges.
   let followers = SaveFollowers()
+  /// Another number after each change of the context, for children that ask whether their values are still the latest.
+  let version = Atomic<Int64>(0)
   /// Lets children read while the store writes a save of this context; nil when they have to wait.
   let readGate: ReadGate?
 
@@ -268,7 +270,8 @@ public final class ManagedObjectContext: @unchecked Sendable {
   /// The outermost block is an event: other contexts' saves that wait are merged before it, and its changes are announced
   /// after it. No merge happens within it, so that what the program has read there stays as it is until it has saved, and
   /// optimistic locking finds what others have saved by then.
-  func run<T>(_ block: () throws -> T) rethrows -> T {
+  /// - Parameter isForChild: whether a child reads, which is no work of the context's own.
+  func run<T>(isForChild: Bool = false, _ block: () throws -> T) rethrows -> T {
     let turn = concurrencyType == .mainQueue ? MainQueueTurn.begin() : nil
     defer { turn?.end() }
     return try confinement.own {
@@ -276,6 +279,7 @@ public final class ManagedObjectContext: @unchecked Sendable {
         takePromotedIDs()
         return try block()
       }
+      if !isForChild { registry.beginEra() }
       isInEvent = true
       defer { isInEvent = false }
       mergeWaitingSaves()

@@ -23,6 +23,8 @@ public final class PersistentStoreCoordinator: Sendable {
   private let publishedSave = Atomic<Int64>(0)
   /// Which saves changed the members of one-to-many sets.
   nonisolated(unsafe) private var setVersions = SetVersions()  // under `saving`
+  /// The number of changes of the stores so far: see ``version``.
+  private let changes = Atomic<Int64>(0)
   /// The transaction of several saves that the thread which holds `saving` has begun.
   nonisolated(unsafe) private var openTransaction: TransactionScope?  // under `saving`
   /// The contexts that merge saves automatically.
@@ -35,7 +37,7 @@ public final class PersistentStoreCoordinator: Sendable {
   /// A coordinator without stores.
   public init(model: ManagedObjectModel) {
     self.model = model
-    temporaryScopes = model.entities.map { IDScope(entity: $0, storeIdentifier: "") }
+    temporaryScopes = model.entities.map { IDScope.of($0, in: "") }
     state = Mutex(State(map: StoreMap(model, [])))
   }
 
@@ -135,6 +137,7 @@ public final class PersistentStoreCoordinator: Sendable {
   private func replaceStores(_ stores: [PersistentStore]) {
     let map = StoreMap(model, stores)
     state.withLock { $0.map = map }
+    noteChange()
   }
 
   /// Closes every store, at the end of a program. Contexts of the coordinator can't read or save afterwards.
@@ -147,6 +150,13 @@ public final class PersistentStoreCoordinator: Sendable {
 
   /// The number of the last save. Whoever reads a store afterwards sees that save. Safe from any thread.
   var latestSave: Int64 { publishedSave.load(ordering: .acquiring) }
+
+  /// Another number after each change of a store, for contexts that ask whether their values are still the latest. Safe from
+  /// any thread.
+  var version: Int64 { changes.load(ordering: .acquiring) }
+
+  /// Notes that a store has been changed.
+  func noteChange() { changes.add(1, ordering: .releasing) }
 
   /// The current assignment of entities to stores.
   var map: StoreMap { state.withLock { $0.map } }
@@ -247,6 +257,7 @@ extension PersistentStoreCoordinator {
     var changes = changes
     if !changes.updated.allSatisfy(\.concernsStores) { changes.updated.removeAll { !$0.concernsStores } }
     return try saving.withLock {
+      defer { noteChange() }
       try checkSets(of: changes)
       var result: StoreWriteResult
       do {
@@ -508,6 +519,7 @@ extension PersistentStoreCoordinator {
         return (ending, ending.1)
       }
     }
+    noteChange()
     if case .success((_, .commit)) = outcome {
       lastSave = before + new.numberOfSaves
       setVersions.endTransaction(with: lastSave)
@@ -530,6 +542,7 @@ extension PersistentStoreCoordinator {
       try refuseInTransaction(operation)
       try body()
       lastSave += 1
+      noteChange()
       return lastSave
     }
   }

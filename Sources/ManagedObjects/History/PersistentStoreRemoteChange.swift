@@ -41,6 +41,7 @@ extension PersistentStoreCoordinator {
     let (identifier, url) = (store.identifier, store.url)
     try keeping.followRemoteChanges { [weak self] number in
       guard let self else { return }
+      noteChange()
       var info: [AnyHashable: Any] = [Self.storeIdentifierKey: identifier]
       if let url { info[Self.storeURLKey] = url }
       if let number { info[Self.historyTokenKey] = PersistentHistoryToken([identifier: number]) }

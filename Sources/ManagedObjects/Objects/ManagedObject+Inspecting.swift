@@ -1,11 +1,13 @@
 extension ManagedObject {
-  /// Whether the object has values to save, or members of its one-to-many sets have changed: not when it was changed and
-  /// changed back, and not for transient attributes.
+  /// Whether stored values of the object differ from those that were read or saved, or members of its one-to-many sets have
+  /// changed: not when it was changed and changed back, and not for transient attributes. Always for a new object; for one that
+  /// is to be deleted if it was changed before.
   /// Source: `hasPersistentChangedValues` of Core Data.
   public final var hasPersistentChangedValues: Bool {
     confinement.check()
     switch state {
-    case .inserted, .deleted: return true
+    case .inserted: return true
+    case .deleted: return hasPersistentChanges
     case .updated: return hasPersistentChanges || confinement.context?.changeSet.changedSets(of: self).isEmpty == false
     case .clean, .detached: return false
     }

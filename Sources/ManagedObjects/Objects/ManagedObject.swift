@@ -31,6 +31,18 @@ open class ManagedObject {
     case detached
   }
 
+  /// What a save does about an object that is to be deleted.
+  enum Deletion: UInt8 {
+    /// It deletes the row.
+    case ofRow
+    /// It reports a conflict: the row was already gone when the deleted object was read.
+    case ofMissingRow
+    /// Nothing: the context itself deleted the object when it found the row of a fault gone.
+    case ofInaccessibleFault
+    /// Nothing: the object was never saved. It leaves the context when the delete rules are applied.
+    case ofUnsaved
+  }
+
   /// The names of the entity's properties in the order of their slots, for a class written by hand.
   ///
   /// The coordinator compares them with the model when a store is added, and refuses a class with other slots. nil, the
@@ -64,8 +76,10 @@ open class ManagedObject {
   final var isIndexed = false
   /// Whether a child context inserted it, and may ask for it by its temporary ID later.
   final var isKnownToChildren = false
-  /// Whether it is to be deleted, but its row was gone when it was read.
-  final var isMissing = false
+  /// What a save does about its deletion, once it is to be deleted.
+  final var deletion = Deletion.ofRow
+  /// The registry's era in which the values were read: see ``ObjectRegistry/era``.
+  @exclusivity(unchecked) final var era: UInt16
   /// The number of the coordinator's latest save when the values were read, or of a later one that was merged or made here:
   /// the version of its sets. The greatest number where it isn't known.
   @exclusivity(unchecked) final var latestSave: Int64
@@ -85,6 +99,7 @@ open class ManagedObject {
     state = place.state
     isUnfilled = place.isFault
     latestSave = place.latestSave
+    era = place.era
   }
 
   // MARK: Methods to override
@@ -195,6 +210,8 @@ public struct ObjectPlace {
   let state: ManagedObject.State
   let isFault: Bool
   var latestSave = Int64.max
+  /// The era of the context's registry; 0 for an object that isn't registered.
+  var era: UInt16 = 0
 }
 
 @available(*, unavailable, message: "a managed object stays on its context's queue: pass its objectID")

@@ -64,19 +64,23 @@ extension ManagedObjectID: CustomStringConvertible {
 
 /// The entity and the store that IDs share.
 ///
-/// A scope is never freed, like its model, so IDs refer to it without counting. A store makes one for each entity when it is
-/// opened, the coordinator another for unsaved objects; others are shared by ``of(_:in:)``.
+/// A scope is never freed, like its model, so IDs refer to it without counting. There is one for each entity and store,
+/// however often the store is opened, and one for each entity's unsaved objects. An entity from which others inherit has a
+/// second one in each store: for IDs that are known to name the object's own entity.
 @usableFromInline
 package final class IDScope: Sendable {
   package let entity: EntityDescription
   package let storeIdentifier: String
   /// Whether the IDs are those of objects that were never saved.
   package let isTemporary: Bool
+  /// Whether the entity is the objects' own. If not, they may be of one that inherits from it: a reference in a row holds a
+  /// number only.
+  package let isExact: Bool
   /// Distinguishes the IDs of different hierarchies and stores in a hash.
   let seed: UInt64
 
-  /// The scope of an entity's objects in a store; in none, while they are temporary.
-  package init(entity: EntityDescription, storeIdentifier: String) {
+  private init(entity: EntityDescription, storeIdentifier: String, isExact: Bool) {
+    self.isExact = isExact
     self.entity = entity
     self.storeIdentifier = storeIdentifier
     isTemporary = storeIdentifier.isEmpty
@@ -84,21 +88,23 @@ package final class IDScope: Sendable {
     seed =
       UInt64(truncatingIfNeeded: entity.rootEntity?.index ?? 0) << 40
       ^ UInt64(truncatingIfNeeded: storeIdentifier.hashValue) << 48
-    _ = Unmanaged.passRetained(self)
   }
 
   private struct Key: Hashable {
     let entity: ObjectIdentifier
     let storeIdentifier: String
+    let isExact: Bool
   }
   private static let shared = Mutex<[Key: IDScope]>([:])
 
-  /// The scope for IDs that are made one by one, such as from URIs.
-  package static func of(_ entity: EntityDescription, in storeIdentifier: String) -> IDScope {
-    shared.withLock { shared in
-      let key = Key(entity: ObjectIdentifier(entity), storeIdentifier: storeIdentifier)
+  /// The scope of an entity's objects in a store; in none, while they are temporary.
+  /// - Parameter isExact: whether the entity is the objects' own. That of new objects is, as is one from which none inherits.
+  package static func of(_ entity: EntityDescription, in storeIdentifier: String, isExact: Bool = false) -> IDScope {
+    let isExact = isExact || storeIdentifier.isEmpty || entity.subentities.isEmpty
+    return shared.withLock { shared in
+      let key = Key(entity: ObjectIdentifier(entity), storeIdentifier: storeIdentifier, isExact: isExact)
       if let known = shared[key] { return known }
-      let scope = IDScope(entity: entity, storeIdentifier: storeIdentifier)
+      let scope = IDScope(entity: entity, storeIdentifier: storeIdentifier, isExact: isExact)
       shared[key] = scope
       return scope
     }

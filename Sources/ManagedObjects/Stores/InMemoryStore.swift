@@ -55,7 +55,7 @@ package final class InMemoryStore: MetadataKeeping {
     self.identifier = identifier
     state = Mutex(State(content: Content(tables: MemoryTables(entities))))
     scopes = Dictionary(
-      uniqueKeysWithValues: entities.map { ($0.index, IDScope(entity: $0, storeIdentifier: identifier)) })
+      uniqueKeysWithValues: entities.map { ($0.index, IDScope.of($0, in: identifier, isExact: true)) })
   }
 
   /// An independent copy.

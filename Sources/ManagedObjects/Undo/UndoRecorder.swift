@@ -35,6 +35,8 @@ final class UndoRecorder {
     for object in step.deleted.reversed() { reinsert(object, context) }
     for change in step.changes.reversed() where change.object.state != .detached { undo(change, context) }
     for object in step.inserted.reversed() { context.delete(object) }
+    // An undo is an event of its own, and its deletions come to their end with it.
+    DeleteRules(context).propagate()
     for change in step.changes where change.object.state != .detached { restoreOrder(change, context) }
     settleUnchanged(step.changes.map(\.object) + step.owners + step.deleted, context)
     guard context.model.hasOwnClasses else { return }
@@ -52,6 +54,10 @@ final class UndoRecorder {
   func reinsert(_ object: ManagedObject, _ context: ManagedObjectContext) {
     switch object.state {
     case .clean, .updated, .inserted: return
+    case .deleted where object.deletion == .ofUnsaved:
+      object.state = .inserted
+      context.changeSet.undelete(object)
+      context.changeSet.reinsert(object)
     case .deleted:
       object.state = .updated
       context.changeSet.undeleteAsUpdate(object)
@@ -150,7 +156,7 @@ private struct UndoStep {
   /// The step of an event; nil when nothing can be taken back.
   init?(_ pending: PendingChanges) {
     let isNew = Set(pending.inserted.map(ObjectIdentifier.init))
-    inserted = pending.inserted.filter { $0.state != .detached }.map { $0 }
+    inserted = pending.inserted.filter { !$0.isGone }.map { $0 }
     deleted = pending.undoableDeletions.filter { !isNew.contains(ObjectIdentifier($0)) }.map { $0 }
     changes = pending.formers.compactMap { former in
       guard !former.values.isEmpty, !isNew.contains(ObjectIdentifier(former.object)) else { return nil }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The definitions of a model as plain values. A store keeps them, so that it can be opened with a later version of the model
 /// without the file of the earlier one.
@@ -36,11 +37,22 @@ package struct ModelDefinition: Codable, Sendable, Hashable {
     return String(decoding: try encoder.encode(self), as: UTF8.self)
   }
 
-  /// A model of the definitions. Its objects have no classes of their own.
+  /// The models that were made of definitions, by their texts: a model is never freed, and a program may open stores that were
+  /// made by the same one again and again.
+  private static let models = Mutex<[String: ManagedObjectModel]>([:])
+
+  /// The model of the definitions, one for all equal ones. Its objects have no classes of their own.
   package func model() throws -> ManagedObjectModel {
-    try ManagedObjectModel(
+    let text = try text()
+    if let known = Self.models.withLock({ $0[text] }) { return known }
+    let model = try ManagedObjectModel(
       entities: entities, configurations: configurations, fetchRequestTemplates: fetchRequestTemplates,
       versionIdentifier: versionIdentifier)
+    return Self.models.withLock { models in
+      if let known = models[text] { return known }
+      models[text] = model
+      return model
+    }
   }
 
   /// A definition without content for each key that holds a list of them.

@@ -22,6 +22,12 @@ struct InspectingTests {
     #expect(ada.changedValues() == ["age": .int(33)] && ada.hasPersistentChangedValues)
     ada.age = 30
     #expect(!ada.hasPersistentChangedValues)
+    let (untouched, changed) = (try context.person("Untouched"), try context.person("Changed"))
+    try context.save()
+    changed.age = 1
+    context.delete(untouched)
+    context.delete(changed)
+    #expect(untouched.hasChanges && !untouched.hasPersistentChangedValues && changed.hasPersistentChangedValues)
   }
 
   @Test("a new object that changes after it was announced is announced as changed", arguments: StoreKind.allCases)
@@ -104,7 +110,7 @@ struct InspectingTests {
     #expect(mine[0].isFault)
     #expect(throws: ManagedObjectError.objectNotFound(ada.objectID)) { try context.all(Company.self) }
     context.shouldDeleteInaccessibleFaults = true
-    #expect(mine[1].value(forKey: "name") == .null && mine[1].managedObjectContext == nil)
+    #expect(mine[1].value(forKey: "name") == .null && mine[1].isDeleted)
     context.processPendingChanges()
     #expect(gone == [mine[1]])
     observation.cancel()

@@ -108,7 +108,7 @@ struct RegistryTests {
     try writer.save()
     reader.refreshAllObjects()
     #expect(mine[0].name == "mine" && mine[0].age == 2 && mine[1].age == 2)
-    #expect(mine[2].age == nil && mine[2].managedObjectContext == nil)
+    #expect(mine[2].age == nil && mine[2].isDeleted)
     #expect(new.isInserted && new.name == "new")
   }
 }

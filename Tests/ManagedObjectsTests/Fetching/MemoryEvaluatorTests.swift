@@ -40,7 +40,7 @@ struct MemoryEvaluatorTests {
 
   @Test("unsaved objects stand behind saved ones that sort alike, in the order of their making")
   func temporaryObjects() {
-    let unsaved = IDScope(entity: PredicateFixture.entity("City"), storeIdentifier: "")
+    let unsaved = IDScope.of(PredicateFixture.entity("City"), in: "")
     let subjects = [-2, 7, -1, 3].map { (number: Int64) in
       let id = number < 0 ? ManagedObjectID(scope: unsaved, number: number) : PredicateFixture.id("City", number)
       return Subject(row: .init(id: id, values: [:]))

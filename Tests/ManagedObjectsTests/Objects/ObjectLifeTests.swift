@@ -70,7 +70,10 @@ struct ObjectLifeTests {
     let research = try context.insert(Department.self)
     research.company = acme
     context.delete(acme)
-    #expect(ada.employer == nil)
+    #expect(acme.isDeleted && context.deletedObjects == [acme] && context.insertedObjects == [ada, research])
+    context.processPendingChanges()
+    #expect(ada.employer == nil && !acme.isDeleted && acme.managedObjectContext == nil)
+    #expect(context.deletedObjects.isEmpty)
     #expect(research.managedObjectContext == nil, "what hangs on it by a cascade goes with it")
     #expect(context.insertedObjects == [ada])
     try context.save()
@@ -151,6 +154,28 @@ struct ObjectLifeTests {
     #expect(reader.object(with: acme.objectID) === fault)
   }
 
+  @Test("object(with:) reads nothing, even if other entities inherit from the object's", arguments: StoreKind.allCases)
+  func faultsOfHierarchies(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let writer = stack.context()
+    let (ada, boss) = (try writer.person("Ada"), try writer.insert(Manager.self))
+    boss.name = "Boss"
+    try writer.save()
+    let saved = [ada.objectID, boss.objectID]
+    let found = try stack.context().fetchIDs(
+      FetchRequest<Person>(entityName: "Person", sortDescriptors: [FetchSortDescriptor("name")]))
+    #expect(found == saved)
+    let fetched = try stack.context().all(Person.self, sortedBy: "name").map(\.objectID)
+    for ids in [saved, found, fetched] {
+      let reader = stack.context()
+      let reads = stack.reads.items.count
+      let objects = ids.map { reader.object(with: $0) }
+      #expect(stack.reads.items.count == reads)
+      #expect(objects.allSatisfy(\.isFault) && type(of: objects[0]) == Person.self && objects[1] is Manager)
+      #expect(objects.map { ($0 as? Person)?.name } == ["Ada", "Boss"])
+    }
+  }
+
   @Test("existingObject(with:) reads the row, and says when there is none", arguments: StoreKind.allCases)
   func existing(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
@@ -169,7 +194,7 @@ struct ObjectLifeTests {
     }
   }
 
-  @Test("a fault whose row is gone reads as nil, and leaves the context", arguments: StoreKind.allCases)
+  @Test("a fault whose row is gone becomes a deleted object without values", arguments: StoreKind.allCases)
   func missingFault(_ kind: StoreKind) throws {
     let stack = try CompanyStack(kind)
     let writer = stack.context()
@@ -180,7 +205,57 @@ struct ObjectLifeTests {
     writer.delete(acme)
     try writer.save()
     #expect(fault.name == nil && fault.employees.isEmpty)
-    #expect(fault.managedObjectContext == nil)
+    #expect(fault.isDeleted && !fault.isFault && reader.deletedObjects == [fault] && reader.hasChanges)
+    #expect(try reader.all(Company.self).isEmpty)
+    // There is no row to delete, so nothing is in its way.
+    try reader.save()
+    #expect(fault.managedObjectContext == nil && !reader.hasChanges && reader.registeredObjects.isEmpty)
+  }
+
+  @Test("a rollback drops an object whose row is gone", arguments: StoreKind.allCases)
+  func missingFaultRolledBack(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let writer = stack.context()
+    let acme = try writer.company("Acme")
+    try writer.save()
+    let reader = stack.context()
+    let fault = try #require(reader.object(with: acme.objectID) as? Company)
+    writer.delete(acme)
+    try writer.save()
+    #expect(fault.name == nil && fault.isDeleted)
+    reader.rollback()
+    #expect(!reader.hasChanges && !fault.isDeleted && fault.managedObjectContext == nil)
+  }
+
+  @Test("existingObject(with:) leaves the context as it is when there is no row", arguments: StoreKind.allCases)
+  func missingObject(_ kind: StoreKind) throws {
+    let stack = try CompanyStack(kind)
+    let writer = stack.context()
+    let (acme, mill) = (try writer.company("Acme"), try writer.company("Mill"))
+    try writer.save()
+    let reader = stack.context()
+    let fault = reader.object(with: acme.objectID)
+    let ids = [acme.objectID, mill.objectID]
+    writer.delete(acme)
+    writer.delete(mill)
+    try writer.save()
+    for id in ids {
+      #expect(throws: ManagedObjectError.objectNotFound(id)) { try reader.existingObject(with: id) }
+    }
+    #expect(!reader.hasChanges && fault.isFault && reader.registeredObjects == [fault])
+  }
+
+  @Test("existingObject(with:) returns an object that is to be deleted", arguments: StoreKind.allCases)
+  func existingDeleted(_ kind: StoreKind) throws {
+    let context = try CompanyStack(kind).context()
+    let acme = try context.company("Acme")
+    try context.save()
+    let id = acme.objectID
+    context.delete(acme)
+    #expect(try context.existingObject(with: id) === acme)
+    #expect(acme.isDeleted && acme.name == "Acme")
+    try context.save()
+    #expect(throws: ManagedObjectError.objectNotFound(id)) { try context.existingObject(with: id) }
   }
 
   @Test("a fault that is deleted here after its row was deleted elsewhere is a conflict", arguments: StoreKind.allCases)

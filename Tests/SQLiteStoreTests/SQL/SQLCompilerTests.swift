@@ -87,7 +87,7 @@ struct SQLCompilerTests {
   @Test("an object of another store is equal to none of the rows")
   func otherStores() throws {
     let city = PredicateFixture.entity("City")
-    let elsewhere = ManagedObjectID(scope: IDScope(entity: city, storeIdentifier: "another"), number: 1)
+    let elsewhere = ManagedObjectID(scope: .of(city, in: "another"), number: 1)
     let predicate = try FetchPredicate(format: "SELF == %@ OR twin IN %@", elsewhere, [elsewhere]).resolved(in: city)
     #expect(try database.numbers(StoreFetch(entity: city, predicate: predicate)) == [])
   }

@@ -2,13 +2,15 @@ public import Foundation
 
 extension ManagedObjectContext {
   /// The object with that ID: the registered one, or else a fault. The store isn't asked whether it exists.
-  /// Source: `object(with:)` of Core Data.
+  /// An object that nothing but the context holds is a fault again if its values may be out of date, so it shows the store's
+  /// values. Source: `object(with:)` of Core Data.
   ///
-  /// When other entities inherit from the ID's entity, the object is read at once, to learn its class.
+  /// The IDs of objects, and of those that a request finds, name their own entity. An ID in a relationship, or from a URI, may
+  /// name one from which it inherits: such an object is read at once, to learn its class.
   public func object(with id: ManagedObjectID) -> ManagedObject {
     if let known = registeredObject(for: id) { return known }
     let id = registry.currentID(id)
-    if !id.entity.subentities.isEmpty, let row = reading({ try source.rows(with: [id]) })?.first {
+    if !id.scope.isExact, let row = reading({ try source.rows(with: [id]) })?.first {
       let object = make(row, state: .clean, isFault: false)
       if object.entity.hasOwnClass { callbacks.awakeFromFetch(object) }
       return object
@@ -16,21 +18,50 @@ extension ManagedObjectContext {
     return makeFault(id)
   }
 
-  /// The object with that ID if it is registered.
+  /// The object with that ID if it is registered. One that nothing else holds is a fault again if its values may be out of
+  /// date. Source: `registeredObject(for:)` of Core Data, which has released such an object.
   public func registeredObject(for id: ManagedObjectID) -> ManagedObject? {
     confinement.check()
     takePromotedIDs()
-    return registry.objectOrSuccessor(with: id)
+    guard let (object, isAlone) = registry.objectOrSuccessorAlone(with: id) else { return nil }
+    if isAlone { forgetOldValues(ofUnheld: object) }
+    return object
   }
 
-  /// The object with that ID, with its values.
-  /// - Throws: ``ManagedObjectError/objectNotFound(_:)`` when the store doesn't have it, or the store's error.
+  /// The object with that ID, with its values. An object that is to be deleted here is returned all the same.
+  /// Source: `existingObject(with:)` of Core Data.
+  /// - Throws: ``ManagedObjectError/objectNotFound(_:)`` when the store doesn't have it, or the store's error. The context's
+  ///   objects stay as they are then.
   public func existingObject(with id: ManagedObjectID) throws -> ManagedObject {
-    let object = object(with: id)
-    if object.isUnfilled { fulfill(object) }
+    let known = registeredObject(for: id)
+    let object = known ?? self.object(with: id)
     try throwDeferredError()
-    guard object.state != .detached else { throw ManagedObjectError.objectNotFound(id) }
+    if object.isUnfilled, object.state == .clean || object.state == .updated {
+      guard let row = try row(of: object) else {
+        // A fault that the program holds stays one, and so does its state.
+        if known == nil {
+          object.state = .detached
+          registry.remove(object)
+        }
+        throw ManagedObjectError.objectNotFound(id)
+      }
+      fill(object, from: row)
+    }
+    let isGone = object.state == .detached || (object.state == .deleted && object.deletion == .ofInaccessibleFault)
+    if isGone { throw ManagedObjectError.objectNotFound(id) }
     return object
+  }
+
+  /// Identifies the state of what the context reads: another number after a save of any context into the coordinator, and after
+  /// a change of a parent.
+  var sourceVersion: Int64 {
+    var version = persistentStoreCoordinator.version
+    var above = parent
+    while let context = above {
+      version &+= context.version.load(ordering: .relaxed)
+      above = context.parent
+    }
+    return version
   }
 
   /// Gives new objects their permanent IDs before they are saved.
@@ -79,45 +110,63 @@ extension ManagedObjectContext {
     children.promote(promoted)
   }
 
-  /// Reads a fault's row. An object that is gone from the store reads as nil throughout and leaves the context, unless it is
-  /// to be deleted: the save will report that it can't be. Without ``shouldDeleteInaccessibleFaults`` it stays a fault.
+  /// Reads a fault's row. An object that is gone from the store becomes a deleted object without values, unless it is to be
+  /// deleted anyway: the save will report that it can't be. Without ``shouldDeleteInaccessibleFaults`` it stays a fault.
   func fulfill(_ object: ManagedObject) {
     guard object.isUnfilled else { return }
-    object.isUnfilled = false
-    guard object.state != .detached else { return }
-    let row: StoreRow?
+    guard object.state != .detached else {
+      object.isUnfilled = false
+      return
+    }
     do {
-      if let kept = fetchCache.row(object.id) {
-        row = kept
-        object.latestSave = .max
+      if let row = try row(of: object) {
+        fill(object, from: row)
+      } else if object.state == .deleted {
+        clear(object)
+        if object.deletion == .ofRow { object.deletion = .ofMissingRow }
+      } else if shouldDeleteInaccessibleFaults {
+        clear(object)
+        object.state = .deleted
+        object.deletion = .ofInaccessibleFault
+        changeSet.deleteInaccessible(object)
+        notifier.noteInvalidated(object)
       } else {
-        row = fetchCache.hasBatches ? try rowOfBatch(object) : try source.rows(with: [object.id]).first
-        if let row { fetchCache.note(row) }
-        object.latestSave = rowSource.latestSave
+        rowSource.deferError(ManagedObjectError.objectNotFound(object.id))
       }
     } catch {
       rowSource.deferError(error)
-      object.isUnfilled = true
-      return
     }
-    if let row {
-      object.slots = row.values
-      if object.state == .deleted { object.committed = row.values }
-      if object.state == .updated { noteFilled(object) }
-      if object.entity.hasOwnClass { callbacks.awakeFromFetch(object) }
-    } else if !shouldDeleteInaccessibleFaults {
-      rowSource.deferError(ManagedObjectError.objectNotFound(object.id))
-      object.isUnfilled = true
-    } else {
-      for property in object.entity.properties { object.slots[property.slot] = .null }
-      if object.state == .deleted {
-        object.isMissing = true
-      } else {
-        object.state = .detached
-        registry.remove(object)
-        notifier.noteInvalidated(object)
-      }
+  }
+
+  private func row(of object: ManagedObject) throws -> StoreRow? {
+    if let kept = fetchCache.row(object.id) {
+      object.latestSave = .max
+      return kept
     }
+    // While its row is read, the object isn't one of those that are to be read with it.
+    object.isUnfilled = false
+    defer { object.isUnfilled = true }
+    let row = fetchCache.hasBatches ? try rowOfBatch(object) : try source.rows(with: [object.id]).first
+    if let row { fetchCache.note(row) }
+    object.latestSave = rowSource.latestSave
+    return row
+  }
+
+  private func fill(_ object: ManagedObject, from row: StoreRow) {
+    object.slots = row.values
+    object.isUnfilled = false
+    object.era = registry.era
+    if object.state == .deleted { object.committed = row.values }
+    if object.state == .updated { noteFilled(object) }
+    if object.entity.hasOwnClass { callbacks.awakeFromFetch(object) }
+  }
+
+  /// Fills a fault without a row.
+  private func clear(_ object: ManagedObject) {
+    for property in object.entity.properties {
+      object.slots[property.slot] = (property as? RelationshipDescription)?.emptyValue ?? .null
+    }
+    object.isUnfilled = false
   }
 
   /// Reads a fault's row together with those of the other faults in its batch.

@@ -5,6 +5,7 @@ final class ObjectMaker {
   private let context: ManagedObjectContext
   private let fetch: StoreFetch?
   private let isPartial: Bool
+  private let era: UInt16
   /// Whether the context had no objects before. No two rows of a fetch are the same, so nothing needs to be looked up then.
   private let isEmpty: Bool
   private let notesRows: Bool
@@ -23,6 +24,7 @@ final class ObjectMaker {
     self.context = context
     self.fetch = fetch
     isPartial = fetch?.slots != nil
+    era = context.registry.era
     refreshes = fetch?.refreshesObjects == true && fetch?.slots == nil
     isEmpty = fetch != nil && context.registry.count == 0
     notesRows = fetch?.slots == nil && context.fetchCache.keepsRows
@@ -50,7 +52,7 @@ final class ObjectMaker {
     let object = entity.objectClass.init(
       ObjectPlace(
         confinement: context.confinement, id: row.id, values: row.values, state: .clean, isFault: isPartial,
-        latestSave: context.rowSource.latestSave))
+        latestSave: context.rowSource.latestSave, era: era))
     context.registry.addRead(object)
     objects.append(object)
     if !isEmpty, !isPartial, entity.hasOwnClass { awakening.append(object) }
@@ -175,6 +177,7 @@ extension ManagedObjectContext {
       object.slots = row.values
       object.isUnfilled = isPartial
       object.latestSave = rowSource.latestSave
+      object.era = registry.era
       if object.state == .clean {
         if !object.committed.isEmpty { object.committed = [] }
       } else if !isPartial {

@@ -103,7 +103,9 @@ struct ParentSource: ObjectSource {
 
   /// Takes in an object that the child inserted, with its attributes.
   private func absorbInsertion(_ row: StoreRow) -> ManagedObject {
-    if !row.id.isTemporaryID, let object = parent.registry.object(with: row.id), object.state == .deleted {
+    if !row.id.isTemporaryID || !parent.changeSet.unsavedDeletions.isEmpty,
+      let object = parent.registry.object(with: row.id), object.state == .deleted
+    {
       return absorbReinsertion(row, object)
     }
     let entity = row.id.scope.entity
@@ -225,15 +227,19 @@ struct ParentSource: ObjectSource {
   private func absorbReinsertion(_ row: StoreRow, _ object: ManagedObject) -> ManagedObject {
     parent.changeSet.undelete(object)
     object.isKnownToChildren = true
-    if object.isMissing {
-      object.isMissing = false
+    switch object.deletion {
+    case .ofRow:
+      object.state = .updated
+      parent.changeSet.update(object)
+    case .ofMissingRow, .ofInaccessibleFault:
       object.committed = []
       object.state = .inserted
       parent.changeSet.insert(object)
-    } else {
-      object.state = .updated
-      parent.changeSet.update(object)
+    case .ofUnsaved:
+      object.state = .inserted
+      parent.changeSet.reinsert(object)
     }
+    object.deletion = .ofRow
     parent.noteChanged(object)
     for attribute in object.entity.attributes { object.slots[attribute.slot] = row.values[attribute.slot] }
     return object

@@ -16,6 +16,15 @@ final class ObjectRegistry {
 
   private static let smallestLimit = 2048
 
+  /// Counts the times since when values may be out of date.
+  ///
+  /// An era begins with each piece of the context's work, and when the store or the parent has changed. A look-up turns an
+  /// object of an earlier era that only the registry holds into a fault: in Core Data it would have been released. Within an
+  /// era it keeps its values, so that a loop over objects that refer to the same one reads it once.
+  private(set) var era: UInt16 = 1
+  /// The state of the store and the parents that the era has seen.
+  private var seenVersion: Int64 = 0
+
   /// The number of registered objects.
   var count: Int { byID.count + latest.count }
 
@@ -71,6 +80,37 @@ final class ObjectRegistry {
   func objectAlone(with id: ManagedObjectID) -> (object: ManagedObject, isAlone: Bool)? {
     if !latest.isEmpty { index() }
     return byID.objectAlone(with: id)
+  }
+
+  /// The object with that ID or, for a temporary ID, with the permanent one that replaced it; and whether only this registry
+  /// holds it.
+  func objectOrSuccessorAlone(with id: ManagedObjectID) -> (object: ManagedObject, isAlone: Bool)? {
+    if let known = objectAlone(with: id) { return known }
+    return permanentIDs[id].flatMap { objectAlone(with: $0) }
+  }
+
+  // MARK: Eras
+
+  /// Begins a new era.
+  func beginEra() {
+    // An object has room for two bytes. Before numbers are used again, none is left of an earlier era.
+    if era == .max {
+      for object in objects { object.era = 0 }
+      era = 0
+    }
+    era += 1
+  }
+
+  /// Begins a new era if the source has another version than the current era has seen.
+  func noteVersion(_ version: Int64) {
+    guard version != seenVersion else { return }
+    seenVersion = version
+    beginEra()
+  }
+
+  /// Notes the context's own save, which doesn't end the era if nothing else has changed the source.
+  func noteOwnSave(_ before: Int64, after: Int64) {
+    if seenVersion == before, after == before + 1 { seenVersion = after }
   }
 
   // MARK: IDs

@@ -111,9 +111,10 @@ extension ManagedObjectContext {
         $0.state == .updated && (self.changesOwners(of: $0.entity) || $0.hasPersistentChanges)
       })
     let deleted = changeSet.deletions
+    let accessible = ContiguousArray(deleted.lazy.filter { $0.deletion != .ofInaccessibleFault })
     // What the caller has validated doesn't include the sets of other objects.
     let checked = validating ? updated : owners.sets.isEmpty ? [] : updated.filter { owners.sets[$0.id] != nil }
-    try SaveValidation(self, owners).validate(validating ? inserted : [], checked, deleted)
+    try SaveValidation(self, owners).validate(validating ? inserted : [], checked, accessible)
     try throwDeferredError()
 
     if readGate != nil { try giveInsertionsPermanentIDs() }
@@ -129,7 +130,7 @@ extension ManagedObjectContext {
           id: object.id, values: object.slots, committed: object.committed,
           latestSave: changesSets ? object.latestSave : nil, isWritten: object.hasPersistentChanges))
     }
-    for object in deleted { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
+    for object in accessible { changes.deleted.append(StoreRow(id: object.id, values: object.committed)) }
     if !changeSet.assignments.isEmpty { changes.assignments = changeSet.assignments }
     return SaveRequest(inserted: inserted, updated: updated, deleted: deleted, changes: changes)
   }
@@ -203,7 +204,10 @@ extension ManagedObjectContext {
     var attempt = 1
     while !save.changes.isEmpty {
       do {
-        return try writing { try source.write(save.changes) }
+        let before = sourceVersion
+        let result = try writing { try source.write(save.changes) }
+        if parent == nil { registry.noteOwnSave(before, after: sourceVersion) }
+        return result
       } catch let error as PartialWriteError {
         var part = save.part(error.changes)
         finish(&part, error.result)
@@ -269,8 +273,12 @@ extension ManagedObjectContext {
 
   /// Runs a child's read from this context.
   func readForChild<T: Sendable>(_ block: @Sendable () throws -> T) rethrows -> T {
-    guard let readGate, let queue, !confinement.isCurrent else { return try performAndWait(block) }
-    return try MainQueue.holding { try readGate.read(of: queue) { try run(block) } }
+    if confinement.isCurrent { return try run(isForChild: true, block) }
+    guard let queue else { return try performAndWait(block) }
+    return try MainQueue.holding {
+      guard let readGate else { return try queue.sync { try run(isForChild: true, block) } }
+      return try readGate.read(of: queue) { try run(isForChild: true, block) }
+    }
   }
 
   /// Runs the store's write, during which children may read where there is a gate.
@@ -323,7 +331,7 @@ struct SaveRequest {
     return SaveRequest(
       inserted: objects(written.inserted.map(\.id), inserted, changes.inserted.map(\.id)),
       updated: objects(written.updated.map(\.id), updated, changes.updated.map(\.id)),
-      deleted: objects(written.deleted.map(\.id), deleted, changes.deleted.map(\.id)), changes: written,
+      deleted: objects(written.deleted.map(\.id), deleted, deleted.map(\.id)), changes: written,
       isWhole: false)
   }
 }

@@ -8,8 +8,7 @@ struct OutputRow: PredicateSubject {
   func subject(inSlot slot: Int) -> (any PredicateSubject)? { nil }
   func subjects(inSlot slot: Int) -> [any PredicateSubject] { [] }
 
-  private static let scope = IDScope(
-    entity: .ofColumns("dictionary"), storeIdentifier: "dictionary")
+  private static let scope = IDScope.of(.ofColumns("dictionary"), in: "dictionary")
 }
 
 /// A group of rows: their common values, and aggregates over them.

@@ -48,7 +48,7 @@ final class KeyPathProbe {
     return Self.object(T.self, path: path + [names[slot]], record: record)?.0
   }
 
-  private static let scope = IDScope(entity: .ofColumns("probe"), storeIdentifier: "")
+  private static let scope = IDScope.of(.ofColumns("probe"), in: "")
 }
 
 /// A cache of the property names of key paths.
