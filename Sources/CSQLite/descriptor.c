@@ -3,7 +3,6 @@
 
 #include "source.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 typedef struct {
   sqlite3_file base;
   int descriptor;
+  const lade_log *log;
 } lade_file;
 
 static const char prefix[] = "descriptor-";
@@ -20,19 +20,31 @@ static const char prefix[] = "descriptor-";
 static int lade_close(sqlite3_file *file) { return SQLITE_OK; }
 
 static int lade_read(sqlite3_file *file, void *target, int count, sqlite3_int64 offset) {
-  int descriptor = ((lade_file *)file)->descriptor;
+  const lade_log *log = ((lade_file *)file)->log;
   int done = 0;
   while (done < count) {
-    ssize_t got = pread(descriptor, (char *)target + done, (size_t)(count - done), (off_t)(offset + done));
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      return SQLITE_IOERR_READ;
+    int descriptor = ((lade_file *)file)->descriptor;
+    sqlite3_int64 place = offset + done;
+    int length = count - done;
+    if (log->frames != NULL) {
+      int left;
+      if (lade_log_frame(log, offset + done, &place, &left)) descriptor = log->descriptor;
+      if (left < length) length = left;
     }
-    if (got == 0) {
+    size_t got;
+    int result = lade_pread_all(descriptor, (char *)target + done, (size_t)length, place, &got);
+    if (result != SQLITE_OK) return result;
+    done += (int)got;
+    if ((int)got < length) {
       memset((char *)target + done, 0, (size_t)(count - done));
       return SQLITE_IOERR_SHORT_READ;
     }
-    done += (int)got;
+  }
+  // With its log applied, the database is as one that has none (bytes 18 and 19 of the header).
+  if (log->frames != NULL) {
+    for (sqlite3_int64 place = 18; place <= 19; place++) {
+      if (offset <= place && place < offset + count) ((char *)target)[place - offset] = 1;
+    }
   }
   return SQLITE_OK;
 }
@@ -45,6 +57,11 @@ static int lade_truncate(sqlite3_file *file, sqlite3_int64 size) { return SQLITE
 static int lade_sync(sqlite3_file *file, int flags) { return SQLITE_OK; }
 
 static int lade_size(sqlite3_file *file, sqlite3_int64 *size) {
+  const lade_log *log = ((lade_file *)file)->log;
+  if (log->frames != NULL) {
+    *size = (sqlite3_int64)log->pages * log->page_size;
+    return SQLITE_OK;
+  }
   struct stat status;
   if (fstat(((lade_file *)file)->descriptor, &status) != 0) return SQLITE_IOERR_FSTAT;
   *size = status.st_size;
@@ -87,6 +104,7 @@ static int lade_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
   if (!(flags & SQLITE_OPEN_MAIN_DB) || strncmp(name, prefix, sizeof prefix - 1) != 0) return SQLITE_CANTOPEN;
   lade_file *opened = (lade_file *)file;
   opened->descriptor = atoi(name + sizeof prefix - 1);
+  opened->log = &owner(vfs)->log;
   opened->base.pMethods = &methods;
   if (out_flags) *out_flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB;
   return SQLITE_OK;
@@ -158,11 +176,13 @@ static int open_connection(lade_source *source, int descriptor) {
   return result;
 }
 
-int lade_source_open(int descriptor, int allows_views, sqlite3_int64 temporary_bytes, lade_source **source) {
+int lade_source_open(int descriptor, int log, int allows_views, sqlite3_int64 temporary_bytes, lade_source **source) {
   *source = calloc(1, sizeof(lade_source));
   if (*source == NULL) return SQLITE_NOMEM;
   (*source)->space.allowed = temporary_bytes;
-  int result = open_connection(*source, descriptor);
+  int result = lade_log_open(&(*source)->log, descriptor, log);
+  if (result != SQLITE_OK) return result;
+  result = open_connection(*source, descriptor);
   if (result != SQLITE_OK) return result;
   sqlite3 *connection = (*source)->connection;
   const struct {
@@ -186,5 +206,7 @@ int lade_source_is_out_of_space(const lade_source *source) { return source->spac
 
 void lade_source_close(lade_source *source) {
   // A connection that can't be closed goes on to use the source.
-  if (source != NULL && sqlite3_close(source->connection) == SQLITE_OK) free(source);
+  if (source == NULL || sqlite3_close(source->connection) != SQLITE_OK) return;
+  lade_log_close(&source->log);
+  free(source);
 }

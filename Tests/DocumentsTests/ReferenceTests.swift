@@ -83,8 +83,8 @@ struct ReferenceTests {
       Self.products.appending(path: "laded"), ["--check-config", "--config", file.path], environment: [:])
     let known = try #require(checked.error.firstMatch(of: /“xyzzy”; there are: (.*)/))
     let rows = try Document("docs/formats.md").lines.filter { $0.text.hasPrefix("| `") }
-    let documented = rows.compactMap { $0.text.firstMatch(of: /^\| `(\w+)`/).map { String($0.output.1) } }
-    #expect(Set(documented) == Set(known.output.1.matches(of: /`(\w+)`/).map { String($0.output.1) }))
+    let documented = rows.compactMap { $0.text.firstMatch(of: /^\| `([\w-]+)`/).map { String($0.output.1) } }
+    #expect(Set(documented) == Set(known.output.1.matches(of: /`([\w-]+)`/).map { String($0.output.1) }))
   }
 
   @Test("tells of every type of attribute and every deletion rule that a model file can have")

@@ -28,5 +28,6 @@ enum FuzzTargets {
     ("packed", { try ReaderTarget(ReaderChoices.packed) }),
     ("conversion", { try ConversionTarget() }),
     ("filter", { try FilterTarget() }),
+    ("core-data", { CompiledModelTarget() }),
   ]
 }

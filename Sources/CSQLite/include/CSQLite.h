@@ -9,15 +9,17 @@
 typedef struct lade_source lade_source;
 
 /// Opens a database through an open descriptor, to be read: no path is followed, no journal or write-ahead log beside it is
-/// looked for, nothing is locked or mapped. The descriptor stays the caller's, who closes it after the source.
+/// looked for, nothing is locked or mapped. The descriptors stay the caller's, who closes them after the source.
 ///
 /// The schema isn't trusted: its functions may be harmless ones only, no extension is loaded, no trigger
 /// runs, and there are no virtual tables.
 ///
+/// @param log a descriptor of the database's write-ahead log, whose committed transactions are read as if they were in the
+/// database; negative for none.
 /// @param temporary_bytes how much all temporary files of its queries may hold at a time. They are the system's, and
 /// have no name.
 /// @return a result code of SQLite; the source is to be closed also when it isn't SQLITE_OK, unless it is NULL.
-int lade_source_open(int descriptor, int allows_views, sqlite3_int64 temporary_bytes, lade_source **source);
+int lade_source_open(int descriptor, int log, int allows_views, sqlite3_int64 temporary_bytes, lade_source **source);
 
 /// The source's connection, closed with it.
 sqlite3 *lade_source_connection(const lade_source *source);

@@ -165,7 +165,9 @@ final class FeedImport {
       members[index].isEmpty = true
       members[index].notes = ["the file is empty"]
       return true
-    } catch let error where step.member != nil && (error is MappingError || error is ReaderError) {
+    } catch let error
+      where (step.member != nil || step.select != nil) && (error is MappingError || error is ReaderError)
+    {
       throw MemberFailure(member: step.name, reason: error)
     }
   }
@@ -177,6 +179,11 @@ final class FeedImport {
     member.rejects = folder.file(step.rejects)
     member.options.reader.member = nil
     member.options.mapping = request.options.mapping.narrowed(to: step.entity)
+    if let select = step.select {
+      member.options.reader.format = .sqlite
+      member.options.reader.query = select.query
+      member.options.mapping.properties.merge(select.rules) { $1 }
+    }
     // In a dry run too, each member must leave the store as it would be for the next one. The feed is rolled back.
     member.options.isDryRun = false
     member.options.atomicity = request.options.isWhole ? .file : .batch

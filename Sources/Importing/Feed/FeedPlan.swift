@@ -12,6 +12,8 @@ struct FeedPlan {
     let rejects: String
     /// Names its checkpoint.
     let job: String
+    /// The query for the records of an entity of a Core Data store; nil for other files.
+    var select: CoreDataSelects.Select? = nil
   }
 
   private(set) var steps: [Step] = []
@@ -35,7 +37,11 @@ struct FeedPlan {
     guard
       let archive = try SourceArchive(fileDescriptor: source.descriptor, name: request.name, options: reader)
     else {
-      try takeFile(request, entities)
+      if let store = try Self.store(source, reader) {
+        try takeStore(store, request, entities)
+      } else {
+        try takeFile(request, entities)
+      }
       return
     }
     let wanted = reader.member.map { name in (name, MemberPattern(name)) }
@@ -70,6 +76,61 @@ struct FeedPlan {
       notes.append("\(cycle.joined(separator: ", ")) refer to each other: what refers to a later one is set at the end")
     }
     holdsEnds = !order.cycles.isEmpty || request.options.deletes
+  }
+
+  /// The Core Data store that the file is; nil if the options read a table of it, or it is none.
+  private static func store(_ source: ImportSource, _ reader: ReaderOptions) throws -> CoreDataStore? {
+    guard reader.format == nil || reader.format == .coreData, reader.table == nil, reader.query == nil else {
+      return nil
+    }
+    let log = source.log?.descriptor
+    if reader.format == nil, try !CoreDataStore.isStore(descriptor: source.descriptor, log: log) { return nil }
+    return try CoreDataStore(descriptor: source.descriptor, log: log)
+  }
+
+  /// Each entity of a Core Data store is a step, read by a query of its own.
+  private mutating func takeStore(
+    _ store: CoreDataStore, _ request: ImportRequest, _ entities: [EntityDescription]
+  ) throws {
+    let definitions: [EntityDefinition]
+    do throws(ReaderError) {
+      definitions = try store.model(file: request.name).entities.map(\.definition)
+    } catch .database(.noModelCache) {
+      var found: [String: EntityDefinition] = [:]
+      for entity in entities {
+        for entity in sequence(first: entity, next: \.superentity) { found[entity.name] = entity.definition }
+      }
+      definitions = Array(found.values)
+      notes.append("the store has no model in it, so its tables are taken to be those of the importing store's model")
+    }
+    var selects = CoreDataSelects(store, definitions)
+    var taken: [String: CoreDataSelects.Select] = [:]
+    for entity in entities {
+      let options = request.options.mapping.narrowed(to: entity)
+      if let select = try selects.select(entity, options) { taken[entity.name] = select }
+    }
+    let files = entities.filter { taken[$0.name] != nil }.map { $0.userInfo[ImportOrder.fileNameKey] ?? $0.name }
+    let order = ImportOrder(entities, files: files)
+    for (index, step) in order.steps.enumerated() {
+      guard let entity = entities.first(where: { $0.name == step.entity }) else { continue }
+      steps.append(
+        Step(
+          member: nil, name: entity.name, entity: entity, rejects: entity.name + ".ndjson",
+          job: FeedPart.prefix(of: request.job) + String(index), select: taken[entity.name]))
+    }
+    guard !steps.isEmpty else {
+      throw MappingError.badFeed(
+        reason: "none of the store's entities (\(Self.list(store.entities.keys.sorted()))) is one of "
+          + Self.list(entities.map(\.name)))
+    }
+    try checkModes(request.options)
+    let known = Set(entities.flatMap { [$0.name, $0.definition.renamingIdentifier ?? $0.name] })
+    // History's own entities have numbers from 16001.
+    noteIgnored(store.entities.values.filter { !known.contains($0.name) && $0.number < 16_001 }.map(\.name).sorted())
+    noteMissing(entities)
+    notes += selects.notes
+    // Relationships to several objects, and those to objects of the same entity, may name rows that come later.
+    holdsEnds = true
   }
 
   private mutating func takeFile(_ request: ImportRequest, _ entities: [EntityDescription]) throws {

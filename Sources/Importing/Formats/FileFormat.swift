@@ -75,8 +75,8 @@ enum FormatAccess {
 
 /// How a format reads the file itself.
 struct FileAccess {
-  /// Opens a file that begins with one of the format's signatures.
-  let open: @Sendable (Int32, ReaderOptions, ReaderPosition?) throws(ReaderError) -> any RecordReader
+  /// Opens a file that begins with one of the format's signatures. The second descriptor is that of its write-ahead log.
+  let open: @Sendable (Int32, Int32?, ReaderOptions, ReaderPosition?) throws(ReaderError) -> any RecordReader
   /// The error for a file that is compressed or in an archive.
   let packed: ReaderError
   /// The error for a file that isn't of the format.

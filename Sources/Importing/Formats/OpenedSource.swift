@@ -20,12 +20,13 @@ struct OpenedSource {
 ///     read by `pread`, so its own offset doesn't matter.
 ///   - name: the file's name, whose ending may settle the format.
 ///   - member: the member to read of an archive that was listed before; nil: the one that the options choose.
+///   - log: a descriptor of the write-ahead log of a SQLite file; nil: there is none.
 ///   - position: the `end` of the last batch that is done with; nil for the beginning.
 ///   - blockSize: the size of the blocks that each stage reads.
 /// - Throws: `ReaderError`.
 func openSource(
   fileDescriptor: Int32, name: String, options: ReaderOptions, member: ArchiveMember? = nil,
-  from position: ReaderPosition?, blockSize: Int = 256 << 10
+  log: Int32? = nil, from position: ReaderPosition?, blockSize: Int = 256 << 10
 ) throws -> OpenedSource {
   try options.validate()
   let formats = FileFormats.standard
@@ -33,7 +34,7 @@ func openSource(
   let beginning = try PlainSource(descriptor: fileDescriptor).readSample(SourceSample.signatureSize)
   for case (let format, .file(let access)) in candidates.map({ ($0, $0.access) })
   where format.signatures.contains(where: beginning.starts(with:)) {
-    let reader = try access.open(fileDescriptor, options, position)
+    let reader = try access.open(fileDescriptor, log, options, position)
     return OpenedSource(
       reader: reader, detection: SourceDetection(format: format, reader: reader, options: options),
       isTabular: format.isTabular)

@@ -6,9 +6,37 @@ package import ManagedObjects
 /// Source: files that Xcode wrote; `ManagedObjectModel(contentsOf:)` reads the same.
 package struct ModelFileWriter {
   private let entities: [EntityDefinition]
+  private let templates: [FetchRequestTemplateDefinition]
+  private let configurations: [String: [String]]
+  private let versionIdentifier: String
 
-  /// A writer of inferred entities: attributes without bounds and defaults, relationships, constraints.
-  package init(_ entities: [EntityDefinition]) { self.entities = entities }
+  /// A writer of entities.
+  package init(_ entities: [EntityDefinition]) {
+    self.entities = entities
+    (templates, configurations, versionIdentifier) = ([], [:], "")
+  }
+
+  /// A writer of a whole model.
+  package init(_ model: ManagedObjectModel) {
+    entities = model.entities.map(\.definition)
+    templates = model.fetchRequestTemplates.values.sorted { $0.name < $1.name }
+    configurations = model.configurations
+    versionIdentifier = model.versionIdentifier ?? ""
+  }
+
+  /// What a model file has no notation for, and is left out.
+  package var omissions: [String] {
+    entities.flatMap { entity in
+      entity.attributes.flatMap { attribute in
+        let place = "\(entity.name).\(attribute.name)"
+        return attribute.validationPredicates.map {
+          "the validation predicate of \(place), which a model file can't hold, is left out: \($0.predicateFormat)"
+        }
+          + (attribute.type == .binaryData && !attribute.defaultValue.isNull
+            ? ["the default value of \(place), which a model file can't hold, is left out"] : [])
+      }
+    }
+  }
 
   /// The text of the file `contents`.
   package var xml: String {
@@ -16,9 +44,21 @@ package struct ModelFileWriter {
       #"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#,
       #"<model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0" lastSavedToolsVersion="22522" "#
         + #"systemVersion="23A344" minimumToolsVersion="Automatic" sourceLanguage="Swift" "#
-        + #"userDefinedModelVersionIdentifier="">"#,
+        + #"userDefinedModelVersionIdentifier=""#
+        + XMLText.escaped(versionIdentifier, inLine: true) + #"">"#,
     ]
     for entity in entities { lines += Self.lines(of: entity) }
+    for (name, members) in composites.sorted(by: { $0.key < $1.key }) {
+      lines.append("    " + Self.element("composite", [("name", name)]) + ">")
+      for member in members { lines += Self.with(member.userInfo, Self.beginning(of: member)) }
+      lines.append("    </composite>")
+    }
+    for template in templates { lines.append("    " + Self.element(of: template) + "/>") }
+    for (name, members) in configurations.sorted(by: { $0.key < $1.key }) {
+      lines.append("    " + Self.element("configuration", [("name", name)]) + ">")
+      lines += members.map { "        " + Self.element("memberEntity", [("name", $0)]) + "/>" }
+      lines.append("    </configuration>")
+    }
     lines.append("    <elements>")
     for (index, entity) in entities.enumerated() {
       let height = 44 + 15 * (entity.attributes.count + entity.relationships.count)
@@ -33,6 +73,18 @@ package struct ModelFileWriter {
     }
     lines += ["    </elements>", "</model>"]
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// The composite types of all attributes, by name.
+  private var composites: [String: [AttributeDefinition]] {
+    var found: [String: [AttributeDefinition]] = [:]
+    var waiting = entities.flatMap(\.attributes)
+    while let attribute = waiting.popLast() {
+      guard attribute.type == .composite, let name = attribute.compositeName, found[name] == nil else { continue }
+      found[name] = attribute.compositeElements
+      waiting += attribute.compositeElements
+    }
+    return found
   }
 
   /// Writes the model.
@@ -66,20 +118,18 @@ package struct ModelFileWriter {
   private static func lines(of entity: EntityDefinition) -> [String] {
     var parts: [(String, String)] = [("name", entity.name)]
     if let className = entity.className { parts.append(("representedClassName", className)) }
+    if entity.isAbstract { parts.append(("isAbstract", "YES")) }
+    if let parent = entity.parent { parts.append(("parentEntity", parent)) }
+    parts += identifiers(entity.renamingIdentifier, entity.versionHashModifier)
     parts.append(("syncable", "YES"))
     if let generation = entity.codeGenerationType { parts.append(("codeGenerationType", generation)) }
     var lines = ["    " + element("entity", parts) + ">"]
     for attribute in entity.attributes { lines += with(attribute.userInfo, beginning(of: attribute)) }
     for relationship in entity.relationships {
-      var parts = [("name", relationship.name)]
-      if relationship.isOptional { parts.append(("optional", "YES")) }
-      parts.append(relationship.isToMany ? ("toMany", "YES") : ("maxCount", "1"))
-      parts += [("deletionRule", relationship.deleteRule.rawValue), ("destinationEntity", relationship.destination)]
-      if let inverse = relationship.inverse {
-        parts += [("inverseName", inverse), ("inverseEntity", relationship.destination)]
-      }
-      lines += with(relationship.userInfo, element("relationship", parts))
+      lines += with(relationship.userInfo, beginning(of: relationship))
     }
+    for property in entity.fetchedProperties { lines += Self.lines(of: property) }
+    for index in entity.indexes { lines += Self.lines(of: index) }
     if !entity.uniquenessConstraints.isEmpty {
       lines.append("        <uniquenessConstraints>")
       for constraint in entity.uniquenessConstraints {
@@ -96,10 +146,96 @@ package struct ModelFileWriter {
   private static func beginning(of attribute: AttributeDefinition) -> String {
     var parts = [("name", attribute.name)]
     if attribute.isOptional { parts.append(("optional", "YES")) }
+    if attribute.isTransient { parts.append(("transient", "YES")) }
     parts.append(("attributeType", attribute.type.rawValue))
+    let names =
+      attribute.type == .date
+      ? ("defaultDateTimeInterval", "minDateTimeInterval", "maxDateTimeInterval")
+      : ("defaultValueString", "minValueString", "maxValueString")
+    for (name, value) in [
+      (names.0, attribute.defaultValue), (names.1, attribute.minimumValue), (names.2, attribute.maximumValue),
+    ] {
+      if let text = Self.text(of: value) { parts.append((name, text)) }
+    }
+    if let pattern = attribute.regularExpression { parts.append(("regularExpressionString", pattern)) }
+    if let expression = attribute.derivationExpression {
+      parts += [("derived", "YES"), ("derivationExpression", expression)]
+    }
+    if let name = attribute.compositeName { parts.append(("compositeName", name)) }
+    if let name = attribute.valueTransformerName { parts.append(("valueTransformerName", name)) }
     if let name = attribute.attributeValueClassName { parts.append(("customClassName", name)) }
     if attribute.usesScalarValueType { parts.append(("usesScalarValueType", "YES")) }
+    if attribute.allowsExternalBinaryDataStorage { parts.append(("allowsExternalBinaryDataStorage", "YES")) }
+    if attribute.preservesValueInHistoryOnDeletion { parts.append(("preserveAfterDeletion", "YES")) }
+    parts += identifiers(attribute.renamingIdentifier, attribute.versionHashModifier)
     return element("attribute", parts)
+  }
+
+  /// A default value or bound in a model file's notation.
+  private static func text(of value: Value) -> String? {
+    switch value {
+    case .null: nil
+    case .bool(let flag): flag ? "YES" : "NO"
+    case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
+    // A model file has no notation for bytes.
+    case .data: nil
+    default: value.plainText
+    }
+  }
+
+  private static func identifiers(_ former: String?, _ modifier: String?) -> [(String, String)] {
+    [("elementID", former), ("versionHashModifier", modifier)].compactMap { name, value in value.map { (name, $0) } }
+  }
+
+  private static func beginning(of relationship: RelationshipDefinition) -> String {
+    var parts = [("name", relationship.name)]
+    if relationship.isOptional { parts.append(("optional", "YES")) }
+    if relationship.isTransient { parts.append(("transient", "YES")) }
+    if relationship.isToMany { parts.append(("toMany", "YES")) }
+    if relationship.minimumCount > 0 { parts.append(("minCount", "\(relationship.minimumCount)")) }
+    if !relationship.isToMany || relationship.maximumCount > 0 {
+      parts.append(("maxCount", "\(relationship.maximumCount)"))
+    }
+    if relationship.isOrdered { parts.append(("ordered", "YES")) }
+    parts += [("deletionRule", relationship.deleteRule.rawValue), ("destinationEntity", relationship.destination)]
+    if let inverse = relationship.inverse {
+      parts += [("inverseName", inverse), ("inverseEntity", relationship.destination)]
+    }
+    parts += identifiers(relationship.renamingIdentifier, relationship.versionHashModifier)
+    return element("relationship", parts)
+  }
+
+  private static func lines(of property: FetchedPropertyDefinition) -> [String] {
+    var request = FetchRequestTemplateDefinition(
+      "fetchedPropertyFetchRequest", entityName: property.entityName, predicateFormat: property.predicateFormat,
+      fetchLimit: property.fetchLimit)
+    request.includesSubentities = property.includesSubentities
+    return ["        " + element("fetchedProperty", [("name", property.name), ("optional", "YES")]) + ">"]
+      + ["            " + element(of: request) + "/>"]
+      + userInfo(property.userInfo, indent: "            ") + ["        </fetchedProperty>"]
+  }
+
+  private static func element(of request: FetchRequestTemplateDefinition) -> String {
+    var parts = [("name", request.name), ("entity", request.entityName)]
+    if let predicate = request.predicateFormat { parts.append(("predicateString", predicate)) }
+    if request.fetchLimit > 0 { parts.append(("fetchLimit", "\(request.fetchLimit)")) }
+    if request.fetchBatchSize > 0 { parts.append(("fetchBatchSize", "\(request.fetchBatchSize)")) }
+    if !request.includesSubentities { parts.append(("includeSubentities", "NO")) }
+    if request.returnsDistinctResults { parts.append(("returnDistinctResults", "YES")) }
+    return element("fetchRequest", parts)
+  }
+
+  private static func lines(of index: FetchIndexDefinition) -> [String] {
+    var parts = [("name", index.name)]
+    if let predicate = index.partialPredicateFormat { parts.append(("partialIndexPredicate", predicate)) }
+    let elements = index.elements.map { part -> String in
+      var parts: [(String, String)] = []
+      if let property = part.property { parts.append(("property", property)) }
+      if let expression = part.expression { parts.append(("expression", expression)) }
+      parts += [("type", part.collation), ("order", part.isAscending ? "ascending" : "descending")]
+      return "            " + element("fetchIndexElement", parts) + "/>"
+    }
+    return ["        " + element("fetchIndex", parts) + ">"] + elements + ["        </fetchIndex>"]
   }
 
   /// An attribute's element in one line.

@@ -55,9 +55,9 @@ public struct FileImport: Sendable {
     self.coordinator = coordinator
   }
 
-  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list or SQLite, recognised by its ending or its content. All but
-  /// SQLite may be compressed, or the only file of a zip or tar archive. Blocks the thread. Saves are announced by did-save
-  /// notifications, as those of any context.
+  /// Imports a file: CSV, TSV, JSON, NDJSON, XML, a property list, SQLite or a Core Data store, recognised by its ending or
+  /// its content. All but databases may be compressed, or the only file of a zip or tar archive. Blocks the thread. Saves are
+  /// announced by did-save notifications, as those of any context.
   ///
   /// - Parameters:
   ///   - shouldStop: asked before each batch. Once it returns true, the import ends: see ``Result/isFinished``.

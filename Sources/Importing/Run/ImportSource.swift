@@ -6,6 +6,8 @@ import ManagedObjects
 final class ImportSource {
   private static let sample = 4096
   let descriptor: Int32
+  /// The write-ahead log of a SQLite file.
+  let log: SQLiteLog?
   private let path: String
 
   /// Opens the file; refuses a symbolic link.
@@ -23,6 +25,14 @@ final class ImportSource {
     guard descriptor >= 0 else {
       throw MappingError.file(path, "open", code: errno)
     }
+    do {
+      var status = stat()
+      let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == Glibc.S_IFREG
+      log = try isFile ? SQLiteLog(besideFile: path, database: descriptor) : nil
+    } catch {
+      close(descriptor)
+      throw error
+    }
   }
 
   deinit { close(descriptor) }
@@ -30,6 +40,11 @@ final class ImportSource {
   /// Identifies the file, so that resuming after a kill never mixes two files: its size, modification time, and a hash of
   /// its first and last 4 KiB, as a text to compare.
   func identity() throws -> String {
+    let own = try identity(of: descriptor)
+    return try log.map { "\(own); log: \(try identity(of: $0.descriptor))" } ?? own
+  }
+
+  private func identity(of descriptor: Int32) throws -> String {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("look at") }
     guard status.st_mode & S_IFMT == Glibc.S_IFREG else {

@@ -3,7 +3,7 @@ package struct StoreConfiguration: Sendable, Equatable {
   package var name: String
   /// The SQLite file, made if it isn't there.
   package var path: String
-  /// The model: an `.xcdatamodeld` or `.xcdatamodel`.
+  /// The model: an `.xcdatamodeld` or `.xcdatamodel`, or a compiled `.momd` or `.mom`.
   package var model: String
 
   /// What may become of its rows when the model has changed.

@@ -59,7 +59,7 @@ enum LocalFailure: Error, Sendable, Hashable {
     case .cantReadModel(let path, let reason):
       Problem(
         status: 0, code: "cant_read_model", title: "The model can't be read", detail: "\(path): \(reason)",
-        hint: "It reads .xcdatamodeld and .xcdatamodel directories as Xcode writes them.")
+        hint: "It reads .xcdatamodeld and .xcdatamodel directories, compiled models, and Core Data stores.")
     case .wrongModel(let mistakes):
       Problem(
         status: 0, code: "cant_read_model", title: "The model has mistakes", detail: mistakes,

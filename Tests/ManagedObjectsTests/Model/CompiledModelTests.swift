@@ -89,7 +89,10 @@ struct CompiledModelTests {
     #expect(model.configurations["SampleConfigurationV2Part2"] == ["Feedback"])
     let warnings = model.warnings.map(\.message)
     #expect(warnings.contains { $0.contains("default value of Book.frontCover") })
-    #expect(warnings.contains { $0.contains("validation predicate of Book.title") && $0.contains("CONTAINS") })
+    #expect(
+      attributes["title"]?.validationPredicates == [
+        ValidationPredicate("SELF CONTAINS \"title\"", warning: "Title must contain 'title'.")
+      ])
     #expect(warnings.contains { $0.contains("Author.feedbacks sorts its objects") })
   }
 
@@ -100,6 +103,26 @@ struct CompiledModelTests {
       let format = try #require(property.predicateFormat)
       #expect(try FetchPredicate(format: format).description == format)
     }
+  }
+
+  @Test("a compiled mapping model says what each entity and property comes from")
+  func mappingModel() throws {
+    final class MakerPolicy: EntityMigrationPolicy {}
+    func version(_ name: String) throws -> ManagedObjectModel {
+      try ManagedObjectModel(contentsOf: CoreDataFiles.url("SampleModel.momd/\(name).mom"))
+    }
+    let (source, destination) = (try version("SampleModel2"), try version("SampleModel3"))
+    let url = CoreDataFiles.url("V2toV3.cdm")
+    let mapping = try MappingModel(
+      contentsOf: url, from: source, to: destination, policies: ["V2to3MakerPolicy": MakerPolicy.self])
+    #expect(mapping.entityMappings.count == 5)
+    let car = try #require(mapping.entityMappingsByName["CarToCar"])
+    #expect(car.mappingType == .custom && car.entityMigrationPolicy == MakerPolicy.self)
+    #expect(car.attributeMappings.compactMap(\.sourceName) == ["markedForDeletionAsOf", "model", "numberPlate"])
+    #expect(car[property: "owner"]?.sourceName == "owner" && car[property: "createdBy"]?.sourceName == nil)
+    #expect(mapping[destination: "Maker"]?.mappingType == .add)
+    let error = #expect(throws: ModelError.self) { try MappingModel(contentsOf: url, from: source, to: destination) }
+    #expect(error?.description.contains("V2to3MakerPolicy, which isn't among the given policies") == true)
   }
 
   @Test("a model with a byte changed is read, or refused with a typed error", arguments: [1, 2, 3])

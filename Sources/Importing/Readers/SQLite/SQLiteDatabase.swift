@@ -27,15 +27,17 @@ final class SQLiteDatabase {
 
   /// - Parameters:
   ///   - isQueried: whether a query will be run, which may name views.
+  ///   - log: a descriptor of its write-ahead log; see ``SQLiteLog``.
   ///   - limits: the cost allowed for a query; nil: the default for a file of this size.
   init(
-    descriptor: Int32, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int, limits: SQLiteCostLimits? = nil,
+    descriptor: Int32, log: Int32? = nil, fileSize: Int64, isQueried: Bool, maximumRecordBytes: Int,
+    limits: SQLiteCostLimits? = nil,
     meters: SQLiteCostMeters = SQLiteCostMeters()
   ) throws(ReaderError) {
     let limits = limits ?? SQLiteCostLimits(fileSize: fileSize, maximumRecordBytes: maximumRecordBytes)
     limiter = SQLiteCostLimiter(limits: limits, meters: meters)
     var opened: OpaquePointer?
-    let result = lade_source_open(descriptor, isQueried ? 1 : 0, limits.temporaryBytes, &opened)
+    let result = lade_source_open(descriptor, log ?? -1, isQueried ? 1 : 0, limits.temporaryBytes, &opened)
     guard let opened, result == SQLITE_OK, let connection = lade_source_connection(opened) else {
       let reason = String(cString: sqlite3_errstr(result))
       lade_source_close(opened)
@@ -245,6 +247,15 @@ final class SQLiteRows {
   }
 
   func integer(_ column: Int) -> Int64 { sqlite3_column_int64(statement, Int32(column)) }
+
+  /// A blob's bytes; nil for any other value.
+  func blob(_ column: Int) -> [UInt8]? {
+    guard sqlite3_column_type(statement, Int32(column)) == SQLITE_BLOB,
+      let blob = sqlite3_column_blob(statement, Int32(column))
+    else { return nil }
+    let count = Int(sqlite3_column_bytes(statement, Int32(column)))
+    return Array(UnsafeRawBufferPointer(start: blob, count: count))
+  }
 
   func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
 

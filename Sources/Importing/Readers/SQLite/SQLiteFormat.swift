@@ -36,8 +36,8 @@ struct SQLiteFormat: FileFormat {
   var access: FormatAccess {
     .file(
       FileAccess(
-        open: { (descriptor, options, position) throws(ReaderError) in
-          try SQLiteReader(descriptor: descriptor, options: options, from: position)
+        open: { (descriptor, log, options, position) throws(ReaderError) in
+          try SQLiteReader(descriptor: descriptor, log: log, options: options, from: position)
         },
         packed: .database(.packed), foreign: .database(.notADatabase)))
   }

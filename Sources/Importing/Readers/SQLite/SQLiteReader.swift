@@ -30,14 +30,16 @@ final class SQLiteReader: SequentialReader {
   /// The bytes that a row counts for beside its values: even an empty row costs something.
   private static let rowBytes: Int64 = 8
 
-  init(descriptor: Int32, options: ReaderOptions, from position: ReaderPosition?) throws(ReaderError) {
+  init(
+    descriptor: Int32, log: Int32? = nil, options: ReaderOptions, from position: ReaderPosition?
+  ) throws(ReaderError) {
     let file = try PlainSource(descriptor: descriptor)
     bytesTotal = file.size
-    findings = try Self.findings(header: file.readSample(100))
+    findings = try log == nil ? Self.findings(header: file.readSample(100)) : ReaderFindings()
     maximumRecordBytes = options.maximumRecordBytes
     limit = options.expansionLimit
     database = try SQLiteDatabase(
-      descriptor: descriptor, fileSize: bytesTotal, isQueried: options.query != nil,
+      descriptor: descriptor, log: log, fileSize: bytesTotal, isQueried: options.query != nil,
       maximumRecordBytes: options.maximumRecordBytes)
     if let query = options.query {
       numbered = nil
@@ -280,6 +282,16 @@ package enum SQLiteSourceError: Error, Sendable, Hashable {
   case tooMuchToKeep(limit: Int64)
   /// There is no space left for temporary files.
   case noTemporarySpace
+  /// The write-ahead log beside the file can't be read.
+  case badLog(path: String, reason: String)
+  /// The options name Core Data as the format, but the database isn't a store of it.
+  case notACoreDataStore
+  /// The store has no cached model: Core Data has kept one since 2016.
+  case noModelCache
+  /// The store's own model can't be read.
+  case badModel(reason: String)
+  /// A Core Data store has records of several entities, and one reader reads those of one.
+  case wholeStore
 
   /// The same error, after this number of records.
   func after(_ record: Int64) -> SQLiteSourceError {
@@ -313,6 +325,14 @@ extension SQLiteSourceError: CustomStringConvertible {
         + "avoids sorting"
     case .noTemporarySpace:
       "there is no temporary space left for the query; make room in SQLITE_TMPDIR, or /var/tmp"
+    case .badLog(let path, let reason): "the write-ahead log \(SourceError.shown(path)) can't be read: \(reason)"
+    case .notACoreDataStore: "the database isn't a Core Data store: it has no tables Z_METADATA and Z_PRIMARYKEY"
+    case .noModelCache:
+      "the store has no model in it, as older versions of Core Data left it out; give the .momd of the app, or the "
+        + ".xcdatamodeld that it was made from"
+    case .badModel(let reason): "the store's own model can't be read: \(reason)"
+    case .wholeStore:
+      "a Core Data store is imported by a job, not read as one table; “ladectl model convert” writes its model"
     case .tooMuchWork:
       "reading it takes more work than a file of this size may; make the query simpler, or add an index to the file"
     }

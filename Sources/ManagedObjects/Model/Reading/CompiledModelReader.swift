@@ -274,17 +274,22 @@ struct CompiledModelReader {
     }
   }
 
-  /// The bounds and the pattern, which are predicates over the value, or over a text's `length`.
+  /// The bounds and the pattern, which are predicates over the value or over a text's `length`, and other such predicates.
   private mutating func readValidation(
     of object: KeyedArchive.Coded, into attribute: inout AttributeDefinition, _ place: String
   ) throws(ArchiveDamage) {
-    for item in try archive.elements("NSValidationPredicates", of: object) {
+    let texts = try archive.elements("NSValidationWarnings", of: object)
+    for (index, item) in try archive.elements("NSValidationPredicates", of: object).enumerated() {
       guard case .coded(let predicate) = item else { continue }
       var changed = attribute
       if try readBounds(predicate, into: &changed, depth: 0) {
         attribute = changed
       } else if let text = predicateText(predicate, "the validation of \(place)") {
-        warn("the validation predicate of \(place) has no effect: \(text)")
+        // Xcode's own warnings are numbers of errors.
+        let warning = try texts.indices.contains(index) ? archive.text(texts[index]) : nil
+        keep(
+          ValidationPredicate(text, warning: warning ?? "the value of \(attribute.name) isn't valid"), in: &attribute,
+          place)
       }
     }
     let bound: AttributeType = attribute.type == .string ? .integer64 : attribute.type
@@ -293,6 +298,21 @@ struct CompiledModelReader {
     }
     if let most = try archive.value(archive.item("NSMaxValue", of: object), bound), !most.isNull {
       attribute.maximumValue = most
+    }
+  }
+
+  /// Adds a validation predicate, unless it can't be evaluated here.
+  private mutating func keep(_ predicate: ValidationPredicate, in attribute: inout AttributeDefinition, _ place: String)
+  {
+    let probe = EntityDescription.ofColumns(place, [AttributeDefinition(attribute.name, attribute.type)])
+    do {
+      // Its attributes refer to it unowned.
+      try withExtendedLifetime(probe) {
+        for described in probe.attributes { _ = try PredicateRule(predicate, of: described) }
+      }
+      attribute.validationPredicates.append(predicate)
+    } catch {
+      warn("the validation predicate of \(place), \(predicate.predicateFormat), has no effect: \(error)")
     }
   }
 

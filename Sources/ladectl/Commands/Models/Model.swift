@@ -1,6 +1,5 @@
 import ArgumentParser
 import ControlAPI
-import Foundation
 import Importing
 import ManagedObjects
 
@@ -8,25 +7,21 @@ extension Ladectl {
   /// `ladectl model`: commands for models. Needs no daemon.
   struct Model: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show object models, and infer them from files.", subcommands: [Show.self, Infer.self])
+      abstract: "Show object models, convert them, and infer them from files.",
+      subcommands: [Show.self, Convert.self, Infer.self])
 
     /// `ladectl model show`: prints a model.
     struct Show: ReportingCommand {
       static let configuration = verb(
         "show", "Show a model's entities, attributes, relationships and warnings.", json: .local("the model's summary"))
 
-      @Argument(help: "An .xcdatamodeld or .xcdatamodel directory.", completion: .directory)
+      @Argument(help: ArgumentHelp(ModelSource.kinds), completion: .file())
       var path: String
 
       @OptionGroup var output: OutputOptions
 
       func run() async throws {
-        let model: ManagedObjectModel
-        do {
-          model = try ManagedObjectModel(contentsOf: URL(fileURLWithPath: path))
-        } catch let error as ModelError {
-          throw LocalFailure(error)
-        }
+        let model = try ModelSource(path: path).read()
         var summary = model.summary()
         summary.warnings += ModelAdvice.on(model).map { ModelSummary.Warning(file: path, message: $0) }
         let text = summary.text
