@@ -73,13 +73,13 @@ struct EvaluateTests {
   func dictionaries() throws {
     let values: [String: Any?] = [
       "name": "Ada", "tags": ["x", "y"], "address": ["city": "Bern"], "born": Date(timeIntervalSince1970: 0),
-      "none": nil,
+      "empty": nil,
     ]
     func holds(_ format: String) throws -> Bool { try FetchPredicate(format: format).evaluate(with: values) }
     #expect(try holds("'x' IN tags AND NOT ('z' IN tags)"))
     #expect(try holds("tags CONTAINS 'y' AND tags.@count == 2"))
     #expect(try holds("address.city == 'Bern' AND SELF.name == 'Ada'"))
-    #expect(try holds("missing == nil AND none == nil AND missing.too == nil AND NOT (missing > 3)"))
+    #expect(try holds("missing == nil AND empty == nil AND missing.too == nil AND NOT (missing > 3)"))
     #expect(try holds("born < '1970-01-02'"))
     #expect(throws: FetchPredicateError.self) { try holds("name.length == 3") }
     #expect(throws: FetchPredicateError.self) { try holds("name > 3") }

@@ -39,9 +39,9 @@ struct LocalizedSortTests {
   func controllers(_ kind: StoreKind) throws {
     let context = try CompanyStack(kind).context()
     let controller = FetchedResultsController<Person>(fetchRequest: request(), managedObjectContext: context)
+    try controller.performFetch()
     let list = ListView(controller) { $0.name ?? "-" }
     controller.delegate = list
-    try controller.performFetch()
     var made: [Person] = []
     for word in words.shuffled() {
       made.append(try context.person(word))
